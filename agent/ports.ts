@@ -1,0 +1,27 @@
+/**
+ * What the agent needs from the API, beside the list-watch of its node's allocations.
+ *
+ * @module
+ */
+import type { Desired } from "../shared/api/pod_allocation.ts";
+import type { Node } from "../shared/api/node.ts";
+
+/** Identifies an allocation. */
+export interface AllocationRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Writes what the clearing decided. */
+export interface DesiredWriter {
+  /** Merges `desired` into the spec. Throws an `ApiError`; 404 when the allocation is gone. */
+  writeDesired(allocation: AllocationRef, desired: Desired): Promise<void>;
+}
+
+/** What the agent knows of and tells about its own node. */
+export interface NodeLink {
+  /** The node as the API has it now. Throws an `ApiError`. */
+  node(): Promise<Node>;
+  /** Renews the agent's Lease, so that the controller sees it alive. Throws an `ApiError`. */
+  renewLease(): Promise<void>;
+}

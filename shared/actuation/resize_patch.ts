@@ -1,0 +1,48 @@
+/**
+ * The body of a `pods/resize` patch.
+ *
+ * @module
+ */
+import { formatCPU } from "../quantity.ts";
+
+/** One container's new CPU limit, millicores. */
+export interface LimitChange {
+  readonly name: string;
+  readonly sidecar: boolean;
+  readonly limitCPU: number;
+}
+
+interface ContainerResources {
+  readonly name: string;
+  readonly resources: { readonly limits: { readonly cpu: string } };
+}
+
+/** Strategic merge patch: lists merge by container name, so only what changes is named. */
+export interface ResizePatch {
+  /** A pod of the same name with another UID is refused by the server (422, immutable). */
+  readonly metadata: { readonly uid: string };
+  readonly spec: {
+    readonly containers?: readonly ContainerResources[];
+    readonly initContainers?: readonly ContainerResources[];
+  };
+}
+
+/** The patch that sets these limits on the pod with this UID, and touches nothing else. */
+export function resizePatch(podUID: string, changes: readonly LimitChange[]): ResizePatch {
+  if (changes.length === 0) {
+    throw new RangeError("Cannot build a resize patch: no container changes");
+  }
+  const entry = (change: LimitChange): ContainerResources => ({
+    name: change.name,
+    resources: { limits: { cpu: formatCPU(change.limitCPU) } },
+  });
+  const containers = changes.filter((change) => !change.sidecar).map(entry);
+  const initContainers = changes.filter((change) => change.sidecar).map(entry);
+  return {
+    metadata: { uid: podUID },
+    spec: {
+      ...(containers.length > 0 ? { containers } : {}),
+      ...(initContainers.length > 0 ? { initContainers } : {}),
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/**
+ * A node as this product sees it.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+
+/** A condition that takes some of the node's CPU out of the market. */
+export type NodePressure = "MemoryPressure" | "DiskPressure" | "PIDPressure";
+
+/** The trimmed node. */
+export interface Node extends ApiObject {
+  /** `status.allocatable.cpu`, millicores. */
+  readonly allocatableCPU: number;
+  readonly ready: boolean;
+  readonly pressures: readonly NodePressure[];
+}

@@ -1,0 +1,62 @@
+/**
+ * A pod as this product sees it: the few fields it uses, parsed once at the edge.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+
+/** Quality-of-service class, as the API server computed it. */
+export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
+
+/** A container or restartable init container (sidecar). CPU in millicores, memory in bytes. */
+export interface PodContainer {
+  readonly name: string;
+  /** True for a restartable init container: it stands in another list of a patch. */
+  readonly sidecar: boolean;
+  /** `containerd://<hex>`; absent until it was started. */
+  readonly containerID?: string;
+  readonly ready: boolean;
+  /** Wanted: `spec.containers[].resources`. */
+  readonly requestCPU?: number;
+  readonly limitCPU?: number;
+  readonly requestMemory?: number;
+  readonly limitMemory?: number;
+  /** Enforced: `status.containerStatuses[].resources.limits.cpu`. */
+  readonly appliedLimitCPU?: number;
+  /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
+  readonly restartsOnCPU: boolean;
+}
+
+/** The kubelet's word about a resize: `PodResizePending` or `PodResizeInProgress`. */
+export interface ResizeCondition {
+  readonly type: "PodResizePending" | "PodResizeInProgress";
+  /** `Deferred`, `Infeasible`, `Error` or empty. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The trimmed pod. */
+export interface Pod extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly terminating: boolean;
+  };
+  /** Empty until scheduled. */
+  readonly nodeName: string;
+  readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+  readonly qosClass: QOSClass;
+  /** `spec.priority`; 0 without a class. */
+  readonly priority: number;
+  readonly ready: boolean;
+  readonly containers: readonly PodContainer[];
+  /** Init containers that are not sidecars; they count for the QoS class only. */
+  readonly initContainers: readonly PodContainer[];
+  readonly resizeConditions: readonly ResizeCondition[];
+  /** Field manager that last set a CPU limit, from managedFields; absent when unknown. */
+  readonly limitManager?: string;
+}

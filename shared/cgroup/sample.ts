@@ -1,0 +1,39 @@
+/**
+ * What one container did between two looks at its cgroup files.
+ *
+ * @module
+ */
+
+/** A container over one interval. CPU in millicores, times in milliseconds. */
+export interface ContainerSample {
+  readonly podUID: string;
+  /** The hex id, without the runtime's scheme. */
+  readonly containerID: string;
+  /** Monotonic time of the later look. */
+  readonly at: number;
+  readonly intervalMs: number;
+  /** CPU time used / interval. */
+  readonly usage: number;
+  /**
+   * CPU time that runnable threads were kept from running by a quota / interval, summed over
+   * threads, so 1000 means: one whole thread stood still. The same unit is "throttled ms per s".
+   */
+  readonly heldBack: number;
+  /** Enforcement periods in the interval, and those in which the quota ran out. */
+  readonly periods: number;
+  readonly throttledPeriods: number;
+  /** Share of the interval in which some task waited for CPU (PSI); absent where not offered. */
+  readonly pressure?: number;
+  /** The container's quota now; absent when it has none. */
+  readonly quota?: number;
+}
+
+/** One look at a whole node. */
+export interface NodeSample {
+  /** Monotonic time. */
+  readonly at: number;
+  /** By hex container id. A container without two good looks is missing, never wrong. */
+  readonly containers: ReadonlyMap<string, ContainerSample>;
+  /** CPU that the market may not share because others hold it. */
+  readonly unmanaged: number;
+}

@@ -1,0 +1,88 @@
+/**
+ * What one run of a scene leaves behind: the only thing that tables, charts and pages read.
+ *
+ * @module
+ */
+import type { MarketReason } from "../shared/api/reason.ts";
+
+/** One limit change that reached a container's cgroup. CPU in millicores. */
+export interface LimitChangeRecord {
+  readonly atS: number;
+  readonly pod: string;
+  readonly from: number;
+  readonly to: number;
+  /** The market's reason; every change carries one. */
+  readonly reason: MarketReason;
+  /** Clearing price at the decision, 1/millicore; absent when infinite. */
+  readonly price?: number;
+}
+
+/** What one pod was and got. CPU in millicores, arrays one entry per step of `stepS`. */
+export interface PodRecord {
+  readonly name: string;
+  /** What drives it, for instance `bursty`. */
+  readonly trace: string;
+  readonly request: number;
+  /** The user's own limit. */
+  readonly ownLimit: number;
+  readonly weight: number;
+  readonly limit: readonly number[];
+  readonly usage: readonly number[];
+  /** Offered work: what its arrivals would use if served at once. */
+  readonly demand: readonly number[];
+  /** Throttled ms per s. */
+  readonly throttled: readonly number[];
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly throttledMsPerS: number;
+  readonly meanLimit: number;
+  readonly meanUsage: number;
+  readonly changes: number;
+}
+
+/** Figures of a whole run. */
+export interface RunScores {
+  /** Sum over pods. */
+  readonly throttledMsPerS: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Mean of Σ limits, cores. */
+  readonly coresAllocated: number;
+  /** Mean of Σ usage, cores. */
+  readonly coresUsed: number;
+  readonly changesPerPodMinute: number;
+  /** Burst begins → limit ≥ demand; absent when the run had no burst or never caught up. */
+  readonly reactionMsMedian?: number;
+  readonly reactionMsP95?: number;
+  readonly bursts: number;
+  /** Bursts whose demand the limit never reached while they lasted. */
+  readonly burstsMissed: number;
+  /** Jain's index of satisfaction (CPU got / CPU wanted), 1/n to 1. */
+  readonly jain: number;
+  /** Largest Σ of limits above floors (else floor or demand), cores, against `capacity`. */
+  readonly peakCommitted: number;
+  /** Seconds in which a raise stood granted beyond capacity. */
+  readonly overCapacityS: number;
+}
+
+/** One law on one scene. */
+export interface RunRecord {
+  readonly law: string;
+  /** A sentence for the reader: what the law does. */
+  readonly description: string;
+  readonly seed: number;
+  readonly minutes: number;
+  readonly stepS: number;
+  /** CPU of the node and what the market may share of it, millicores. */
+  readonly nodeCPU: number;
+  readonly capacity: number;
+  readonly pods: readonly PodRecord[];
+  /** Per step; empty for static laws. */
+  readonly price: readonly number[];
+  readonly sumLimits: readonly number[];
+  readonly sumUsage: readonly number[];
+  readonly changes: readonly LimitChangeRecord[];
+  readonly scores: RunScores;
+}
