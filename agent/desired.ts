@@ -1,0 +1,71 @@
+/**
+ * What the agent writes into an allocation after a round.
+ *
+ * @module
+ */
+import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../shared/api/reason.ts";
+import { formatCPU } from "../shared/quantity.ts";
+import { objectKey } from "../shared/control/object_key.ts";
+import type { RoundResult, SeatResult } from "./market_round.ts";
+
+/** An allocation and what its spec should say. */
+export interface DesiredWrite {
+  readonly key: string;
+  readonly allocation: PodAllocation;
+  readonly desired: Desired;
+}
+
+/**
+ * The writes that a round calls for: allocations with a changed limit, those that were never
+ * cleared, and those whose bounds have changed since. Nothing else is written.
+ */
+export function desiredWrites(
+  round: RoundResult,
+  lastWritten: ReadonlyMap<string, Desired>,
+): DesiredWrite[] {
+  const byKey = new Map<string, SeatResult[]>();
+  for (const result of round.seats) {
+    const key = objectKey(result.seat.allocation.metadata);
+    const group = byKey.get(key);
+    if (group === undefined) byKey.set(key, [result]);
+    else group.push(result);
+  }
+  const writes: DesiredWrite[] = [];
+  for (const [key, results] of byKey) {
+    const allocation = results[0]?.seat.allocation;
+    if (allocation === undefined) continue;
+    const last = lastWritten.get(key) ?? allocation.spec;
+    const revision = allocation.status?.bounds?.revision ?? 0;
+    const changed = results.find(({ changedFor }) => changedFor !== undefined)?.changedFor;
+    const stale = last.market?.observedBounds !== revision;
+    if (changed === undefined && last.containers !== undefined && !stale) continue;
+    const reason = changed ?? last.market?.reason ?? "FirstClearing";
+    writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
+  }
+  return writes;
+}
+
+function desiredOf(
+  results: readonly SeatResult[],
+  { round, reason, revision }: { round: RoundResult; reason: MarketReason; revision: number },
+): Desired {
+  const sum = (value: (result: SeatResult) => number): number =>
+    results.reduce((total, result) => total + value(result), 0);
+  return {
+    desiredCPULimit: formatCPU(sum(({ limit }) => limit)),
+    containers: results.map(({ seat, limit }) => ({
+      name: seat.bounds.name,
+      cpuLimit: formatCPU(limit),
+    })),
+    market: {
+      mode: round.mode,
+      ...(Number.isFinite(round.price) ? { price: round.price } : {}),
+      demand: Math.round(sum(({ page, need }) => page.demand ?? need)),
+      need: Math.round(sum(({ need }) => need)),
+      credit: sum(({ page }) => page.credit) / results.length,
+      reason,
+      observedBounds: revision,
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * The agent's loop on one node: read, estimate, clear, write.
+ *
+ * @module
+ */
+import { ApiError } from "../shared/api/api_error.ts";
+import type { Node } from "../shared/api/node.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { NodeSample } from "../shared/cgroup/sample.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Informer } from "../shared/control/informer.ts";
+import { objectKey } from "../shared/control/object_key.ts";
+import { createSupervisor } from "../shared/control/supervisor.ts";
+import { createEstimator } from "../shared/demand/estimator.ts";
+import type { Log } from "../shared/log.ts";
+import { marketCapacity } from "../shared/market/capacity.ts";
+import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import type { ContainerBook } from "./container_book.ts";
+import { desiredWrites } from "./desired.ts";
+import { type RoundResult, runRound } from "./market_round.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import type { DesiredWriter, NodeLink } from "./ports.ts";
+import { seatsOf } from "./seats.ts";
+
+/** Looks at the node's cgroups: all containers, or only those with the given hex ids. */
+export type Sense = (at: number, named: ReadonlySet<string>) => NodeSample;
+
+/** What the loop works with. */
+export interface NodeLoopParts {
+  readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
+  readonly sense: Sense;
+  readonly writer: DesiredWriter;
+  readonly link: NodeLink;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Settings of the loop; times in milliseconds. */
+export interface NodeLoopOptions {
+  /** @default {250} */
+  readonly sampleMs?: number;
+  /** Sampling while some container uses over 80 % of its quota. @default {100} */
+  readonly busySampleMs?: number;
+  /** @default {60000} */
+  readonly heartbeatMs?: number;
+  /** Share of allocatable that is never shared out. @default {0.1} */
+  readonly reserve?: number;
+  /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
+  readonly lendUpTo?: number;
+  readonly pace?: PaceOptions;
+  /** Called after each round, for metrics, `/view` and records. */
+  readonly observe?: (round: RoundResult) => void;
+}
+
+/** Usage above this share of the quota means: look more often. */
+const BUSY_SHARE = 0.8;
+
+/** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
+export async function runNodeLoop(
+  parts: NodeLoopParts,
+  signal: AbortSignal,
+  options: NodeLoopOptions = {},
+): Promise<void> {
+  const outbox = createOutbox(parts);
+  const supervisor = createSupervisor(parts);
+  const latest: { node?: Node } = {};
+  signal.addEventListener("abort", () => supervisor.stop(), { once: true });
+  if (signal.aborted) supervisor.stop();
+  supervisor.supervise("outbox", outbox.run(supervisor.signal));
+  supervisor.supervise("heartbeat", heartbeat(parts, supervisor.signal, { latest, ...options }));
+  supervisor.supervise("rounds", rounds(parts, supervisor.signal, { latest, outbox, ...options }));
+  await supervisor.done();
+}
+
+/** Reads, estimates, clears and hands writes to the outbox, several times a second. */
+async function rounds(
+  { allocations, sense, clock }: NodeLoopParts,
+  signal: AbortSignal,
+  options: NodeLoopOptions & { latest: { node?: Node }; outbox: Outbox },
+): Promise<void> {
+  const { sampleMs = 250, busySampleMs = 100, pace = DEFAULT_PACE, lendUpTo = 0.9 } = options;
+  const { latest, outbox, reserve } = options;
+  const book: ContainerBook = new Map();
+  while (!signal.aborted) {
+    const now = clock.monotonic();
+    const { node } = latest;
+    let busy = false;
+    if (node !== undefined && allocations.synced) {
+      const mine = [...allocations.all()];
+      const sample = sense(now, new Set(seatsOf(mine).map(({ containerID }) => containerID)));
+      const capacity = marketCapacity({
+        allocatable: node.allocatableCPU,
+        unmanaged: sample.unmanaged,
+        pressures: node.pressures.length,
+        ...(reserve === undefined ? {} : { reserve }),
+      });
+      const context = { now, capacity, lendUpTo, pace, newRule: createEstimator };
+      const round = runRound(mine, { sample, book, context });
+      outbox.keepOnly(new Set(mine.map(({ metadata }) => objectKey(metadata))));
+      for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
+      busy = round.seats.some(({ page }) =>
+        (page.sample?.usage ?? 0) > BUSY_SHARE * (page.sample?.quota ?? Infinity)
+      );
+      options.observe?.(round);
+    }
+    await clock.sleep(busy ? busySampleMs : sampleMs, signal);
+  }
+}
+
+/** Renews the lease and looks at the node, once a heartbeat. */
+async function heartbeat(
+  { link, clock, log }: NodeLoopParts,
+  signal: AbortSignal,
+  { latest, heartbeatMs = 60_000 }: NodeLoopOptions & { latest: { node?: Node } },
+): Promise<void> {
+  const RETRY_MS = 5000;
+  while (!signal.aborted) {
+    let waitMs = heartbeatMs;
+    try {
+      latest.node = await link.node();
+      await link.renewLease();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      log.warn("Cannot renew the lease", { status: error.status, reason: error.reason });
+      waitMs = error.retryAfterMs ?? RETRY_MS;
+    }
+    await clock.sleep(waitMs, signal);
+  }
+}

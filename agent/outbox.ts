@@ -1,0 +1,95 @@
+/**
+ * Writes on their way to the API: per allocation only the newest counts.
+ *
+ * @module
+ */
+import { ApiError } from "../shared/api/api_error.ts";
+import type { Desired } from "../shared/api/pod_allocation.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Log } from "../shared/log.ts";
+import type { DesiredWrite } from "./desired.ts";
+import type { DesiredWriter } from "./ports.ts";
+
+/** Retries of one write: first wait and longest wait, ms. */
+const RETRY_MS = { first: 500, longest: 30_000 };
+
+/** What the outbox works with. */
+export interface OutboxParts {
+  readonly writer: DesiredWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Takes writes and sends them. */
+export interface Outbox {
+  /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
+  put(write: DesiredWrite): void;
+  /** What each allocation was last told, sent or not. */
+  readonly written: ReadonlyMap<string, Desired>;
+  /** Forgets the allocations that are not among these keys. */
+  keepOnly(keys: ReadonlySet<string>): void;
+  /** Sends until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * An outbox. Each allocation has one write under way at a time, so that an older value can't
+ * overtake a newer one; different allocations don't wait for each other.
+ */
+export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
+  const waiting = new Map<string, DesiredWrite>();
+  const written = new Map<string, Desired>();
+  const sending = new Map<string, Promise<void>>();
+  let wake: () => void = () => {};
+
+  async function send(key: string, signal: AbortSignal): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
+      waiting.delete(key);
+      const { namespace, name } = write.allocation.metadata;
+      try {
+        await writer.writeDesired({ namespace, name }, write.desired);
+        retryMs = RETRY_MS.first;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 404) continue;
+        log.warn("Cannot write an allocation", { key, status: error.status, reason: error.reason });
+        if (!waiting.has(key)) waiting.set(key, write);
+        await clock.sleep(error.retryAfterMs ?? retryMs, signal);
+        if (signal.aborted) return;
+        retryMs = Math.min(RETRY_MS.longest, 2 * retryMs);
+      }
+    }
+  }
+
+  return {
+    put: (write) => {
+      waiting.set(write.key, write);
+      written.set(write.key, write.desired);
+      wake();
+    },
+    written,
+    keepOnly: (keys) => {
+      for (const key of written.keys()) {
+        if (keys.has(key)) continue;
+        written.delete(key);
+        waiting.delete(key);
+      }
+    },
+    run: async (signal) => {
+      signal.addEventListener("abort", () => wake(), { once: true });
+      while (!signal.aborted) {
+        const failure = Promise.withResolvers<never>();
+        for (const key of waiting.keys()) {
+          if (sending.has(key)) continue;
+          const done = send(key, signal).finally(() => sending.delete(key));
+          sending.set(key, done);
+          done.then(() => wake(), failure.reject);
+        }
+        const more = new Promise<void>((resolve) => wake = resolve);
+        await Promise.race([more, failure.promise]);
+      }
+      await Promise.allSettled(sending.values());
+    },
+  };
+}

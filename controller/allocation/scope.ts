@@ -1,0 +1,92 @@
+/**
+ * Who takes part in the market.
+ *
+ * @module
+ */
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { MarketConfig } from "../config.ts";
+
+/** Label or annotation, on pod or namespace: `"false"` opts out, `"true"` opts in. */
+export const MANAGED = "mbcas.io/managed";
+
+/** Why a pod takes no part. */
+export interface OutOfScope {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+}
+
+interface Subject {
+  readonly pod: Pod;
+  readonly namespace: Namespace | undefined;
+  readonly config: MarketConfig;
+}
+
+type ScopeRule = (subject: Subject) => OutOfScope | undefined;
+
+function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): string | undefined {
+  return metadata.labels[MANAGED] ?? metadata.annotations[MANAGED];
+}
+
+const marketIsOff: ScopeRule = ({ config }) =>
+  config.market
+    ? undefined
+    : { reason: "MarketOff", message: "the configuration switches the market off" };
+
+const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
+  config.excludedNamespaces.includes(pod.metadata.namespace)
+    ? {
+      reason: "NamespaceExcluded",
+      message: `the configuration excludes namespace ${pod.metadata.namespace}`,
+    }
+    : undefined;
+
+/** The pod's word stands over the namespace's, and that over the policy. */
+const optedOut: ScopeRule = ({ pod, namespace, config }) => {
+  const own = managedWord(pod);
+  const theirs = namespace === undefined ? undefined : managedWord(namespace);
+  if ((own ?? theirs) === "false") {
+    const where = own === undefined ? `namespace ${pod.metadata.namespace}` : "the pod";
+    return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
+  }
+  if (config.managementPolicy === "OptIn" && theirs !== "true") {
+    return {
+      reason: "NotOptedIn",
+      message: `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`,
+    };
+  }
+  return undefined;
+};
+
+const notBurstable: ScopeRule = ({ pod }) =>
+  pod.qosClass === "Burstable"
+    ? undefined
+    : { reason: "NotBurstable", message: `the pod is ${pod.qosClass}` };
+
+const noCPULimit: ScopeRule = ({ pod }) =>
+  pod.containers.some(({ limitCPU }) => limitCPU !== undefined)
+    ? undefined
+    : { reason: "NoCPULimit", message: "no container has a CPU limit" };
+
+const RULES: readonly ScopeRule[] = [
+  marketIsOff,
+  namespaceIsExcluded,
+  optedOut,
+  notBurstable,
+  noCPULimit,
+];
+
+/** The first reason for which the pod takes no part; undefined when it does. */
+export function outOfScope(subject: Subject): OutOfScope | undefined {
+  for (const rule of RULES) {
+    const verdict = rule(subject);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+/** True while there is a running pod on a node whose readings can exist. */
+export function isLive({ phase, nodeName, metadata }: Pod): boolean {
+  return phase === "Running" && nodeName !== "" && !metadata.terminating;
+}

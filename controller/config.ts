@@ -1,0 +1,31 @@
+/**
+ * The controller's settings.
+ *
+ * @module
+ */
+
+/** Settings of the market clock in the controller. */
+export interface MarketConfig {
+  /** False: every pod gets its own limits back and keeps them. */
+  readonly market: boolean;
+  /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
+  readonly managementPolicy: "OptOut" | "OptIn";
+  readonly excludedNamespaces: readonly string[];
+  /** Ceiling = own limit × this, unless namespace or annotation say otherwise; 1 = never above. */
+  readonly burstFactor: number;
+  /** Everything but the patch. */
+  readonly dryRun: boolean;
+  readonly maxResizesPerSecond: number;
+  readonly maxNewAllocationsPerSecond: number;
+}
+
+/** The settings that hold where nothing else is said. */
+export const DEFAULT_MARKET_CONFIG: MarketConfig = {
+  market: true,
+  managementPolicy: "OptOut",
+  excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
+  burstFactor: 4,
+  dryRun: false,
+  maxResizesPerSecond: 50,
+  maxNewAllocationsPerSecond: 50,
+};

@@ -1,0 +1,50 @@
+/**
+ * The chains of the actuator: what must hold before a limit is changed, in order.
+ *
+ * @module
+ */
+import type { Check } from "./check.ts";
+import { agentIsSilent } from "./checks/agent_silent.ts";
+import { alreadyThere } from "./checks/already_there.ts";
+import { backingOff } from "./checks/backing_off.ts";
+import { boundsAreStale } from "./checks/bounds_stale.ts";
+import { identityDiffers } from "./checks/identity.ts";
+import { outsideLimitRange } from "./checks/limit_range.ts";
+import { notResizable } from "./checks/not_resizable.ts";
+import { notRunning } from "./checks/not_running.ts";
+import { outOfScope } from "./checks/out_of_scope.ts";
+import { qosWouldChange } from "./checks/qos_class.ts";
+import { overQuota } from "./checks/quota.ts";
+import { rateLimited } from "./checks/rate_limited.ts";
+import { resizeInProgress } from "./checks/resize_in_progress.ts";
+
+/** For limits that the market or a person wants. */
+export const MARKET_CHAIN: readonly Check[] = [
+  { name: "IdentityDiffers", check: identityDiffers },
+  { name: "OutOfScope", check: outOfScope },
+  { name: "AgentIsSilent", check: agentIsSilent },
+  { name: "BoundsAreStale", check: boundsAreStale },
+  { name: "NotRunning", check: notRunning },
+  { name: "NotResizable", check: notResizable },
+  { name: "QoSWouldChange", check: qosWouldChange },
+  { name: "AlreadyThere", check: alreadyThere },
+  { name: "OutsideLimitRange", check: outsideLimitRange },
+  { name: "OverQuota", check: overQuota },
+  { name: "ResizeInProgress", check: resizeInProgress },
+  { name: "BackingOff", check: backingOff },
+  { name: "RateLimited", check: rateLimited },
+];
+
+/**
+ * For the user's own limits coming back. Scope, silence and stale bounds are why they come back, so
+ * they don't hold here; and the user's own value is not clamped, it is refused by the server or not.
+ */
+export const RESTORE_CHAIN: readonly Check[] = [
+  { name: "IdentityDiffers", check: identityDiffers },
+  { name: "NotRunning", check: notRunning },
+  { name: "NotResizable", check: notResizable },
+  { name: "AlreadyThere", check: alreadyThere },
+  { name: "ResizeInProgress", check: resizeInProgress },
+  { name: "BackingOff", check: backingOff },
+  { name: "RateLimited", check: rateLimited },
+];

@@ -1,0 +1,58 @@
+/**
+ * A decision is a chain of named checks over gathered facts.
+ *
+ * @module
+ */
+import type { Pod } from "../api/pod.ts";
+import type { PodAllocation } from "../api/pod_allocation.ts";
+import type { EnforcementReason } from "../api/reason.ts";
+import type { Intent } from "./intent.ts";
+
+/** Everything that the checks look at, gathered before the first one runs. */
+export interface EnforcementInput {
+  readonly allocation: PodAllocation;
+  /** Absent when there is no such pod. */
+  readonly pod: Pod | undefined;
+  /** Why the pod takes no part; absent when it does. */
+  readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
+  readonly agentSilent: boolean;
+  /** By container name. */
+  readonly intents: ReadonlyMap<string, Intent>;
+  /** Bounds of one container's CPU limit in this namespace, millicores. */
+  readonly limitRange?: { readonly min?: number; readonly max?: number };
+  /** Millicores that the namespace's quota on `limits.cpu` leaves for this pod's raise. */
+  readonly quotaHeadroom?: number;
+  /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
+  readonly backOffMs: number;
+  /**
+   * Takes the pod's turn: 0 when the resize may be sent now, otherwise milliseconds until then. Asked
+   * once, by the last check.
+   */
+  readonly takeTurn: () => number;
+}
+
+/** Wanted limits on their way through the chain, millicores by container name. */
+export type WantedLimits = ReadonlyMap<string, number>;
+
+/** What a check may say; nothing means: go on. */
+export type Verdict =
+  | undefined
+  | {
+    readonly verdict: "hold";
+    readonly reason: EnforcementReason;
+    readonly message: string;
+    /** When to look again; absent: when something changes. */
+    readonly retryAfterMs?: number;
+  }
+  | {
+    readonly verdict: "clamp";
+    readonly reason: EnforcementReason;
+    readonly message: string;
+    readonly limits: WantedLimits;
+  };
+
+/** One named check. */
+export interface Check {
+  readonly name: string;
+  readonly check: (input: EnforcementInput, limits: WantedLimits) => Verdict;
+}

@@ -1,0 +1,45 @@
+/**
+ * Is there anything left to do?
+ *
+ * @module
+ */
+import type { Pod, PodContainer } from "../../api/pod.ts";
+import type { EnforcementReason } from "../../api/reason.ts";
+import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+
+/**
+ * Limits that the kernel can't tell apart: systemd rounds quotas up to 10 m, so a value that is
+ * reported within one step of what was asked for is the same limit.
+ */
+const STEP = 10;
+
+/** True when the kubelet reports the limit, rounded or not. */
+export function isApplied({ appliedLimitCPU }: PodContainer, limitCPU: number): boolean {
+  return appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
+    appliedLimitCPU - limitCPU < STEP;
+}
+
+/** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
+export function alreadyThere({ pod }: EnforcementInput, limits: WantedLimits): Verdict {
+  if (pod === undefined) return undefined;
+  const wanted = pod.containers.filter(({ name }) => limits.has(name));
+  if (wanted.some(({ name, limitCPU }) => limits.get(name) !== limitCPU)) return undefined;
+  if (wanted.every((container) => isApplied(container, limits.get(container.name) ?? 0))) {
+    return { verdict: "hold", reason: "Applied", message: "the kubelet reports the wanted limits" };
+  }
+  return { verdict: "hold", ...kubeletWord(pod) };
+}
+
+/** Why the kubelet has not done it yet, in its own words where it has any. */
+export function kubeletWord(pod: Pod): { reason: EnforcementReason; message: string } {
+  const pending = pod.resizeConditions.find(({ type }) => type === "PodResizePending");
+  if (pending?.reason === "Infeasible") {
+    return { reason: "ResizeInfeasible", message: pending.message };
+  }
+  if (pending !== undefined) return { reason: "ResizeDeferred", message: pending.message };
+  const working = pod.resizeConditions.find(({ type }) => type === "PodResizeInProgress");
+  return {
+    reason: "ResizeInProgress",
+    message: working?.message || "the kubelet has not reported the limits yet",
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Would the pod keep its QoS class?
+ *
+ * @module
+ */
+import { qosClassOf } from "../qos.ts";
+import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+
+/** Holds when the pod with the wanted limits would belong to another QoS class: the API refuses. */
+export function qosWouldChange({ pod }: EnforcementInput, limits: WantedLimits): Verdict {
+  if (pod === undefined) return undefined;
+  const containers = pod.containers.map((container) => {
+    const limitCPU = limits.get(container.name);
+    return limitCPU === undefined ? container : { ...container, limitCPU };
+  });
+  const qos = qosClassOf([...containers, ...pod.initContainers]);
+  if (qos === pod.qosClass) return undefined;
+  return {
+    verdict: "hold",
+    reason: "QoSWouldChange",
+    message: `the pod would turn from ${pod.qosClass} to ${qos}`,
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * What a clock wants of a pod, before any check. The actuator is the only one who patches.
+ *
+ * @module
+ */
+
+/** Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods. */
+export type IntentSource = "restore" | "manual" | "market";
+
+/** One wish for one container. */
+export interface Intent {
+  readonly source: IntentSource;
+  readonly container: string;
+  /** Wanted `limits.cpu`, millicores. */
+  readonly limitCPU: number;
+  /** A reason word, for events and the audit line. */
+  readonly reason: string;
+}
+
+/** Who wins where several want a value for the same container: the earlier. */
+const PRECEDENCE: readonly IntentSource[] = ["restore", "manual", "market"];
+
+/** The intents of a pod merged to one per container, by container name. */
+export function arbitrate(intents: readonly Intent[]): ReadonlyMap<string, Intent> {
+  const winners = new Map<string, Intent>();
+  for (const source of PRECEDENCE) {
+    for (const intent of intents) {
+      if (intent.source === source && !winners.has(intent.container)) {
+        winners.set(intent.container, intent);
+      }
+    }
+  }
+  return winners;
+}

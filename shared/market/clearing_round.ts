@@ -1,0 +1,75 @@
+/**
+ * One clearing of a node: from bidders to the limits that the market would give.
+ *
+ * @module
+ */
+import { type Bidder, bidOf, limitBounds } from "./bids.ts";
+import { lendSlack } from "./lending.ts";
+import { roundBounds, roundShares } from "./rounding.ts";
+import { clearMarket, type Mode } from "./solver.ts";
+
+/** What a round gives one bidder. Millicores. */
+export interface RoundOutcome {
+  /** Bounds of the limit, holds included. */
+  readonly floor: number;
+  readonly ceiling: number;
+  /** The bid's floor: what an idle container is counted with. */
+  readonly least: number;
+  /** Demand within the bid's bounds. */
+  readonly need: number;
+  /** The limit for what is needed: max(floor, share), on the grid. */
+  readonly share: number;
+  /** `share` and what is lent on top, on the grid. */
+  readonly target: number;
+}
+
+/** A cleared node. */
+export interface Round {
+  readonly mode: Mode;
+  /** 1/millicore. */
+  readonly price: number;
+  readonly outcomes: readonly RoundOutcome[];
+}
+
+/** Settings of a round. */
+export interface RoundOptions {
+  /** Millicores that the market may share. */
+  readonly capacity: number;
+  /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
+  readonly lendUpTo?: number;
+}
+
+/** Clears the market for these bidders, puts shares on the grid and lends what is idle. */
+export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
+  const { capacity, lendUpTo = 0.9 } = options;
+  const rounded = bidders.map((bidder) => ({ ...bidder, ...roundBounds(limitBounds(bidder)) }));
+  const bids = rounded.map(bidOf);
+  const { mode, price, shares } = clearMarket(bids, capacity);
+  const onGrid = roundShares(shares, bids, { capacity });
+  const limits = rounded.map(({ floor }, index) => Math.max(floor, onGrid[index] ?? 0));
+  const given = limits.reduce((sum, limit) => sum + limit, 0);
+  const borrowers = rounded.map(({ ownLimit, ceiling, weight, credit }, index) => ({
+    share: limits[index] ?? 0,
+    ownLimit,
+    ceiling,
+    weight: weight * credit,
+  }));
+  const loans = lendSlack(borrowers, Math.max(0, capacity * lendUpTo - given));
+  return {
+    mode,
+    price,
+    outcomes: rounded.map(({ floor, ceiling }, index) => {
+      const bid = bids[index];
+      const share = limits[index] ?? floor;
+      const need = Math.min(Math.max(bid?.demand ?? 0, bid?.floor ?? 0), ceiling);
+      return {
+        floor,
+        ceiling,
+        least: bid?.floor ?? floor,
+        need,
+        share,
+        target: share + Math.floor((loans[index] ?? 0) / 10) * 10,
+      };
+    }),
+  };
+}

@@ -1,0 +1,25 @@
+/**
+ * What a container already holds of the node's CPU.
+ *
+ * @module
+ */
+import type { PacedContainer } from "./paced_container.ts";
+
+/** Millicores a container counts with if its highest limit is `limit`. */
+export function committedAt(container: PacedContainer, limit: number): number {
+  return limit > container.floor ? limit : container.least;
+}
+
+/**
+ * Millicores that a container counts with now: the highest of the limit decided, those of the last
+ * two seconds and the quota in its cgroup, if that exceeds its floor; otherwise what its bid's
+ * floor says. A lowered limit is free only once it can no longer be in force.
+ */
+export function committed(container: PacedContainer, now: number): number {
+  const { memory, quota = 0 } = container;
+  let highest = Math.max(memory.limit, quota);
+  for (const past of memory.recent) {
+    if (past.until > now) highest = Math.max(highest, past.limit);
+  }
+  return committedAt(container, highest);
+}

@@ -1,0 +1,81 @@
+/**
+ * A container between its share and its limit: what pacing has to know of it.
+ *
+ * @module
+ */
+import type { MarketReason } from "../api/reason.ts";
+
+/** What pacing remembers of a container. CPU in millicores, times monotonic in milliseconds. */
+export interface PaceMemory {
+  /** The limit as last decided. */
+  readonly limit: number;
+  /** True while the limit stands above need because idle CPU was lent. */
+  readonly lent: boolean;
+  /** Decided limits of the last {@linkcode RECENT_MS}, the present one last. */
+  readonly recent: readonly { readonly until: number; readonly limit: number }[];
+  /** When its readings began. */
+  readonly since: number;
+  readonly raisedAt: number;
+  readonly fundedAt: number;
+  /** Since when the target has been clearly below the limit, and the highest target since. */
+  readonly lower?: { readonly since: number; readonly highest: number } | undefined;
+  /** Since when a loan could have been given, and the lowest target since. */
+  readonly loan?: { readonly since: number; readonly lowest: number } | undefined;
+}
+
+/** What the clearing says of a container now. Millicores. */
+export interface PaceInput {
+  /** Bounds of the limit, holds included. */
+  readonly floor: number;
+  readonly ceiling: number;
+  /** The bid's floor: what an idle container is counted with. */
+  readonly least: number;
+  /** Demand within floor and ceiling. */
+  readonly need: number;
+  /** The limit that the clearing gives: max(floor, share), on the grid. */
+  readonly share: number;
+  /** `share` and what is lent on top. */
+  readonly target: number;
+  /** Quota in the cgroup now, where it has one. */
+  readonly quota?: number | undefined;
+  /** Millicores that the container was held back in the last interval. */
+  readonly heldBack: number;
+}
+
+/** A container with both. */
+export interface PacedContainer extends PaceInput {
+  readonly memory: PaceMemory;
+}
+
+/** A change of one container's limit. */
+export interface PaceChange {
+  readonly limit: number;
+  readonly reason: MarketReason;
+}
+
+/** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
+export const RECENT_MS = 2000;
+
+/** The memory of a container that begins with this limit. */
+export function newPaceMemory(limit: number, now: number): PaceMemory {
+  return { limit, lent: false, recent: [], since: now, raisedAt: -Infinity, fundedAt: -Infinity };
+}
+
+/** The memory after the limit was changed. */
+export function afterChange(
+  memory: PaceMemory,
+  { limit, reason }: PaceChange,
+  now: number,
+): PaceMemory {
+  const { lower: _lower, loan: _loan, ...rest } = memory;
+  return {
+    ...rest,
+    limit,
+    lent: reason === "LoanGiven",
+    recent: [
+      ...memory.recent.filter((past) => past.until > now),
+      { until: now + RECENT_MS, limit: memory.limit },
+    ],
+    raisedAt: limit > memory.limit ? now : memory.raisedAt,
+  };
+}
