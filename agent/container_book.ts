@@ -12,10 +12,15 @@ export interface ContainerPage {
   readonly rule: DemandRule;
   /** Absent until the first readings are there. Millicores. */
   demand?: number;
+  /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
+  peak: number;
   sample?: ContainerSample;
   pace: PaceMemory;
   credit: number;
 }
+
+/** Time constant of a usage peak: what was used a moment ago may be used again at once. */
+export const PEAK_FADE_MS = 10_000;
 
 /** Pages by hex container id. */
 export type ContainerBook = Map<string, ContainerPage>;
@@ -34,15 +39,18 @@ export function forgetOthers(book: ContainerBook, named: ReadonlySet<string>): v
 export function readSample(
   page: ContainerPage,
   sample: ContainerSample | undefined,
-  ceiling: number,
+  scarcity: number,
 ): void {
   if (sample === undefined || sample.at === page.sample?.at) return;
   page.sample = sample;
+  const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
+  page.peak = Math.max(sample.usage, faded);
   page.demand = page.rule({
-    at: sample.at,
     intervalMs: sample.intervalMs,
     usage: sample.usage,
     heldBack: sample.heldBack,
-    ceiling,
+    throttledShare: sample.periods > 0 ? sample.throttledPeriods / sample.periods : 0,
+    ...(sample.quota === undefined ? {} : { quota: sample.quota }),
+    scarcity,
   });
 }

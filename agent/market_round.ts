@@ -7,10 +7,12 @@ import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../shared/api/reason.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
+import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
-import type { PaceOptions } from "../shared/pacing/pace_options.ts";
+import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import { committed } from "../shared/pacing/commitment.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
 import {
@@ -19,6 +21,7 @@ import {
   forgetOthers,
   readSample,
 } from "./container_book.ts";
+import { pair } from "./pair.ts";
 import { type Seat, seatsOf } from "./seats.ts";
 
 /** What a round is made for. */
@@ -29,6 +32,8 @@ export interface RoundContext {
   readonly capacity: number;
   /** Share of capacity that may be given out, loans included. */
   readonly lendUpTo: number;
+  /** From the round before: how hard it is to give anyone more, 0 to 1. */
+  readonly scarcity: number;
   readonly pace: PaceOptions;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;
@@ -50,68 +55,74 @@ export interface RoundResult {
   readonly price: number;
   readonly capacity: number;
   readonly seats: readonly SeatResult[];
+  readonly scarcity: number;
 }
+
+/** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
+const AMPLE_SHARE = 0.1;
 
 /** Reads, estimates, clears and paces; the book is brought up to date. */
 export function runRound(
   allocations: readonly PodAllocation[],
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
 ): RoundResult {
-  const { now, capacity } = context;
-  const seats = seatsOf(allocations);
-  forgetOthers(book, new Set(seats.map((seat) => seat.containerID)));
-  const pages = seats.map((seat) => {
+  const { now, capacity, lendUpTo, pace } = context;
+  const seats = seatsOf(allocations).map((seat) => {
     const reading = sample.containers.get(seat.containerID);
     const page = book.get(seat.containerID) ?? newPage(seat, reading?.quota, context);
     book.set(seat.containerID, page);
-    readSample(page, reading, seat.bounds.ceiling);
-    return page;
+    readSample(page, reading, context.scarcity);
+    return { seat, page };
   });
-  const bidders = seats.map((seat, index) => {
-    const page = pages[index];
-    return {
-      floor: seat.bounds.floor,
-      ceiling: seat.bounds.ceiling,
-      weight: seat.bounds.weight,
-      held: seat.bounds.held,
-      credit: page?.credit ?? 1,
-      present: page?.pace.limit ?? seat.bounds.floor,
-      ownLimit: seat.ownLimit,
-      demand: page?.demand,
-    };
-  });
-  const round = clearRound(bidders, { capacity, lendUpTo: context.lendUpTo });
-  const paced = round.outcomes.flatMap((outcome, index) => {
-    const page = pages[index];
-    if (page === undefined) return [];
-    const { quota, heldBack = 0 } = page.sample ?? {};
-    const weight = bidders[index]?.weight ?? 1;
-    return [{ ...outcome, weight, memory: page.pace, quota, heldBack }];
-  });
-  const planned = planChanges(paced, { now, capacity, mode: round.mode, options: context.pace });
-  const results = seats.flatMap((seat, index): SeatResult[] => {
-    const page = pages[index];
-    const outcome = round.outcomes[index];
-    const plan = planned[index];
-    if (page === undefined || outcome === undefined || plan === undefined) return [];
+  forgetOthers(book, new Set(seats.map(({ seat }) => seat.containerID)));
+  const round = clearRound(seats.map(bidderOf), { capacity, lendUpTo });
+  const paced = pair(seats, round.outcomes, ({ seat, page }, outcome) => ({
+    ...outcome,
+    // An active container may use its whole floor the next moment, whatever it needs on average.
+    least: Math.max(outcome.least, Math.min(outcome.floor, page.peak)),
+    weight: seat.bounds.weight * page.credit,
+    memory: page.pace,
+    quota: page.sample?.quota,
+    heldBack: page.sample?.heldBack ?? 0,
+  }));
+  const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
+  const results = pair(pair(seats, planned), round.outcomes, ([{ seat, page }, plan], outcome) => {
     page.pace = plan.memory;
     const base = { ...outcome, seat, page, limit: plan.memory.limit };
-    return [plan.change === undefined ? base : { ...base, changedFor: plan.change.reason }];
+    return plan.change === undefined ? base : { ...base, changedFor: plan.change.reason };
   });
-  earnCredits(results, capacity);
-  return { now, mode: round.mode, price: round.price, capacity, seats: results };
+  earnCredits(results, { capacity, now });
+  const held = paced.reduce((sum, container) => sum + committed(container, now), 0);
+  const free = grantable(capacity, pace) - held;
+  const scarcity = Math.min(1, Math.max(0, 1 - free / Math.max(AMPLE_SHARE * capacity, 1)));
+  return { now, scarcity, mode: round.mode, price: round.price, capacity, seats: results };
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
-  const limit = seat.desired ?? quota ?? seat.ownLimit;
-  return { rule: context.newRule(), pace: newPaceMemory(limit, context.now), credit: seat.credit };
+  const limit = seat.desired ?? (quota === undefined ? seat.ownLimit : Math.round(quota));
+  return {
+    rule: context.newRule(),
+    pace: newPaceMemory(limit, context.now),
+    credit: seat.credit,
+    peak: 0,
+  };
+}
+
+function bidderOf({ seat, page }: { seat: Seat; page: ContainerPage }): Bidder {
+  const { floor, ceiling, weight, held } = seat.bounds;
+  const { credit, demand, pace: { limit: present } } = page;
+  return { floor, ceiling, weight, held, credit, present, ownLimit: seat.ownLimit, demand };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */
-function earnCredits(results: readonly SeatResult[], capacity: number): void {
+function earnCredits(
+  results: readonly SeatResult[],
+  { capacity, now }: { capacity: number; now: number },
+): void {
   const weights = results.reduce((sum, { seat }) => sum + seat.bounds.weight, 0);
   for (const { seat, page, need, share } of results) {
-    const intervalMs = page.sample?.intervalMs ?? 0;
+    if (page.sample?.at !== now) continue;
+    const { intervalMs } = page.sample;
     const entitlement = capacity * seat.bounds.weight / weights;
     page.credit = creditAfter(page.credit, { share, need, entitlement, intervalMs });
   }

@@ -81,6 +81,7 @@ async function rounds(
   const { sampleMs = 250, busySampleMs = 100, pace = DEFAULT_PACE, lendUpTo = 0.9 } = options;
   const { latest, outbox, reserve } = options;
   const book: ContainerBook = new Map();
+  let scarcity = 1;
   while (!signal.aborted) {
     const now = clock.monotonic();
     const { node } = latest;
@@ -94,8 +95,9 @@ async function rounds(
         pressures: node.pressures.length,
         ...(reserve === undefined ? {} : { reserve }),
       });
-      const context = { now, capacity, lendUpTo, pace, newRule: createEstimator };
+      const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
       const round = runRound(mine, { sample, book, context });
+      scarcity = round.scarcity;
       outbox.keepOnly(new Set(mine.map(({ metadata }) => objectKey(metadata))));
       for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
       busy = round.seats.some(({ page }) =>

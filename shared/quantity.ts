@@ -1,39 +1,85 @@
 /**
- * CPU quantities as Kubernetes writes them, in millicores (m): 1000 m = one CPU.
+ * CPU quantities as Kubernetes writes them, in millicores (m): 1000 m = one CPU. The grammar is that
+ * of `resource.Quantity` (k8s.io/apimachinery/pkg/api/resource/quantity.go).
  *
  * @module
  */
 
-/** Decimal SI suffixes of a Kubernetes quantity and their factor; no suffix is the unit itself. */
-const SUFFIXES: ReadonlyMap<string, number> = new Map([
-  ["n", 1e-9],
-  ["u", 1e-6],
-  ["m", 1e-3],
-  ["", 1],
-  ["k", 1e3],
+/** A factor on the number before it: `base` to the power of `exponent`. */
+interface Scale {
+  readonly base: 2 | 10;
+  readonly exponent: number;
+}
+
+const SUFFIXES: ReadonlyMap<string, Scale> = new Map([
+  ...["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].map((suffix, index): [string, Scale] => [
+    suffix,
+    { base: 10, exponent: 3 * index - 9 },
+  ]),
+  ...["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((suffix, index): [string, Scale] => [
+    suffix,
+    { base: 2, exponent: 10 * (index + 1) },
+  ]),
 ]);
 
-const CPU_QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)([numk]?)$/;
+/** Sign, digits, decimals, then a suffix or a decimal exponent; some digit is asked for below. */
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
+
+/** 2^60, the largest binary factor, is below this many decimal digits. */
+const LARGEST_FACTOR_DIGITS = 19;
 
 /**
- * Millicores of a CPU quantity such as `250m`, `1`, `0.5` or `1500000n`. Fractions of a millicore
- * round up, as in `resource.Quantity.MilliValue`. Throws a `SyntaxError` that names the text.
+ * Millicores of a CPU quantity such as `250m`, `1`, `0.5`, `1500000n`, `2e3` or `1Ki`.
+ * Computed in whole numbers; fractions of a millicore round up, as in `resource.Quantity.MilliValue`:
+ * `0.0001` is 1 m. Throws a `SyntaxError` that names the text when Kubernetes would refuse it, when
+ * it is negative, and when it is beyond 2^53 m, which Kubernetes would let overflow.
  */
 export function parseCPU(text: string): number {
-  const match = CPU_QUANTITY.exec(text);
-  const factor = SUFFIXES.get(match?.[2] ?? "?");
-  if (match === null || factor === undefined) {
+  const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(text) ?? [];
+  const digits = whole + decimals;
+  const scale = power === undefined
+    ? SUFFIXES.get(suffix)
+    : { base: 10, exponent: Number(power) } as const;
+  if (digits === "" || scale === undefined) {
     throw new SyntaxError(
-      `Cannot parse CPU quantity: "${text}" is not a number with an optional suffix n, u, m or k`,
+      `Cannot parse CPU quantity: "${text}" is not a number with an optional suffix ` +
+        "(n, u, m, k, M, G, T, P, E, Ki to Ei) or exponent (e3)",
     );
   }
-  // Nine decimals decide: 0.1 cores must be 100 m, not 101 m by binary rounding.
-  return Math.ceil(Number((Number(match[1]) * factor * 1000).toFixed(9)));
+  if (sign === "-") {
+    throw new SyntaxError(`Cannot parse CPU quantity: "${text}" is negative, expected at least 0`);
+  }
+  const millicores = roundUp(
+    BigInt(digits) * (scale.base === 2 ? 2n ** BigInt(scale.exponent) : 1n),
+    {
+      exponent: 3 - decimals.length + (scale.base === 10 ? scale.exponent : 0),
+      mostDigits: digits.length + LARGEST_FACTOR_DIGITS,
+    },
+  );
+  if (millicores > Number.MAX_SAFE_INTEGER) {
+    throw new SyntaxError(
+      `Cannot parse CPU quantity: "${text}" is more than ${Number.MAX_SAFE_INTEGER}m`,
+    );
+  }
+  return millicores;
+}
+
+/**
+ * ⌈units × 10^exponent⌉, or Infinity above 10^20. `mostDigits` bounds the digits of `units`, so that
+ * no exponent, however far out, is ever written out.
+ */
+function roundUp(units: bigint, options: { exponent: number; mostDigits: number }): number {
+  const { exponent, mostDigits } = options;
+  if (units === 0n) return 0;
+  if (exponent >= 0) return exponent > 20 ? Infinity : Number(units * 10n ** BigInt(exponent));
+  if (-exponent > mostDigits) return 1;
+  const divisor = 10n ** BigInt(-exponent);
+  return Number((units + divisor - 1n) / divisor);
 }
 
 /** The canonical quantity of whole millicores: `250m`, or `2` for 2000. */
 export function formatCPU(millicores: number): string {
-  if (!Number.isInteger(millicores) || millicores < 0) {
+  if (!Number.isSafeInteger(millicores) || millicores < 0) {
     throw new RangeError(
       `Cannot format CPU quantity: ${millicores} is not a whole number of millicores`,
     );

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { mersenne } from "pure-rand/generator/mersenne";
 
 /** A source of uniformly distributed numbers. */
 export interface Random {
@@ -13,12 +13,16 @@ export interface Random {
 
 const TWO_TO_32 = 2 ** 32;
 
-/** A generator (xoroshiro128+) that gives the same numbers for the same seed, an integer. */
+/**
+ * A generator (Mersenne Twister) that gives the same numbers for the same seed, an integer of which
+ * the low 32 bits count. Its initialisation mixes the seed well: neighbouring small seeds, which
+ * people like, begin with unrelated numbers.
+ */
 export function seededRandom(seed: number): Random {
   if (!Number.isSafeInteger(seed)) {
     throw new RangeError(`Cannot seed a generator: seed is ${seed}, expected an integer`);
   }
-  const generator = xoroshiro128plus(seed);
+  const generator = mersenne(seed);
   return { next: () => (generator.next() >>> 0) / TWO_TO_32 };
 }
 

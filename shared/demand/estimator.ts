@@ -3,21 +3,12 @@
  *
  * @module
  */
-import { heldBackDemand } from "./held_back_demand.ts";
-import { withMargin } from "./margin.ts";
-import { withPeakOverWindow } from "./peak_over_window.ts";
+import { growthWhileThrottled } from "./growth_while_throttled.ts";
+import { largestOf } from "./largest_of.ts";
 import type { DemandRule } from "./signal.ts";
+import { usageWithSpread } from "./usage_with_spread.ts";
 
-/** Settings of {@linkcode createEstimator}. */
-export interface EstimatorOptions {
-  /** Factor on what was used and held back. @default {1.1} */
-  readonly margin?: number;
-  /** How long a peak counts, ms. @default {60000} */
-  readonly peakWindowMs?: number;
-}
-
-/** A new estimator for one container. */
-export function createEstimator(options: EstimatorOptions = {}): DemandRule {
-  const { margin = 1.1, peakWindowMs = 60_000 } = options;
-  return withPeakOverWindow(withMargin(heldBackDemand, margin), peakWindowMs);
+/** A new estimator for one container: what it uses, or what throttling says it would use. */
+export function createEstimator(): DemandRule {
+  return largestOf(usageWithSpread(), growthWhileThrottled());
 }

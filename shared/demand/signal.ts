@@ -6,15 +6,20 @@
 
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
 export interface DemandSignal {
-  /** Monotonic time at the interval's end. */
-  readonly at: number;
   readonly intervalMs: number;
   /** CPU time used / interval. */
   readonly usage: number;
   /** CPU time that a quota kept runnable threads from / interval. */
   readonly heldBack: number;
-  /** The most the container may be given. */
-  readonly ceiling: number;
+  /** Share of the interval's enforcement periods in which a quota ran out, 0 to 1. */
+  readonly throttledShare: number;
+  /** The quota in force; absent when there is none. */
+  readonly quota?: number;
+  /**
+   * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
+   * have to be lowered for it.
+   */
+  readonly scarcity: number;
 }
 
 /**

@@ -6,35 +6,46 @@
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
 
+/** One container's part: its place in the list, and the limit it goes to. */
+export interface Payment {
+  readonly place: number;
+  /** Millicores. */
+  readonly limit: number;
+}
+
 /** Millicores by which a container's limit exceeds what the clearing gives it. */
 function surplus(container: PacedContainer): number {
   return container.memory.limit - container.share;
 }
 
 /**
- * Indices of the containers that are lowered to their shares so that at least `shortage` millicores
- * become free, the largest surplus first: few containers are touched. One that is warming up, or
- * paid less than `fundingGapMs` ago, is left out, so the shortage may remain.
+ * The containers that are lowered towards their shares so that `shortage` millicores become free,
+ * the largest surplus first: few are touched. Each gives what is missing, at least a hysteresis of
+ * its limit (less would not be worth a change) and at most its surplus. One that is warming up, or
+ * paid less than `fundingGapMs` ago, is left out, so some of the shortage may remain.
  */
-export function chooseFunders(
+export function fundRaises(
   containers: readonly PacedContainer[],
   shortage: number,
   { now, options }: { now: number; options: PaceOptions },
-): number[] {
+): Payment[] {
   const able = containers
-    .map((container, index) => ({ container, index }))
+    .map((container, place) => ({ container, place }))
     .filter(({ container }) =>
-      surplus(container) > 0 &&
+      surplus(container) > container.memory.limit * options.lowerHysteresis &&
       now - container.memory.since >= options.warmUpMs &&
       now - container.memory.fundedAt >= options.fundingGapMs
     )
-    .sort((a, b) => surplus(b.container) - surplus(a.container) || a.index - b.index);
-  const chosen: number[] = [];
+    .sort((a, b) => surplus(b.container) - surplus(a.container) || a.place - b.place);
+  const payments: Payment[] = [];
   let missing = shortage;
-  for (const { container, index } of able) {
+  for (const { container, place } of able) {
     if (missing <= 0) break;
-    chosen.push(index);
-    missing -= surplus(container);
+    const { limit } = container.memory;
+    const least = limit * options.lowerHysteresis;
+    const paid = Math.ceil(Math.min(surplus(container), Math.max(missing, least)) / 10) * 10;
+    payments.push({ place, limit: Math.max(container.share, limit - paid) });
+    missing -= paid;
   }
-  return chosen;
+  return payments;
 }

@@ -12,6 +12,11 @@ export interface PaceOptions {
   readonly lowerWaitMs: number;
   /** A raise must be at least this share of the limit, unless the floor asks for it. */
   readonly raiseHysteresis: number;
+  /**
+   * Share of capacity that raises leave free: an idle floor may wake between the decision and the
+   * moment at which the raise is in force.
+   */
+  readonly cushion: number;
   /** Least time between two raises of a container. */
   readonly raiseGapMs: number;
   /** Least time between two decreases of a container that pay for others. */
@@ -26,9 +31,15 @@ export interface PaceOptions {
 export const DEFAULT_PACE: PaceOptions = {
   lowerHysteresis: 0.1,
   lowerWaitMs: 30_000,
-  raiseHysteresis: 0.05,
+  raiseHysteresis: 0.2,
+  cushion: 0.03,
   raiseGapMs: 1000,
   fundingGapMs: 5000,
   warmUpMs: 10_000,
   loanWaitMs: 30_000,
 };
+
+/** Millicores of `capacity` that raises may commit. */
+export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cushion">): number {
+  return capacity * (1 - cushion);
+}

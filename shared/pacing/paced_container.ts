@@ -38,6 +38,8 @@ export interface PaceInput {
   readonly target: number;
   /** Quota in the cgroup now, where it has one. */
   readonly quota?: number | undefined;
+  /** The bid's weight: who comes first when a raise can't be granted whole. */
+  readonly weight: number;
   /** Millicores that the container was held back in the last interval. */
   readonly heldBack: number;
 }

@@ -6,9 +6,10 @@
 import type { MarketReason } from "../api/reason.ts";
 import type { Mode } from "../market/solver.ts";
 import { committed, committedAt } from "./commitment.ts";
-import { chooseFunders } from "./funding.ts";
+import { fundRaises } from "./funding.ts";
+import { followLoan } from "./loan_raise.ts";
 import { followLowerTarget } from "./own_decrease.ts";
-import { DEFAULT_PACE, type PaceOptions } from "./pace_options.ts";
+import { DEFAULT_PACE, grantable, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   type PaceChange,
@@ -16,7 +17,6 @@ import {
   type PaceMemory,
 } from "./paced_container.ts";
 import { grantRaises } from "./raise_grants.ts";
-import { followLoan } from "./loan_raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -37,113 +37,117 @@ export interface PlannedContainer {
 /** A container held back by at least this share of its limit counts as throttled. */
 const THROTTLED_SHARE = 0.01;
 
-interface Wish {
-  readonly index: number;
-  readonly limit: number;
-  readonly cost: number;
-  readonly reason: MarketReason;
+/** A plan in the making. */
+interface Draft {
+  readonly containers: readonly PacedContainer[];
+  readonly now: number;
+  readonly mode: Mode;
+  readonly options: PaceOptions;
+  readonly planned: PlannedContainer[];
+  /** Millicores that nothing is committed to. */
+  free: number;
+  /** Millicores of raises that are needed and not granted yet. */
+  waiting: number;
 }
 
 /**
- * Decides which limits change now, in this order: bounds that the limit has left; raises from what
- * is free; decreases that pay for raises that still wait; decreases by own demand; loans. The sum
- * of what is committed never grows beyond `capacity` by a raise above a container's floor.
+ * Decides which limits change now, in this order: limits outside their bounds; raises, from what is
+ * free; decreases that pay for raises that still wait; decreases by own demand; loans. What is
+ * committed never grows beyond `capacity` by a raise above a container's floor.
  */
 export function planChanges(
-  containers: readonly (PacedContainer & { readonly weight: number })[],
+  containers: readonly PacedContainer[],
   context: PlanContext,
 ): PlannedContainer[] {
   const { now, capacity, mode, options = DEFAULT_PACE } = context;
-  const planned: PlannedContainer[] = containers.map((container) => followBounds(container, now));
-
-  let free = capacity;
+  let free = grantable(capacity, options);
   for (const container of containers) free -= committed(container, now);
-  const wishes: Wish[] = [];
-  containers.forEach((container, index) => {
-    if (planned[index]?.change !== undefined) return;
-    const wish = raiseWish(container, { index, now, options });
-    if (wish !== undefined) wishes.push(wish);
-  });
-  const grants = grantRaises(
-    wishes.map(({ index, cost }) => ({ cost, weight: containers[index]?.weight ?? 1 })),
-    free,
-  );
-  let waiting = 0;
-  wishes.forEach((wish, place) => {
-    const container = containers[wish.index];
-    if (container === undefined) return;
-    const missing = wish.cost - (grants[place] ?? 0);
-    const limit = wish.limit - missing;
-    if (limit > container.memory.limit && limit > container.floor) {
-      free -= wish.cost - missing;
-      waiting += missing;
-      planned[wish.index] = changed(container, { limit, reason: wish.reason }, now);
-    } else {
-      waiting += wish.cost;
-    }
-  });
-
-  const shortage = mode === "overloaded"
-    ? Infinity
-    : shortageOf(containers, waiting, { free, now });
-  if (waiting > 0 || mode === "overloaded") {
-    const idle = containers.map((container, index) =>
-      planned[index]?.change === undefined ? container : { ...container, share: Infinity }
-    );
-    for (const index of chooseFunders(idle, shortage, { now, options })) {
-      const container = containers[index];
-      if (container === undefined) continue;
-      const change = { limit: container.share, reason: fundingReason(container, mode) };
-      const next = changed(container, change, now);
-      planned[index] = { ...next, memory: { ...next.memory, fundedAt: now } };
-    }
-  }
-
-  containers.forEach((container, index) => {
-    if (planned[index]?.change !== undefined) return;
-    const { lower, limit } = followLowerTarget(container, now, options);
-    planned[index] = limit === undefined
-      ? { memory: { ...container.memory, lower } }
-      : changed(container, { limit, reason: "DemandFell" }, now);
-  });
-  if (waiting === 0) lend(containers, planned, { free, now, options });
+  const planned = containers.map(({ memory }) => ({ memory }));
+  const draft: Draft = { containers, now, mode, options, planned, free, waiting: 0 };
+  followBounds(draft);
+  raise(draft);
+  takeBack(draft);
+  followDemandDown(draft);
+  lend(draft);
   return planned;
 }
 
-function changed(container: PacedContainer, change: PaceChange, now: number): PlannedContainer {
-  return { memory: afterChange(container.memory, change, now), change };
+function change(draft: Draft, index: number, what: PaceChange): void {
+  const container = draft.containers[index];
+  if (container === undefined) return;
+  draft.planned[index] = {
+    memory: afterChange(container.memory, what, draft.now),
+    change: what,
+  };
+}
+
+/** The containers that have no change in this plan yet. */
+function untouched({ containers, planned }: Draft): { container: PacedContainer; index: number }[] {
+  return containers.flatMap((container, index) =>
+    planned[index]?.change === undefined ? [{ container, index }] : []
+  );
 }
 
 /** A limit outside its bounds goes to the bound at once. */
-function followBounds(container: PacedContainer, now: number): PlannedContainer {
-  const { memory, floor, ceiling } = container;
-  if (memory.limit < floor) return changed(container, { limit: floor, reason: "FloorRose" }, now);
-  if (memory.limit > Math.max(ceiling, floor)) {
-    const limit = Math.max(ceiling, floor);
-    return changed(container, { limit, reason: "CeilingFell" }, now);
+function followBounds(draft: Draft): void {
+  for (const { container, index } of untouched(draft)) {
+    const { memory: { limit }, floor } = container;
+    const ceiling = Math.max(container.ceiling, floor);
+    if (limit < floor) change(draft, index, { limit: floor, reason: "FloorRose" });
+    if (limit > ceiling) change(draft, index, { limit: ceiling, reason: "CeilingFell" });
   }
-  return { memory };
 }
 
-/** The raise that a container needs now, if any. */
-function raiseWish(
-  container: PacedContainer,
-  { index, now, options }: { index: number; now: number; options: PaceOptions },
-): Wish | undefined {
-  const { memory, share, heldBack } = container;
-  if (share <= memory.limit * (1 + options.raiseHysteresis)) return undefined;
-  if (now - memory.raisedAt < options.raiseGapMs) return undefined;
-  const cost = Math.max(0, committedAt(container, share) - committed(container, now));
-  const throttled = heldBack > memory.limit * THROTTLED_SHARE;
-  return { index, limit: share, cost, reason: throttled ? "Throttled" : "DemandRose" };
+/** Raises those that need more, from what is free. */
+function raise(draft: Draft): void {
+  const { now, options } = draft;
+  const wishes = untouched(draft).flatMap(({ container, index }) => {
+    const { memory, share, weight } = container;
+    if (share <= memory.limit * (1 + options.raiseHysteresis)) return [];
+    if (now - memory.raisedAt < options.raiseGapMs) return [];
+    const cost = Math.max(0, committedAt(container, share) - committed(container, now));
+    return [{ container, index, cost, weight }];
+  });
+  const grants = grantRaises(wishes, draft.free);
+  wishes.forEach(({ container, index, cost }, place) => {
+    const granted = grants[place] ?? 0;
+    const limit = container.share - (cost - granted);
+    // Less than this would cost a change and relieve nothing.
+    const worthwhile = limit > container.memory.limit * (1 + options.raiseHysteresis);
+    if (!worthwhile) {
+      draft.waiting += cost;
+      return;
+    }
+    draft.free -= granted;
+    draft.waiting += cost - granted;
+    change(draft, index, { limit, reason: raiseReason(container) });
+  });
+}
+
+function raiseReason({ heldBack, memory }: PacedContainer): MarketReason {
+  return heldBack > memory.limit * THROTTLED_SHARE ? "Throttled" : "DemandRose";
+}
+
+/** Lowers those that hold more than their share while others wait, or while floors are short. */
+function takeBack(draft: Draft): void {
+  const { now, mode, options } = draft;
+  if (draft.waiting === 0 && mode !== "overloaded") return;
+  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft);
+  const able = untouched(draft);
+  const payments = fundRaises(able.map(({ container }) => container), shortage, { now, options });
+  for (const { place, limit } of payments) {
+    const { container, index } = able[place] ?? {};
+    if (container === undefined || index === undefined) continue;
+    change(draft, index, { limit, reason: fundingReason(container, mode) });
+    const { memory, change: made } = draft.planned[index] ?? {};
+    if (memory !== undefined && made !== undefined) {
+      draft.planned[index] = { memory: { ...memory, fundedAt: now }, change: made };
+    }
+  }
 }
 
 /** What must be given back for the raises that wait, less what is on its way already. */
-function shortageOf(
-  containers: readonly PacedContainer[],
-  waiting: number,
-  { free, now }: { free: number; now: number },
-): number {
+function shortageOf({ containers, now, waiting, free }: Draft): number {
   let onItsWay = 0;
   for (const container of containers) {
     onItsWay += committed(container, now) - committedAt(container, container.memory.limit);
@@ -157,25 +161,26 @@ function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReas
   return need < memory.limit ? "FundsRaise" : "NodeCongested";
 }
 
-/** Gives loans from what is still free, to those whose target has been higher for long enough. */
-function lend(
-  containers: readonly PacedContainer[],
-  planned: PlannedContainer[],
-  { free, now, options }: { free: number; now: number; options: PaceOptions },
-): void {
-  let left = free;
-  containers.forEach((container, index) => {
-    const present = planned[index];
-    if (present === undefined || present.change !== undefined) return;
+/** Lowers those whose own demand has been lower for long enough. */
+function followDemandDown(draft: Draft): void {
+  for (const { container, index } of untouched(draft)) {
+    const { lower, limit } = followLowerTarget(container, draft.now, draft.options);
+    draft.planned[index] = { memory: { ...container.memory, lower } };
+    if (limit !== undefined) change(draft, index, { limit, reason: "DemandFell" });
+  }
+}
+
+/** Lends what is still free to those that have been offered it for long enough. */
+function lend(draft: Draft): void {
+  const { now, options, waiting } = draft;
+  for (const { container, index } of untouched(draft)) {
     const { loan, limit } = followLoan(container, now, options);
-    const cost = limit === undefined
-      ? 0
-      : committedAt(container, limit) - committed(container, now);
-    if (limit === undefined || cost > left) {
-      planned[index] = { memory: { ...present.memory, loan } };
-      return;
-    }
-    left -= Math.max(0, cost);
-    planned[index] = changed(container, { limit, reason: "LoanGiven" }, now);
-  });
+    const { memory } = draft.planned[index] ?? container;
+    draft.planned[index] = { memory: { ...memory, loan } };
+    if (limit === undefined || waiting > 0) continue;
+    const cost = committedAt(container, limit) - committed(container, now);
+    if (cost > draft.free) continue;
+    draft.free -= Math.max(0, cost);
+    change(draft, index, { limit, reason: "LoanGiven" });
+  }
 }

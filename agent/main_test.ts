@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { systemClock } from "../adapters/system_clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { runAgent } from "./main.ts";
+
+const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
+const POD = `kubepods/burstable/pod${UID}`;
+const ID = "ab".repeat(32);
+
+/** Version 1 files in a temporary directory, and a clock whose sleep lets the container work. */
+async function inFolder(
+  fn: (root: string, run: (args: string[]) => Promise<Outcome>) => Promise<void>,
+): Promise<void> {
+  const root = await Deno.makeTempDir({ prefix: "agent-main-" });
+  let now = 0;
+  const write = (file: string, text: string) => {
+    Deno.mkdirSync(`${root}/${file}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${root}/${file}`, text);
+  };
+  const show = () => {
+    write("cpuset/cpuset.effective_cpus", "0-3\n");
+    for (const directory of [POD, `${POD}/${ID}`]) {
+      const counters = `nr_periods ${Math.floor(now / 100)}\nnr_throttled 1\nthrottled_time 7\n`;
+      write(`cpu/${directory}/cpu.stat`, counters);
+      write(`cpu/${directory}/cpu.cfs_quota_us`, "20000\n");
+      write(`cpu/${directory}/cpu.cfs_period_us`, "100000\n");
+      write(`cpu/${directory}/cpu.shares`, "512\n");
+      write(`cpuacct/${directory}/cpuacct.usage`, `${now * 150_000}\n`);
+    }
+  };
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => now,
+    sleep: (ms) => {
+      now += ms;
+      show();
+      return Promise.resolve();
+    },
+  };
+  try {
+    show();
+    await fn(root, async (args) => {
+      const outcome = { code: NaN, out: "", err: "" };
+      const out = (text: string) => outcome.out += text;
+      const err = (text: string) => outcome.err += text;
+      outcome.code = await runAgent(args, { out, err, clock });
+      return outcome;
+    });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+Deno.test("runAgent() prints what it saw as JSON", () =>
+  inFolder(async (root, run) => {
+    const args = ["--once", "--cgroup-root", root, "--json", "--interval", "500ms"];
+    const { code, out, err } = await run(args);
+    assert.deepEqual([code, err], [0, ""]);
+    assert.deepEqual(JSON.parse(out), {
+      layout: "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
+      cores: 4,
+      intervalMs: 500,
+      pods: [{
+        uid: UID,
+        request: 500,
+        containers: [{
+          id: ID,
+          quota: 200,
+          usage: 150,
+          heldBack: 0,
+          periods: 5,
+          throttledPeriods: 0,
+        }],
+      }],
+    });
+  }));
+
+Deno.test("runAgent() prints a table for people", () =>
+  inFolder(async (root, run) => {
+    const { code, out } = await run(["--cgroup-root", root]);
+    assert.equal(code, 0);
+    assert.equal(
+      out,
+      [
+        "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
+        "1 pods, 1 containers, 4 CPUs, 250 ms between the looks",
+        "",
+        "POD                                   CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+        `${UID}  abababababab   150m         0m   200m     500m      0/2        -`,
+        "",
+      ].join("\n"),
+    );
+  }));
+
+Deno.test("runAgent() ends with 1 and what it tried where there are no pods", () =>
+  inFolder(async (root, run) => {
+    await Deno.remove(`${root}/cpu`, { recursive: true });
+    const { code, out, err } = await run(["--cgroup-root", root]);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /^Cannot find the cgroups of pods: .*Tried .*\n$/);
+  }));
+
+Deno.test("runAgent() ends with 2 for a wrong command line and 0 for help", () =>
+  inFolder(async (_root, run) => {
+    const wrong = await run(["--interval", "soon"]);
+    assert.deepEqual([wrong.code, wrong.out], [2, ""]);
+    assert.match(wrong.err, /"soon" is not a duration/);
+    const help = await run(["--help"]);
+    assert.deepEqual([help.code, help.err], [0, ""]);
+    assert.match(help.out, /--cgroup-root/);
+  }));

@@ -1,0 +1,22 @@
+/**
+ * Times the market's clearing by number of bids and mode, and measures how exact it is:
+ * `deno task bench:solver`.
+ *
+ * @module
+ */
+import { measureResiduals } from "./solver_exactness.ts";
+import { measureTimes } from "./solver_timing.ts";
+import { parseCommandLine } from "./solver_command_line.ts";
+import { solverTable } from "./solver_table.ts";
+
+const request = parseCommandLine(Deno.args);
+if ("exitCode" in request) {
+  const write = request.exitCode === 0 ? console.log : console.error;
+  write(request.text.trimEnd());
+  Deno.exit(request.exitCode);
+}
+const report = {
+  times: measureTimes(request),
+  residuals: measureResiduals(request),
+};
+console.log(request.json ? JSON.stringify(report, undefined, 2) : solverTable(report));

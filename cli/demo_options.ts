@@ -1,0 +1,168 @@
+/**
+ * The flags of the demo: what is asked for, or what is wrong with it. Pure.
+ *
+ * @module
+ */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+
+/** Formats in which a load can be given; see the help text. */
+export const TRACE_FORMATS = ["rps", "cores", "arrivals", "prometheus"] as const;
+
+/** A word of {@linkcode TRACE_FORMATS}. */
+export type TraceFormat = (typeof TRACE_FORMATS)[number];
+
+/** What the demo shall do. */
+export interface DemoOptions {
+  /** Any integer. */
+  readonly seed: number;
+  /** Virtual minutes, 1 to 240. */
+  readonly minutes: number;
+  /** Pods on the node, 1 to 200. */
+  readonly pods: number;
+  /** A load of the user's own; without a format, its content tells. */
+  readonly trace?: { readonly path: string; readonly format?: TraceFormat };
+  /** Print one JSON object in place of tables and charts. */
+  readonly json: boolean;
+  /** Where the page goes; absent if none is wanted. */
+  readonly report?: string;
+}
+
+/** What the arguments mean. */
+export type DemoArguments =
+  | { readonly kind: "run"; readonly options: DemoOptions }
+  | { readonly kind: "help"; readonly text: string }
+  /** To be printed to standard error before the program ends with the code. */
+  | { readonly kind: "usage-error"; readonly message: string; readonly exitCode: 2 };
+
+const MOST_MINUTES = 240;
+const MOST_PODS = 200;
+const SEE_HELP = "see deno task demo --help";
+
+/** What commander hands over after parsing. */
+interface ParsedFlags {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly pods: number;
+  readonly trace?: string;
+  readonly format?: TraceFormat;
+  readonly json: boolean;
+  readonly report: string | false;
+}
+
+/** Reads the arguments after the program's name. Never throws: a mistake is a value. */
+export function parseDemoOptions(args: readonly string[]): DemoArguments {
+  let help = "";
+  const command = demoCommand((text) => help += text);
+  try {
+    command.parse([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.code === "commander.helpDisplayed"
+      ? { kind: "help", text: help }
+      : usageError(error.message.replace(/^error: /, ""));
+  }
+  return checked(command.opts<ParsedFlags>());
+}
+
+/** The rules that no single flag can check. */
+function checked(flags: ParsedFlags): DemoArguments {
+  const { seed, minutes, pods, json, trace, format, report } = flags;
+  if (format !== undefined && trace === undefined) {
+    return usageError(
+      `option '--format ${format}' says how to read a trace, but --trace is missing`,
+    );
+  }
+  const source = trace === undefined
+    ? {}
+    : { trace: format === undefined ? { path: trace } : { path: trace, format } };
+  const target = report === false ? {} : { report };
+  return { kind: "run", options: { seed, minutes, pods, json, ...source, ...target } };
+}
+
+function usageError(problem: string): DemoArguments {
+  const sentence = problem.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
+  return {
+    kind: "usage-error",
+    message: `Cannot run the demo: ${sentence}; ${SEE_HELP}`,
+    exitCode: 2,
+  };
+}
+
+function demoCommand(writeOut: (text: string) => void): Command {
+  return new Command("demo")
+    .usage("[options]")
+    .description(
+      "Runs the market and static limits over the same load on a simulated node, in virtual\n" +
+        "time, and shows what each did to the pods.",
+    )
+    .addOption(
+      new Option("--seed <integer>", "seed of all chance; the same seed gives the same figures")
+        .default(1).argParser(integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+    )
+    .addOption(
+      new Option("--minutes <count>", `virtual minutes, 1 to ${MOST_MINUTES}`)
+        .default(30).argParser(integer(1, MOST_MINUTES)),
+    )
+    .addOption(
+      new Option("--pods <count>", `pods on the node, 1 to ${MOST_PODS}`)
+        .default(20).argParser(integer(1, MOST_PODS)),
+    )
+    .addOption(
+      new Option("--trace <file>", "a load of your own, plain or gzipped").argParser(path),
+    )
+    .addOption(
+      new Option("--format <format>", "how to read it; found by looking where left out")
+        .choices(TRACE_FORMATS),
+    )
+    .option("--json", "print one JSON object in place of tables and charts", false)
+    .addOption(
+      new Option("--report <path>", "where to write the report page")
+        .default("report.html").argParser(path),
+    )
+    .option("--no-report", "write no report page")
+    .helpOption("-h, --help", "show this text")
+    .allowExcessArguments(false)
+    .exitOverride()
+    // Colour and width are asked of the environment otherwise, for which there is no permission.
+    .configureOutput({
+      writeOut,
+      writeErr: () => {},
+      getOutHelpWidth: () => 96,
+      getErrHelpWidth: () => 96,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText(
+      "after",
+      `
+Formats of a trace:
+  rps         one number per line: requests in each second
+  cores       CSV of timestamp,value: CPU in use
+  arrivals    CSV whose first column is the time of one request
+  prometheus  JSON of a range query`,
+    );
+}
+
+/** A parser of whole numbers within bounds. */
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^[+-]?\d+$/.test(value) ? Number(value) : NaN;
+    if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(
+      least === Number.MIN_SAFE_INTEGER
+        ? "Give an integer such as 1"
+        : `Give a whole number from ${least} to ${most}`,
+    );
+  };
+}
+
+/** A parser of paths that does not swallow the next flag. */
+function path(value: string): string {
+  if (value.trim() === "" || value.includes("\0")) {
+    throw new InvalidArgumentError("Give the path of a file");
+  }
+  if (value.startsWith("-")) {
+    throw new InvalidArgumentError(`Give a path; a file of that name is ./${value}`);
+  }
+  return value;
+}

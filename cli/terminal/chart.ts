@@ -1,0 +1,127 @@
+/**
+ * Two small charts: cores under one law, and throttling of that law beside another.
+ *
+ * @module
+ */
+import { envelope } from "../../simulation/report/envelope.ts";
+import { formatCores, formatFigure } from "../../simulation/report/figure.ts";
+import { shorten } from "../../simulation/report/html.ts";
+import { throttledPerStep } from "../../simulation/report/throttled_per_step.ts";
+import type { RunRecord } from "../../simulation/run_record.ts";
+import { blockLines } from "./blocks.ts";
+import { paint, type TerminalLook } from "./paint.ts";
+
+/** Width of the scale at the left. */
+const SCALE = 7;
+const CORE_ROWS = 8;
+const THROTTLE_ROWS = 3;
+/** Wider charts say no more. */
+const MOST_COLUMNS = 100;
+const LIMIT = "━";
+const CAPACITY = "┄";
+
+/**
+ * Σ limits, Σ usage and capacity over time, in cores. Without colour the characters alone tell
+ * them apart. Each character column is the mean of an equal stretch of time.
+ */
+export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
+  const width = plotWidth(look);
+  const limits = stretched(run.sumLimits, { run, width });
+  const usage = stretched(run.sumUsage, { run, width });
+  if (limits.length === 0) return "No steps were recorded: nothing to draw.\n";
+  const top = Math.max(...limits, ...usage, run.capacity) * 1.05;
+  const row = (value: number): number => CORE_ROWS - 1 - Math.floor(value / top * CORE_ROWS);
+  const filled = blockLines(usage, { rows: CORE_ROWS, top });
+  const lines = filled.map((blocks, line) => {
+    const cells = [...blocks].map((block, column) => {
+      if (row(limits[column] ?? -1) === line) return paint(LIMIT, "blue", look);
+      if (row(run.capacity) === line && block === " ") return paint(CAPACITY, "yellow", look);
+      return block === " " ? block : paint(block, "green", look);
+    });
+    const value = (CORE_ROWS - line) / CORE_ROWS * top;
+    return scale(line % 2 === 0 ? formatFigure(value / 1000) : "") + cells.join("");
+  });
+  const legend = [
+    `${paint(LIMIT, "blue", look)} Σ limits`,
+    `${paint("█", "green", look)} Σ usage`,
+    `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
+  ].join("   ");
+  return finished([
+    paint(`Cores under ${run.law}`, "bold", look),
+    legend,
+    ...lines,
+    ...axis(run, width),
+  ]);
+}
+
+/** Throttled ms/s of all pods over time under each of the runs, on one scale. */
+export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook = {}): string {
+  const width = plotWidth(look);
+  const series = runs.map((run) => stretched(throttledPerStep(run), { run, width }));
+  const first = runs[0];
+  const top = Math.max(0, ...series.flat());
+  if (first === undefined || top === 0) return "No pod was throttled under any law.\n";
+  const panels = runs.flatMap((run, index) => {
+    const lines = blockLines(series[index] ?? [], { rows: THROTTLE_ROWS, top });
+    const mean = `${shorten(run.law, 40)}, mean ${formatFigure(run.scores.throttledMsPerS)} ms/s`;
+    return [
+      `${scale("")}${mean}`,
+      ...lines.map((line, row) =>
+        scale(row === 0 ? formatFigure(top) : "") + painted(line, { index, look })
+      ),
+    ];
+  });
+  return finished([
+    paint("Throttled ms/s, all pods", "bold", look),
+    ...panels,
+    ...axis(first, width),
+  ]);
+}
+
+function painted(
+  line: string,
+  { index, look }: { readonly index: number; readonly look: TerminalLook },
+): string {
+  const text = line.trimEnd();
+  return paint(text, index === 0 ? "blue" : "yellow", look);
+}
+
+function plotWidth({ columns = 80 }: TerminalLook): number {
+  return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
+}
+
+/** One mean per character column; a short series is spread over several columns each. */
+function stretched(
+  series: readonly number[],
+  { run, width }: { readonly run: RunRecord; readonly width: number },
+): number[] {
+  const means = envelope(series, { stepS: run.stepS, points: width }).map((point) => point.mean);
+  if (means.length === 0) return [];
+  return Array.from({ length: width }, (_, column) => {
+    const mean = means[Math.floor(column * means.length / width)] ?? 0;
+    return Number.isFinite(mean) ? mean : 0;
+  });
+}
+
+function scale(label: string): string {
+  return `${label.padStart(SCALE - 2)} │`;
+}
+
+/** The line below a chart and the minutes at its ends and middle. */
+function axis(run: RunRecord, width: number): string[] {
+  const [middle, end] = [`${formatMinutes(run.minutes / 2)}`, `${formatMinutes(run.minutes)}`];
+  const left = Math.floor(width / 2) - Math.floor(middle.length / 2);
+  const labels = "0 m".padEnd(left) + middle;
+  return [
+    `${" ".repeat(SCALE - 1)}└${"─".repeat(width)}`,
+    `${" ".repeat(SCALE)}${labels.padEnd(width - end.length)}${end}`,
+  ];
+}
+
+function formatMinutes(minutes: number): string {
+  return `${Number(minutes.toFixed(1))} m`;
+}
+
+function finished(lines: readonly string[]): string {
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import type { RunRecord } from "../../simulation/run_record.ts";
+import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import { coresChart, throttlingChart } from "./chart.ts";
+
+/** One pod, 20 steps of 3 s: a minute. */
+function run(law: string, throttled: number[]): RunRecord {
+  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
+  const pod = made?.pods[0];
+  assert(made !== undefined && pod !== undefined);
+  return {
+    ...made,
+    law,
+    stepS: 3,
+    capacity: 7600,
+    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 6900),
+    sumUsage: Array.from({ length: 20 }, (_, step) => step < 10 ? 2000 : 5500),
+    pods: [{ ...pod, throttled }],
+    scores: { ...made.scores, throttledMsPerS: 25 },
+  };
+}
+
+const BUSY = Array.from({ length: 20 }, (_, step) => step >= 10 && step < 15 ? 100 : 0);
+
+Deno.test({
+  name: "coresChart() draws limits, usage and capacity that differ without colour",
+  permissions: "none",
+  fn() {
+    assert.equal(
+      coresChart(run("ours", []), { columns: 28 }),
+      `\
+Cores under ours
+━ Σ limits   █ Σ usage   ┄ capacity, 7.6 cores
+ 7.98 │┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄
+      │          ━━━━━━━━━━
+ 5.99 │          ▄▄▄▄▄▄▄▄▄▄
+      │━━━━━━━━━━██████████
+ 3.99 │          ██████████
+      │          ██████████
+ 2.00 │████████████████████
+      │████████████████████
+      └────────────────────
+       0 m     0.5 m    1 m
+`,
+    );
+  },
+});
+
+Deno.test({
+  name: "throttlingChart() draws the runs on one scale",
+  permissions: "none",
+  fn() {
+    const calm = BUSY.map((value) => value / 10);
+    assert.equal(
+      throttlingChart([run("ours", calm), run("static", BUSY)], { columns: 28 }),
+      `\
+Throttled ms/s, all pods
+      │ours, mean 25.0 ms/s
+  100 │
+      │
+      │          ▂▂▂▂▂
+      │static, mean 25.0 ms/s
+  100 │          █████
+      │          █████
+      │          █████
+      └────────────────────
+       0 m     0.5 m    1 m
+`,
+    );
+  },
+});
+
+Deno.test({
+  name: "throttlingChart() says in words that there was nothing to draw",
+  permissions: "none",
+  fn() {
+    assert.equal(
+      throttlingChart([run("ours", BUSY.map(() => 0))]),
+      "No pod was throttled under any law.\n",
+    );
+    assert.equal(throttlingChart([]), "No pod was throttled under any law.\n");
+    assert.match(coresChart({ ...run("ours", []), sumLimits: [] }), /nothing to draw/);
+  },
+});
+
+Deno.test({
+  name: "coresChart() and throttlingChart() use colour only when asked, within the width",
+  permissions: "none",
+  fn() {
+    const runs = syntheticRuns({ pods: 4, minutes: 5 });
+    for (const columns of [40, 80, 200]) {
+      const plain = [...runs.map((one) => coresChart(one, { columns }))];
+      plain.push(throttlingChart(runs, { columns }));
+      for (const line of plain.join("").split("\n")) {
+        assert(!line.includes("\x1b"));
+        assert(line.length <= Math.max(48, columns), line);
+      }
+    }
+    const [ours] = runs;
+    assert(ours !== undefined);
+    assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[0m"));
+  },
+});

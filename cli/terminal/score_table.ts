@@ -1,0 +1,110 @@
+/**
+ * The scores of the runs as a text table: a line per law where it fits, else a line per measure.
+ *
+ * @module
+ */
+import type { RunRecord } from "../../simulation/run_record.ts";
+import { shorten } from "../../simulation/report/html.ts";
+import { isBest, SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
+import { paint, type TerminalLook } from "./paint.ts";
+
+/** Longer names of laws are cut. */
+const LAW_WIDTH = 20;
+const GAPS = [2, 1];
+
+interface Cell {
+  readonly text: string;
+  readonly best: boolean;
+}
+
+/** The table, each line ended by a line feed; empty without runs. */
+export function scoreTable(runs: readonly RunRecord[], look: TerminalLook = {}): string {
+  const { columns = 80 } = look;
+  if (runs.length === 0) return "";
+  for (const gap of GAPS) {
+    const lines = lawPerLine(runs, { look, gap });
+    if (lines.width <= columns) return lines.text;
+  }
+  return measurePerLine(runs, look);
+}
+
+function cellsOf(runs: readonly RunRecord[]): Cell[][] {
+  return SCORE_MEASURES.map((measure) =>
+    runs.map((run) => ({ text: measure.text(run), best: isBest(measure, run, { runs }) }))
+  );
+}
+
+function lawPerLine(
+  runs: readonly RunRecord[],
+  { look, gap }: { readonly look: TerminalLook; readonly gap: number },
+): { text: string; width: number } {
+  const cells = cellsOf(runs).map((column) =>
+    column.map(({ text, best }) => ({ text: text.replace(/ (?:\/|of) /, "/"), best }))
+  );
+  const laws = ["law", "", ...runs.map((run) => shorten(run.law, LAW_WIDTH))];
+  const lawWidth = Math.max(...laws.map((law) => law.length));
+  const widths = SCORE_MEASURES.map(({ head }, column) =>
+    Math.max(...head.map((word) => word.length), ...(cells[column] ?? []).map(widthOf))
+  );
+  const space = " ".repeat(gap);
+  const heads = [0, 1].map((line) => {
+    const words = SCORE_MEASURES.map(({ head }, column) =>
+      (head[line] ?? "").padStart(widths[column] ?? 0)
+    );
+    return paint([(laws[line] ?? "").padEnd(lawWidth), ...words].join(space), "dim", look);
+  });
+  const body = runs.map((_, row) => {
+    const words = cells.map((column, index) =>
+      aligned(column[row], { width: widths[index] ?? 0, look })
+    );
+    return [(laws[row + 2] ?? "").padEnd(lawWidth), ...words].join(space);
+  });
+  const width = lawWidth + widths.reduce((sum, one) => sum + one + gap, 0);
+  return { text: [...heads, ...body].map(lineOf).join(""), width };
+}
+
+function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string {
+  const { columns = 80 } = look;
+  const cells = cellsOf(runs);
+  const names = SCORE_MEASURES.map(({ head }) => head.join(" "));
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const laws = runs.map((run) => shorten(run.law, LAW_WIDTH));
+  const widths = laws.map((law, index) =>
+    Math.max(law.length, ...cells.map((row) => widthOf(row[index])))
+  );
+  const full = nameWidth + widths.reduce((sum, width) => sum + width + 2, 0);
+  if (full > columns && runs.length > 1) {
+    // Too many laws for the width: halve them, a table below the other.
+    const half = Math.ceil(runs.length / 2);
+    return `${measurePerLine(runs.slice(0, half), look)}\n${
+      measurePerLine(runs.slice(half), look)
+    }`;
+  }
+  const head = [
+    "".padEnd(nameWidth),
+    ...laws.map((law, index) => law.padStart(widths[index] ?? 0)),
+  ];
+  const body = cells.map((row, measure) => {
+    const words = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));
+    return [(names[measure] ?? "").padEnd(nameWidth), ...words].join("  ");
+  });
+  return [paint(head.join("  "), "dim", look), ...body].map(lineOf).join("");
+}
+
+function widthOf(cell: Cell | undefined): number {
+  return cell?.text.length ?? 0;
+}
+
+/** The cell at the right of its column; only its characters are painted, so widths stay true. */
+function aligned(
+  cell: Cell | undefined,
+  { width, look }: { readonly width: number; readonly look: TerminalLook },
+): string {
+  const { text, best } = cell ?? { text: "", best: false };
+  const space = " ".repeat(Math.max(0, width - text.length));
+  return space + (best ? paint(text, "green", look) : text);
+}
+
+function lineOf(line: string): string {
+  return `${line.trimEnd()}\n`;
+}

@@ -1,0 +1,128 @@
+/**
+ * Which files of one cgroup are read, and reading them.
+ *
+ * @module
+ */
+import { parseCounter, soleLine } from "./counter_text.ts";
+import { parseCpuStatV1, parseCpuStatV2 } from "./cpu_stat.ts";
+import {
+  parseCpuShares,
+  parseCpuWeight,
+  requestOfCurvedWeight,
+  requestOfLinearWeight,
+} from "./cpu_weight.ts";
+import { parseCpuacctUsage } from "./cpuacct.ts";
+import { type CgroupLayout, joinPath } from "./layout.ts";
+import { parsePressure } from "./pressure.ts";
+import { parseCfsQuota, parseCpuMax } from "./quota.ts";
+import type { Reading } from "./reading.ts";
+import type { CgroupTree } from "./tree.ts";
+
+/** The paths of one cgroup's files, made once, and its directories, to release them. */
+export interface CgroupFiles {
+  readonly version: 1 | 2;
+  readonly directories: readonly string[];
+  readonly stat: string;
+  /** `cpuacct.usage`; version 1 only. */
+  readonly usage: string;
+  readonly quota: string;
+  /** `cpu.cfs_period_us`; version 1 only. */
+  readonly period: string;
+  /** `cpu.pressure`; version 2 only. */
+  readonly pressure: string;
+  readonly weight: string;
+  /** `pids.current`; in version 1 under a mount of its own. */
+  readonly threads: string;
+}
+
+/** The files of a directory below the layout's mount points. */
+export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: string): CgroupFiles {
+  const directory = joinPath(cpu, below);
+  const usageDirectory = joinPath(cpuacct, below);
+  return {
+    version,
+    directories: version === 2
+      ? [directory]
+      : [...new Set([directory, usageDirectory, joinPath("pids", below)])],
+    stat: `${directory}/cpu.stat`,
+    usage: `${usageDirectory}/cpuacct.usage`,
+    quota: `${directory}/${version === 1 ? "cpu.cfs_quota_us" : "cpu.max"}`,
+    period: `${directory}/cpu.cfs_period_us`,
+    pressure: `${directory}/cpu.pressure`,
+    weight: `${directory}/${version === 1 ? "cpu.shares" : "cpu.weight"}`,
+    threads: `${version === 1 ? joinPath("pids", below) : directory}/pids.current`,
+  };
+}
+
+/** What to read beside the counters. */
+export interface ReadingOptions {
+  /** The monotonic time that the reading carries. */
+  readonly at: number;
+  /** Whether to read PSI where it is offered. @default {false} */
+  readonly pressure?: boolean;
+}
+
+/** The counters now, or undefined when the cgroup is gone. Throws a `SyntaxError` for bad text. */
+export function readCounters(
+  tree: CgroupTree,
+  files: CgroupFiles,
+  { at, pressure = false }: ReadingOptions,
+): Reading | undefined {
+  const stat = tree.read(files.stat);
+  if (stat === undefined) return undefined;
+  if (files.version === 1) {
+    const usage = tree.read(files.usage);
+    if (usage === undefined) return undefined;
+    return { at, usageMs: parseCpuacctUsage(usage), ...parseCpuStatV1(stat) };
+  }
+  const counters = { at, ...parseCpuStatV2(stat) };
+  const waiting = pressure ? tree.read(files.pressure) : undefined;
+  if (waiting === undefined) return counters;
+  return { ...counters, pressureMs: parsePressure(waiting).some.totalMs };
+}
+
+/**
+ * The quota now in millicores, or undefined when there is none or the cgroup is gone. Throws a
+ * `SyntaxError` for bad text.
+ */
+export function readQuota(tree: CgroupTree, files: CgroupFiles): number | undefined {
+  const quota = tree.read(files.quota);
+  if (quota === undefined) return undefined;
+  // Without a quota the period is of no interest, and that spares a read for every pause container.
+  if (files.version === 2) return parseCpuMax(quota);
+  return quota === "-1\n" ? undefined : parseCfsQuota(quota, tree.read(files.period));
+}
+
+/**
+ * Threads in the cgroup, or undefined where the pids controller does not count them (Linux,
+ * Documentation/admin-guide/cgroup-v2.rst, "PID": tasks, so threads). Throws a `SyntaxError`.
+ */
+export function readThreads(tree: CgroupTree, files: CgroupFiles): number | undefined {
+  const text = tree.read(files.threads);
+  if (text === undefined) return undefined;
+  const file = "pids.current";
+  return parseCounter(soleLine(text, file), { file, line: 1 });
+}
+
+/** What a weight may mean: see `cpu_weight.ts`. Millicores. */
+export interface RequestReading {
+  /** As the kubelet writes it, at the level of the pod. */
+  readonly linear: number;
+  /** As newer runtimes write it, at the level of the container; the same in version 1. */
+  readonly curved: number;
+}
+
+/**
+ * The request in the cgroup's weight, or undefined when it is gone. Throws a `SyntaxError` for bad
+ * text.
+ */
+export function readRequest(tree: CgroupTree, files: CgroupFiles): RequestReading | undefined {
+  const text = tree.read(files.weight);
+  if (text === undefined) return undefined;
+  if (files.version === 1) {
+    const request = parseCpuShares(text);
+    return { linear: request, curved: request };
+  }
+  const weight = parseCpuWeight(text);
+  return { linear: requestOfLinearWeight(weight), curved: requestOfCurvedWeight(weight) };
+}

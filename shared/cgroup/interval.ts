@@ -1,0 +1,57 @@
+/**
+ * What one cgroup did between two readings.
+ *
+ * @module
+ */
+import type { Reading } from "./reading.ts";
+
+/** Growth of the counters from the earlier reading to the later; times in milliseconds. */
+export interface Interval extends Omit<Reading, "at"> {
+  /** Monotonic time of the later reading. */
+  readonly at: number;
+  /** Above 0. */
+  readonly intervalMs: number;
+}
+
+/** Which pairs of readings can be trusted; milliseconds. */
+export interface IntervalBounds {
+  /** CPUs of the node: no cgroup uses more than all of them. */
+  readonly cores: number;
+  /** Below this the counters' own grain dominates. @default {10} */
+  readonly shortestMs?: number;
+  /** Above this the rates say nothing about now. @default {60000} */
+  readonly longestMs?: number;
+}
+
+/** Default of {@linkcode IntervalBounds.shortestMs}. */
+export const SHORTEST_INTERVAL_MS = 10;
+const LONGEST_INTERVAL_MS = 60_000;
+
+/**
+ * How far the instant of a reading may be from the one it carries: all files of a node are read
+ * under one time stamp, and a garbage collection or a busy CPU delays the later ones.
+ */
+const STAMP_SLACK_MS = 20;
+
+/**
+ * The interval, or undefined when the two readings do not make a trustworthy one: the clock stood
+ * or went back, too little or too much time lies between, a counter went back (the cgroup was made
+ * anew), or more CPU was used than the node has (the clock jumped).
+ */
+export function intervalBetween(
+  [earlier, later]: readonly [Reading, Reading],
+  { cores, shortestMs = SHORTEST_INTERVAL_MS, longestMs = LONGEST_INTERVAL_MS }: IntervalBounds,
+): Interval | undefined {
+  const intervalMs = later.at - earlier.at;
+  if (!(intervalMs >= shortestMs && intervalMs <= longestMs)) return undefined;
+  const usageMs = later.usageMs - earlier.usageMs;
+  const periods = later.periods - earlier.periods;
+  const throttledPeriods = later.throttledPeriods - earlier.throttledPeriods;
+  const throttledMs = later.throttledMs - earlier.throttledMs;
+  if (usageMs < 0 || periods < 0 || throttledPeriods < 0 || throttledMs < 0) return undefined;
+  if (usageMs > cores * (intervalMs + STAMP_SLACK_MS)) return undefined;
+  const grown = { at: later.at, intervalMs, usageMs, periods, throttledPeriods, throttledMs };
+  if (later.pressureMs === undefined || earlier.pressureMs === undefined) return grown;
+  const pressureMs = later.pressureMs - earlier.pressureMs;
+  return pressureMs < 0 ? undefined : { ...grown, pressureMs };
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { findLayout } from "./layout.ts";
+import { createMemoryTree } from "./memory_tree.ts";
+
+const trees = (...directories: string[]) =>
+  createMemoryTree(Object.fromEntries(directories.map((path) => [`${path}/cpu.stat`, ""])));
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("findLayout() tells the versions apart by what is there", () => {
+  const cases: readonly (readonly [string[], 1 | 2, string, string])[] = [
+    [["kubepods.slice", "system.slice"], 2, "", ""],
+    [["cpu/kubepods", "cpuacct/kubepods", "memory/kubepods"], 1, "cpu", "cpuacct"],
+    [["cpu,cpuacct/kubepods", "cpu", "cpuacct"], 1, "cpu,cpuacct", "cpu,cpuacct"],
+    [["cpuacct,cpu/kubepods"], 1, "cpuacct,cpu", "cpuacct,cpu"],
+    // Hybrid: systemd keeps the same directories in version 2, without the cpu controller.
+    [["cpu/kubepods", "cpuacct/kubepods", "unified/kubepods"], 1, "cpu", "cpuacct"],
+    [["unified/kubepods.slice", "memory/x"], 2, "unified", "unified"],
+  ];
+  for (const [directories, version, cpu, cpuacct] of cases) {
+    const layout = findLayout(trees(...directories));
+    assert.deepEqual([layout.version, layout.cpu, layout.cpuacct], [version, cpu, cpuacct]);
+  }
+});
+
+test("findLayout() does not take another controller's mount for version 2", () => {
+  assert.throws(() => findLayout(trees("memory/kubepods", "cpuset/kubepods")), /Cannot find/);
+});
+
+test("findLayout() takes the nearest root, not those of nodes nested in this one", () => {
+  const nested = "system.slice/docker-a.scope/kubelet.slice/kubelet-kubepods.slice";
+  assert.deepEqual(findLayout(trees("kubepods.slice", nested)).roots, ["kubepods.slice"]);
+  assert.deepEqual(findLayout(trees(nested)).roots, [nested]);
+});
+
+test("findLayout() says in words what it found", () => {
+  assert.equal(
+    findLayout(trees("cpu/kubepods", "cpuacct/kubepods")).description,
+    "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
+  );
+  assert.equal(
+    findLayout(trees("kubepods.slice")).description,
+    "cgroup v2, systemd driver, pods under kubepods.slice",
+  );
+});
+
+test("findLayout() lists what it tried when there is none", () => {
+  assert.throws(() => findLayout(trees("cpu/docker/x", "cpuacct/docker/x", "system.slice")), {
+    name: "Error",
+    message: new RegExp(
+      "cpu and cpuacct joined \\(not mounted\\).*apart \\(no pods' root, directories searched: 3\\)" +
+        ".*cgroup v2 \\(no pods' root, directories searched: 2\\).*/sys/fs/cgroup",
+    ),
+  });
+});

@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../api/api_error.ts";
+import { silentLog } from "../log.ts";
+import { type Random, seededRandom } from "../random.ts";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { createInformer, type Informer } from "./informer.ts";
+import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
+
+const permissions = "none" as const;
+
+function thing(name: string, resourceVersion: string, uid = `uid-${name}`): ApiObject {
+  return { metadata: { name, namespace: "ns", uid, resourceVersion } };
+}
+
+type Step = WatchEvent<ApiObject> | { readonly waitMs: number } | Error;
+
+interface Script {
+  readonly lists: (readonly ApiObject[] | Error)[];
+  readonly watches: Step[][];
+}
+
+/** A server that says what the script says, and afterwards hangs until it is aborted. */
+function scripted(clock: VirtualClock, script: Script) {
+  const calls: string[] = [];
+  const source: ListWatch<ApiObject> = {
+    list() {
+      calls.push(`list@${clock.monotonic()}`);
+      const items = script.lists.shift();
+      if (items === undefined) return Promise.reject(new ApiError(500, "", "nothing left"));
+      if (items instanceof Error) return Promise.reject(items);
+      return Promise.resolve({ items, resourceVersion: `list${calls.length}` });
+    },
+    async *watch(version, signal) {
+      calls.push(`watch ${version}@${clock.monotonic()}`);
+      for (const step of script.watches.shift() ?? [{ waitMs: Infinity }]) {
+        if (step instanceof Error) throw step;
+        if ("waitMs" in step) await clock.sleep(step.waitMs, signal);
+        else yield step;
+      }
+    },
+  };
+  return { source, calls };
+}
+
+interface Running {
+  readonly clock: VirtualClock;
+  readonly calls: readonly string[];
+  readonly informer: Informer<ApiObject>;
+  readonly changes: readonly string[];
+}
+
+async function following(
+  script: Script,
+  check: (running: Running) => Promise<void>,
+  options: { relistEveryMs?: number; random?: Random } = {},
+): Promise<void> {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { source, calls } = scripted(clock, script);
+  const informer = createInformer({
+    source,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    name: "things",
+    indexBy: (object) => object.metadata.uid,
+    ...options,
+  });
+  const changes: string[] = [];
+  informer.subscribe((key) => changes.push(key));
+  const stop = new AbortController();
+  const run = informer.run(stop.signal);
+  await check({ clock, calls, informer, changes });
+  stop.abort();
+  await clock.runUntil(clock.monotonic() + 1);
+  await run;
+  assert.equal(informer.synced, false);
+}
+
+Deno.test({
+  name: "createInformer() follows list and watch and finds objects by key and by index",
+  permissions,
+  async fn() {
+    await following({
+      lists: [[thing("a", "1"), thing("b", "2")]],
+      watches: [[
+        { waitMs: 10 },
+        { type: "MODIFIED", object: thing("a", "3", "reborn") },
+        { type: "DELETED", object: thing("b", "4") },
+        { type: "ADDED", object: thing("c", "5") },
+        { waitMs: Infinity },
+      ]],
+    }, async ({ clock, informer, changes }) => {
+      assert.equal(informer.synced, false);
+      const synced = informer.whenSynced(new AbortController().signal);
+      await clock.runUntil(5);
+      assert.equal(await synced, true);
+      assert.deepEqual(changes, ["ns/a", "ns/b"]);
+      assert.equal(informer.byIndex("uid-a").length, 1);
+      await clock.runUntil(20);
+      assert.deepEqual(changes.slice(2), ["ns/a", "ns/b", "ns/c"]);
+      assert.equal(informer.get("ns/a")?.metadata.uid, "reborn");
+      assert.equal(informer.get("ns/b"), undefined);
+      assert.deepEqual([...informer.all()].map((object) => object.metadata.name), ["a", "c"]);
+      assert.deepEqual([informer.byIndex("uid-a"), informer.byIndex("reborn").length], [[], 1]);
+      assert.equal(informer.synced, true);
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() resumes a watch that ended from the last version, bookmarks included",
+  permissions,
+  async fn() {
+    await following({
+      lists: [[]],
+      watches: [
+        [{ type: "ADDED", object: thing("a", "7") }],
+        [{ type: "BOOKMARK", resourceVersion: "9" }],
+        [{ waitMs: 5000 }],
+      ],
+    }, async ({ clock, calls, informer }) => {
+      await clock.runUntil(6000);
+      assert.deepEqual(calls, [
+        "list@0",
+        "watch list1@0",
+        "watch 7@0",
+        "watch 9@0",
+        "watch 9@5000",
+      ]);
+      assert.equal(informer.synced, true);
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() lists again at once when the version is too old, and tells what differs",
+  permissions,
+  async fn() {
+    await following({
+      lists: [[thing("a", "1"), thing("b", "2"), thing("c", "3")], [
+        thing("a", "1"),
+        thing("c", "9"),
+      ]],
+      watches: [[{ waitMs: 100 }, new ApiError(410, "Expired", "too old")]],
+    }, async ({ clock, calls, informer, changes }) => {
+      await clock.runUntil(101);
+      assert.deepEqual(calls, ["list@0", "watch list1@0", "list@100", "watch list3@100"]);
+      assert.deepEqual(changes.slice(3), ["ns/b", "ns/c"]);
+      assert.equal(informer.get("ns/b"), undefined);
+      assert.equal(informer.synced, true);
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() is out of sync from the break on until the next list, and backs off",
+  permissions,
+  async fn() {
+    const down = new ApiError(0, "", "connection refused");
+    await following({
+      lists: [[thing("a", "1")], down, down, down, []],
+      watches: [[{ waitMs: 100 }, down]],
+    }, async ({ clock, calls, informer }) => {
+      await clock.runUntil(99);
+      assert.equal(informer.synced, true);
+      await clock.runUntil(100);
+      assert.equal(informer.synced, false);
+      assert.notEqual(informer.get("ns/a"), undefined);
+      const waiting = informer.whenSynced(new AbortController().signal);
+      await clock.runUntil(60_000);
+      assert.equal(await waiting, true);
+      assert.equal(informer.get("ns/a"), undefined);
+      const lists = calls.filter((call) => call.startsWith("list"))
+        .map((call) => Number(call.split("@")[1]));
+      assert.equal(lists.length, 5);
+      lists.slice(2).forEach((at, index) => {
+        const waited = at - Number(lists[index + 1]);
+        assert.ok(waited >= 1000 && waited <= 2000 * 2 ** (index + 1));
+      });
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() treats watches that end at once as failures and does not spin",
+  permissions,
+  async fn() {
+    await following(
+      {
+        lists: Array.from({ length: 100 }, () => []),
+        watches: Array.from({ length: 100 }, () => []),
+      },
+      async ({ clock, calls }) => {
+        await clock.runUntil(60_000);
+        assert.ok(calls.length < 40 && calls.length > 4, `${calls.length} calls`);
+      },
+    );
+  },
+});
+
+Deno.test({
+  name: "createInformer() forgets earlier failures once a watch has held, even without an event",
+  permissions,
+  async fn() {
+    const down = new ApiError(503, "", "down");
+    await following(
+      { lists: [down, down, [], []], watches: [[{ waitMs: 40_000 }, down]] },
+      async ({ clock, calls }) => {
+        await clock.runUntil(60_000);
+        // The longest waits: 2 s and 4 s, and after the watch 2 s again instead of 8 s.
+        assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
+          "list@0",
+          "list@2000",
+          "list@6000",
+          "list@48000",
+        ]);
+      },
+      { random: { next: () => 1 } },
+    );
+  },
+});
+
+Deno.test({
+  name: "createInformer() waits at least as long as the server asks",
+  permissions,
+  async fn() {
+    await following({
+      lists: [new ApiError(429, "TooManyRequests", "", { retryAfterMs: 45_000 }), []],
+      watches: [],
+    }, async ({ clock, calls }) => {
+      await clock.runUntil(50_000);
+      assert.deepEqual(calls.slice(0, 2), ["list@0", "list@45000"]);
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() lists again every so often when told to, without losing sync",
+  permissions,
+  async fn() {
+    await following(
+      { lists: [[], [], [thing("missed", "5")]], watches: [] },
+      async ({ clock, calls, informer, changes }) => {
+        await clock.runUntil(2500);
+        assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
+          "list@0",
+          "list@1000",
+          "list@2000",
+        ]);
+        assert.deepEqual(changes, ["ns/missed"]);
+        assert.equal(informer.synced, true);
+      },
+      { relistEveryMs: 1000 },
+    );
+  },
+});
+
+Deno.test({
+  name: "createInformer() lets a subscriber's own error surface from run",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const { source } = scripted(clock, { lists: [[thing("a", "1")]], watches: [] });
+    const informer = createInformer({
+      source,
+      clock,
+      random: seededRandom(1),
+      log: silentLog,
+      name: "things",
+    });
+    const dismiss = informer.subscribe(() => assert.fail("was dismissed"));
+    dismiss();
+    informer.subscribe(() => {
+      throw new TypeError("bug");
+    });
+    await assert.rejects(informer.run(new AbortController().signal), /bug/);
+  },
+});
+
+Deno.test({
+  name: "whenSynced() gives up with false when its signal is aborted",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const { source } = scripted(clock, { lists: [], watches: [] });
+    const informer = createInformer({
+      source,
+      clock,
+      random: seededRandom(1),
+      log: silentLog,
+      name: "things",
+    });
+    const stop = new AbortController();
+    const waiting = informer.whenSynced(stop.signal);
+    stop.abort();
+    assert.equal(await waiting, false);
+  },
+});

@@ -1,0 +1,75 @@
+/**
+ * Objects by key, with an optional second index. Plain bookkeeping for the informer.
+ *
+ * @module
+ */
+import type { ApiObject } from "./list_watch.ts";
+import { objectKey } from "./object_key.ts";
+
+/** Objects by key. */
+export interface ObjectCache<T extends ApiObject> {
+  get(key: string): T | undefined;
+  /** The objects for which `indexBy` gave this value. */
+  byIndex(value: string): readonly T[];
+  all(): Iterable<T>;
+  /** Stores the object and returns its key. */
+  put(object: T): string;
+  /** Removes what stands under the object's key and returns the key. */
+  remove(object: T): string;
+  /** Keeps exactly these objects; returns the keys that appeared, changed version or went. */
+  replaceAll(objects: readonly T[]): readonly string[];
+}
+
+/** An empty cache. */
+export function createObjectCache<T extends ApiObject>(
+  indexBy?: (object: T) => string | undefined,
+): ObjectCache<T> {
+  const byKey = new Map<string, T>();
+  const index = new Map<string, Map<string, T>>();
+
+  function drop(key: string): void {
+    const old = byKey.get(key);
+    if (old === undefined) return;
+    byKey.delete(key);
+    const value = indexBy?.(old);
+    const group = value === undefined ? undefined : index.get(value);
+    if (value === undefined || group === undefined) return;
+    group.delete(key);
+    if (group.size === 0) index.delete(value);
+  }
+
+  function store(key: string, object: T): void {
+    drop(key);
+    byKey.set(key, object);
+    const value = indexBy?.(object);
+    if (value === undefined) return;
+    const group = index.get(value) ?? new Map<string, T>();
+    index.set(value, group.set(key, object));
+  }
+
+  return {
+    get: (key) => byKey.get(key),
+    byIndex: (value) => [...(index.get(value)?.values() ?? [])],
+    all: () => byKey.values(),
+    put(object) {
+      const key = objectKey(object.metadata);
+      store(key, object);
+      return key;
+    },
+    remove(object) {
+      const key = objectKey(object.metadata);
+      drop(key);
+      return key;
+    },
+    replaceAll(objects) {
+      const next = new Map(objects.map((object) => [objectKey(object.metadata), object]));
+      const gone = [...byKey.keys()].filter((key) => !next.has(key));
+      const changed = [...next].filter(([key, object]) =>
+        byKey.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion
+      );
+      gone.forEach(drop);
+      for (const [key, object] of changed) store(key, object);
+      return [...gone, ...changed.map(([key]) => key)];
+    },
+  };
+}

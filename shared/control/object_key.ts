@@ -1,0 +1,13 @@
+/**
+ * The key under which caches, queues and logs know an object.
+ *
+ * @module
+ */
+import type { ApiObject } from "./list_watch.ts";
+
+/** `namespace/name`, or `name` for an object without a namespace. */
+export function objectKey(metadata: Pick<ApiObject["metadata"], "name" | "namespace">): string {
+  return metadata.namespace === undefined
+    ? metadata.name
+    : `${metadata.namespace}/${metadata.name}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * The workers of a level-based reconciler: take a key, look at the whole state, say when to look
+ * again. A failure is logged and tried again after a back-off of that key alone.
+ *
+ * @module
+ */
+import { ApiError } from "../api/api_error.ts";
+import type { Log } from "../log.ts";
+import type { Backoff } from "./backoff.ts";
+import type { WorkQueue } from "./work_queue.ts";
+
+/** When to look at the key again; absent: when something about it changes. */
+export interface ReconcileResult {
+  readonly requeueAfterMs?: number;
+}
+
+/** What the workers need. */
+export interface ReconcileLoopOptions {
+  readonly queue: WorkQueue;
+  /** Brings the state of `key` one step nearer to what is wanted. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
+  readonly backoff: Backoff;
+  readonly log: Log;
+  /**
+   * Keys worked on at the same time.
+   *
+   * @default {1}
+   */
+  readonly workers?: number;
+}
+
+/** Works until `signal` is aborted; what is being worked on then is brought to its end. */
+export async function runReconcileLoop(
+  options: ReconcileLoopOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { queue, reconcile, backoff, log, workers = 1 } = options;
+
+  async function worker(): Promise<void> {
+    for (;;) {
+      const key = await queue.take(signal);
+      if (key === undefined) return;
+      try {
+        const { requeueAfterMs } = await reconcile(key, signal);
+        backoff.reset(key);
+        if (requeueAfterMs !== undefined) queue.add(key, requeueAfterMs);
+      } catch (error) {
+        const retryAfterMs = error instanceof ApiError ? error.retryAfterMs ?? 0 : 0;
+        const waitMs = Math.max(backoff.next(key), retryAfterMs);
+        log.warn("Reconciling failed", { key, error: String(error), waitMs });
+        queue.add(key, waitMs);
+      } finally {
+        queue.done(key);
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: workers }, worker));
+}

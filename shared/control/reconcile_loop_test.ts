@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../api/api_error.ts";
+import { silentLog } from "../log.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createBackoff } from "./backoff.ts";
+import { runReconcileLoop } from "./reconcile_loop.ts";
+import { createWorkQueue } from "./work_queue.ts";
+
+const permissions = "none" as const;
+
+Deno.test({
+  name:
+    "runReconcileLoop() looks again when asked to, and after a failure backs off that key alone",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const queue = createWorkQueue(clock);
+    const stop = new AbortController();
+    const seen: [string, number][] = [];
+    const failures = [new Error("once"), new ApiError(429, "TooMany", "", { retryAfterMs: 7000 })];
+    const loop = runReconcileLoop({
+      queue,
+      backoff: createBackoff(),
+      log: silentLog,
+      reconcile: (key) => {
+        seen.push([key, clock.monotonic()]);
+        if (key === "steady") return Promise.resolve({ requeueAfterMs: 4000 });
+        const failure = failures.shift();
+        return failure === undefined ? Promise.resolve({}) : Promise.reject(failure);
+      },
+    }, stop.signal);
+    queue.add("steady");
+    queue.add("failing");
+    await clock.runUntil(9000);
+    stop.abort();
+    await loop;
+    assert.deepEqual(seen, [
+      ["steady", 0],
+      ["failing", 0],
+      ["failing", 1000],
+      ["steady", 4000],
+      ["failing", 8000],
+      ["steady", 8000],
+    ]);
+  },
+});
+
+Deno.test({
+  name: "runReconcileLoop() begins with the shortest wait again after a success",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const queue = createWorkQueue(clock);
+    const stop = new AbortController();
+    const seenAt: number[] = [];
+    const fails = [true, true, false, true, false];
+    const loop = runReconcileLoop({
+      queue,
+      backoff: createBackoff(),
+      log: silentLog,
+      reconcile: () => {
+        seenAt.push(clock.monotonic());
+        const failure = fails.shift();
+        if (failure === true) return Promise.reject(new Error("refused"));
+        return Promise.resolve(fails.length > 0 ? { requeueAfterMs: 10_000 } : {});
+      },
+    }, stop.signal);
+    queue.add("a");
+    await clock.runUntil(60_000);
+    stop.abort();
+    await loop;
+    assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
+  },
+});
+
+Deno.test({
+  name: "runReconcileLoop() works on as many keys at once as it has workers",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const queue = createWorkQueue(clock);
+    const stop = new AbortController();
+    const endedAt: number[] = [];
+    const loop = runReconcileLoop({
+      queue,
+      backoff: createBackoff(),
+      log: silentLog,
+      workers: 2,
+      reconcile: async () => {
+        await clock.sleep(100);
+        endedAt.push(clock.monotonic());
+        return {};
+      },
+    }, stop.signal);
+    for (const key of ["a", "b", "c"]) queue.add(key);
+    await clock.runUntil(150);
+    stop.abort();
+    await clock.runUntil(1000);
+    await loop;
+    assert.deepEqual(endedAt, [100, 100, 200]);
+  },
+});

@@ -1,0 +1,60 @@
+/**
+ * Splits a value that is known for a whole pod over its containers.
+ *
+ * @module
+ */
+
+/**
+ * Fractions are split in units this much smaller than the value (a power of two); the rest, smaller
+ * still, goes with a unit. It leaves 12 bits for the number of containers until the sum of units
+ * would outgrow the 53 bits of a double.
+ */
+const UNITS = 2 ** 40;
+
+/**
+ * The parts of `value` (at least 0, any unit) in proportion to the containers' requests, or equal
+ * parts when nobody requests anything. They sum to `value` exactly, in whatever order they are
+ * added. A whole value is split into whole parts, each within one of its exact proportion (largest
+ * remainders first, then the lower index): 100 over requests 1, 1, 1 is 34, 33, 33.
+ *
+ * Throws a `RangeError` when there are no containers, or when the value or a request is negative or
+ * not finite.
+ */
+export function splitByRequest(value: number, requests: readonly number[]): number[] {
+  check("value", value);
+  requests.forEach((request, index) => check(`request ${index}`, request));
+  if (requests.length === 0) {
+    throw new RangeError("Cannot split a pod's value: the pod has no containers");
+  }
+  const total = requests.reduce((sum, request) => sum + request, 0);
+  const unit = Number.isSafeInteger(value)
+    ? 1
+    : Math.max(2 ** Math.floor(Math.log2(value)) / UNITS, Number.MIN_VALUE);
+  const exact = requests.map((request) =>
+    total > 0 ? value * (request / total) : value / requests.length
+  );
+  const parts = exact.map((part) => Math.floor(part / unit) * unit);
+  // All parts and the value are multiples of its last binary digit, hence these sums are exact.
+  let left = value - parts.reduce((sum, part) => sum + part, 0);
+  const order = exact
+    .map((part, index) => ({ index, remainder: part - (parts[index] as number) }))
+    .sort((a, b) => b.remainder - a.remainder || a.index - b.index);
+  // One round, but for rounding in the proportions, which can leave a unit more or less.
+  while (left !== 0) {
+    for (const { index } of order) {
+      const part = parts[index] as number;
+      const give = Math.max(-part, Math.min(left, unit));
+      parts[index] = part + give;
+      left -= give;
+    }
+  }
+  return parts;
+}
+
+function check(name: string, value: number): void {
+  if (!(value >= 0 && value < Infinity)) {
+    throw new RangeError(
+      `Cannot split a pod's value: ${name} is ${value}, expected a finite number, at least 0`,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The 10 m grid of CPU limits: the smallest quota that the kubelet sets, and the step to which
+ * systemd rounds one.
+ *
+ * @module
+ */
+
+/** Step of the grid, millicores. */
+export const GRID = 10;
+
+/** The least and the most that a limit may be. Millicores. */
+export interface LimitRange {
+  readonly floor: number;
+  readonly ceiling: number;
+}
+
+/**
+ * Bounds on the grid: the floor rounded up, the ceiling down. Where that would put the ceiling under
+ * the floor both stay as they are, and {@linkcode roundShares} gives the floor: 12 to 18 m stays,
+ * 12 to 25 m becomes 20 to 20 m.
+ */
+export function roundBounds(bounds: LimitRange): LimitRange {
+  const floor = Math.ceil(bounds.floor / GRID) * GRID;
+  const ceiling = Math.floor(bounds.ceiling / GRID) * GRID;
+  if (ceiling < floor) return { floor: bounds.floor, ceiling: bounds.ceiling };
+  return { floor, ceiling };
+}
+
+/** Settings of {@linkcode roundShares}. */
+export interface RoundSharesOptions {
+  /** Millicores that the rounded shares may sum to. */
+  readonly capacity: number;
+  /** Millicores. @default {10} */
+  readonly step?: number;
+}
+
+/**
+ * The shares of a clearing on the grid. Every share is rounded down, then steps are handed out while
+ * the sum stays within the capacity, one a bidder at most: first to those that rounding put under
+ * their floor, then by the largest remainder, the lower index first among equals. So the sum of
+ * the result exceeds neither the capacity nor, by more than one step a bidder, the shares; equal
+ * bidders end within one step; and bounds on the grid are kept.
+ *
+ * A floor off the grid is kept as far as the capacity reaches. A bidder with no multiple of the step
+ * between its bounds gets its floor as it is. Shares below their floors, those of an overloaded
+ * market, stay below. Shares must fit into the capacity; as many bounds as shares, else a
+ * `RangeError`.
+ */
+export function roundShares(
+  shares: ArrayLike<number>,
+  bounds: readonly LimitRange[],
+  options: RoundSharesOptions,
+): Float64Array {
+  const { capacity, step = GRID } = options;
+  if (shares.length !== bounds.length) {
+    throw new RangeError(
+      `Cannot round the shares: there are ${shares.length} shares and ${bounds.length} bounds`,
+    );
+  }
+  if (!(step > 0 && step < Infinity)) {
+    throw new RangeError(`Cannot round the shares: step is ${step}, expected a number above 0`);
+  }
+  const rounded = new Float64Array(shares.length);
+  const candidates: Candidate[] = [];
+  let left = capacity;
+  for (const [index, { floor, ceiling }] of bounds.entries()) {
+    const share = shares[index] as number;
+    const highest = Math.floor(ceiling / step) * step;
+    const base = share >= floor && Math.ceil(floor / step) * step > highest
+      ? floor
+      : Math.min(Math.floor(share / step) * step, highest);
+    rounded[index] = base;
+    left -= base;
+    if (share > base && base + step <= highest) {
+      candidates.push({
+        index,
+        remainder: share - base,
+        underFloor: share >= floor && base < floor,
+      });
+    }
+  }
+  candidates.sort((a, b) =>
+    Number(b.underFloor) - Number(a.underFloor) || b.remainder - a.remainder || a.index - b.index
+  );
+  for (const { index } of candidates) {
+    if (left < step) break;
+    rounded[index] = (rounded[index] as number) + step;
+    left -= step;
+  }
+  return rounded;
+}
+
+/** A bidder that one more step would bring nearer to its share. */
+interface Candidate {
+  readonly index: number;
+  /** Share minus what it has, below one step. */
+  readonly remainder: number;
+  readonly underFloor: boolean;
+}

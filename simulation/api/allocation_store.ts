@@ -1,0 +1,30 @@
+/**
+ * The controller's writes of allocations, on the simulated API.
+ *
+ * @module
+ */
+import type { AllocationStore } from "../../controller/allocation/ports.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
+import type { ApiAccess } from "./api_access.ts";
+
+/** The port's implementation. */
+export function createAllocationStore({ store, gate }: ApiAccess): AllocationStore {
+  const table = store.tables.PodAllocation;
+  const kind = "PodAllocation";
+  return {
+    create(allocation) {
+      // Identity and version are the server's to give.
+      const metadata = { ...allocation.metadata, uid: "", resourceVersion: "" };
+      return gate.send({ verb: "create", kind }, () => table.create({ ...allocation, metadata }));
+    },
+    writeStatus(allocation) {
+      return gate.send({ verb: "updateStatus", kind }, () => table.replaceStatus(allocation));
+    },
+    async remove({ metadata }) {
+      await gate.send(
+        { verb: "delete", kind },
+        () => table.remove(objectKey(metadata), metadata.uid),
+      );
+    },
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * The way of a request to the simulated server and back: latency, failures, outages.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Random } from "../../shared/random.ts";
+import type { KindName } from "./stored_kind.ts";
+
+/** What a request does. `resize` and `updateStatus` are patch and update of a subresource. */
+export type Verb =
+  | "get"
+  | "list"
+  | "watch"
+  | "create"
+  | "update"
+  | "updateStatus"
+  | "patch"
+  | "resize"
+  | "delete";
+
+/** A request as failures and counts see it. */
+export interface RequestLine {
+  readonly verb: Verb;
+  readonly kind: KindName;
+}
+
+/** A failure to come. */
+export interface InjectedFailure extends RequestLine {
+  /** HTTP status; 0 means that there is no answer. */
+  readonly status: number;
+  /** The `reason` word. Default: that of the status, where Kubernetes has one. */
+  readonly reason?: string;
+  readonly message?: string;
+  readonly retryAfterMs?: number;
+  /**
+   * The server does what it was asked, and only its answer is lost or replaced.
+   *
+   * @default {false}
+   */
+  readonly done?: boolean;
+  /**
+   * How many requests fail.
+   *
+   * @default {1}
+   */
+  readonly times?: number;
+}
+
+/** The way to the server. */
+export interface RequestGate {
+  /** Sends a request: half the latency, the action, the other half. Throws an `ApiError`. */
+  send<R>(line: RequestLine, action: () => R): Promise<R>;
+  /** The next requests of this verb and kind fail. */
+  failNext(failure: InjectedFailure): void;
+  /** Nothing is answered any more, and watches break. */
+  stop(): void;
+  start(): void;
+  readonly stopped: boolean;
+  /** Counts the outages: a watch of an earlier epoch is broken. */
+  readonly epoch: number;
+  /** A one-way delay, ms: half a latency with its jitter. */
+  oneWayMs(): number;
+  /** Requests that reached the server so far, by `verb kind`. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** How the way is. */
+export interface RequestGateOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Mean time of a request, there and back, ms. */
+  readonly latencyMs: number;
+}
+
+/** Spread of the latency around its mean: uniform within ± 50 %. */
+const JITTER = 0.5;
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function unreachable(): ApiError {
+  return new ApiError(0, "", "connection refused");
+}
+
+function errorOf(failure: InjectedFailure): ApiError {
+  const { status, verb, kind, retryAfterMs } = failure;
+  return new ApiError(
+    status,
+    failure.reason ?? REASONS[status] ?? "",
+    failure.message ?? `injected failure of ${verb} ${kind}`,
+    retryAfterMs === undefined ? {} : { retryAfterMs },
+  );
+}
+
+/** An open way. */
+export function createRequestGate(options: RequestGateOptions): RequestGate {
+  const { clock, random, latencyMs } = options;
+  const failures: { readonly failure: InjectedFailure; left: number }[] = [];
+  const counts = new Map<string, number>();
+  let stopped = false;
+  let epoch = 0;
+
+  function oneWayMs(): number {
+    return latencyMs === 0 ? 0 : latencyMs / 2 * (1 + JITTER * (2 * random.next() - 1));
+  }
+
+  async function travel(): Promise<void> {
+    const sentIn = epoch;
+    const waitMs = oneWayMs();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    if (stopped || epoch !== sentIn) throw unreachable();
+  }
+
+  function dueFailure(line: RequestLine): InjectedFailure | undefined {
+    const index = failures.findIndex(({ failure }) =>
+      failure.verb === line.verb && failure.kind === line.kind
+    );
+    const entry = failures[index];
+    if (entry === undefined) return undefined;
+    entry.left--;
+    if (entry.left <= 0) failures.splice(index, 1);
+    return entry.failure;
+  }
+
+  return {
+    async send(line, action) {
+      if (stopped) throw unreachable();
+      await travel();
+      const name = `${line.verb} ${line.kind}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      const failure = dueFailure(line);
+      if (failure !== undefined && failure.done !== true) throw errorOf(failure);
+      const answer = action();
+      await travel();
+      if (failure !== undefined) throw errorOf(failure);
+      return answer;
+    },
+    failNext(failure) {
+      failures.push({ failure, left: failure.times ?? 1 });
+    },
+    stop() {
+      stopped = true;
+      epoch++;
+    },
+    start() {
+      stopped = false;
+    },
+    get stopped() {
+      return stopped;
+    },
+    get epoch() {
+      return epoch;
+    },
+    oneWayMs,
+    counts,
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * What the API server does with a patch of `pods/resize`: which it refuses, and what the others
+ * change. Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to
+ * Containers", and answers of a kube-apiserver 1.36.
+ *
+ * @module
+ */
+import { qosClassOf } from "../../shared/actuation/qos.ts";
+import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+
+type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
+
+function invalid(pod: Pod, problem: string): ApiError {
+  return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
+}
+
+function limitOf({ name, resources }: Entry): number {
+  try {
+    return parseCPU(resources.limits.cpu);
+  } catch (cause) {
+    throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
+  }
+}
+
+function newLimits(pod: Pod, patch: ResizePatch): ReadonlyMap<string, number> {
+  const limits = new Map<string, number>();
+  const take = (entries: readonly Entry[] | undefined, sidecar: boolean): void => {
+    for (const entry of entries ?? []) {
+      const known = pod.containers.some((container) =>
+        container.name === entry.name && container.sidecar === sidecar
+      );
+      if (!known) {
+        const list = sidecar ? "initContainers" : "containers";
+        throw invalid(pod, `spec.${list}: Forbidden: "${entry.name}" can't be added or resized`);
+      }
+      limits.set(entry.name, limitOf(entry));
+    }
+  };
+  take(patch.spec.containers, false);
+  take(patch.spec.initContainers, true);
+  return limits;
+}
+
+function resized(pod: Pod, container: PodContainer, limit: number | undefined): PodContainer {
+  if (limit === undefined || limit === container.limitCPU) return container;
+  const { name, requestCPU = 0 } = container;
+  if (limit < requestCPU) {
+    throw invalid(
+      pod,
+      `container "${name}": requests: Invalid value: "${requestCPU}m": ` +
+        `must be less than or equal to cpu limit of ${limit}m`,
+    );
+  }
+  return { ...container, limitCPU: limit };
+}
+
+/**
+ * The pod as the patch makes it, with `manager` as the owner of its limits. Throws an `ApiError`:
+ * 422 when the UID is another one, a container is unknown, a limit is below its request or the QoS
+ * class would change; 400 when a quantity is none.
+ */
+export function resizePod(
+  pod: Pod,
+  patch: ResizePatch,
+  { manager }: { readonly manager: string },
+): Pod {
+  if (patch.metadata.uid !== pod.metadata.uid) {
+    throw invalid(
+      pod,
+      `metadata.uid: Invalid value: "${patch.metadata.uid}": field is immutable`,
+    );
+  }
+  const limits = newLimits(pod, patch);
+  const containers = pod.containers.map((container) =>
+    resized(pod, container, limits.get(container.name))
+  );
+  if (containers.every((container, index) => container === pod.containers[index])) return pod;
+  if (qosClassOf([...containers, ...pod.initContainers]) !== pod.qosClass) {
+    throw invalid(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
+  }
+  return { ...pod, containers, limitManager: manager };
+}

@@ -1,0 +1,125 @@
+/**
+ * The simulated API server: one store behind the ports of agent, controller and kubelet.
+ *
+ * @module
+ */
+import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
+import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { Random } from "../../shared/random.ts";
+import { createAllocationStore } from "./allocation_store.ts";
+import type { ApiAccess } from "./api_access.ts";
+import { createDesiredWriter } from "./desired_writer.ts";
+import { createEventList, type EventList } from "./event_list.ts";
+import { startGarbageCollector } from "./garbage_collector.ts";
+import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
+import { createNodeLink } from "./node_link.ts";
+import { createObjectStore, type ObjectStore } from "./object_store.ts";
+import { createPodResizer } from "./pod_resizer.ts";
+import { createRequestGate, type InjectedFailure } from "./request_gate.ts";
+import { createListWatch, type Selector } from "./simulated_list_watch.ts";
+import type { KindName, StoredKinds } from "./stored_kind.ts";
+
+/** How the server behaves. */
+export interface SimulatedAPIOptions {
+  readonly clock: Clock;
+  /** Draws UIDs and latencies. */
+  readonly random: Random;
+  /**
+   * Mean time of a request, there and back, ms; a watch event takes half of it. Uniform ± 50 %.
+   *
+   * @default {10}
+   */
+  readonly latencyMs?: number;
+  /**
+   * Time without an event after which a watch gets a bookmark, ms.
+   *
+   * @default {60000}
+   */
+  readonly bookmarkMs?: number;
+  /**
+   * Time from a pod's end to that of its allocation, ms.
+   *
+   * @default {1000}
+   */
+  readonly garbageDelayMs?: number;
+  /**
+   * Writes per kind that are kept for watches at least.
+   *
+   * @default {5000}
+   */
+  readonly historyLimit?: number;
+}
+
+/** The server. Everything that it hands out is frozen. */
+export interface SimulatedAPI {
+  /** The objects themselves, without latency or failures: the scene's own hand. */
+  readonly store: ObjectStore;
+  listWatch<K extends KindName>(kind: K, selector?: Selector): ListWatch<StoredKinds[K]>;
+  readonly allocationStore: AllocationStore;
+  /** Resizes as field manager `manager`, by default `mbcas`; a user's hand has another name. */
+  podResizer(manager?: string): PodResizer;
+  desiredWriter(nodeName: string): DesiredWriter;
+  nodeLink(nodeName: string): NodeLink;
+  kubeletLink(nodeName: string): KubeletLink;
+  readonly events: EventList;
+  /** Makes the next requests of a verb and kind fail. */
+  failNext(failure: InjectedFailure): void;
+  /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
+  stop(): void;
+  start(): void;
+  /** Ends all watches in an orderly way, as a server does now and then. */
+  closeWatches(): void;
+  /** Forgets the history: watches that would need it get 410. Default: all of it. */
+  compact(version?: number): void;
+  /** Requests that reached the server so far, by `verb kind`. */
+  readonly requests: ReadonlyMap<string, number>;
+}
+
+/** A running server without objects. */
+export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
+  const { clock, random, latencyMs = 10, bookmarkMs = 60_000, garbageDelayMs = 1000 } = options;
+  const store = createObjectStore(options);
+  const gate = createRequestGate({ clock, random, latencyMs });
+  const listeners = new Set<() => void>();
+  let closings = 0;
+  const tell = (): void => listeners.forEach((listener) => listener());
+  const access: ApiAccess = {
+    store,
+    gate,
+    clock,
+    streams: {
+      onNews(wake) {
+        listeners.add(wake);
+        return () => void listeners.delete(wake);
+      },
+      closings: () => closings,
+      bookmarkMs,
+    },
+  };
+  store.onChange(tell);
+  startGarbageCollector({ store, clock, delayMs: garbageDelayMs });
+  return {
+    store,
+    listWatch: (kind, selector = {}) => createListWatch(access, kind, selector),
+    allocationStore: createAllocationStore(access),
+    podResizer: (manager = "mbcas") => createPodResizer(access, manager),
+    desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
+    nodeLink: (nodeName) => createNodeLink(access, nodeName),
+    kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
+    events: createEventList({ clock, reachable: () => !gate.stopped }),
+    failNext: gate.failNext,
+    stop() {
+      gate.stop();
+      tell();
+    },
+    start: gate.start,
+    closeWatches() {
+      closings++;
+      tell();
+    },
+    compact: (version = store.version()) => store.compact(version),
+    requests: gate.counts,
+  };
+}

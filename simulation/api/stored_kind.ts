@@ -1,0 +1,43 @@
+/**
+ * What the store must know about a kind: which half of an object is status, and what is valid.
+ *
+ * @module
+ */
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { Lease } from "./lease.ts";
+
+/** The kinds of the simulated cluster. */
+export interface StoredKinds {
+  readonly Pod: Pod;
+  readonly Namespace: Namespace;
+  readonly Node: Node;
+  readonly PodAllocation: PodAllocation;
+  readonly Lease: Lease;
+}
+
+/** A kind's name. */
+export type KindName = keyof StoredKinds;
+
+/** One kind's rules. */
+export interface StoredKind<T extends ApiObject> {
+  readonly kind: KindName;
+  /** The object as it is after its creation: without status. */
+  withoutStatus(written: T): T;
+  /** The spec half of `written` with the status of `stored`. */
+  takeSpec(stored: T, written: T): T;
+  /** The status half of `written` with the spec of `stored`. */
+  takeStatus(stored: T, written: T): T;
+  /**
+   * The object as it may be stored. Throws an `ApiError` with status 422 when it is invalid, or
+   * changes what is immutable against `before`.
+   */
+  admit(object: T, before: T | undefined): T;
+  /** True when `metadata.generation` counts the changes of the spec. */
+  readonly hasGeneration: boolean;
+  /** The node to which the object belongs, for field selectors. */
+  nodeName?(object: T): string;
+}

@@ -1,0 +1,69 @@
+/**
+ * What a kubelet itself knows of a pod, and what it reports of it.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, ResizeCondition } from "../shared/api/pod.ts";
+import type { PodReport } from "./api/kubelet_link.ts";
+
+/** A container that runs. */
+export interface LocalContainer {
+  /** Hex id. */
+  id: string;
+  /** The limit whose quota is set, millicores. */
+  limit: number | undefined;
+}
+
+/** A pod on the kubelet's node. */
+export interface LocalPod {
+  readonly uid: string;
+  /** By name; empty until the pod was started. */
+  readonly containers: Map<string, LocalContainer>;
+  /** Names of containers that are to be restarted. */
+  readonly restarts: Set<string>;
+  /** When what is being prepared happens, ms of the monotonic clock. */
+  dueMs: number | undefined;
+  /** The last report that reached the API, as JSON. */
+  reported: string;
+}
+
+const SCHEME = "containerd://";
+
+/** A pod as the kubelet sees it first; one that runs already is taken over as its status says. */
+export function adoptPod(pod: Pod): LocalPod {
+  const containers = new Map<string, LocalContainer>();
+  if (pod.phase === "Running") {
+    for (const { name, containerID, appliedLimitCPU } of pod.containers) {
+      if (containerID === undefined) continue;
+      containers.set(name, { id: containerID.slice(SCHEME.length), limit: appliedLimitCPU });
+    }
+  }
+  return {
+    uid: pod.metadata.uid,
+    containers,
+    restarts: new Set(),
+    dueMs: undefined,
+    reported: "",
+  };
+}
+
+/** The pod's container with the id that the kubelet gave it. */
+export function withLocalID(container: PodContainer, local: LocalPod): PodContainer {
+  const id = local.containers.get(container.name)?.id;
+  return id === undefined ? container : { ...container, containerID: SCHEME + id };
+}
+
+/** What the kubelet reports of a running pod. */
+export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodReport {
+  return {
+    phase: "Running",
+    ready: true,
+    resizeConditions: conditions,
+    containers: [...local.containers].map(([name, { id, limit }]) => ({
+      name,
+      containerID: SCHEME + id,
+      ready: true,
+      ...(limit === undefined ? {} : { appliedLimitCPU: limit }),
+    })),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * A whole cluster in virtual time: a node that runs a scene's pods, an API server, a kubelet, and
+ * the real loops of agent and controller.
+ *
+ * @module
+ */
+import type { RoundResult } from "../agent/market_round.ts";
+import { type NodeLoopOptions, runNodeLoop } from "../agent/node_loop.ts";
+import { createNodeSampler } from "../agent/node_sampler.ts";
+import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
+import type { Caches } from "../controller/allocation/gather.ts";
+import { podKeyOf } from "../controller/allocation/gather.ts";
+import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../controller/config.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import { createInformer, type Informer } from "../shared/control/informer.ts";
+import type { ApiObject, ListWatch } from "../shared/control/list_watch.ts";
+import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
+import { type Log, silentLog } from "../shared/log.ts";
+import { seededRandom } from "../shared/random.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
+import { createKubelet } from "./kubelet.ts";
+import { cgroupView } from "./node/cgroup_view.ts";
+import { createSimulatedNode, type SimulatedNode } from "./node/simulated_node.ts";
+import { podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
+import type { Scene } from "./scene.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
+
+/** How the cluster is set up. */
+export interface MarketClusterOptions {
+  readonly log?: Log;
+  /** Settings of the agent's loop; its defaults are the product's. */
+  readonly agent?: NodeLoopOptions;
+  /** Settings of the controller that differ from the product's defaults. */
+  readonly controller?: Partial<MarketConfig>;
+  /** Called after each of the agent's rounds. */
+  readonly observe?: (round: RoundResult) => void;
+}
+
+/** A running cluster. */
+export interface MarketCluster {
+  readonly clock: VirtualClock;
+  readonly api: SimulatedAPI;
+  readonly node: SimulatedNode;
+  /** Ends all loops; throws the error of the first that failed. */
+  stop(): Promise<void>;
+}
+
+/** Virtual time begins at this moment: stamps in objects are the same in every run. */
+export const WALL_START = Date.UTC(2026, 0, 1);
+
+/** Seeds of the parts, kept apart from each other and from the workloads'. */
+const SEEDS = { node: 1, api: 2, kubelet: 3, agent: 4, controller: 5 } as const;
+
+function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
+  return scene.seed * 16 + SEEDS[part];
+}
+
+/** The scene's node; phases of the pods are drawn, the same for every law. */
+export function sceneNode(scene: Scene): SimulatedNode {
+  return createSimulatedNode({
+    cores: scene.cores,
+    random: seededRandom(seedOf(scene, "node")),
+  });
+}
+
+/** Starts the cluster: pods run under the users' own limits, then agent and controller begin. */
+export function startMarketCluster(
+  scene: Scene,
+  options: MarketClusterOptions = {},
+): MarketCluster {
+  const { log = silentLog } = options;
+  const clock = createVirtualClock({ wallStart: WALL_START });
+  const node = sceneNode(scene);
+  const api = createSimulatedAPI({ clock, random: seededRandom(seedOf(scene, "api")) });
+  seedObjects(scene, api);
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+
+  const supervisor = createSupervisor({ clock, log });
+  const { signal } = supervisor;
+  const kubelet = createKubelet({
+    link: api.kubeletLink(SCENE_NODE),
+    clock,
+    random: seededRandom(seedOf(scene, "kubelet")),
+    log,
+    runtime: {
+      setContainerQuota: (id, millicores) => {
+        node.advance(clock.monotonic());
+        node.setContainerQuota(id, millicores);
+      },
+      setPodQuota: (uid, millicores) => {
+        node.advance(clock.monotonic());
+        node.setPodQuota(uid, millicores);
+      },
+    },
+  });
+  supervisor.supervise("kubelet", kubelet.run(signal));
+  startAgent({ scene, api, node, clock, log, supervisor }, options);
+  startController({ scene, api, node, clock, log, supervisor }, options);
+  return {
+    clock,
+    api,
+    node,
+    stop: async () => {
+      supervisor.stop();
+      const done = supervisor.done();
+      await clock.runUntil(clock.monotonic() + STOP_MS);
+      await done;
+    },
+  };
+}
+
+/** Virtual time in which the loops may end. */
+const STOP_MS = 1000;
+
+interface Stage {
+  readonly scene: Scene;
+  readonly api: SimulatedAPI;
+  readonly node: SimulatedNode;
+  readonly clock: VirtualClock;
+  readonly log: Log;
+  readonly supervisor: Supervisor;
+}
+
+function seedObjects({ cores, pods }: Scene, { store }: SimulatedAPI): void {
+  const { Node: nodes, Namespace: namespaces, Pod: podTable } = store.tables;
+  nodes.seed({
+    metadata: { name: SCENE_NODE, uid: "", resourceVersion: "" },
+    allocatableCPU: cores * 1000,
+    ready: true,
+    pressures: [],
+  });
+  namespaces.seed({
+    metadata: { name: SCENE_NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
+  });
+  for (const pod of pods) podTable.seed(podInAPI(pod));
+}
+
+function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions): void {
+  const { scene, api, node, clock, log, supervisor } = stage;
+  const { signal } = supervisor;
+  const random = seededRandom(seedOf(scene, "agent"));
+  const source = api.listWatch("PodAllocation", { nodeName: SCENE_NODE });
+  const allocations = createInformer({ source, clock, random, log, name: "PodAllocation" });
+  const sampler = createNodeSampler({ tree: cgroupView(node), cores: scene.cores, log });
+  supervisor.supervise("agent's allocations", allocations.run(signal));
+  const parts = {
+    allocations,
+    sense: (at: number, named: ReadonlySet<string>) => {
+      node.advance(at);
+      return sampler.sample(at, named);
+    },
+    writer: api.desiredWriter(SCENE_NODE),
+    link: api.nodeLink(SCENE_NODE),
+    clock,
+    log,
+  };
+  const settings = observe === undefined ? agent : { ...agent, observe };
+  supervisor.supervise("agent", runNodeLoop(parts, signal, settings));
+}
+
+function startController(stage: Stage, { controller = {} }: MarketClusterOptions): void {
+  const { scene, api, clock, log, supervisor } = stage;
+  const { signal } = supervisor;
+  const random = seededRandom(seedOf(scene, "controller"));
+  function follow<T extends ApiObject>(
+    name: string,
+    source: ListWatch<T>,
+    indexBy?: (object: T) => string,
+  ): Informer<T> {
+    const base = { source, clock, random, log, name };
+    const informer = createInformer(indexBy === undefined ? base : { ...base, indexBy });
+    supervisor.supervise(`controller's ${name}`, informer.run(signal));
+    return informer;
+  }
+  const caches: Caches = {
+    pods: follow("Pod", api.listWatch("Pod")),
+    namespaces: follow("Namespace", api.listWatch("Namespace")),
+    nodes: follow("Node", api.listWatch("Node")),
+    allocations: follow<PodAllocation>("PodAllocation", api.listWatch("PodAllocation"), podKeyOf),
+  };
+  const parts = {
+    caches,
+    store: api.allocationStore,
+    resizer: api.podResizer(),
+    events: api.events,
+    clock,
+    log,
+    config: { ...DEFAULT_MARKET_CONFIG, ...controller },
+    isSilent: () => false,
+  };
+  supervisor.supervise("controller", runAllocationLoop(parts, signal));
+}

@@ -1,0 +1,53 @@
+/**
+ * The answer of a Prometheus range query, as saved by a user.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { TimedValue } from "./resample.ts";
+
+const rangeSchema = z.object({
+  status: z.literal("success"),
+  data: z.object({
+    resultType: z.literal("matrix"),
+    result: z.array(z.object({
+      values: z.array(z.tuple([z.number(), z.string()])),
+    })),
+  }),
+});
+
+/**
+ * The samples of the answer's only series. Throws what `refuse` makes of a reason: not JSON, not a
+ * range query, no or several series, a value that is no number of cores.
+ */
+export function parsePrometheus(
+  text: string,
+  refuse: (state: string) => Error,
+): readonly TimedValue[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw refuse(`it is not JSON (${error instanceof Error ? error.message : error})`);
+  }
+  const parsed = rangeSchema.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw refuse(
+      `${issue?.path.join(".") || "the document"}: ${issue?.message}, expected the JSON of ` +
+        "/api/v1/query_range with status success and a matrix",
+    );
+  }
+  const series = parsed.data.data.result;
+  const only = series[0];
+  if (only === undefined || series.length > 1) {
+    throw refuse(`it has ${series.length} series, expected one: aggregate the query with sum()`);
+  }
+  return only.values.map(([atS, value], index) => {
+    const cores = value.trim() === "" ? NaN : Number(value);
+    if (cores >= 0 && cores <= 1e9) return { atS, value: cores };
+    throw refuse(
+      `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of cores, at least 0`,
+    );
+  });
+}

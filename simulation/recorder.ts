@@ -1,0 +1,110 @@
+/**
+ * Writes down what happens on a simulated node, period by period.
+ *
+ * @module
+ */
+import type { PodReading } from "./node/group_reading.ts";
+import type { SimulatedNode } from "./node/simulated_node.ts";
+import type { LimitChangeRecord } from "./run_record.ts";
+import type { PodSeries, RecordedPod, RunSeries } from "./run_series.ts";
+
+/** What is recorded, and for how long. */
+export interface RecorderOptions {
+  /** Pods that stay on the node for the whole run. */
+  readonly pods: readonly RecordedPod[];
+  /** What limits may share of the node, millicores. */
+  readonly capacity: number;
+  readonly seconds: number;
+  /** ms per entry. @default {100} */
+  readonly resolutionMs?: number;
+}
+
+/** The record of a run in the making. */
+export interface Recorder {
+  /** Reads the node; to be called once per `resolutionMs`, after the node has run up to then. */
+  sample(): void;
+  /** Notes a limit change that reached a cgroup. */
+  change(change: LimitChangeRecord): void;
+  /** Notes the clearing price from now on, 1/millicore; undefined when it is infinite. */
+  price(price: number | undefined): void;
+  /** All samples so far. */
+  series(): RunSeries;
+}
+
+/** A recorder whose first interval begins now. */
+export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
+  const { pods, capacity, seconds, resolutionMs = 100 } = options;
+  const size = Math.round(seconds * 1000 / resolutionMs);
+  if (!(size >= 1)) {
+    throw new RangeError(`Cannot record ${seconds} s: that is no step of ${resolutionMs} ms`);
+  }
+  const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
+  const price = new Float32Array(size);
+  const changes: LimitChangeRecord[] = [];
+  let presentPrice: number | undefined;
+  let steps = 0;
+
+  return {
+    sample() {
+      if (steps === size) {
+        throw new RangeError(`Cannot record: ${seconds} s are full, ${size} samples were taken`);
+      }
+      for (const track of tracks) {
+        const reading = node.pod(track.pod.uid);
+        const before = track.last;
+        // µs per ms are thousandths of a CPU, that is, millicores.
+        track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
+        track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
+        track.throttled[steps] = (reading.heldBackUs - before.heldBackUs) / resolutionMs;
+        track.limit[steps] = reading.limit ?? node.cores * 1000;
+        track.last = reading;
+      }
+      price[steps] = presentPrice ?? NaN;
+      steps++;
+    },
+    change: (change) => {
+      changes.push(change);
+    },
+    price(value) {
+      presentPrice = value;
+    },
+    series: () => ({
+      stepS: resolutionMs / 1000,
+      nodeCPU: node.cores * 1000,
+      capacity,
+      pods: tracks.map((track) => seriesOf(track, steps)),
+      price: price.subarray(0, price.subarray(0, steps).every(Number.isNaN) ? 0 : steps),
+      changes: [...changes],
+    }),
+  };
+}
+
+interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttled"> {
+  readonly pod: RecordedPod;
+  last: PodReading;
+}
+
+function createTrack(
+  pod: RecordedPod,
+  { size, reading }: { size: number; reading: PodReading },
+): Track {
+  return {
+    pod,
+    last: reading,
+    limit: new Float32Array(size),
+    usage: new Float32Array(size),
+    demand: new Float32Array(size),
+    throttled: new Float32Array(size),
+  };
+}
+
+function seriesOf(track: Track, steps: number): PodSeries {
+  return {
+    ...track.pod,
+    limit: track.limit.subarray(0, steps),
+    usage: track.usage.subarray(0, steps),
+    demand: track.demand.subarray(0, steps),
+    throttled: track.throttled.subarray(0, steps),
+    latency: track.last.latency,
+  };
+}

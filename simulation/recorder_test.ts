@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { seededRandom } from "../shared/random.ts";
+import { assembleRecord } from "./assemble_record.ts";
+import { busyLoop } from "./busy_loop.ts";
+import { createSimulatedNode } from "./node/simulated_node.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import type { RecordedPod } from "./run_series.ts";
+
+const POD: RecordedPod = {
+  uid: "u",
+  name: "web",
+  trace: "always busy",
+  request: 100,
+  ownLimit: 200,
+  weight: 100,
+  floor: 100,
+  ceiling: 800,
+};
+
+/** One pod with a thread that is always busy: 2 s at 200 m, then 2 s at 700 m. */
+function record(): Recorder {
+  const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+  node.addPod({
+    uid: "u",
+    phaseMs: 0,
+    containers: [{ id: "c", request: 100, limit: 200, threads: 1, workload: busyLoop(1) }],
+  });
+  const recorder = createRecorder(node, { pods: [POD], capacity: 1800, seconds: 4 });
+  for (let ms = 100; ms <= 4000; ms += 100) {
+    node.advance(ms);
+    recorder.sample();
+    if (ms === 2000) {
+      node.setContainerQuota("c", 700);
+      node.setPodQuota("u", 700);
+      recorder.price(0.25);
+      recorder.change({ atS: 2, pod: "web", from: 200, to: 700, reason: "Throttled" });
+    }
+  }
+  return recorder;
+}
+
+Deno.test({
+  name: "createRecorder() writes down each period in millicores and throttled ms per s",
+  permissions: "none",
+  fn() {
+    const recorder = record();
+    const series = recorder.series();
+    const [pod] = series.pods;
+    assert.ok(pod);
+    assert.deepEqual([...pod.limit.subarray(18, 22)], [200, 200, 700, 700]);
+    assert.deepEqual([...pod.usage.subarray(18, 22)], [200, 200, 700, 700]);
+    assert.ok(pod.demand.every((demand) => demand === 1000));
+    // A pause shows in the step in which the quota is refilled, here the next one.
+    assert.deepEqual([...pod.throttled.subarray(0, 2)], [0, 800]);
+    assert.deepEqual([...pod.throttled.subarray(19, 22)], [800, 800, 300]);
+    assert.deepEqual([...series.price.subarray(19, 21)], [NaN, 0.25]);
+    assert.throws(() => recorder.sample(), /4 s are full, 40 samples/);
+  },
+});
+
+Deno.test({
+  name: "assembleRecord() thins the series and scores the run",
+  permissions: "none",
+  fn() {
+    const run = assembleRecord(record().series(), { law: "test", description: "", seed: 1 });
+    const [pod] = run.pods;
+    assert.ok(pod);
+    assert.deepEqual(pod.limit, [200, 200, 700, 700]);
+    assert.deepEqual(run.sumUsage, [200, 200, 700, 700]);
+    assert.deepEqual(pod.demand, [1000, 1000, 1000, 1000]);
+    assert.deepEqual(run.price.slice(2), [0.25, 0.25]);
+    assert.equal(run.minutes, 4 / 60);
+    assert.equal(pod.changes, 1);
+    const { scores } = run;
+    // Pauses so far: 20 of 80 ms and 19 of 30 ms in 4 s.
+    assert.ok(Math.abs(scores.throttledMsPerS - (20 * 80 + 19 * 30) / 4) < 1e-3);
+    assert.ok(Math.abs(scores.coresAllocated - 0.45) < 1e-6);
+    assert.ok(Math.abs(scores.coresUsed - 0.45) < 1e-6);
+    assert.equal(scores.changesPerPodMinute, 15);
+    assert.equal(scores.jain, 1);
+    assert.ok(Math.abs(scores.peakCommitted - 0.7) < 1e-6);
+    assert.deepEqual([scores.bursts, scores.burstsMissed, scores.overCapacityS], [0, 0, 0]);
+    assert.equal("reactionMsMedian" in scores, false);
+  },
+});
+
+Deno.test({
+  name: "assembleRecord() leaves out prices that were never told, and refuses odd steps",
+  permissions: "none",
+  fn() {
+    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+    const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+    recorder.sample();
+    const options = { law: "static", description: "", seed: 1 };
+    const run = assembleRecord(recorder.series(), options);
+    assert.deepEqual([run.price, run.pods, run.scores.jain], [[], [], 1]);
+    assert.throws(
+      () => assembleRecord(recorder.series(), { ...options, stepS: 0.25 }),
+      /steps of 0\.25 s: that is no multiple of its 0\.1 s/,
+    );
+  },
+});

@@ -1,0 +1,88 @@
+/**
+ * The finding in words, computed from the figures and true whichever way they come out.
+ *
+ * @module
+ */
+import type { RunRecord } from "../run_record.ts";
+import { formatCores, formatCount, formatFigure } from "./figure.ts";
+import { costTheSame, referenceRun } from "./reference_run.ts";
+
+/**
+ * One sentence about throttling under the first run against the static one that costs nearest the
+ * same. Throws a `RangeError` without any run.
+ */
+export function headline(runs: readonly RunRecord[]): string {
+  const ours = runs[0];
+  if (ours === undefined) {
+    throw new RangeError("Cannot write a headline: runs is empty, expected at least one run");
+  }
+  const scale = `In ${formatCount(ours.minutes, "minute")}, ${
+    formatCount(ours.pods.length, "pod")
+  } on ${formatCores(ours.nodeCPU)} cores were throttled`;
+  const got = formatFigure(ours.scores.throttledMsPerS);
+  const reference = referenceRun(runs);
+  if (reference === undefined) {
+    return `${scale} ${got} ms/s; no other law was run beside it.`;
+  }
+  const other = formatFigure(reference.scores.throttledMsPerS);
+  const under = `under static limits ${cost(ours, reference)}`;
+  if (got === other) return `${scale} ${got} ms/s, as much as ${under}.`;
+  return ours.scores.throttledMsPerS < reference.scores.throttledMsPerS
+    ? `${scale} ${got} ms/s instead of ${other} ms/s ${under}.`
+    : `${scale} ${got} ms/s, more than the ${other} ms/s ${under}.`;
+}
+
+function cost(ours: RunRecord, reference: RunRecord): string {
+  if (costTheSame(ours, reference)) return "of the same Σ cores";
+  const [mine, theirs] = [ours.scores.coresAllocated, reference.scores.coresAllocated];
+  return `that allocate ${formatFigure(theirs)} cores (${
+    mine < theirs ? "more" : "fewer"
+  } than the ${formatFigure(mine)} here)`;
+}
+
+/** One of the few figures beneath the headline. */
+export interface KeyFigure {
+  readonly name: string;
+  /** With its unit. */
+  readonly value: string;
+  /** What it compares with. */
+  readonly beside: string;
+}
+
+/** Throttling, tail latency, cost and reaction of the first run, each beside its reference. */
+export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
+  const ours = runs[0];
+  if (ours === undefined) return [];
+  const theirs = referenceRun(runs);
+  const beside = (value: (run: RunRecord) => number, unit: string): string =>
+    theirs === undefined
+      ? "no other law to compare with"
+      : `${formatFigure(value(theirs))} ${unit} with ${theirs.law}`;
+  const { scores } = ours;
+  return [
+    {
+      name: "Throttled, all pods",
+      value: `${formatFigure(scores.throttledMsPerS)} ms/s`,
+      beside: beside((run) => run.scores.throttledMsPerS, "ms/s"),
+    },
+    {
+      name: "P99 latency",
+      value: `${formatFigure(scores.p99Ms)} ms`,
+      beside: beside((run) => run.scores.p99Ms, "ms"),
+    },
+    {
+      name: "Cores allocated, mean",
+      value: formatFigure(scores.coresAllocated),
+      beside: beside((run) => run.scores.coresAllocated, "cores"),
+    },
+    {
+      name: "Burst to raised limit, median",
+      value: scores.reactionMsMedian === undefined
+        ? "none"
+        : `${formatFigure(scores.reactionMsMedian)} ms`,
+      beside: scores.bursts === 0
+        ? "the scene has no bursts"
+        : `${formatCount(scores.bursts, "burst")}, ${scores.burstsMissed} missed`,
+    },
+  ];
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import type { RunRecord, RunScores } from "../run_record.ts";
+import { headline, keyFigures } from "./headline.ts";
+
+const MADE = syntheticRuns({ pods: 2, minutes: 1 });
+
+function runs(...scores: Partial<RunScores>[]): RunRecord[] {
+  return scores.map((score, index): RunRecord => {
+    const run = MADE[index];
+    assert(run !== undefined);
+    return { ...run, scores: { ...run.scores, coresAllocated: 4, ...score } };
+  });
+}
+
+Deno.test({
+  name: "headline() says how much less the pods were throttled at the same cost",
+  permissions: "none",
+  fn() {
+    assert.equal(
+      headline(runs({ throttledMsPerS: 12.34 }, { throttledMsPerS: 361.4 })),
+      "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s under static " +
+        "limits of the same Σ cores.",
+    );
+  },
+});
+
+Deno.test({
+  name: "headline() says so if the pods were throttled more, or as much",
+  permissions: "none",
+  fn() {
+    assert.match(
+      headline(runs({ throttledMsPerS: 400 }, { throttledMsPerS: 30 })),
+      /were throttled 400 ms\/s, more than the 30\.0 ms\/s under static limits of the same/,
+    );
+    assert.match(
+      headline(runs({ throttledMsPerS: 0 }, { throttledMsPerS: 0 })),
+      /were throttled 0 ms\/s, as much as under static limits/,
+    );
+  },
+});
+
+Deno.test({
+  name: "headline() compares with the static run of nearest cost and claims no more than is so",
+  permissions: "none",
+  fn() {
+    const near = runs(
+      { throttledMsPerS: 10 },
+      { throttledMsPerS: 900, coresAllocated: 2 },
+      { throttledMsPerS: 300, coresAllocated: 4.03 },
+    );
+    assert.match(headline(near), /instead of 300 ms\/s under static limits of the same Σ cores/);
+    const dearer = runs({ throttledMsPerS: 10 }, { throttledMsPerS: 20, coresAllocated: 6 });
+    assert.match(headline(dearer), /that allocate 6\.00 cores \(more than the 4\.00 here\)\.$/);
+    const cheaper = runs({ throttledMsPerS: 10 }, { throttledMsPerS: 20, coresAllocated: 3 });
+    assert.match(headline(cheaper), /that allocate 3\.00 cores \(fewer than the 4\.00 here\)\.$/);
+  },
+});
+
+Deno.test({
+  name: "headline() does without a second run, but not without any",
+  permissions: "none",
+  fn() {
+    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other law was run/);
+    assert.throws(() => headline([]), RangeError);
+  },
+});
+
+Deno.test({
+  name: "keyFigures() states the record's own figures",
+  permissions: "none",
+  fn() {
+    const figures = keyFigures(runs(
+      { throttledMsPerS: 12.34, p99Ms: 76.5, reactionMsMedian: 412, bursts: 1, burstsMissed: 0 },
+      { throttledMsPerS: 361.4, p99Ms: 207 },
+    ));
+    assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
+    assert.deepEqual(figures.map(({ beside }) => beside), [
+      "361 ms/s with static, own limits",
+      "207 ms with static, own limits",
+      "4.00 cores with static, own limits",
+      "1 burst, 0 missed",
+    ]);
+  },
+});

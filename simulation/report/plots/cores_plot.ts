@@ -1,0 +1,86 @@
+/**
+ * What each law allocated and what was used, against what the node has to share.
+ *
+ * @module
+ */
+import * as Plot from "@observablehq/plot";
+import type { RunRecord } from "../../run_record.ts";
+import { envelope, secondsPerPoint } from "../envelope.ts";
+import { formatCores } from "../figure.ts";
+import type { Html } from "../html.ts";
+import { figureBlock } from "./figure_block.ts";
+import { lawFacets } from "./law_facets.ts";
+
+/** Σ limits, Σ usage and capacity over time, one panel per law. */
+export function coresPlot(runs: readonly RunRecord[]): Html {
+  const title = "Cores allocated and used";
+  const limits = runs.flatMap((run, law) => rows(run.sumLimits, { law, stepS: run.stepS }));
+  const usage = runs.flatMap((run, law) => rows(run.sumUsage, { law, stepS: run.stepS }));
+  const first = runs[0];
+  if (first === undefined || limits.length === 0) {
+    return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
+  }
+  const capacity = runs.map((run, law) => ({ law, cores: run.capacity / 1000 }));
+  const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
+  const facets = lawFacets({
+    laws: runs.map((run) => run.law),
+    description: "Sum of limits, sum of usage and capacity in cores over time, per law",
+    yLabel: "cores",
+    yMax: 1.06 * Math.max(highest, ...capacity.map((row) => row.cores)),
+    minutes: first.minutes,
+    marks: (channel) => [
+      Plot.areaY(usage, { [channel]: "law", x: "minute", y: "max", fill: "var(--usage-peak)" }),
+      Plot.areaY(usage, { [channel]: "law", x: "minute", y: "mean", fill: "var(--usage)" }),
+      Plot.areaY(limits, {
+        [channel]: "law",
+        x: "minute",
+        y1: "mean",
+        y2: "max",
+        fill: "var(--limit)",
+        fillOpacity: 0.25,
+      }),
+      Plot.lineY(limits, {
+        [channel]: "law",
+        x: "minute",
+        y: "mean",
+        stroke: "var(--limit)",
+        strokeWidth: 1.8,
+      }),
+      Plot.ruleY(capacity, {
+        [channel]: "law",
+        y: "cores",
+        stroke: "var(--ink)",
+        strokeDasharray: "5,4",
+      }),
+    ],
+  });
+  const seconds = secondsPerPoint(first.sumLimits.length, { stepS: first.stepS });
+  return figureBlock({
+    title,
+    legend: [
+      { label: "Σ limits", color: "var(--limit)" },
+      { label: "Σ usage", color: "var(--usage)", mark: "area" },
+      {
+        label: `capacity, ${formatCores(first.capacity)} of ${formatCores(first.nodeCPU)} cores`,
+        color: "var(--ink)",
+        mark: "dash",
+      },
+    ],
+    ...facets,
+    caption: `Each point is the mean of up to ${seconds} s; the pale bands reach to the highest ` +
+      "step within. Idle CPU may be lent, so Σ limits may pass capacity while usage cannot; " +
+      "whether raises were ever granted beyond it is the row “over capacity” in the table.",
+  });
+}
+
+function rows(
+  millicores: readonly number[],
+  { law, stepS }: { readonly law: number; readonly stepS: number },
+): { law: number; minute: number; mean: number; max: number }[] {
+  return envelope(millicores, { stepS }).map(({ minute, mean, max }) => ({
+    law,
+    minute,
+    mean: mean / 1000,
+    max: max / 1000,
+  }));
+}

@@ -1,0 +1,77 @@
+/**
+ * Who got what, and why: every pod under the first run and under its reference.
+ *
+ * @module
+ */
+import type { PodRecord, RunRecord } from "../run_record.ts";
+import { formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
+import { type Html, html } from "./html.ts";
+import { type PodRow, podRows } from "./pod_rows.ts";
+import { referenceRun } from "./reference_run.ts";
+
+/** The table of all pods. */
+export function podTable(runs: readonly RunRecord[]): Html {
+  const ours = runs[0]?.law ?? "";
+  const theirs = referenceRun(runs)?.law ?? "static";
+  const head = html`
+    <thead>
+      <tr>
+        <th rowspan="2" scope="col">Pod</th>
+        <th rowspan="2" scope="col">Trace</th>
+        <th rowspan="2" scope="col">Weight</th>
+        <th colspan="4" scope="colgroup">CPU, millicores</th>
+        <th colspan="2" scope="colgroup">Throttled, ms/s</th>
+        <th colspan="2" scope="colgroup">P99, ms</th>
+        <th colspan="2" scope="colgroup">Changes of the limit</th>
+      </tr>
+      <tr>
+        <th scope="col">request</th>
+        <th scope="col">own limit</th>
+        <th scope="col">mean limit</th>
+        <th scope="col">mean usage</th>
+        <th scope="col">${ours}</th>
+        <th scope="col">${theirs}</th>
+        <th scope="col">${ours}</th>
+        <th scope="col">${theirs}</th>
+        <th scope="col">count</th>
+        <th scope="col">reasons</th>
+      </tr>
+    </thead>
+  `;
+  return html`
+    <section>
+      <h2>Who got what, and why</h2>
+      <div class="scroll">
+        <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
+      </div>
+      <p
+        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static law whose mean Σ of limits is nearest to ours.</p>
+    </section>
+  `;
+}
+
+function rowOf({ ours, theirs, reasons }: PodRow): Html {
+  const why = reasons.map(([reason, count]) => `${reason}\u00a0${count}`).join(", ") || NO_FIGURE;
+  return html`
+    <tr>
+      <th scope="row">${ours.name}</th>
+      <td class="word">${ours.trace}</td>
+      <td>${Number(ours.weight.toFixed(2))}</td>
+      <td>${formatMillicores(ours.request)}</td>
+      <td>${formatMillicores(ours.ownLimit)}</td>
+      <td>${formatMillicores(ours.meanLimit)}</td>
+      <td>${formatMillicores(ours.meanUsage)}</td>
+      <td class="ours">${formatFigure(ours.throttledMsPerS)}</td>
+      <td>${formatFigure(theirs?.throttledMsPerS)}</td>
+      <td class="ours">${p99(ours)}</td>
+      <td>${p99(theirs)}</td>
+      <td>${ours.changes}</td>
+      <td class="word why">${why}</td>
+    </tr>
+  `;
+}
+
+/** A pod without requests has no latency. */
+function p99(pod: PodRecord | undefined): string {
+  return pod === undefined || pod.requests === 0 ? NO_FIGURE : formatFigure(pod.p99Ms);
+}

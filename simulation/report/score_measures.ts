@@ -1,0 +1,153 @@
+/**
+ * The measures of a run in the order in which every table shows them.
+ *
+ * @module
+ */
+import type { RunRecord } from "../run_record.ts";
+import { formatCores, formatCount, formatFigure, NO_FIGURE } from "./figure.ts";
+
+/** One measure: its words, its text for a run, and the number by which runs are ranked. */
+export interface ScoreMeasure {
+  readonly name: string;
+  /** At most two lines of nine characters or so, for narrow column heads. */
+  readonly head: readonly [string, string];
+  readonly unit: string;
+  /** What it means, for a reader who is new to it. */
+  readonly meaning: string;
+  readonly text: (run: RunRecord) => string;
+  /** The lower, the better; absent where no direction is better in itself. */
+  readonly cost?: (run: RunRecord) => number;
+}
+
+function reaction(run: RunRecord): string {
+  const { bursts, reactionMsMedian, reactionMsP95 } = run.scores;
+  if (bursts === 0) return "no bursts";
+  if (reactionMsMedian === undefined) return NO_FIGURE;
+  return `${formatFigure(reactionMsMedian)} / ${formatFigure(reactionMsP95)}`;
+}
+
+/** All measures, throttling first. */
+export const SCORE_MEASURES: readonly ScoreMeasure[] = [
+  {
+    name: "Throttled",
+    head: ["throttled", "ms/s"],
+    unit: "ms/s",
+    meaning: "time in which a pod could have run but its limit held it back, summed over the pods",
+    text: (run) => formatFigure(run.scores.throttledMsPerS),
+    cost: (run) => run.scores.throttledMsPerS,
+  },
+  {
+    name: "P50 latency",
+    head: ["P50", "ms"],
+    unit: "ms",
+    meaning: "half of all requests are answered within",
+    text: (run) => formatFigure(run.scores.p50Ms),
+    cost: (run) => run.scores.p50Ms,
+  },
+  {
+    name: "P99 latency",
+    head: ["P99", "ms"],
+    unit: "ms",
+    meaning: "99 of 100 requests are answered within",
+    text: (run) => formatFigure(run.scores.p99Ms),
+    cost: (run) => run.scores.p99Ms,
+  },
+  {
+    name: "P99.9 latency",
+    head: ["P99.9", "ms"],
+    unit: "ms",
+    meaning: "999 of 1000 requests are answered within",
+    text: (run) => formatFigure(run.scores.p999Ms),
+    cost: (run) => run.scores.p999Ms,
+  },
+  {
+    name: "CPU allocated",
+    head: ["allocated", "cores"],
+    unit: "cores",
+    meaning: "mean over time of the sum of all limits",
+    text: (run) => formatFigure(run.scores.coresAllocated),
+    cost: (run) => run.scores.coresAllocated,
+  },
+  {
+    name: "CPU used",
+    head: ["used", "cores"],
+    unit: "cores",
+    meaning: "mean over time of the CPU that all pods consumed",
+    text: (run) => formatFigure(run.scores.coresUsed),
+  },
+  {
+    name: "Limit changes",
+    head: ["changes", "/pod/min"],
+    unit: "per pod and minute",
+    meaning: "how often a limit was written; a static limit never is",
+    text: (run) => formatFigure(run.scores.changesPerPodMinute),
+  },
+  {
+    name: "Reaction to bursts, median / P95",
+    head: ["reaction", "p50/p95 ms"],
+    unit: "ms",
+    meaning: "from the start of a burst until the limit is at least the demand",
+    text: reaction,
+    cost: (run) => run.scores.reactionMsMedian ?? Infinity,
+  },
+  {
+    name: "Bursts missed",
+    head: ["missed", "bursts"],
+    unit: "of all",
+    meaning: "bursts whose demand the limit never reached while they lasted",
+    text: (run) => `${run.scores.burstsMissed} of ${run.scores.bursts}`,
+    cost: (run) => run.scores.burstsMissed,
+  },
+  {
+    name: "Jain's index",
+    head: ["Jain's", "index"],
+    unit: "1/n to 1",
+    meaning: "how evenly CPU got / CPU wanted is spread over the pods; 1 is perfectly even",
+    text: (run) => Number.isFinite(run.scores.jain) ? run.scores.jain.toFixed(4) : NO_FIGURE,
+    cost: (run) => 1 - run.scores.jain,
+  },
+  {
+    name: "Peak committed / capacity",
+    head: ["peak/cap.", "cores"],
+    unit: "cores",
+    meaning: "largest sum of limits above their floors (else floor or demand), against what the " +
+      "node may share",
+    text: (run) =>
+      `${formatFigure(run.scores.peakCommitted)} / ${formatFigure(run.capacity / 1000)}`,
+  },
+  {
+    name: "Over capacity",
+    head: ["over cap.", "s"],
+    unit: "s",
+    meaning: "time in which a raise stood granted beyond capacity",
+    text: (run) => formatFigure(run.scores.overCapacityS),
+    cost: (run) => run.scores.overCapacityS,
+  },
+];
+
+/**
+ * Whether a run has the best text of a measure among all runs. Nobody is best where all are
+ * equal, where no direction is better, or where the run has no figure.
+ */
+export function isBest(
+  measure: ScoreMeasure,
+  run: RunRecord,
+  { runs }: { readonly runs: readonly RunRecord[] },
+): boolean {
+  const { cost } = measure;
+  if (cost === undefined) return false;
+  const lowest = Math.min(...runs.map(cost).filter((value) => !Number.isNaN(value)));
+  const best = runs.find((other) => cost(other) === lowest);
+  if (best === undefined || !Number.isFinite(lowest)) return false;
+  const bestText = measure.text(best);
+  return measure.text(run) === bestText &&
+    runs.some((other) => measure.text(other) !== bestText);
+}
+
+/** The scene in few words: `30 minutes, 20 pods on 8 cores, seed 1`. */
+export function describeScale(run: RunRecord): string {
+  const pods = formatCount(run.pods.length, "pod");
+  return `${formatCount(run.minutes, "minute")}, ${pods} on ${
+    formatCores(run.nodeCPU)
+  } cores, seed ${run.seed}`;
+}

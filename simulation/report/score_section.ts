@@ -1,0 +1,45 @@
+/**
+ * The table of scores: a row per measure, a column per law, so that it fits a phone.
+ *
+ * @module
+ */
+import type { RunRecord } from "../run_record.ts";
+import { type Html, html } from "./html.ts";
+import { isBest, SCORE_MEASURES } from "./score_measures.ts";
+
+/** The table, and what each law does. */
+export function scoreSection(runs: readonly RunRecord[]): Html {
+  const heads = runs.map((run) => html`<th scope="col">${run.law}</th>`);
+  const rows = SCORE_MEASURES.map((measure) => {
+    const cells = runs.map((run) => {
+      const best = isBest(measure, run, { runs }) ? trustedBest : html``;
+      return html`<td${best}>${measure.text(run)}</td>`;
+    });
+    return html`<tr><th scope="row">${measure.name} <span class="unit">${measure.unit}</span><small>${measure.meaning}</small></th>${cells}</tr>`;
+  });
+  const laws = runs.map((run) =>
+    html`
+      <div>
+        <dt>${run.law}</dt>
+        <dd>${run.description}</dd>
+      </div>
+    `
+  );
+  return html`
+    <section>
+      <h2>Scores</h2>
+      <div class="scroll">
+        <table class="scores">
+          <thead>
+            <tr><th scope="col">Measure</th>${heads}</tr>
+          </thead>
+          <tbody>${rows}</tbody>
+        </table>
+      </div>
+      <p class="caption">Bold: the best of its row, where one direction is better.</p>
+      <dl class="laws">${laws}</dl>
+    </section>
+  `;
+}
+
+const trustedBest: Html = { markup: ' class="best"' };

@@ -1,0 +1,68 @@
+/**
+ * Samples at their own times → values at a fixed step.
+ *
+ * @module
+ */
+
+/** A value and its time, s. */
+export interface TimedValue {
+  readonly atS: number;
+  readonly value: number;
+}
+
+/** Two years of minutes: more is a mistake in the timestamps. */
+const MAX_VALUES = 1_100_000;
+
+/**
+ * Values at the step that is most frequent between neighbours (the shortest of equals), from the
+ * first sample to the last; between samples that are further apart they are interpolated linearly.
+ * A single sample has a step of 60 s. Throws what `refuse` makes of a reason when there is no
+ * sample, when times do not grow, or when the gaps are out of proportion.
+ */
+export function resample(
+  samples: readonly TimedValue[],
+  refuse: (state: string) => Error,
+): { stepS: number; values: Float64Array } {
+  const first = samples[0];
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) {
+    throw refuse("it is empty, expected one timestamp and value per sample");
+  }
+  const frequency = new Map<number, number>();
+  samples.forEach((sample, index) => {
+    const previous = samples[index - 1];
+    if (previous === undefined) return;
+    const gap = Math.round((sample.atS - previous.atS) * 1000) / 1000;
+    if (!(gap > 0)) {
+      throw refuse(
+        `sample ${
+          index + 1
+        } has the time ${sample.atS} after ${previous.atS}, expected growing times: sort it`,
+      );
+    }
+    frequency.set(gap, (frequency.get(gap) ?? 0) + 1);
+  });
+  let stepS = 60;
+  let most = 0;
+  for (const [gap, count] of frequency) {
+    if (count > most || (count === most && gap < stepS)) [stepS, most] = [gap, count];
+  }
+  const length = Math.floor((last.atS - first.atS) / stepS + 1e-6) + 1;
+  if (length > MAX_VALUES) {
+    throw refuse(
+      `it spans ${length} steps of ${stepS} s, expected at most ${MAX_VALUES}: cut it or check its times`,
+    );
+  }
+  const values = new Float64Array(length);
+  let right = 0;
+  for (let index = 0; index < length; index++) {
+    const atS = first.atS + index * stepS;
+    while (right < samples.length - 1 && (samples[right]?.atS ?? 0) < atS) right++;
+    const after = samples[right] ?? last;
+    const before = samples[right - 1] ?? after;
+    const ahead = after.atS > before.atS ? (atS - before.atS) / (after.atS - before.atS) : 1;
+    const share = Math.min(1, ahead);
+    values[index] = before.value * (1 - share) + after.value * share;
+  }
+  return { stepS, values };
+}

@@ -1,0 +1,46 @@
+/**
+ * What a run is scored from: one value per CFS period for each pod.
+ *
+ * @module
+ */
+import type { LatencyHistogram } from "./node/latency_histogram.ts";
+import type { LimitChangeRecord } from "./run_record.ts";
+
+/** Who a pod is, and the bounds under which every law runs it. CPU in millicores. */
+export interface RecordedPod {
+  readonly uid: string;
+  readonly name: string;
+  /** What drives it, for instance `bursty`. */
+  readonly trace: string;
+  readonly request: number;
+  /** The user's own limit. */
+  readonly ownLimit: number;
+  readonly weight: number;
+  readonly floor: number;
+  readonly ceiling: number;
+}
+
+/** A pod over time. CPU in millicores, one entry per step; entry k stands for the step's end. */
+export interface PodSeries extends RecordedPod {
+  /** Limit at the end of the step. */
+  readonly limit: Float32Array;
+  /** Means over the step: CPU used, and CPU time of the requests that came. */
+  readonly usage: Float32Array;
+  readonly demand: Float32Array;
+  /** ms of thread time held back by quotas per s; it is counted when the pause ends. */
+  readonly throttled: Float32Array;
+  readonly latency: LatencyHistogram;
+}
+
+/** A run. */
+export interface RunSeries {
+  /** Seconds per entry. */
+  readonly stepS: number;
+  /** CPU of the node, and what of it limits may share, millicores. */
+  readonly nodeCPU: number;
+  readonly capacity: number;
+  readonly pods: readonly PodSeries[];
+  /** 1/millicore, one entry per step; empty when no price was ever told. NaN where infinite. */
+  readonly price: Float32Array;
+  readonly changes: readonly LimitChangeRecord[];
+}

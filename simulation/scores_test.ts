@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { createLatencyHistogram, recordLatency } from "./node/latency_histogram.ts";
+import type { PodSeries } from "./run_series.ts";
+import { scoreRun } from "./scores.ts";
+
+/** 60 s at ten steps a second, with a burst to 400 m in the seconds 20 to 25 and 40 to 45. */
+function pod(name: string, raises: readonly number[], latencyMs: number): PodSeries {
+  const steps = 600;
+  const bursting = (step: number): boolean =>
+    (step >= 200 && step < 250) || (step >= 400 && step < 450);
+  const latency = createLatencyHistogram();
+  for (let count = 0; count < 99; count++) recordLatency(latency, latencyMs);
+  recordLatency(latency, 100 * latencyMs);
+  return {
+    uid: name,
+    name,
+    trace: "made up",
+    request: 100,
+    ownLimit: 150,
+    weight: 100,
+    floor: 100,
+    ceiling: 1000,
+    demand: Float32Array.from({ length: steps }, (_, step) => bursting(step) ? 400 : 100),
+    // Raised to 500 m at the given steps, and back to 150 m a hundred steps later.
+    limit: Float32Array.from(
+      { length: steps },
+      (_, step) => raises.some((raise) => step >= raise && step < raise + 100) ? 500 : 150,
+    ),
+    usage: new Float32Array(steps).fill(75),
+    throttled: new Float32Array(steps).fill(40),
+    latency,
+  };
+}
+
+function score(...pods: PodSeries[]) {
+  return scoreRun({
+    stepS: 0.1,
+    nodeCPU: 8000,
+    capacity: 7200,
+    pods,
+    price: new Float32Array(0),
+    changes: [
+      { atS: 20, pod: "a", from: 150, to: 500, reason: "Throttled" },
+      { atS: 30, pod: "a", from: 500, to: 150, reason: "DemandFell" },
+      { atS: 40, pod: "a", from: 150, to: 500, reason: "Throttled" },
+    ],
+  });
+}
+
+Deno.test({
+  name: "scoreRun() sums means over pods and takes latencies over all requests",
+  permissions: "none",
+  fn() {
+    const scores = score(pod("a", [204, 406], 10), pod("b", [], 10));
+    assert.ok(Math.abs(scores.throttledMsPerS - 80) < 1e-9);
+    assert.ok(Math.abs(scores.coresUsed - 0.15) < 1e-9);
+    // 0.15 each, and a third of the time 0.35 more.
+    assert.ok(Math.abs(scores.coresAllocated - (0.3 + 0.35 / 3)) < 1e-6);
+    assert.equal(scores.changesPerPodMinute, 1.5);
+    assert.ok(Math.abs(scores.p50Ms / 10 - 1) < 0.01);
+    assert.ok(Math.abs(scores.p99Ms / 10 - 1) < 0.01);
+    assert.ok(Math.abs(scores.p999Ms / 1000 - 1) < 0.01);
+    // Both used half of the 150 m that they wanted on average.
+    assert.equal(scores.jain, 1);
+    assert.ok(Math.abs(scores.peakCommitted - 0.65) < 1e-6);
+  },
+});
+
+Deno.test({
+  name: "scoreRun() takes reactions over all bursts, a missed one with its length",
+  permissions: "none",
+  fn() {
+    // Bursts begin at steps 198 and 398: reactions of 0.6 and 0.8 s.
+    const quick = score(pod("a", [204, 406], 10));
+    assert.deepEqual([quick.bursts, quick.burstsMissed], [2, 0]);
+    assert.ok(Math.abs((quick.reactionMsMedian ?? NaN) - 700) < 1e-6);
+    assert.ok(Math.abs((quick.reactionMsP95 ?? NaN) - 790) < 1e-6);
+    // The second is missed and lasts from step 398 to 451: 5.3 s.
+    const half = score(pod("a", [204], 10));
+    assert.deepEqual([half.bursts, half.burstsMissed], [2, 1]);
+    assert.ok(Math.abs((half.reactionMsMedian ?? NaN) - (600 + 5300) / 2) < 1e-6);
+    const none = score(pod("a", [], 10));
+    assert.deepEqual([none.bursts, none.burstsMissed], [2, 2]);
+    assert.equal("reactionMsMedian" in none, false);
+  },
+});

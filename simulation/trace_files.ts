@@ -1,0 +1,67 @@
+/**
+ * Reads traces from files: those that come with the project, and the user's own.
+ *
+ * @module
+ */
+import { parseTrace, type Trace, type TraceFormat } from "./trace.ts";
+
+/** A trace that comes with the project; source and licence stand beside it. */
+interface ShippedTrace {
+  readonly file: string;
+  readonly format: TraceFormat;
+}
+
+const SHIPPED: ReadonlyMap<string, ShippedTrace> = new Map([
+  ["diurnal", { file: "autothrottle-rps/diurnal.txt", format: "rps" }],
+  ["bursty", { file: "autothrottle-rps/bursty.txt", format: "rps" }],
+  ...[0, 1, 2, 3, 4, 5].map((number): [string, ShippedTrace] => [
+    `crane${number}`,
+    { file: `crane-dsp-prod/input${number}.csv.gz`, format: "cores" },
+  ]),
+]);
+
+/** Names that `readShippedTrace` knows. */
+export const SHIPPED_TRACES: readonly string[] = [...SHIPPED.keys()];
+
+/**
+ * Reads a trace of the project by name, for instance `bursty`. `crane0` to `crane5` hold days, in
+ * units of their own: cut them with `busiestWindow` and scale them. RangeError for another name.
+ */
+export async function readShippedTrace(name: string): Promise<Trace> {
+  const shipped = SHIPPED.get(name);
+  if (shipped === undefined) {
+    throw new RangeError(
+      `Cannot read trace "${name}": it does not come with the project, expected one of ${
+        SHIPPED_TRACES.join(", ")
+      }`,
+    );
+  }
+  const bytes = await Deno.readFile(new URL(`traces/${shipped.file}`, import.meta.url));
+  return parseTrace(await decodeText(bytes, name), { format: shipped.format, name });
+}
+
+/**
+ * Reads a user's file, gzipped or not. Throws a SyntaxError that says what is wrong in it, or the
+ * system's error with the path when it can't be opened.
+ */
+export async function readTraceFile(path: string, format: TraceFormat): Promise<Trace> {
+  return parseTrace(await decodeText(await Deno.readFile(path), path), { format, name: path });
+}
+
+/** Every gzip file begins with these (RFC 1952, 2.3.1). */
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** The text of a file that may be gzipped. Throws a SyntaxError with `name` when it is damaged. */
+export async function decodeText(bytes: Uint8Array<ArrayBuffer>, name: string): Promise<string> {
+  const gzipped = GZIP_MAGIC.every((byte, index) => bytes[index] === byte);
+  try {
+    const plain = gzipped
+      ? await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")))
+        .arrayBuffer()
+      : bytes;
+    return new TextDecoder("utf-8", { fatal: true }).decode(plain);
+  } catch (cause) {
+    const kind = gzipped ? "a damaged gzip file" : "not UTF-8 text";
+    throw new SyntaxError(`Cannot read trace "${name}": it is ${kind}, export it anew`, { cause });
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Cutting, scaling and disturbing traces.
+ *
+ * @module
+ */
+import type { Random } from "../shared/random.ts";
+import { quantile } from "./quantile.ts";
+import type { Trace } from "./trace.ts";
+
+/** The stretch of `seconds` with the largest sum; the first of equals, the whole trace if shorter. */
+export function busiestWindow(trace: Trace, seconds: number): Trace {
+  const size = Math.floor(seconds / trace.stepS);
+  if (!(size >= 1)) {
+    throw new RangeError(
+      `Cannot cut trace "${trace.name}": ${seconds} s is less than its step of ${trace.stepS} s`,
+    );
+  }
+  if (size >= trace.values.length) return trace;
+  let sum = 0;
+  let best = -Infinity;
+  let bestEnd = size;
+  trace.values.forEach((value, index) => {
+    sum += value - (index >= size ? trace.values[index - size] ?? 0 : 0);
+    if (index >= size - 1 && sum > best) {
+      best = sum;
+      bestEnd = index + 1;
+    }
+  });
+  return { ...trace, values: trace.values.slice(bestEnd - size, bestEnd) };
+}
+
+/** The trace times the factor that makes its 95th percentile `target`, in its own unit. */
+export function scaleToP95(trace: Trace, target: number): Trace {
+  return scale(trace, target, quantile(trace.values, 0.95));
+}
+
+/** The trace times the factor that makes its mean `target`, in its own unit. */
+export function scaleToMean(trace: Trace, target: number): Trace {
+  return scale(trace, target, trace.values.reduce((a, b) => a + b, 0) / trace.values.length);
+}
+
+function scale(trace: Trace, target: number, present: number): Trace {
+  if (!(target >= 0 && target < Infinity)) {
+    throw new RangeError(`Cannot scale trace "${trace.name}": the target is ${target}`);
+  }
+  if (!(present > 0)) {
+    throw new RangeError(
+      `Cannot scale trace "${trace.name}" to ${target}: its present level is ${present}`,
+    );
+  }
+  return { ...trace, values: trace.values.map((value) => value / present * target) };
+}
+
+/** Bursts laid over a trace. */
+export interface BurstOptions {
+  /** What a burst multiplies the trace by. @default 4 */
+  readonly factor?: number;
+  /** Mean time from the end of one to the begin of the next, s; drawn from half to 1.5 times it. @default 120 */
+  readonly everyS?: number;
+  /** Length of a burst, s. @default 10 */
+  readonly lastS?: number;
+  readonly random: Random;
+}
+
+/**
+ * The trace at 1 s with bursts that begin and end within a second: published traces are smoothed, so
+ * they hold none. Between samples further apart than 1 s the trace is interpolated linearly.
+ */
+export function withBursts(trace: Trace, options: BurstOptions): Trace {
+  const { factor = 4, everyS = 120, lastS = 10, random } = options;
+  const { stepS, values } = trace;
+  const fine = new Float64Array(Math.max(1, Math.round(values.length * stepS)));
+  let inBurst = false;
+  let until = (0.5 + random.next()) * everyS;
+  for (let second = 0; second < fine.length; second++) {
+    if (second >= until) {
+      inBurst = !inBurst;
+      until += inBurst ? lastS : (0.5 + random.next()) * everyS;
+    }
+    const position = second / stepS;
+    const left = Math.min(Math.floor(position), values.length - 1);
+    const from = values[left] ?? 0;
+    const to = values[left + 1] ?? from;
+    const level = stepS <= 1 ? from : from + (to - from) * (position - left);
+    fine[second] = inBurst ? level * factor : level;
+  }
+  return { ...trace, stepS: 1, values: fine };
+}

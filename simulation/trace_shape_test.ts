@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { seededRandom } from "../shared/random.ts";
+import { quantile } from "./quantile.ts";
+import type { Trace } from "./trace.ts";
+import { busiestWindow, scaleToMean, scaleToP95, withBursts } from "./trace_shape.ts";
+
+function trace(stepS: number, values: readonly number[]): Trace {
+  return { name: "made up", unit: "cores", stepS, values: Float64Array.from(values) };
+}
+
+Deno.test({
+  name: "busiestWindow() cuts out the largest sum, the first of equals, or keeps a short trace",
+  permissions: "none",
+  fn() {
+    const long = trace(60, [1, 5, 0, 3, 3, 1]);
+    assert.deepEqual([...busiestWindow(long, 120).values], [1, 5]);
+    assert.deepEqual([...busiestWindow(long, 180).values], [5, 0, 3]);
+    assert.deepEqual([...busiestWindow(trace(60, [1, 5, 0, 3, 4, 1]), 120).values], [3, 4]);
+    assert.equal(busiestWindow(long, 7200), long);
+    assert.throws(() => busiestWindow(long, 30), /30 s is less than its step of 60 s/);
+  },
+});
+
+Deno.test({
+  name: "scaleToP95() and scaleToMean() reach their target and keep the shape",
+  permissions: "none",
+  fn() {
+    const ramp = trace(60, Array.from({ length: 101 }, (_, index) => index));
+    const scaled = scaleToP95(ramp, 1.9);
+    assert.ok(Math.abs(quantile(scaled.values, 0.95) - 1.9) < 1e-12);
+    assert.ok(Math.abs((scaled.values[50] ?? 0) - 1) < 1e-12);
+    assert.ok(Math.abs((scaleToMean(ramp, 5).values[100] ?? 0) - 10) < 1e-12);
+    assert.throws(() => scaleToMean(trace(1, [0, 0]), 1), /its present level is 0/);
+    assert.throws(() => scaleToP95(ramp, NaN), /the target is NaN/);
+  },
+});
+
+Deno.test({
+  name: "withBursts() multiplies whole seconds by the factor, for the stated length",
+  permissions: "none",
+  fn() {
+    const burst = withBursts(trace(60, [2, 2, 2, 2, 2, 2, 2, 2, 2, 2]), {
+      everyS: 100,
+      lastS: 8,
+      random: seededRandom(4),
+    });
+    assert.equal(burst.stepS, 1);
+    assert.equal(burst.values.length, 600);
+    assert.ok(burst.values.every((value) => value === 2 || value === 8));
+    const runs = [...burst.values].map((value) => value === 8 ? "x" : ".").join("").match(/x+/g);
+    assert.ok(runs !== null && runs.length >= 4);
+    assert.ok(runs.every((run) => run.length === 8), runs.join(" "));
+  },
+});

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseTrace, type TraceFormat } from "./trace.ts";
+
+function parse(format: TraceFormat, text: string) {
+  return parseTrace(text, { format, name: "file.txt" });
+}
+
+function prometheus(...series: readonly (readonly (readonly [number, string])[])[]): string {
+  const result = series.map((values) => ({ metric: { pod: "a" }, values }));
+  return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
+}
+
+Deno.test({
+  name: "parseTrace() reads each format",
+  permissions: "none",
+  fn() {
+    const rps = parse("rps", "\uFEFF157\r\n158.5\n\n");
+    assert.deepEqual({ ...rps, values: [...rps.values] }, {
+      name: "file.txt",
+      unit: "requests/s",
+      stepS: 1,
+      values: [157, 158.5],
+    });
+    const cores = parse("cores", "ts,value\n60,1.5\n120,2\n180,1e-1\n");
+    assert.deepEqual([cores.unit, cores.stepS, ...cores.values], ["cores", 60, 1.5, 2, 0.1]);
+    const dated = parse("cores", "2024-01-01T00:00:00Z,1\n2024-01-01T00:00:15Z,3");
+    assert.deepEqual([dated.stepS, ...dated.values], [15, 1, 3]);
+    const arrivals = parse(
+      "arrivals",
+      "TIMESTAMP,Tokens\n2023-11-16 18:17:03.9799600,1\n2023-11-16 18:17:03.99,2\n2023-11-16 18:17:05.1,3",
+    );
+    assert.deepEqual([arrivals.unit, arrivals.stepS, ...arrivals.values], [
+      "requests/s",
+      1,
+      2,
+      0,
+      1,
+    ]);
+    const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
+    assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
+  },
+});
+
+Deno.test({
+  name: "parseTrace() interpolates samples that are missing",
+  permissions: "none",
+  fn() {
+    const { stepS, values } = parse("cores", "0,1\n60,2\n120,3\n300,9");
+    assert.deepEqual([stepS, ...values], [60, 1, 2, 3, 5, 7, 9]);
+  },
+});
+
+const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
+  ["rps", "", /"file\.txt": it is empty/],
+  ["rps", "1\n-2", /line 2 is "-2", expected one request rate per line/],
+  ["rps", "1\n\n2", /line 2 is ""/],
+  ["rps", "1e99", /line 1 is "1e99"/],
+  ["cores", "ts,value\n60,1\n120,abc", /line 3 is "120,abc", expected a timestamp and a number/],
+  ["cores", "60,1\n60,2", /sample 2 has the time 60 after 60, expected growing times/],
+  ["cores", "60,1\n61,1\n62,1\n9e15,1", /line 4 is "9e15,1"/],
+  ["cores", "60,1\n61,1\n62,1\n9000000000,1", /expected at most 1100000: cut it/],
+  ["arrivals", "time\n2023-13-45 00:00:00,1", /line 2 .* expected a time in the first column/],
+  ["arrivals", "0\n99999999999", /expected at most a year/],
+  ["prometheus", "{", /it is not JSON/],
+  ["prometheus", '{"status":"error"}', /status: .* expected the JSON of \/api\/v1\/query_range/],
+  ["prometheus", prometheus(), /it has 0 series/],
+  ["prometheus", prometheus([], []), /it has 2 series, expected one: aggregate/],
+  ["prometheus", prometheus([]), /it is empty/],
+  ["prometheus", prometheus([[1, "NaN"]]), /values\.0 is "NaN" at 1, expected a number of cores/],
+];
+
+for (const [format, text, message] of REFUSED) {
+  Deno.test({
+    name: `parseTrace() refuses ${format} ${JSON.stringify(text).slice(0, 60)} with a remedy`,
+    permissions: "none",
+    fn: () => assert.throws(() => parse(format, text), { name: "SyntaxError", message }),
+  });
+}
+
+Deno.test({
+  name: "parseTrace() reads any text as a sound trace or refuses it by name",
+  permissions: "none",
+  fn() {
+    const line = fc.tuple(
+      fc.oneof(fc.nat(5000).map(String), fc.string(), fc.constantFrom("1e9", "-1", "NaN", "")),
+      fc.constantFrom(",", ";", "", "\n"),
+      fc.oneof(fc.double().map(String), fc.string()),
+    ).map((parts) => parts.join(""));
+    const garbage = fc.oneof(
+      fc.string(),
+      fc.array(line).map((lines) => lines.join("\n")),
+      fc.json(),
+      fc.array(fc.tuple(fc.double({ noNaN: true }), fc.string())).map((values) =>
+        prometheus(values)
+      ),
+    );
+    const format = fc.constantFrom<TraceFormat>("rps", "cores", "arrivals", "prometheus");
+    fc.assert(
+      fc.property(format, garbage, (format, text) => {
+        try {
+          const { stepS, values } = parse(format, text);
+          assert.ok(stepS > 0 && stepS < Infinity && values.length >= 1);
+          assert.ok(values.every((value) => value >= 0 && value < Infinity));
+        } catch (error) {
+          assert.ok(error instanceof SyntaxError, String(error));
+          assert.match(error.message, /^Cannot read trace "file\.txt": /);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  },
+});

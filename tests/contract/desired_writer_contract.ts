@@ -1,0 +1,105 @@
+/**
+ * The contract of `DesiredWriter`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { DesiredWriter } from "../../agent/ports.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+import { sampleDesired } from "./sample_objects.ts";
+
+/** A server with two allocations, written to with the rights of one node's agent. */
+export interface DesiredWriterHarness extends ContractHarness {
+  readonly subject: DesiredWriter;
+  /** An allocation of the agent's node, with a status. */
+  readonly own: PodAllocation;
+  /** An allocation of another node. */
+  readonly foreign: PodAllocation;
+  /** The stored object. */
+  read(allocation: PodAllocation): Promise<PodAllocation | undefined>;
+}
+
+/** Registers the suite. */
+export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): void {
+  contractTest("writeDesired() merges into the spec and leaves the rest", open, async (harness) => {
+    const { own, subject } = harness;
+    const desired = sampleDesired("350m");
+    await harness.settle(subject.writeDesired(own.metadata, desired));
+    const stored = await harness.settle(harness.read(own));
+    assert.deepEqual(stored?.spec, { ...own.spec, ...desired });
+    assert.deepEqual(stored?.status, own.status);
+    assert.deepEqual(stored?.metadata.ownerReferences, own.metadata.ownerReferences);
+    assert.equal(stored?.metadata.generation, (own.metadata.generation ?? 0) + 1);
+  });
+
+  contractTest(
+    "writeDesired() leaves no price of an earlier clearing behind",
+    open,
+    async (harness) => {
+      const { own, subject } = harness;
+      await harness.settle(subject.writeDesired(own.metadata, sampleDesired("350m")));
+      const { price: _price, ...market } = sampleDesired("100m").market ?? assert.fail();
+      const infinite = {
+        ...sampleDesired("100m"),
+        market: { ...market, mode: "overloaded" as const },
+      };
+      await harness.settle(subject.writeDesired(own.metadata, infinite));
+      const stored = await harness.settle(harness.read(own));
+      assert.deepEqual(stored?.spec, { ...own.spec, ...infinite });
+    },
+  );
+
+  contractTest("writeDesired() keeps the fields that are not given", open, async (harness) => {
+    const { own, subject } = harness;
+    const desired = sampleDesired("350m");
+    const { market, ...limits } = sampleDesired("500m", 0.02);
+    await harness.settle(subject.writeDesired(own.metadata, desired));
+    await harness.settle(subject.writeDesired(own.metadata, limits));
+    assert.deepEqual((await harness.settle(harness.read(own)))?.spec, {
+      ...own.spec,
+      ...limits,
+      market: desired.market,
+    });
+    assert.notDeepEqual(market, desired.market);
+  });
+
+  contractTest(
+    "writeDesired() is refused with 422 when a field is malformed",
+    open,
+    async (harness) => {
+      const { own, subject } = harness;
+      const malformed = { desiredCPULimit: "-5m" };
+      await assertRefused(harness, () => subject.writeDesired(own.metadata, malformed), {
+        status: 422,
+        reason: "Invalid",
+      });
+      assert.deepEqual(await harness.settle(harness.read(own)), own);
+    },
+  );
+
+  contractTest(
+    "writeDesired() is refused with 404 when the object is gone",
+    open,
+    async (harness) => {
+      const gone = { namespace: harness.own.metadata.namespace, name: "gone" };
+      await assertRefused(harness, () => harness.subject.writeDesired(gone, sampleDesired("1")), {
+        status: 404,
+        reason: "NotFound",
+      });
+    },
+  );
+
+  contractTest("writeDesired() is refused for another node's allocation", open, async (harness) => {
+    const { foreign, subject } = harness;
+    await assertRefused(harness, () => subject.writeDesired(foreign.metadata, sampleDesired("1")), {
+      status: 403,
+    });
+    assert.deepEqual(await harness.settle(harness.read(foreign)), foreign);
+  });
+}

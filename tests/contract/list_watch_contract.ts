@@ -1,0 +1,136 @@
+/**
+ * The contract of `ListWatch`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { ApiObject, ListWatch, WatchEvent } from "../../shared/control/list_watch.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server with objects of one kind that come and go. */
+export interface ListWatchHarness extends ContractHarness {
+  readonly subject: ListWatch<ApiObject>;
+  create(name: string): Promise<void>;
+  change(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** A version whose history the server has dropped. */
+  expiredVersion(): Promise<string>;
+}
+
+/** A server whose list-watch has a selector. */
+export interface SelectiveHarness extends ListWatchHarness {
+  /** Creates an object that the selector leaves out. */
+  createForeign(name: string): Promise<void>;
+}
+
+type ObjectEvent = Exclude<WatchEvent<ApiObject>, { type: "BOOKMARK" }>;
+
+/** The first `count` events of a watch without its bookmarks; then the watch is ended. */
+async function firstEvents(
+  subject: ListWatch<ApiObject>,
+  version: string,
+  count: number,
+): Promise<ObjectEvent[]> {
+  const stop = new AbortController();
+  const events: ObjectEvent[] = [];
+  for await (const event of subject.watch(version, stop.signal)) {
+    if (event.type === "BOOKMARK") continue;
+    events.push(event);
+    if (events.length === count) break;
+  }
+  stop.abort();
+  return events;
+}
+
+const never = new AbortController().signal;
+
+const named = (events: readonly ObjectEvent[]): string[] =>
+  events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+
+/** Registers the suite; `name` says what is tested, for instance `listWatch("Pod")`. */
+export function listWatchContract(name: string, open: OpenHarness<ListWatchHarness>): void {
+  contractTest(`${name} lists all objects with identity and version`, open, async (harness) => {
+    await harness.create("a");
+    await harness.create("b");
+    await harness.remove("b");
+    await harness.create("c");
+    const { items, resourceVersion } = await harness.settle(harness.subject.list(never));
+    assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ["a", "c"]);
+    assert.ok(resourceVersion !== "");
+    for (const { metadata } of items) {
+      assert.ok(metadata.uid !== "" && metadata.resourceVersion !== "");
+    }
+    assert.equal(new Set(items.map(({ metadata }) => metadata.uid)).size, 2);
+  });
+
+  contractTest(`${name} tells what was written after the list, in order`, open, async (harness) => {
+    const { subject } = harness;
+    await harness.create("old");
+    const { resourceVersion } = await harness.settle(subject.list(never));
+    await harness.create("a");
+    await harness.change("old");
+    const watching = firstEvents(subject, resourceVersion, 4);
+    await harness.change("a");
+    await harness.remove("old");
+    const events = await harness.settle(watching);
+    assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
+    const versions = events.map(({ object }) => object.metadata.resourceVersion);
+    assert.equal(new Set(versions).size, 4);
+  });
+
+  contractTest(`${name} resumes after any event, a deletion included`, open, async (harness) => {
+    const { subject } = harness;
+    const { resourceVersion } = await harness.settle(subject.list(never));
+    await harness.create("a");
+    await harness.remove("a");
+    await harness.create("b");
+    const events = await harness.settle(firstEvents(subject, resourceVersion, 3));
+    assert.deepEqual(named(events), ["ADDED a", "DELETED a", "ADDED b"]);
+    for (const [index, { object }] of events.slice(0, 2).entries()) {
+      const rest = firstEvents(subject, object.metadata.resourceVersion, 2 - index);
+      assert.deepEqual(named(await harness.settle(rest)), named(events.slice(index + 1)));
+    }
+  });
+
+  contractTest(`${name} ends a watch that is aborted without an error`, open, async (harness) => {
+    const { subject } = harness;
+    const { resourceVersion } = await harness.settle(subject.list(never));
+    for (const abortFirst of [true, false]) {
+      const stop = new AbortController();
+      if (abortFirst) stop.abort();
+      const next = subject.watch(resourceVersion, stop.signal)[Symbol.asyncIterator]().next();
+      stop.abort();
+      assert.equal((await harness.settle(next)).done, true);
+    }
+  });
+
+  contractTest(`${name} answers 410 when the version is too old`, open, async (harness) => {
+    const version = await harness.expiredVersion();
+    const watching = () => firstEvents(harness.subject, version, 1);
+    await assertRefused(harness, watching, { status: 410 });
+  });
+}
+
+/** Registers the suite for a list-watch that has a selector. */
+export function selectiveListWatchContract(
+  name: string,
+  open: OpenHarness<SelectiveHarness>,
+): void {
+  listWatchContract(name, open);
+
+  contractTest(`${name} leaves out what its selector does not match`, open, async (harness) => {
+    const { subject } = harness;
+    const { resourceVersion } = await harness.settle(subject.list(never));
+    await harness.createForeign("foreign");
+    await harness.create("own");
+    const events = await harness.settle(firstEvents(subject, resourceVersion, 1));
+    assert.deepEqual(named(events), ["ADDED own"]);
+    const { items } = await harness.settle(subject.list(never));
+    assert.deepEqual(items.map(({ metadata }) => metadata.name), ["own"]);
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * The contract of `NodeLink`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { NodeLink } from "../../agent/ports.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server with one node. */
+export interface NodeLinkHarness extends ContractHarness {
+  /** The link of the node's agent. */
+  readonly subject: NodeLink;
+  readonly nodeName: string;
+  /** The link of an agent whose node does not exist. */
+  readonly lost: NodeLink;
+  /** When the agent's Lease was last renewed, ms since the Unix epoch; undefined without one. */
+  renewedAt(): Promise<number | undefined>;
+  /** Lets some time pass, at least a millisecond. */
+  pass(): Promise<void>;
+}
+
+/** Registers the suite. */
+export function nodeLinkContract(open: OpenHarness<NodeLinkHarness>): void {
+  contractTest("node() returns the node as it is now", open, async (harness) => {
+    const node = await harness.settle(harness.subject.node());
+    assert.equal(node.metadata.name, harness.nodeName);
+    assert.ok(node.allocatableCPU > 0);
+  });
+
+  contractTest("node() is refused with 404 when the node is gone", open, async (harness) => {
+    await assertRefused(harness, () => harness.lost.node(), { status: 404, reason: "NotFound" });
+  });
+
+  contractTest(
+    "renewLease() makes the Lease and moves it forward each time",
+    open,
+    async (harness) => {
+      assert.equal(await harness.settle(harness.renewedAt()), undefined);
+      await harness.settle(harness.subject.renewLease());
+      const first = await harness.settle(harness.renewedAt()) ?? assert.fail("no Lease");
+      await harness.pass();
+      await harness.settle(harness.subject.renewLease());
+      const second = await harness.settle(harness.renewedAt()) ?? assert.fail("no Lease");
+      assert.ok(second > first, `${second} is not after ${first}`);
+    },
+  );
+}

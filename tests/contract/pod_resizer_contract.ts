@@ -1,0 +1,136 @@
+/**
+ * The contract of `PodResizer`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { PodResizer } from "../../controller/allocation/ports.ts";
+import { type LimitChange, resizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+import { sampleContainer } from "./sample_objects.ts";
+
+/** A server that runs pods. */
+export interface PodResizerHarness extends ContractHarness {
+  readonly subject: PodResizer;
+  /** A pod with these containers, as stored. */
+  create(containers: readonly PodContainer[]): Promise<Pod>;
+  /** The stored pod. */
+  read(pod: Pod): Promise<Pod | undefined>;
+}
+
+const MEMORY = 64 * 2 ** 20;
+const INVALID = { status: 422, reason: "Invalid" };
+
+/** Registers the suite. */
+export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
+  const app = (limitCPU: number): LimitChange => ({ name: "app", sidecar: false, limitCPU });
+
+  /** Resizes and returns the limits by container name. */
+  async function resized(
+    harness: PodResizerHarness,
+    pod: Pod,
+    changes: readonly LimitChange[],
+  ): Promise<Record<string, number | undefined>> {
+    const { name, namespace, uid } = pod.metadata;
+    await harness.settle(harness.subject.resize(namespace, name, resizePatch(uid, changes)));
+    const stored = await harness.settle(harness.read(pod));
+    assert.equal(stored?.limitManager, "mbcas");
+    return Object.fromEntries(stored.containers.map((one) => [one.name, one.limitCPU]));
+  }
+
+  async function assertUntouched(
+    harness: PodResizerHarness,
+    pod: Pod,
+    change: LimitChange,
+  ): Promise<void> {
+    const { name, namespace, uid } = pod.metadata;
+    const before = await harness.settle(harness.read(pod));
+    const patch = resizePatch(uid, [change]);
+    await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
+    const after = await harness.settle(harness.read(pod));
+    assert.deepEqual(after?.containers, before?.containers);
+  }
+
+  contractTest(
+    "resize() changes the containers that it names and no other",
+    open,
+    async (harness) => {
+      const pod = await harness.create([
+        sampleContainer(),
+        sampleContainer({ name: "proxy", sidecar: true, limitCPU: 150 }),
+        sampleContainer({ name: "extra" }),
+      ]);
+      assert.deepEqual(
+        await resized(harness, pod, [app(450), { name: "proxy", sidecar: true, limitCPU: 300 }]),
+        { app: 450, proxy: 300, extra: 200 },
+      );
+      assert.deepEqual(await resized(harness, pod, [app(120)]), {
+        app: 120,
+        proxy: 300,
+        extra: 200,
+      });
+    },
+  );
+
+  contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
+    const patch = resizePatch("uid", [app(300)]);
+    await assertRefused(harness, () => harness.subject.resize("shop", "nobody", patch), {
+      status: 404,
+      reason: "NotFound",
+    });
+  });
+
+  contractTest("resize() never touches a reborn pod of the same name", open, async (harness) => {
+    const pod = await harness.create([sampleContainer()]);
+    const { name, namespace } = pod.metadata;
+    const patch = resizePatch("00000000-0000-4000-8000-000000000000", [app(300)]);
+    await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
+    assert.equal((await harness.settle(harness.read(pod)))?.containers[0]?.limitCPU, 200);
+  });
+
+  contractTest("resize() is refused with 422 below the request", open, async (harness) => {
+    await assertUntouched(harness, await harness.create([sampleContainer()]), app(90));
+  });
+
+  contractTest(
+    "resize() is refused with 422 for a container that is not there",
+    open,
+    async (harness) => {
+      const pod = await harness.create([sampleContainer()]);
+      await assertUntouched(harness, pod, { name: "stranger", sidecar: false, limitCPU: 300 });
+    },
+  );
+
+  contractTest(
+    "resize() is refused with 422 when the QoS class would change",
+    open,
+    async (harness) => {
+      const memory = { requestMemory: MEMORY, limitMemory: MEMORY };
+      const burstable = await harness.create([sampleContainer(memory)]);
+      assert.equal(burstable.qosClass, "Burstable");
+      await assertUntouched(harness, burstable, app(100));
+      const guaranteed = await harness.create([sampleContainer({ ...memory, requestCPU: 200 })]);
+      assert.equal(guaranteed.qosClass, "Guaranteed");
+      await assertUntouched(harness, guaranteed, app(300));
+    },
+  );
+
+  contractTest("resize() takes all containers or none", open, async (harness) => {
+    const pod = await harness.create([sampleContainer(), sampleContainer({ name: "extra" })]);
+    const { name, namespace, uid } = pod.metadata;
+    const changes = [app(300), { name: "extra", sidecar: false, limitCPU: 50 }];
+    await assertRefused(
+      harness,
+      () => harness.subject.resize(namespace, name, resizePatch(uid, changes)),
+      INVALID,
+    );
+    const stored = await harness.settle(harness.read(pod));
+    assert.deepEqual(stored?.containers.map(({ limitCPU }) => limitCPU), [200, 200]);
+  });
+}

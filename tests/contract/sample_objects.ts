@@ -1,0 +1,97 @@
+/**
+ * Small valid objects for the contract suites.
+ *
+ * @module
+ */
+import { qosClassOf } from "../../shared/actuation/qos.ts";
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
+
+/** A container with 100 m requested and 200 m allowed. */
+export function sampleContainer(change: Partial<PodContainer> = {}): PodContainer {
+  return {
+    name: "app",
+    sidecar: false,
+    ready: false,
+    requestCPU: 100,
+    limitCPU: 200,
+    restartsOnCPU: false,
+    ...change,
+  };
+}
+
+/** What tells one sample pod from another. */
+export interface PodChoice {
+  readonly namespace?: string;
+  readonly nodeName?: string;
+  readonly containers?: readonly PodContainer[];
+}
+
+/** A pod that was just scheduled. */
+export function samplePod(name: string, choice: PodChoice = {}): Pod {
+  const { namespace = "shop", nodeName = "node-1", containers = [sampleContainer()] } = choice;
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid: "",
+      resourceVersion: "",
+      labels: {},
+      annotations: {},
+      terminating: false,
+    },
+    nodeName,
+    phase: "Pending",
+    qosClass: qosClassOf(containers),
+    priority: 0,
+    ready: false,
+    containers,
+    initContainers: [],
+    resizeConditions: [],
+  };
+}
+
+/** A node of four CPUs. */
+export function sampleNode(name: string): Node {
+  return {
+    metadata: { name, uid: "", resourceVersion: "" },
+    allocatableCPU: 4000,
+    ready: true,
+    pressures: [],
+  };
+}
+
+/** The allocation that a controller would create for the pod. */
+export function sampleAllocation(pod: Pod): PodAllocation {
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: {
+      name: uid,
+      namespace,
+      uid: "",
+      resourceVersion: "",
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
+    },
+    spec: { podName: name, podUID: uid, nodeName: pod.nodeName, namespace },
+  };
+}
+
+/** A clearing's outcome for a pod of one container. Default price 0.01 per millicore. */
+export function sampleDesired(cpuLimit: string, price: number | undefined = 0.01): Desired {
+  return {
+    desiredCPULimit: cpuLimit,
+    containers: [{ name: "app", cpuLimit }],
+    market: {
+      mode: price === undefined ? "overloaded" : "congested",
+      ...(price === undefined ? {} : { price }),
+      demand: 500,
+      need: 400,
+      credit: 1,
+      reason: "Throttled",
+      observedBounds: 3,
+    },
+  };
+}

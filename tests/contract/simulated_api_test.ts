@@ -1,0 +1,130 @@
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { agentLeaseRef } from "../../simulation/api/node_link.ts";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { allocationStoreContract } from "./allocation_store_contract.ts";
+import type { ContractHarness } from "./contract_harness.ts";
+import { desiredWriterContract } from "./desired_writer_contract.ts";
+import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
+import { nodeLinkContract } from "./node_link_contract.ts";
+import { podResizerContract } from "./pod_resizer_contract.ts";
+import { sampleAllocation, sampleNode, samplePod } from "./sample_objects.ts";
+import { settleVirtually } from "./settle_virtually.ts";
+
+interface Server extends ContractHarness {
+  readonly api: SimulatedAPI;
+  readonly clock: VirtualClock;
+}
+
+function server(): Server {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const api = createSimulatedAPI({ clock, random: seededRandom(7) });
+  return {
+    api,
+    clock,
+    settle: (promise) => settleVirtually(clock, promise),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A version after which something was written and forgotten. */
+function expiredVersion(api: SimulatedAPI, write: () => unknown): string {
+  const version = String(api.store.version());
+  write();
+  api.compact();
+  return version;
+}
+
+function act(action: () => void): Promise<void> {
+  return Promise.resolve().then(action);
+}
+
+selectiveListWatchContract('listWatch("Pod")', () => {
+  const { api, ...harness } = server();
+  const { Pod: pods } = api.store.tables;
+  return Promise.resolve({
+    ...harness,
+    subject: api.listWatch("Pod", { nodeName: "node-1" }),
+    create: (name: string) => act(() => void pods.create(samplePod(name))),
+    createForeign: (name: string) =>
+      act(() => void pods.create(samplePod(name, { nodeName: "node-2" }))),
+    change: (name: string) =>
+      act(() =>
+        void pods.modify(`shop/${name}`, (pod) => ({ ...pod, priority: pod.priority + 1 }))
+      ),
+    remove: (name: string) => act(() => void pods.remove(`shop/${name}`)),
+    expiredVersion: () => Promise.resolve(expiredVersion(api, () => pods.create(samplePod("x")))),
+  });
+});
+
+listWatchContract('listWatch("Node")', () => {
+  const { api, ...harness } = server();
+  const { Node: nodes } = api.store.tables;
+  return Promise.resolve({
+    ...harness,
+    subject: api.listWatch("Node"),
+    create: (name: string) => act(() => void nodes.create(sampleNode(name))),
+    change: (name: string) =>
+      act(() => void nodes.modify(name, (node) => ({ ...node, ready: !node.ready }))),
+    remove: (name: string) => act(() => void nodes.remove(name)),
+    expiredVersion: () => Promise.resolve(expiredVersion(api, () => nodes.create(sampleNode("x")))),
+  });
+});
+
+allocationStoreContract(() => {
+  const { api, ...harness } = server();
+  const { PodAllocation: allocations, Pod: pods } = api.store.tables;
+  return Promise.resolve({
+    ...harness,
+    subject: api.allocationStore,
+    pod: pods.create(samplePod("web")),
+    read: ({ metadata }: PodAllocation) => Promise.resolve(allocations.get(objectKey(metadata))),
+  });
+});
+
+podResizerContract(() => {
+  const { api, ...harness } = server();
+  const { Pod: pods } = api.store.tables;
+  let created = 0;
+  return Promise.resolve({
+    ...harness,
+    subject: api.podResizer(),
+    create: (containers) =>
+      Promise.resolve(pods.create(samplePod(`web-${created++}`, { containers }))),
+    read: ({ metadata }) => Promise.resolve(pods.get(objectKey(metadata))),
+  });
+});
+
+desiredWriterContract(() => {
+  const { api, ...harness } = server();
+  const { PodAllocation: allocations, Pod: pods } = api.store.tables;
+  const allocate = (name: string, nodeName: string): PodAllocation => {
+    const created = allocations.create(
+      sampleAllocation(pods.create(samplePod(name, { nodeName }))),
+    );
+    return allocations.replaceStatus({ ...created, status: { phase: "Pending" } });
+  };
+  return Promise.resolve({
+    ...harness,
+    subject: api.desiredWriter("node-1"),
+    own: allocate("web", "node-1"),
+    foreign: allocate("db", "node-2"),
+    read: ({ metadata }: PodAllocation) => Promise.resolve(allocations.get(objectKey(metadata))),
+  });
+});
+
+nodeLinkContract(() => {
+  const { api, clock, ...harness } = server();
+  api.store.tables.Node.create(sampleNode("node-1"));
+  const leaseKey = objectKey(agentLeaseRef("node-1"));
+  return Promise.resolve({
+    ...harness,
+    subject: api.nodeLink("node-1"),
+    nodeName: "node-1",
+    lost: api.nodeLink("node-9"),
+    renewedAt: () => Promise.resolve(api.store.tables.Lease.get(leaseKey)?.renewTimeMs),
+    pass: () => clock.runUntil(clock.monotonic() + 50),
+  });
+});

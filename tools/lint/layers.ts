@@ -1,0 +1,61 @@
+/**
+ * Imports point one way: shared, then adapters, then the programs. The programs never import each
+ * other; the simulation runs the loops of agent and controller through their ports.
+ *
+ * @module
+ */
+import { importSources } from "./import_sources.ts";
+import { placeOf, resolveImport } from "./place.ts";
+
+const EVERYTHING_BUT_TESTS = [
+  "shared",
+  "adapters",
+  "agent",
+  "controller",
+  "simulation",
+  "cli",
+  "bench",
+  "tools",
+];
+
+/** What the files of an area may import, beside their own area. Tests may import anything. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  adapters: ["shared"],
+  agent: ["shared", "adapters"],
+  controller: ["shared", "adapters"],
+  simulation: ["shared", "agent", "controller"],
+  cli: ["shared", "adapters", "simulation"],
+  bench: EVERYTHING_BUT_TESTS,
+  tools: EVERYTHING_BUT_TESTS,
+};
+
+/** Packages with one door: only files below this folder import them. */
+const ONE_DOOR: Readonly<Record<string, string>> = { "@kubernetes/client-node": "adapters/kube/" };
+
+/** Refuses an import against the direction of the layers. */
+export const layers: Deno.lint.Rule = {
+  create(context) {
+    const from = placeOf(context.filename);
+    const allowed = MAY_IMPORT[from.area];
+    return importSources((specifier, node) => {
+      for (const [name, door] of Object.entries(ONE_DOOR)) {
+        const named = specifier === name || specifier.startsWith(`${name}/`);
+        if (named && !from.test && !from.path.startsWith(door)) {
+          context.report({ node, message: `Only ${door} imports ${name}` });
+        }
+      }
+      if (!specifier.startsWith(".") || from.test || allowed === undefined) return;
+      const to = placeOf(resolveImport(from.path, specifier));
+      if (to.test) {
+        context.report({ node, message: `${from.path} imports the test file ${to.path}` });
+      } else if (to.area !== from.area && !allowed.includes(to.area)) {
+        context.report({
+          node,
+          message: `${from.area} may not import ${to.area || "the root"}`,
+          hint: `${from.area} may import: ${[from.area, ...allowed].join(", ")}`,
+        });
+      }
+    });
+  },
+};

@@ -1,0 +1,38 @@
+/**
+ * Where a file stands in the project: what its path alone tells a lint rule.
+ *
+ * @module
+ */
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** A file's place in the project. */
+export interface Place {
+  /** Path below the project's root with `/`, for instance `shared/market/solver.ts`. */
+  readonly path: string;
+  /** First folder, for instance `shared`; empty for a file at the root. */
+  readonly area: string;
+  /** True for `*_test.ts` and everything in `tests/`. */
+  readonly test: boolean;
+  /** True for the program's entry, which wires the real clock, log and files to the core. */
+  readonly main: boolean;
+}
+
+/** The place of a file, given absolute or below the root. */
+export function placeOf(filename: string): Place {
+  const plain = filename.replace(/^file:\/\//, "").replaceAll("\\", "/");
+  const path = plain.startsWith(ROOT) ? plain.slice(ROOT.length) : plain.replace(/^\.?\//, "");
+  const slash = path.indexOf("/");
+  const area = slash < 0 ? "" : path.slice(0, slash);
+  return {
+    path,
+    area,
+    test: area === "tests" || /_test\.[jt]sx?$/.test(path),
+    main: /(^|\/)main\.ts$/.test(path),
+  };
+}
+
+/** The path below the root that a relative import of `from` leads to. */
+export function resolveImport(from: string, specifier: string): string {
+  return new URL(specifier, `file:///${from}`).pathname.slice(1);
+}

@@ -1,0 +1,47 @@
+/**
+ * The project's own lint rules; each is one small file beside this one.
+ *
+ * @module
+ */
+import { argumentCount } from "./argument_count.ts";
+import { errorMessage } from "./error_message.ts";
+import { fileLength } from "./file_length.ts";
+import { fileName } from "./file_name.ts";
+import { injectedWorld } from "./injected_world.ts";
+import { layers } from "./layers.ts";
+import { moduleDoc } from "./module_doc.ts";
+import {
+  noBlindAssertion,
+  noDefaultExport,
+  noEnum,
+  noInheritance,
+  noModuleState,
+  noPrivateKeyword,
+  noReexport,
+} from "./plain_constructs.ts";
+import { pureShared } from "./pure_shared.ts";
+import { returnType } from "./return_type.ts";
+
+/** Named in `deno.json` under `lint.plugins`; silence a rule with `deno-lint-ignore house/name`. */
+const plugin: Deno.lint.Plugin = {
+  name: "house",
+  rules: {
+    "argument-count": argumentCount,
+    "error-message": errorMessage,
+    "file-length": fileLength,
+    "file-name": fileName,
+    "injected-world": injectedWorld,
+    "layers": layers,
+    "module-doc": moduleDoc,
+    "no-blind-assertion": noBlindAssertion,
+    "no-default-export": noDefaultExport,
+    "no-enum": noEnum,
+    "no-inheritance": noInheritance,
+    "no-module-state": noModuleState,
+    "no-private-keyword": noPrivateKeyword,
+    "no-reexport": noReexport,
+    "pure-shared": pureShared,
+    "return-type": returnType,
+  },
+};
+export default plugin;
