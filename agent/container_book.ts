@@ -38,10 +38,17 @@ export function forgetOthers(book: ContainerBook, named: ReadonlySet<string>): v
  */
 export function readSample(
   page: ContainerPage,
-  sample: ContainerSample | undefined,
-  scarcity: number,
+  { sample, scarcity }: {
+    readonly sample: ContainerSample | undefined;
+    /** How hard it is to give anyone more, 0 to 1. */
+    readonly scarcity: number;
+  },
 ): void {
   if (sample === undefined || sample.at === page.sample?.at) return;
+  if (page.sample === undefined) {
+    const since = Math.max(page.pace.since, sample.at - sample.intervalMs);
+    page.pace = { ...page.pace, since };
+  }
   page.sample = sample;
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);

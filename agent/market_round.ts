@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../shared/api/reason.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
@@ -22,7 +21,7 @@ import {
   readSample,
 } from "./container_book.ts";
 import { pair } from "./pair.ts";
-import { type Seat, seatsOf } from "./seats.ts";
+import type { Seat } from "./seats.ts";
 
 /** What a round is made for. */
 export interface RoundContext {
@@ -63,20 +62,20 @@ const AMPLE_SHARE = 0.1;
 
 /** Reads, estimates, clears and paces; the book is brought up to date. */
 export function runRound(
-  allocations: readonly PodAllocation[],
+  table: readonly Seat[],
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
 ): RoundResult {
   const { now, capacity, lendUpTo, pace } = context;
-  const seats = seatsOf(allocations).map((seat) => {
+  const seats = table.map((seat) => {
     const reading = sample.containers.get(seat.containerID);
     const page = book.get(seat.containerID) ?? newPage(seat, reading?.quota, context);
     book.set(seat.containerID, page);
-    readSample(page, reading, context.scarcity);
+    readSample(page, { sample: reading, scarcity: context.scarcity });
     return { seat, page };
   });
   forgetOthers(book, new Set(seats.map(({ seat }) => seat.containerID)));
   const round = clearRound(seats.map(bidderOf), { capacity, lendUpTo });
-  const paced = pair(seats, round.outcomes, ({ seat, page }, outcome) => ({
+  const paced = pair(seats, round.outcomes).map(([{ seat, page }, outcome]) => ({
     ...outcome,
     // An active container may use its whole floor the next moment, whatever it needs on average.
     least: Math.max(outcome.least, Math.min(outcome.floor, page.peak)),
@@ -86,11 +85,13 @@ export function runRound(
     heldBack: page.sample?.heldBack ?? 0,
   }));
   const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
-  const results = pair(pair(seats, planned), round.outcomes, ([{ seat, page }, plan], outcome) => {
-    page.pace = plan.memory;
-    const base = { ...outcome, seat, page, limit: plan.memory.limit };
-    return plan.change === undefined ? base : { ...base, changedFor: plan.change.reason };
-  });
+  const results = pair(pair(seats, planned), round.outcomes).map(
+    ([[{ seat, page }, plan], outcome]) => {
+      page.pace = plan.memory;
+      const base = { ...outcome, seat, page, limit: plan.memory.limit };
+      return plan.change === undefined ? base : { ...base, changedFor: plan.change.reason };
+    },
+  );
   earnCredits(results, { capacity, now });
   const held = paced.reduce((sum, container) => sum + committed(container, now), 0);
   const free = grantable(capacity, pace) - held;

@@ -20,9 +20,9 @@ import { desiredWrites } from "./desired.ts";
 import { type RoundResult, runRound } from "./market_round.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
-import { seatsOf } from "./seats.ts";
+import { createSeating } from "./seating.ts";
 
-/** Looks at the node's cgroups: all containers, or only those with the given hex ids. */
+/** Looks at the node's cgroups; `named` are the hex ids of the containers that take part. */
 export type Sense = (at: number, named: ReadonlySet<string>) => NodeSample;
 
 /** What the loop works with. */
@@ -54,6 +54,8 @@ export interface NodeLoopOptions {
 
 /** Usage above this share of the quota means: look more often. */
 const BUSY_SHARE = 0.8;
+/** A heartbeat that failed is tried again after this long, unless the server asks for another time. */
+const HEARTBEAT_RETRY_MS = 5000;
 
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(
@@ -74,21 +76,26 @@ export async function runNodeLoop(
 
 /** Reads, estimates, clears and hands writes to the outbox, several times a second. */
 async function rounds(
-  { allocations, sense, clock }: NodeLoopParts,
+  { allocations, sense, clock, log }: NodeLoopParts,
   signal: AbortSignal,
   options: NodeLoopOptions & { latest: { node?: Node }; outbox: Outbox },
 ): Promise<void> {
   const { sampleMs = 250, busySampleMs = 100, pace = DEFAULT_PACE, lendUpTo = 0.9 } = options;
   const { latest, outbox, reserve } = options;
   const book: ContainerBook = new Map();
+  const seating = createSeating(log);
   let scarcity = 1;
+  let begun = false;
   while (!signal.aborted) {
     const now = clock.monotonic();
     const { node } = latest;
     let busy = false;
-    if (node !== undefined && allocations.synced) {
+    // While the API is away the market goes on with what was last seen of it.
+    begun ||= allocations.synced;
+    if (node !== undefined && begun) {
       const mine = [...allocations.all()];
-      const sample = sense(now, new Set(seatsOf(mine).map(({ containerID }) => containerID)));
+      const seats = seating.seat(mine);
+      const sample = sense(now, new Set(seats.map(({ containerID }) => containerID)));
       const capacity = marketCapacity({
         allocatable: node.allocatableCPU,
         unmanaged: sample.unmanaged,
@@ -96,7 +103,7 @@ async function rounds(
         ...(reserve === undefined ? {} : { reserve }),
       });
       const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
-      const round = runRound(mine, { sample, book, context });
+      const round = runRound(seats, { sample, book, context });
       scarcity = round.scarcity;
       outbox.keepOnly(new Set(mine.map(({ metadata }) => objectKey(metadata))));
       for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
@@ -115,7 +122,6 @@ async function heartbeat(
   signal: AbortSignal,
   { latest, heartbeatMs = 60_000 }: NodeLoopOptions & { latest: { node?: Node } },
 ): Promise<void> {
-  const RETRY_MS = 5000;
   while (!signal.aborted) {
     let waitMs = heartbeatMs;
     try {
@@ -124,7 +130,7 @@ async function heartbeat(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       log.warn("Cannot renew the lease", { status: error.status, reason: error.reason });
-      waitMs = error.retryAfterMs ?? RETRY_MS;
+      waitMs = error.retryAfterMs ?? HEARTBEAT_RETRY_MS;
     }
     await clock.sleep(waitMs, signal);
   }

@@ -28,7 +28,7 @@ export interface Outbox {
   readonly written: ReadonlyMap<string, Desired>;
   /** Forgets the allocations that are not among these keys. */
   keepOnly(keys: ReadonlySet<string>): void;
-  /** Sends until the signal is aborted. */
+  /** Sends until the signal is aborted. Throws what a write threw that is no `ApiError`. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -41,10 +41,12 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
   const written = new Map<string, Desired>();
   const sending = new Map<string, Promise<void>>();
   let wake: () => void = () => {};
+  let failure: { readonly error: unknown } | undefined;
 
   async function send(key: string, signal: AbortSignal): Promise<void> {
     let retryMs = RETRY_MS.first;
     for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
+      if (signal.aborted) return;
       waiting.delete(key);
       const { namespace, name } = write.allocation.metadata;
       try {
@@ -56,7 +58,6 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
         log.warn("Cannot write an allocation", { key, status: error.status, reason: error.reason });
         if (!waiting.has(key)) waiting.set(key, write);
         await clock.sleep(error.retryAfterMs ?? retryMs, signal);
-        if (signal.aborted) return;
         retryMs = Math.min(RETRY_MS.longest, 2 * retryMs);
       }
     }
@@ -78,18 +79,21 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
     },
     run: async (signal) => {
       signal.addEventListener("abort", () => wake(), { once: true });
-      while (!signal.aborted) {
-        const failure = Promise.withResolvers<never>();
+      while (!signal.aborted && failure === undefined) {
         for (const key of waiting.keys()) {
           if (sending.has(key)) continue;
-          const done = send(key, signal).finally(() => sending.delete(key));
+          const done = send(key, signal).catch((error: unknown) => {
+            failure ??= { error };
+          }).finally(() => {
+            sending.delete(key);
+            wake();
+          });
           sending.set(key, done);
-          done.then(() => wake(), failure.reject);
         }
-        const more = new Promise<void>((resolve) => wake = resolve);
-        await Promise.race([more, failure.promise]);
+        await new Promise<void>((resolve) => wake = resolve);
       }
-      await Promise.allSettled(sending.values());
+      if (failure !== undefined) throw failure.error;
+      await Promise.all(sending.values());
     },
   };
 }

@@ -4,23 +4,12 @@
  * @module
  */
 
-/** The pairs of two lists, each made to what `combine` says; without it, the pairs themselves. */
-export function pair<A, B>(first: readonly A[], second: readonly B[]): [A, B][];
-export function pair<A, B, C>(
-  first: readonly A[],
-  second: readonly B[],
-  combine: (a: A, b: B) => C,
-): C[];
-export function pair<A, B, C>(
-  first: readonly A[],
-  second: readonly B[],
-  combine?: (a: A, b: B) => C,
-): (C | [A, B])[] {
+/** The pairs of two lists, in their order. Throws a `RangeError` when their lengths differ. */
+export function pair<A, B>(first: readonly A[], second: readonly B[]): [A, B][] {
   if (first.length !== second.length) {
-    throw new RangeError(`Cannot pair lists of ${first.length} and ${second.length} entries`);
+    throw new RangeError(
+      `Cannot pair lists: one has ${first.length} entries, one ${second.length}`,
+    );
   }
-  return first.map((a, index) => {
-    const b = second[index] as B;
-    return combine === undefined ? [a, b] : combine(a, b);
-  });
+  return first.map((a, index) => [a, second[index] as B]);
 }

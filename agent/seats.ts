@@ -4,7 +4,7 @@
  * @module
  */
 import type { ContainerBounds, PodAllocation } from "../shared/api/pod_allocation.ts";
-import { objectKey } from "../shared/control/object_key.ts";
+import { CREDIT_BOUNDS, NEUTRAL_CREDIT } from "../shared/market/credits.ts";
 import { parseCPU } from "../shared/quantity.ts";
 
 /** One container's place. CPU in millicores. */
@@ -21,31 +21,85 @@ export interface Seat {
   readonly credit: number;
 }
 
+/** An allocation's seats, or a sentence on why it has none. */
+export type Seats = { readonly seats: readonly Seat[] } | { readonly refused: string };
+
+/** More than a million cores is a slip, and sums of such numbers would not be exact. */
+const MOST_CPU = 1e9;
+/** The market is tested with weights between these. */
+const WEIGHTS = { least: 1e-6, most: 1e9 } as const;
+
+/**
+ * The seats of an allocation, none while it has no bounds. One bad bid refuses the whole pod: without
+ * seats it counts as unmanaged, so what it holds is still taken off the capacity.
+ */
+export function seatsOf(allocation: PodAllocation): Seats {
+  const seats: Seat[] = [];
+  for (const bounds of allocation.status?.bounds?.containers ?? []) {
+    const refused = refusal(bounds);
+    if (refused !== undefined) return { refused: `container ${bounds.name}: ${refused}` };
+    const own = ownLimitOf(allocation, bounds);
+    if (own === undefined) {
+      return { refused: `container ${bounds.name}: its original limit is not a CPU quantity` };
+    }
+    const desired = desiredOf(allocation, bounds);
+    seats.push({
+      allocation,
+      containerID: hexID(bounds.containerID),
+      bounds,
+      ownLimit: own,
+      credit: creditOf(allocation),
+      ...(desired === undefined ? {} : { desired }),
+    });
+  }
+  return { seats };
+}
+
 /** The hex id in `containerd://<hex>`. */
 function hexID(containerID: string): string {
   return containerID.slice(containerID.lastIndexOf("/") + 1);
 }
 
-/** The seats of these allocations, in order of their keys; one without bounds has none yet. */
-export function seatsOf(allocations: readonly PodAllocation[]): Seat[] {
-  const keyed = allocations.map((allocation) => ({
-    key: objectKey(allocation.metadata),
-    allocation,
-  }));
-  keyed.sort((a, b) => a.key < b.key ? -1 : 1);
-  return keyed.flatMap(({ allocation }) => {
-    const { spec, status } = allocation;
-    return (status?.bounds?.containers ?? []).map((bounds) => {
-      const desired = spec.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
-      const own = status?.originalLimits?.find(({ name }) => name === bounds.name)?.cpu;
-      return {
-        allocation,
-        containerID: hexID(bounds.containerID),
-        bounds,
-        ownLimit: own === undefined ? bounds.floor : parseCPU(own),
-        credit: spec.market?.credit ?? 1,
-        ...(desired === undefined ? {} : { desired: parseCPU(desired) }),
-      };
-    });
-  });
+/** Why these bounds can't be bid with. */
+function refusal({ containerID, floor, ceiling, weight }: ContainerBounds): string | undefined {
+  if (!/^[0-9a-f]+$/i.test(hexID(containerID))) {
+    return `containerID is "${containerID}", expected a scheme and hex digits`;
+  }
+  for (const [field, value] of Object.entries({ floor, ceiling })) {
+    if (!(Number.isInteger(value) && value >= 0 && value <= MOST_CPU)) {
+      return `${field} is ${value}, expected whole millicores from 0 to ${MOST_CPU}`;
+    }
+  }
+  if (floor > ceiling) return `floor ${floor} is above ceiling ${ceiling}`;
+  if (!(weight >= WEIGHTS.least && weight <= WEIGHTS.most)) {
+    return `weight is ${weight}, expected a number from ${WEIGHTS.least} to ${WEIGHTS.most}`;
+  }
+  return undefined;
+}
+
+function ownLimitOf({ status }: PodAllocation, bounds: ContainerBounds): number | undefined {
+  const own = status?.originalLimits?.find(({ name }) => name === bounds.name)?.cpu;
+  return own === undefined ? bounds.floor : cpuOrNothing(own);
+}
+
+/** What somebody else wrote there and is no quantity counts as never written. */
+function desiredOf({ spec }: PodAllocation, bounds: ContainerBounds): number | undefined {
+  const desired = spec.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
+  return desired === undefined ? undefined : cpuOrNothing(desired);
+}
+
+function cpuOrNothing(text: string): number | undefined {
+  try {
+    const millicores = parseCPU(text);
+    return millicores <= MOST_CPU ? millicores : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function creditOf({ spec }: PodAllocation): number {
+  const credit = spec.market?.credit ?? NEUTRAL_CREDIT;
+  if (!Number.isFinite(credit)) return NEUTRAL_CREDIT;
+  return Math.max(CREDIT_BOUNDS.least, Math.min(credit, CREDIT_BOUNDS.most));
 }

@@ -41,7 +41,10 @@ export function standardNormal(random: Random): number {
  * A draw from the log-normal distribution with the given mean and coefficient of variation
  * (standard deviation / mean): sigma² = ln(1 + cv²), mu = ln(mean) − sigma² / 2.
  */
-export function logNormal(random: Random, mean: number, variation: number): number {
+export function logNormal(
+  random: Random,
+  { mean, variation }: { readonly mean: number; readonly variation: number },
+): number {
   const sigmaSquared = Math.log1p(variation * variation);
   return mean *
     Math.exp(Math.sqrt(sigmaSquared) * standardNormal(random) - sigmaSquared / 2);

@@ -100,20 +100,21 @@ pure("standardNormal() puts 68.27 % of the draws within one and 95.45 % within t
 });
 
 pure("logNormal() has the mean and the coefficient of variation that were asked for", () => {
-  const { mean, variance } = moments((random) => logNormal(random, 40, 0.5));
+  const { mean, variance } = moments((random) => logNormal(random, { mean: 40, variation: 0.5 }));
   assertMoment(mean, { value: 40, sd: 20 });
   // With s = 1 + cv² = 1.25: kurtosis s⁴ + 2 s³ + 3 s² − 3 = 8.035.
   assertMoment(variance, { value: 400, sd: 400 * Math.sqrt(8.035 - 1) });
 });
 
 pure("logNormal() is its mean where nothing varies", () => {
-  assert.equal(logNormal(seededRandom(3), 40, 0), 40);
+  assert.equal(logNormal(seededRandom(3), { mean: 40, variation: 0 }), 40);
 });
 
 pure("exponential() and logNormal() stay finite at both ends of the source", () => {
   for (const value of [0, 1 - 2 ** -32]) {
     const random: Random = { next: () => value };
     assert.ok(Number.isFinite(exponential(random, 1)) && exponential(random, 1) >= 0);
-    assert.ok(Number.isFinite(logNormal(random, 1, 2)) && logNormal(random, 1, 2) > 0);
+    const drawn = logNormal(random, { mean: 1, variation: 2 });
+    assert.ok(Number.isFinite(drawn) && drawn > 0);
   }
 });

@@ -66,14 +66,19 @@ export function createScene(options: SceneOptions): Scene {
   const { seed, minutes, pods: count, traces, cores = 8 } = options;
   if (traces.length === 0) throw new RangeError("Cannot make a scene: there is no trace");
   const random = seededRandom(seed);
-  const sizes = Array.from({ length: count }, () => logNormal(random, 1, SIZE_SPREAD));
+  const sizes = Array.from(
+    { length: count },
+    () => logNormal(random, { mean: 1, variation: SIZE_SPREAD }),
+  );
   const scale = NODE_LOAD * cores / sizes.reduce((sum, size) => sum + size, 0);
   const pods = sizes.map((size, index): ScenePod => {
     const trace = traces[index % traces.length];
     if (trace === undefined) throw new RangeError(`Cannot make a scene: no trace ${index}`);
     const offsetS = Math.floor(random.next() * trace.values.length * trace.stepS);
     const meanCores = size * scale * wholeOver(trace, { offsetS, seconds: minutes * 60 });
-    const request = roundUp(size * scale * 1000 * logNormal(random, 1, REQUEST_ERROR));
+    const request = roundUp(
+      size * scale * 1000 * logNormal(random, { mean: 1, variation: REQUEST_ERROR }),
+    );
     return {
       name: `${shortName(trace.name)}-${index + 1}`,
       uid: uidOf(random),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { guessTraceFormat } from "./trace_format.ts";
 import { parseTrace, type Trace, type TraceFormat } from "./trace.ts";
 
 /** A trace that comes with the project; source and licence stand beside it. */
@@ -41,11 +42,12 @@ export async function readShippedTrace(name: string): Promise<Trace> {
 }
 
 /**
- * Reads a user's file, gzipped or not. Throws a SyntaxError that says what is wrong in it, or the
- * system's error with the path when it can't be opened.
+ * Reads a user's file, gzipped or not; without a format its content tells. Throws a SyntaxError that
+ * says what is wrong in it, or the system's error with the path when it can't be opened.
  */
-export async function readTraceFile(path: string, format: TraceFormat): Promise<Trace> {
-  return parseTrace(await decodeText(await Deno.readFile(path), path), { format, name: path });
+export async function readTraceFile(path: string, format?: TraceFormat): Promise<Trace> {
+  const text = await decodeText(await Deno.readFile(path), path);
+  return parseTrace(text, { format: format ?? guessTraceFormat(text), name: path });
 }
 
 /** Every gzip file begins with these (RFC 1952, 2.3.1). */

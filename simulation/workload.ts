@@ -92,7 +92,7 @@ export function createWorkload(trace: Trace, options: WorkloadOptions): Workload
     next() {
       if (alwaysIdle) return;
       workload.nextAt = gapEnd();
-      workload.nextCost = variation === 0 ? costMs : logNormal(random, costMs, variation);
+      workload.nextCost = variation === 0 ? costMs : logNormal(random, { mean: costMs, variation });
     },
     coresAt(ms) {
       const position = (startMs + ms) / stepMs;

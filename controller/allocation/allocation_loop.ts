@@ -9,13 +9,17 @@ import { runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
+import type { EventSink } from "./ports.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 
-/** What the loop works with; it makes queue, back-off and rates itself. */
-export type AllocationLoopParts = Omit<
-  ReconcilerParts,
-  "backoff" | "turns" | "unhurriedTurns" | "newAllocations"
->;
+/** What the loop works with; it makes queue, back-off, rates and the gate for events itself. */
+export interface AllocationLoopParts extends
+  Omit<
+    ReconcilerParts,
+    "backoff" | "turns" | "unhurriedTurns" | "newAllocations" | "events"
+  > {
+  readonly events: EventSink;
+}
 
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
@@ -51,12 +55,18 @@ export async function runAllocationLoop(
       if (metadata.namespace === namespace) queue.add(`${metadata.namespace}/${metadata.name}`);
     }
   };
+  // When an allocation is gone its pod can't be told from its key: the pod may need a new one.
+  const podOf = new Map<string, string>();
+  const addPodOf = (key: string): void => {
+    const allocation = caches.allocations.get(key);
+    const podKey = allocation === undefined ? podOf.get(key) : podKeyOf(allocation);
+    if (allocation === undefined) podOf.delete(key);
+    else podOf.set(key, podKeyOf(allocation));
+    if (podKey !== undefined) queue.add(podKey);
+  };
   const stops = [
     caches.pods.subscribe((key) => queue.add(key)),
-    caches.allocations.subscribe((key) => {
-      const allocation = caches.allocations.get(key);
-      if (allocation !== undefined) queue.add(podKeyOf(allocation));
-    }),
+    caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
   ];
   try {

@@ -5,11 +5,16 @@
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type {
+  ContainerLimit,
+  PodAllocation,
+  PodAllocationStatus,
+} from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reason.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 
-type Phase = NonNullable<PodAllocationStatus["phase"]>;
+/** How far an allocation's limits have got. */
+export type Phase = NonNullable<PodAllocationStatus["phase"]>;
 
 /** Reasons that mean: it did not work, and somebody should know. */
 const FAILURES: ReadonlySet<EnforcementReason> = new Set([
@@ -30,7 +35,7 @@ export function phaseOf(reason: EnforcementReason): Phase {
 function appliedLimits(
   allocation: PodAllocation,
   pod: Pod,
-): Required<Pick<PodAllocationStatus, "containers" | "appliedCPULimit">> | undefined {
+): { containers: ContainerLimit[]; appliedCPULimit: string } | undefined {
   const named = new Set(allocation.status?.bounds?.containers.map(({ name }) => name));
   let total = 0;
   const containers = pod.containers.flatMap(({ name, appliedLimitCPU }) => {
@@ -55,10 +60,13 @@ export function nextStatus(
   if (reason === undefined) return undefined;
   const phase = phaseOf(reason);
   const applied = appliedLimits(allocation, pod);
-  const moved = applied !== undefined && applied.appliedCPULimit !== present.appliedCPULimit;
-  if (!moved && present.phase === phase && present.reason === reason) return undefined;
+  const moved = applied !== undefined && !sameLimits(applied.containers, present.containers ?? []);
+  const said = present.phase === phase && present.reason === reason &&
+    (phase !== "Failed" || present.message === message);
+  if (!moved && said) return undefined;
+  const { message: _old, ...rest } = present;
   return {
-    ...present,
+    ...rest,
     ...applied,
     phase,
     reason,
@@ -68,4 +76,14 @@ export function nextStatus(
       : { observedGeneration: allocation.metadata.generation }),
     ...(moved && phase === "Applied" ? { lastAppliedTime: wallTime } : {}),
   };
+}
+
+function sameLimits(
+  limits: readonly ContainerLimit[],
+  others: readonly ContainerLimit[],
+): boolean {
+  return limits.length === others.length &&
+    limits.every(({ name, cpuLimit }, index) =>
+      others[index]?.name === name && others[index]?.cpuLimit === cpuLimit
+    );
 }

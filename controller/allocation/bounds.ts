@@ -7,8 +7,9 @@ import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
-import { overridesOf } from "./overrides.ts";
-import { clampMultiplier, priorityMultiplier } from "./priority_multiplier.ts";
+import { splitByRequest } from "../../shared/market/pod_split.ts";
+import { MAX_CPU, type Overrides, overridesOf } from "./overrides.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** What bounds are made from. */
 export interface BoundsInput {
@@ -29,52 +30,84 @@ const LEAST_QUOTA = 10;
 const NODE_SHARE = 0.9;
 
 /** Bounds without their revision. */
-export type BoundsDraft = Omit<Bounds, "revision">;
+export interface BoundsDraft extends Omit<Bounds, "revision"> {
+  /** Annotations that don't count, and why. */
+  readonly warnings: readonly string[];
+}
+
+/** A bound from above and the words for it. Millicores. */
+interface Ceiling {
+  readonly ceiling: number;
+  readonly reason: string;
+}
+
+/** A container that has a limit and runs. */
+interface Seat {
+  readonly container: PodContainer;
+  readonly containerID: string;
+  readonly own: number;
+  /** What annotations and burst factor allow. */
+  readonly allowed: Ceiling;
+}
 
 /** The bounds of a pod as the API's state has them now. */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { pod, namespace, ownLimits } = input;
-  const overrides = overridesOf(pod, namespace);
+  const { pod, nodeCPU = Infinity } = input;
+  const { seats, overrides } = seatsOf(input);
   const multiplier = overrides.priorityMultiplier ?? priorityMultiplier(pod.priority);
   const keeper = qosKeeper(input);
   const reasons = new Set<string>();
-  const containers = pod.containers.flatMap((container): ContainerBounds[] => {
-    const own = ownLimits.get(container.name);
-    const { containerID, requestCPU = 0, limitCPU } = container;
-    if (own === undefined || containerID === undefined || limitCPU === undefined) return [];
-    const spare = container.name === keeper ? LEAST_QUOTA : 0;
+  const containers = seats.map(({ container, containerID, own, allowed }): ContainerBounds => {
+    const { name, requestCPU = 0, restartsOnCPU } = container;
+    const spare = name === keeper ? LEAST_QUOTA : 0;
     const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_QUOTA);
-    const { ceiling, reason } = ceilingOf(container, own, { input, floor });
+    const { ceiling, reason } = ceilingOf(floor, [
+      allowed,
+      { ceiling: Math.floor(nodeCPU * NODE_SHARE), reason: "90 % of the node" },
+    ]);
     reasons.add(reason);
-    const bounds = {
-      name: container.name,
-      containerID,
-      floor: Math.ceil(floor),
-      ceiling: Math.max(Math.ceil(floor), Math.floor(ceiling)),
-      weight: Math.max(1, requestCPU) * clampMultiplier(multiplier),
-    };
-    if (keeper !== null) return [bounds];
-    reasons.add("QoSWouldChange");
-    return [{ ...bounds, held: "both" }];
+    const weight = Math.max(1, requestCPU) * multiplier;
+    const bounds = { name, containerID, floor, ceiling, weight };
+    if (keeper !== null && !restartsOnCPU) return bounds;
+    reasons.add(keeper === null ? "QoSWouldChange" : "ResizeUnsupported");
+    return { ...bounds, held: "both" };
   });
-  return { reason: [...reasons].join(", "), containers };
+  return { reason: [...reasons].join(", "), containers, warnings: overrides.warnings };
 }
 
-/** The lowest of the ceilings, and which one it was. */
-function ceilingOf(
-  _container: PodContainer,
-  own: number,
-  { input, floor }: { input: BoundsInput; floor: number },
-): { ceiling: number; reason: string } {
-  const { pod, namespace, nodeCPU = Infinity } = input;
-  const { maxCPU, burstFactor = input.burstFactor } = overridesOf(pod, namespace);
-  const burst = own * burstFactor;
-  const candidates: { ceiling: number; reason: string }[] = [
-    maxCPU === undefined
-      ? { ceiling: burst, reason: `own limit × ${burstFactor}` }
-      : { ceiling: maxCPU, reason: "mbcas.io/max-cpu" },
-    { ceiling: nodeCPU * NODE_SHARE, reason: "90 % of the node" },
-  ];
+function seatsOf(input: BoundsInput): { seats: readonly Seat[]; overrides: Overrides } {
+  const { pod, namespace, ownLimits, burstFactor: usualFactor } = input;
+  const bare = pod.containers.flatMap((container): Omit<Seat, "allowed">[] => {
+    const own = ownLimits.get(container.name);
+    const { containerID, limitCPU } = container;
+    if (own === undefined || containerID === undefined || limitCPU === undefined) return [];
+    return [{ container, containerID, own }];
+  });
+  const ownLimit = bare.reduce((sum, { own }) => sum + own, 0);
+  const overrides = overridesOf({ pod, namespace, ownLimit, burstFactor: usualFactor });
+  const { maxCPU, burstFactor } = overrides;
+  const parts = maxCPU === undefined || bare.length === 0
+    ? []
+    : splitByRequest(maxCPU, bare.map(({ container }) => container.requestCPU ?? 0));
+  // Where the annotation asks for more it stands instead of the burst factor, otherwise beside it.
+  const raises = maxCPU !== undefined && maxCPU > ownLimit * burstFactor;
+  const seats = bare.map((seat, index) => {
+    const burst = {
+      ceiling: Math.min(Math.floor(seat.own * burstFactor), Number.MAX_SAFE_INTEGER),
+      reason: `own limit × ${burstFactor}`,
+    };
+    const part = parts[index];
+    const asked = part === undefined ? undefined : { ceiling: part, reason: MAX_CPU };
+    const allowed = asked !== undefined && (raises || asked.ceiling < burst.ceiling)
+      ? asked
+      : burst;
+    return { ...seat, allowed };
+  });
+  return { seats, overrides };
+}
+
+/** The lowest of the ceilings, and which one it was; never below the floor. */
+function ceilingOf(floor: number, candidates: readonly [Ceiling, ...Ceiling[]]): Ceiling {
   const lowest = candidates.reduce((a, b) => b.ceiling < a.ceiling ? b : a);
   return lowest.ceiling >= floor
     ? lowest

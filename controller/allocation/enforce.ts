@@ -13,6 +13,7 @@ import { parseCPU } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
 import { ownValues } from "./own_limits.ts";
 import type { PodResizer } from "./ports.ts";
+import { describeChanges } from "./report_words.ts";
 import type { OutOfScope } from "./scope.ts";
 
 /** What enforcement needs beside the API's state. */
@@ -20,6 +21,8 @@ export interface EnforceContext {
   readonly resizer: PodResizer;
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
+  /** True when the limits are this product's and the user's own are not on record. */
+  readonly originalUnknown: boolean;
   readonly backOffMs: number;
   /** See `EnforcementInput.takeTurn`; urgent changes go first. */
   readonly takeTurn: (urgent: boolean) => number;
@@ -31,12 +34,21 @@ export interface Enforcement {
   readonly decision: Decision;
   /** True when a patch was accepted by the server. */
   readonly patched: boolean;
+  /** Why the user's own limits come back; absent while the market sets them. */
+  readonly restoring?: OutOfScope;
   /** The server's refusal. */
   readonly refusal?: ApiError;
 }
 
 /** Changes that nobody waits for. */
 const UNHURRIED: ReadonlySet<string> = new Set(["DemandFell", "LoanGiven"]);
+
+const ORIGINAL_UNKNOWN: Decision = {
+  changes: [],
+  reason: "OriginalUnknown",
+  message: "the limits were set by this product and the user's own are not on record: " +
+    "recreate the pod, or set its limits by hand",
+};
 
 /** What the allocation asks for. */
 export function marketIntents({ spec }: PodAllocation): Intent[] {
@@ -59,36 +71,48 @@ export function restoreIntents({ status }: PodAllocation, reason: string): Inten
   }));
 }
 
+function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope | undefined {
+  if (outOfScope !== undefined || !agentSilent) return outOfScope;
+  return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
+}
+
 /** Gathers the wishes, asks the chain, sends one patch. Throws nothing that the server answers. */
 export async function enforce(
   { pod, allocation }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
-  const { outOfScope, agentSilent, resizer } = context;
-  const restoring = outOfScope !== undefined || agentSilent;
-  const intents = restoring
-    ? restoreIntents(allocation, outOfScope?.reason ?? "AgentSilent")
-    : marketIntents(allocation);
-  const urgent = restoring || intents.some(({ reason }) => !UNHURRIED.has(reason));
-  const decision = decide(restoring ? RESTORE_CHAIN : MARKET_CHAIN, {
+  const { outOfScope, agentSilent, resizer, backOffMs } = context;
+  const restoring = restoreCause(context);
+  const base = { patched: false, ...(restoring === undefined ? {} : { restoring }) };
+  if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
+  const intents = restoring === undefined
+    ? marketIntents(allocation)
+    : restoreIntents(allocation, restoring.reason);
+  const urgent = restoring !== undefined || intents.some(({ reason }) => !UNHURRIED.has(reason));
+  const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,
     agentSilent,
     intents: arbitrate(intents),
-    backOffMs: context.backOffMs,
+    backOffMs,
     takeTurn: () => context.takeTurn(urgent),
     ...(outOfScope === undefined ? {} : { outOfScope }),
   });
-  if (decision.changes.length === 0) return { decision, patched: false };
+  if (restoring !== undefined && decision.reason === "Applied") {
+    const message = `the user's own limits are back: ${restoring.message}`;
+    return { ...base, decision: { ...decision, reason: "Restored", message } };
+  }
+  if (decision.changes.length === 0) return { ...base, decision };
   if (context.dryRun) {
-    return { decision: { ...decision, changes: [], reason: "DryRun" }, patched: false };
+    const message = `would change ${describeChanges(pod, decision.changes)}`;
+    return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
   const { namespace, name, uid } = pod.metadata;
   try {
     await resizer.resize(namespace, name, resizePatch(uid, decision.changes));
-    return { decision, patched: true };
+    return { ...base, decision, patched: true };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { decision, patched: false, refusal: error };
+    return { ...base, decision, refusal: error };
   }
 }

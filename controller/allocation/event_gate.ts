@@ -14,11 +14,14 @@ interface Past {
   readonly dropped: number;
 }
 
-/** A sink that lets one event of a kind per pod through in five minutes and counts the others. */
-export function createEventGate(sink: EventSink, clock: Clock): EventSink & {
+/** A sink with a memory of each pod. */
+export interface EventGate extends EventSink {
   /** Forgets a pod that is gone. */
   forget(podUID: string): void;
-} {
+}
+
+/** A sink that lets one event of a kind per pod through in five minutes and counts the others. */
+export function createEventGate(sink: EventSink, clock: Clock): EventGate {
   const past = new Map<string, Map<PodEvent["reason"], Past>>();
   return {
     emit(event) {

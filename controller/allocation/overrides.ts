@@ -10,68 +10,87 @@ import { clampMultiplier } from "./priority_multiplier.ts";
 
 /** An administrator's label on a namespace: annotations there may ask for more. */
 export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
-/** Annotation of a pod: its containers' ceiling. */
+/** Annotation of a pod: the ceiling of the whole pod. */
 export const MAX_CPU = "mbcas.io/max-cpu";
 /** Annotation of a pod: factor on its weight. */
 export const PRIORITY_MULTIPLIER = "mbcas.io/priority-multiplier";
 /** Label or annotation of a namespace: factor on own limits. */
 export const BURST_FACTOR = "mbcas.io/burst-factor";
 
+/** What annotations are read from, and what they are measured by. */
+export interface OverrideInput {
+  readonly pod: Pod;
+  readonly namespace: Namespace | undefined;
+  /** The pod's own limit, Σ of the containers that have one, millicores. */
+  readonly ownLimit: number;
+  /** Where the namespace says nothing. */
+  readonly burstFactor: number;
+}
+
 /** What annotations set; absent where they say nothing, or nothing that may count. */
 export interface Overrides {
-  /** Millicores. */
+  /** Ceiling of the whole pod, millicores. */
   readonly maxCPU?: number;
   readonly priorityMultiplier?: number;
-  readonly burstFactor?: number;
+  /** At least 1. */
+  readonly burstFactor: number;
   /** Annotations that can't be read or may not count, for an event. */
   readonly warnings: readonly string[];
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
-export function overridesOf(pod: Pod, namespace: Namespace | undefined): Overrides {
-  const allowed = namespace?.metadata.labels[ALLOW_OVERRIDES] === "true";
+export function overridesOf(input: OverrideInput): Overrides {
+  const { annotations } = input.pod.metadata;
+  const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
+  const allowed = labels[ALLOW_OVERRIDES] === "true";
   const warnings: string[] = [];
-  const multiplier = readNumber(pod.metadata.annotations, PRIORITY_MULTIPLIER, warnings);
-  const factor = namespace === undefined
-    ? undefined
-    : readNumber(namespace.metadata.labels, BURST_FACTOR, warnings) ??
-      readNumber(namespace.metadata.annotations, BURST_FACTOR, warnings);
-  const maxCPU = readMaxCPU(pod, warnings);
-  if (multiplier !== undefined && multiplier > 1 && !allowed) {
+  const factor = readNumber(labels, BURST_FACTOR, warnings) ??
+    readNumber(ofNamespace, BURST_FACTOR, warnings) ?? input.burstFactor;
+  const burstFactor = Math.max(1, factor);
+
+  function mayCount(asksForMore: boolean, key: string): boolean {
+    if (!asksForMore || allowed) return true;
     warnings.push(
-      `${PRIORITY_MULTIPLIER}: ${multiplier} needs ${ALLOW_OVERRIDES} on the namespace`,
+      `${key}: "${
+        annotations[key]
+      }" asks for more, which needs ${ALLOW_OVERRIDES}=true on the namespace`,
     );
+    return false;
   }
-  const counts = multiplier !== undefined && (multiplier <= 1 || allowed);
+
+  const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, warnings);
+  const maxCPU = readCPU(annotations, MAX_CPU, warnings);
   return {
-    ...(maxCPU === undefined ? {} : { maxCPU }),
-    ...(counts ? { priorityMultiplier: clampMultiplier(multiplier) } : {}),
-    ...(factor === undefined ? {} : { burstFactor: Math.max(1, factor) }),
+    burstFactor,
+    ...(multiplier !== undefined && mayCount(multiplier > 1, PRIORITY_MULTIPLIER)
+      ? { priorityMultiplier: clampMultiplier(multiplier) }
+      : {}),
+    ...(maxCPU !== undefined && mayCount(maxCPU > input.ownLimit * burstFactor, MAX_CPU)
+      ? { maxCPU }
+      : {}),
     warnings,
   };
 }
 
-function readNumber(
-  from: Readonly<Record<string, string>>,
-  key: string,
-  warnings: string[],
-): number | undefined {
+type Texts = Readonly<Record<string, string>>;
+
+function readNumber(from: Texts, key: string, warnings: string[]): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
-  if (value > 0 && Number.isFinite(value)) return value;
+  if (value > 0 && value < Infinity) return value;
   warnings.push(`${key}: "${text}" is not a number above 0`);
   return undefined;
 }
 
-function readMaxCPU(pod: Pod, warnings: string[]): number | undefined {
-  const text = pod.metadata.annotations[MAX_CPU];
+function readCPU(from: Texts, key: string, warnings: string[]): number | undefined {
+  const text = from[key];
   if (text === undefined) return undefined;
   try {
     return parseCPU(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    warnings.push(`${MAX_CPU}: "${text}" is not a CPU quantity`);
+    warnings.push(`${key}: "${text}" is not a CPU quantity`);
     return undefined;
   }
 }

@@ -7,6 +7,17 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { Original, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 
+/** The field manager of this product's own patches. */
+const OWN_MANAGER = "mbcas";
+
+/**
+ * True when the limits in the pod's spec are this product's, or once were: without a record they
+ * can't be taken for the user's own.
+ */
+export function limitsAreOurs({ limitManager }: Pod): boolean {
+  return limitManager === OWN_MANAGER;
+}
+
 /** Limits and requests that stand in the pod's spec now. */
 export function originalsOf(
   { containers }: Pod,

@@ -32,7 +32,8 @@ export interface PodEvent {
     | "CPULimitApplied"
     | "CPULimitHeld"
     | "CPULimitFailed"
-    | "CPULimitsRestored";
+    | "CPULimitsRestored"
+    | "AnnotationIgnored";
   readonly message: string;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
-import { type BoundsDraft, boundsOf } from "./bounds.ts";
+import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
 import { originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
@@ -30,18 +30,26 @@ export function newAllocation({ pod }: Gathered): PodAllocation {
   };
 }
 
+/** What publishing came to. */
+export interface Published {
+  /** True when the bounds were written. */
+  readonly written: boolean;
+  /** Annotations that don't count, and why. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Writes the bounds if they have changed, with the user's own limits on the first time: they must
- * be on record before the first patch. Returns true when it wrote.
+ * be on record before the first patch.
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
   { store, config }: { store: AllocationStore; config: MarketConfig },
-): Promise<boolean> {
+): Promise<Published> {
   const { allocation, pod, namespace, node } = gathered;
   const originals = allocation.status?.originalLimits === undefined ? originalsOf(pod) : undefined;
   const { burstFactor } = config;
-  const draft = boundsOf({
+  const { warnings, ...draft } = boundsOf({
     pod,
     namespace,
     nodeCPU: node?.allocatableCPU,
@@ -50,17 +58,23 @@ export async function publishBounds(
   });
   const present = allocation.status?.bounds;
   if (originals === undefined && present !== undefined && !differ(present, draft, allocation)) {
-    return false;
+    return { written: false, warnings };
   }
-  const bounds = { ...draft, revision: (present?.revision ?? 0) + 1 };
+  // A status that was lost must not begin again with a revision that the agent has seen already.
+  const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
+  const bounds = { ...draft, revision: last + 1 };
   await store.writeStatus({
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },
   });
-  return true;
+  return { written: true, warnings };
 }
 
-function differ(present: Bounds, draft: BoundsDraft, allocation: PodAllocation): boolean {
+function differ(
+  present: Bounds,
+  draft: Omit<Bounds, "revision">,
+  allocation: PodAllocation,
+): boolean {
   if (present.containers.length !== draft.containers.length) return true;
   const desired = ownValues(
     allocation.spec.containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })),

@@ -3,19 +3,24 @@
  *
  * @module
  */
+import type { Decision } from "../../shared/actuation/decide.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
+import { formatCPU } from "../../shared/quantity.ts";
 import type { MarketConfig } from "../config.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
+import type { EventGate } from "./event_gate.ts";
 import { type Caches, gather, type Gathered } from "./gather.ts";
-import type { AllocationStore, EventSink, PodResizer } from "./ports.ts";
+import { limitsAreOurs, ownValues } from "./own_limits.ts";
+import { createPodMemories, type PodMemory } from "./pod_memory.ts";
+import type { AllocationStore, PodEvent, PodResizer } from "./ports.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
 import { describeChanges, describeRefusal } from "./report_words.ts";
 import { isLive, type OutOfScope, outOfScope } from "./scope.ts";
@@ -25,7 +30,7 @@ export interface ReconcilerParts {
   readonly caches: Caches;
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
-  readonly events: EventSink;
+  readonly events: EventGate;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: MarketConfig;
@@ -40,10 +45,21 @@ export interface ReconcilerParts {
   readonly isSilent: (nodeName: string) => boolean;
 }
 
+/** A pod in work. */
+interface Case extends Gathered {
+  readonly podKey: string;
+  readonly allocation: PodAllocation;
+  readonly memory: PodMemory;
+  /** Why the pod takes no part; undefined when it does. */
+  readonly scope: OutOfScope | undefined;
+}
+
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;
 /** When to look again after a patch if the kubelet says nothing, ms. */
 const CONFIRM_MS = 10_000;
+/** When to look again at a pod in the market: an agent falls silent without an event, ms. */
+const LOOK_AGAIN_MS = 30_000;
 /** A fresh state is a moment away after a conflict, ms. */
 const CONFLICT_MS = 100;
 /** How long the whole queue rests when the server is busy and says no time itself, ms. */
@@ -54,117 +70,136 @@ export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
   const { caches, store, clock, config } = parts;
-  const refusedUntil = new Map<string, number>();
-  const pendingSince = new Map<string, number>();
-  /** Version of the pod that was patched: until the cache has a newer one, it tells old news. */
-  const patchedVersion = new Map<string, string>();
-
-  function forget(podKey: string): void {
-    for (const memory of [refusedUntil, pendingSince, patchedVersion]) memory.delete(podKey);
+  const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
-  }
+    parts.events.forget(uid);
+  });
 
   async function reconcile(podKey: string): Promise<ReconcileResult> {
     const gathered = gather(caches, podKey);
     if (gathered === undefined) {
-      forget(podKey);
+      memories.forget(podKey);
       return {};
     }
-    const { pod, namespace, allocation } = gathered;
+    const { pod, namespace } = gathered;
     const scope = outOfScope({ pod, namespace, config });
+    const takesPart = scope === undefined && isLive(pod);
+    let { allocation } = gathered;
     if (allocation === undefined) {
-      if (scope !== undefined || !isLive(pod)) return {};
+      if (!takesPart) return {};
       const waitMs = parts.newAllocations.take(clock.monotonic());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      const created = await store.create(newAllocation(gathered));
-      await publishBounds({ ...gathered, allocation: created }, parts);
-      return {};
+      allocation = await store.create(newAllocation(gathered));
     }
-    if (scope === undefined && isLive(pod)) {
-      if (await publishBounds({ ...gathered, allocation }, parts)) return {};
+    const memory = memories.of(podKey, pod);
+    const known = { ...gathered, podKey, memory, scope, allocation };
+    if (takesPart && !originalUnknown(known)) {
+      const { written, warnings } = await publishBounds(known, parts);
+      warn(known, warnings);
+      if (written) return {};
     }
-    return await enforceLimits(podKey, { ...gathered, allocation }, scope);
+    return await enforceLimits(known);
   }
 
-  async function enforceLimits(
-    podKey: string,
-    gathered: Gathered & { readonly allocation: PodAllocation },
-    scope: OutOfScope | undefined,
-  ): Promise<ReconcileResult> {
-    const { pod, allocation } = gathered;
+  /** After a restore the limits are the user's own again, whoever wrote them. */
+  function originalUnknown({ pod, allocation, memory }: Case): boolean {
+    return allocation.status?.originalLimits === undefined && limitsAreOurs(pod) &&
+      !memory.restored;
+  }
+
+  function warn({ pod, memory }: Case, warnings: readonly string[]): void {
+    const text = warnings.join("; ");
+    if (text !== "" && text !== memory.warned) emit(pod, "Warning", "AnnotationIgnored", text);
+    memory.warned = text;
+  }
+
+  async function enforceLimits(known: Case): Promise<ReconcileResult> {
+    const { podKey, pod, memory, scope } = known;
     const now = clock.monotonic();
-    if (patchedVersion.get(podKey) === pod.metadata.resourceVersion) {
+    if (memory.patchedVersion === pod.metadata.resourceVersion) {
       return { requeueAfterMs: CONFIRM_MS };
     }
-    patchedVersion.delete(podKey);
-    const outcome = await enforce(gathered, {
+    memory.patchedVersion = undefined;
+    const outcome = await enforce(known, {
       resizer: parts.resizer,
       outOfScope: scope,
       agentSilent: parts.isSilent(pod.nodeName),
-      backOffMs: Math.max(0, (refusedUntil.get(podKey) ?? 0) - now),
+      originalUnknown: originalUnknown(known),
+      backOffMs: Math.max(0, (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => (urgent ? 0 : parts.unhurriedTurns.take(now)) || parts.turns.take(now),
       dryRun: config.dryRun,
     });
     if (outcome.patched) {
-      patchedVersion.set(podKey, pod.metadata.resourceVersion);
-      pendingSince.set(podKey, now);
+      memory.patchedVersion = pod.metadata.resourceVersion;
+      memory.pendingSince = now;
+      memory.refusal = undefined;
+      memory.restored = false;
       parts.backoff.reset(podKey);
-      refusedUntil.delete(podKey);
-      audit(pod, allocation, outcome);
+      audit(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }
-    if (outcome.refusal !== undefined) return await refused(podKey, gathered, outcome.refusal);
-    return await report(podKey, gathered, { outcome, scope });
+    if (outcome.refusal !== undefined) return await refused(known, outcome, outcome.refusal);
+    return await report(known, outcome);
   }
 
-  async function report(
-    podKey: string,
-    { pod, allocation }: Gathered & { readonly allocation: PodAllocation },
-    { outcome, scope }: { outcome: Enforcement; scope: OutOfScope | undefined },
-  ): Promise<ReconcileResult> {
-    const { decision } = outcome;
-    const { reason, retryAfterMs } = decision;
-    const again = retryAfterMs === undefined ? {} : { requeueAfterMs: retryAfterMs };
-    if (reason === undefined) return again;
-    const done = phaseOf(reason) === "Applied";
-    if (scope !== undefined && done) {
+  async function report(known: Case, outcome: Enforcement): Promise<ReconcileResult> {
+    const { podKey, pod, allocation, memory, scope } = known;
+    const { reason, retryAfterMs = LOOK_AGAIN_MS } = outcome.decision;
+    const again = { requeueAfterMs: Math.min(retryAfterMs, LOOK_AGAIN_MS) };
+    if (reason === "Restored" && scope !== undefined) {
       await store.remove(allocation);
       emit(pod, "Normal", "CPULimitsRestored", `own limits are back: ${scope.message}`);
-      forget(podKey);
+      parts.backoff.reset(podKey);
+      memory.refusal = undefined;
+      memory.pendingSince = undefined;
+      memory.restored = true;
       return {};
     }
-    const now = clock.monotonic();
-    const since = pendingSince.get(podKey) ?? now;
-    if (phaseOf(reason) === "Pending") {
-      pendingSince.set(podKey, since);
-      const leftMs = since + PENDING_MS - now;
-      if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, retryAfterMs ?? leftMs) };
-    } else {
-      pendingSince.delete(podKey);
+    const { refusal } = memory;
+    if (reason === "BackOff" && refusal !== undefined) {
+      // The wait is no news: what people need to know is the server's word.
+      const decision = refusalDecision(outcome, refusal.message);
+      await writeStatus(known, decision);
+      return again;
     }
+    const now = clock.monotonic();
+    if (reason !== undefined && phaseOf(reason) === "Pending") {
+      memory.pendingSince ??= now;
+      const leftMs = memory.pendingSince + PENDING_MS - now;
+      if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, retryAfterMs) };
+    } else {
+      memory.pendingSince = undefined;
+    }
+    const status = await writeStatus(known, outcome.decision);
+    if (status !== undefined) tell(known, outcome.decision, status);
+    return again;
+  }
+
+  /** Writes the status unless it says so already; returns what was written. */
+  async function writeStatus(
+    { allocation, pod }: Case,
+    decision: Decision,
+  ): Promise<PodAllocationStatus | undefined> {
     const wallTime = new Date(clock.wall()).toISOString();
     const status = nextStatus(allocation, pod, { decision, wallTime });
-    if (status === undefined) return again;
-    const from = allocation.status?.appliedCPULimit;
-    await store.writeStatus({ ...allocation, status });
-    if (done && from !== status.appliedCPULimit) {
-      const why = allocation.spec.market?.reason ?? "";
-      emit(
-        pod,
-        "Normal",
-        "CPULimitApplied",
-        `${from ?? "own limit"} → ${status.appliedCPULimit ?? "unknown"} (${why})`,
-      );
-    } else if (!done) {
-      emit(pod, "Normal", "CPULimitHeld", `${reason}: ${decision.message ?? ""}`);
-    }
-    return again;
+    if (status !== undefined) await store.writeStatus({ ...allocation, status });
+    return status;
+  }
+
+  function tell({ pod, allocation }: Case, decision: Decision, status: PodAllocationStatus): void {
+    const { reason, message = "" } = decision;
+    if (reason === "Restored") return emit(pod, "Normal", "CPULimitsRestored", message);
+    if (reason !== "Applied") return emit(pod, "Normal", "CPULimitHeld", `${reason}: ${message}`);
+    const from = allocation.status?.appliedCPULimit ?? ownTotal(allocation);
+    if (from === status.appliedCPULimit) return;
+    const change = `${from} → ${status.appliedCPULimit ?? "unknown"}`;
+    emit(pod, "Normal", "CPULimitApplied", `${change} (${allocation.spec.market?.reason ?? ""})`);
   }
 
   /** A refusal is the server's word about this pod, or about the server itself. */
   async function refused(
-    podKey: string,
-    { pod, allocation }: Gathered & { readonly allocation: PodAllocation },
+    known: Case,
+    outcome: Enforcement,
     refusal: ApiError,
   ): Promise<ReconcileResult> {
     const now = clock.monotonic();
@@ -176,32 +211,29 @@ export function createReconciler(
       parts.turns.holdUntil(now + waitMs);
       return { requeueAfterMs: waitMs };
     }
-    const waitMs = parts.backoff.next(podKey);
-    refusedUntil.set(podKey, now + waitMs);
     const { message } = refusal;
-    const decision = { changes: [], reason: "Refused" as const, message };
-    const wallTime = new Date(clock.wall()).toISOString();
-    const status = nextStatus(allocation, pod, { decision, wallTime });
-    if (status !== undefined) await store.writeStatus({ ...allocation, status });
-    emit(pod, "Warning", "CPULimitFailed", message);
+    const waitMs = parts.backoff.next(known.podKey);
+    known.memory.refusal = { untilMs: now + waitMs, message };
+    emit(known.pod, "Warning", "CPULimitFailed", message);
+    await writeStatus(known, refusalDecision(outcome, message));
     return { requeueAfterMs: waitMs };
   }
 
   function emit(
     { metadata }: Pod,
-    type: "Normal" | "Warning",
-    reason: Parameters<EventSink["emit"]>[0]["reason"],
+    type: PodEvent["type"],
+    reason: PodEvent["reason"],
     message: string,
   ): void {
     const { namespace, name: podName, uid: podUID } = metadata;
     parts.events.emit({ namespace, podName, podUID, type, reason, message });
   }
 
-  function audit(pod: Pod, { spec }: PodAllocation, { decision }: Enforcement): void {
+  function audit({ pod, allocation }: Case, { decision, restoring }: Enforcement): void {
     parts.log.info("CPU limit changed", {
       pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
       change: describeChanges(pod, decision.changes),
-      reason: spec.market?.reason,
+      reason: restoring?.reason ?? allocation.spec.market?.reason,
     });
   }
 
@@ -215,4 +247,15 @@ export function createReconciler(
       throw error;
     }
   };
+}
+
+function refusalDecision({ restoring }: Enforcement, message: string): Decision {
+  return { changes: [], reason: restoring === undefined ? "Refused" : "RestoreBlocked", message };
+}
+
+/** The user's own limit of the whole pod, as a quantity. */
+function ownTotal({ status }: PodAllocation): string {
+  let total = 0;
+  for (const limit of ownValues(status?.originalLimits).values()) total += limit;
+  return formatCPU(total);
 }

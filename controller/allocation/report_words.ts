@@ -19,11 +19,11 @@ export function describeChanges(pod: Pod, changes: readonly LimitChange[]): stri
 export type RefusalKind = "gone" | "conflict" | "busy" | "refused";
 
 /**
- * 404, and 422 about an immutable field (the UID: a pod of the same name was born again) mean that
+ * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that
  * the pod is gone; 409 that the state was old; 429, 5xx and no answer that the server is busy.
  */
 export function describeRefusal({ status, message }: ApiError): RefusalKind {
-  if (status === 404 || (status === 422 && /immutable/i.test(message))) return "gone";
+  if (status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message))) return "gone";
   if (status === 409) return "conflict";
   return status === 429 || status >= 500 || status === 0 ? "busy" : "refused";
 }

@@ -8,7 +8,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reason.ts";
 import type { MarketConfig } from "../config.ts";
 
-/** Label or annotation, on pod or namespace: `"false"` opts out, `"true"` opts in. */
+/** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
 
 /** Why a pod takes no part. */
@@ -17,16 +17,20 @@ export interface OutOfScope {
   readonly message: string;
 }
 
-interface Subject {
+/** What the rules look at. */
+export interface ScopeSubject {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   readonly config: MarketConfig;
 }
 
-type ScopeRule = (subject: Subject) => OutOfScope | undefined;
+type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
+/** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
 function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): string | undefined {
-  return metadata.labels[MANAGED] ?? metadata.annotations[MANAGED];
+  const label = metadata.labels[MANAGED];
+  const annotation = metadata.annotations[MANAGED];
+  return annotation === "false" ? annotation : label ?? annotation;
 }
 
 const marketIsOff: ScopeRule = ({ config }) =>
@@ -42,7 +46,7 @@ const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
     }
     : undefined;
 
-/** The pod's word stands over the namespace's, and that over the policy. */
+/** The pod's word stands over the namespace's; under `OptIn` the namespace must be labelled too. */
 const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   const own = managedWord(pod);
   const theirs = namespace === undefined ? undefined : managedWord(namespace);
@@ -50,7 +54,7 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
     const where = own === undefined ? `namespace ${pod.metadata.namespace}` : "the pod";
     return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
   }
-  if (config.managementPolicy === "OptIn" && theirs !== "true") {
+  if (config.managementPolicy === "OptIn" && namespace?.metadata.labels[MANAGED] !== "true") {
     return {
       reason: "NotOptedIn",
       message: `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`,
@@ -78,7 +82,7 @@ const RULES: readonly ScopeRule[] = [
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */
-export function outOfScope(subject: Subject): OutOfScope | undefined {
+export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
   for (const rule of RULES) {
     const verdict = rule(subject);
     if (verdict !== undefined) return verdict;

@@ -9,6 +9,7 @@ import { alreadyThere } from "./checks/already_there.ts";
 import { backingOff } from "./checks/backing_off.ts";
 import { boundsAreStale } from "./checks/bounds_stale.ts";
 import { identityDiffers } from "./checks/identity.ts";
+import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
 import { notResizable } from "./checks/not_resizable.ts";
 import { notRunning } from "./checks/not_running.ts";
@@ -24,6 +25,7 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "OutOfScope", check: outOfScope },
   { name: "AgentIsSilent", check: agentIsSilent },
   { name: "BoundsAreStale", check: boundsAreStale },
+  { name: "OutsideBounds", check: outsideBounds },
   { name: "NotRunning", check: notRunning },
   { name: "NotResizable", check: notResizable },
   { name: "QoSWouldChange", check: qosWouldChange },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod, PodContainer } from "../api/pod.ts";
-import type { PodAllocation } from "../api/pod_allocation.ts";
+import type { Bounds, PodAllocation } from "../api/pod_allocation.ts";
 import { MARKET_CHAIN, RESTORE_CHAIN } from "./chains.ts";
 import type { EnforcementInput } from "./check.ts";
 import { decide } from "./decide.ts";
@@ -48,6 +48,11 @@ function pod(fields: Partial<Pod> = {}): Pod {
   };
 }
 
+function boundsFor(names: readonly string[]): Bounds {
+  const wide = { containerID: "containerd://aa", floor: 10, ceiling: 4000, weight: 100 };
+  return { revision: 3, reason: "", containers: names.map((name) => ({ name, ...wide })) };
+}
+
 const allocation: PodAllocation = {
   apiVersion: "allocation.mbcas.io/v1alpha1",
   kind: "PodAllocation",
@@ -69,7 +74,7 @@ const allocation: PodAllocation = {
       observedBounds: 3,
     },
   },
-  status: { bounds: { revision: 3, reason: "", containers: [] } },
+  status: { bounds: boundsFor(["app", "jvm", "c0", "c1", "c2", "c3", "c4"]) },
 };
 
 function wish(limitCPU: number, name = "app"): Intent {
@@ -106,6 +111,7 @@ test("MARKET_CHAIN keeps its order", () => {
     "OutOfScope",
     "AgentIsSilent",
     "BoundsAreStale",
+    "OutsideBounds",
     "NotRunning",
     "NotResizable",
     "QoSWouldChange",
@@ -122,7 +128,7 @@ test("RESTORE_CHAIN is the market's without what holds or clamps the user's own 
   const names = MARKET_CHAIN.map(({ name }) => name);
   const kept = RESTORE_CHAIN.map(({ name }) => name);
   assert.deepEqual(kept, names.filter((name) => kept.includes(name)));
-  for (const absent of ["OutOfScope", "AgentIsSilent", "BoundsAreStale", "OutsideLimitRange"]) {
+  for (const absent of ["OutOfScope", "AgentIsSilent", "OutsideBounds", "OutsideLimitRange"]) {
     assert.ok(!kept.includes(absent));
   }
 });
@@ -143,6 +149,17 @@ test("decide() holds out of scope, with a silent agent, and with stale bounds", 
   const { podName, podUID, nodeName, namespace } = allocation.spec;
   const fresh = { ...allocation, spec: { podName, podUID, nodeName, namespace } };
   assert.equal(heldBy({ allocation: fresh }), "BoundsAreStale Waiting");
+});
+
+test("decide() clamps what the agent wants into the published bounds", () => {
+  const beyond = (limitCPU: number): number | undefined =>
+    decide(MARKET_CHAIN, input({ intents: arbitrate([wish(limitCPU)]) })).changes[0]?.limitCPU;
+  assert.equal(beyond(9000), 4000);
+  assert.equal(beyond(1), 10);
+  assert.equal(
+    heldBy({ intents: arbitrate([wish(400, "stranger")]) }),
+    "OutsideBounds OutsideBounds",
+  );
 });
 
 test("decide() holds for pods that don't run or restart on a change", () => {

@@ -38,6 +38,7 @@ export const ENFORCEMENT_REASONS = {
   NoCPULimit: "no container has a CPU limit",
   AgentSilent: "the node's agent has not renewed its lease",
   BoundsStale: "the bounds are newer than the clearing: waiting for the agent",
+  OutsideBounds: "the agent's value lies outside the published bounds",
   NotRunning: "the pod is not running or is terminating",
   ResizeUnsupported: "the pod can't be resized in place",
   QoSWouldChange: "the change would alter the pod's QoS class",

@@ -5,7 +5,7 @@
  */
 import { type Bidder, bidOf, limitBounds } from "./bids.ts";
 import { lendSlack } from "./lending.ts";
-import { roundBounds, roundShares } from "./rounding.ts";
+import { GRID, roundBounds, roundShares } from "./rounding.ts";
 import { clearMarket, type Mode } from "./solver.ts";
 
 /** What a round gives one bidder. Millicores. */
@@ -68,7 +68,7 @@ export function clearRound(bidders: readonly Bidder[], options: RoundOptions): R
         least: bid?.floor ?? floor,
         need,
         share,
-        target: share + Math.floor((loans[index] ?? 0) / 10) * 10,
+        target: share + Math.floor((loans[index] ?? 0) / GRID) * GRID,
       };
     }),
   };

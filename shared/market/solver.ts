@@ -60,9 +60,9 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
   const count = bids.length;
   const columns = columnsFor(count);
   const { weight, lower, upper } = columns;
-  // Σ floor and Σ need, each with the rounding errors summed beside it (Neumaier's summation), so
+  // Σ floor and Σ need, each with the rounding errors summed beside it (Knuth's TwoSum), so
   // that neither the order nor the number of the bids moves the border between two modes.
-  let floors = 0, floorsError = 0, needs = 0, needsError = 0;
+  let floors = 0, floorsError = 0, needs = 0, needsError = 0, weights = 0;
   for (let i = 0; i < count; i++) {
     const bid = bids[i] as Bid;
     const w = bid.weight, floor = bid.floor, ceiling = bid.ceiling, demand = bid.demand;
@@ -73,13 +73,16 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
     ) refuse(bid, i);
     const need = Math.max(floor, Math.min(demand, ceiling));
     weight[i] = w;
+    weights += w;
     lower[i] = floor;
     upper[i] = need;
     const moreFloors = floors + floor;
-    floorsError += floors >= floor ? floors - moreFloors + floor : floor - moreFloors + floors;
+    const floorTaken = moreFloors - floors;
+    floorsError += (floors - (moreFloors - floorTaken)) + (floor - floorTaken);
     floors = moreFloors;
     const moreNeeds = needs + need;
-    needsError += needs >= need ? needs - moreNeeds + need : need - moreNeeds + needs;
+    const needTaken = moreNeeds - needs;
+    needsError += (needs - (moreNeeds - needTaken)) + (need - needTaken);
     needs = moreNeeds;
   }
   floors += floorsError;
@@ -88,7 +91,7 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
   const reach = capacity > 0 ? capacity * (1 + SLACK) : capacity;
   if (count === 0 || needs <= reach) return { mode: "uncongested", price: 0, shares: upper };
   if (floors <= reach) {
-    const price = divide(columns, { total: capacity, least: floors });
+    const price = divide(columns, { total: capacity, least: floors, weights });
     return { mode: "congested", price, shares: upper };
   }
   upper.set(lower.subarray(0, count));
@@ -97,7 +100,7 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
     upper.fill(0);
     return { mode: "overloaded", price: needs > 0 ? Infinity : 0, shares: upper };
   }
-  const price = divide(columns, { total: capacity, least: 0 });
+  const price = divide(columns, { total: capacity, least: 0, weights });
   return { mode: "overloaded", price, shares: upper };
 }
 

@@ -35,6 +35,16 @@ export interface Columns {
   readonly active: Uint32Array;
 }
 
+/** What is to be divided. */
+export interface Division {
+  /** Σ shares. */
+  readonly total: number;
+  /** Σ lower. */
+  readonly least: number;
+  /** Σ weight. */
+  readonly weights: number;
+}
+
 /** What is kept from one clearing to the next. */
 interface Workspace {
   readonly weight: Float64Array;
@@ -72,12 +82,12 @@ export function columnsFor(count: number): Columns {
 
 /**
  * Replaces `upper` by the shares that sum to `total` (Σ lower ≤ total < Σ upper, up to the slack)
- * and returns the price, the smallest Lagrange multiplier of `total`. `least` is Σ lower.
+ * and returns the price, the smallest Lagrange multiplier of `total`.
  */
-export function divide(columns: Columns, options: { total: number; least: number }): number {
-  const { total, least } = options;
+export function divide(columns: Columns, division: Division): number {
+  const { total, least } = division;
   const { count, weight, lower, upper } = columns;
-  let y = total > least ? findRoot(columns, total, least) : 0;
+  let y = total > least ? findRoot(columns, division) : 0;
   if (!anyFree(columns, y)) y = endOfFlat(columns, y);
   for (let i = 0; i < count; i++) {
     const x = (weight[i] as number) * y;
@@ -130,12 +140,11 @@ interface Search extends Columns {
 }
 
 /** The y at which the shares sum to `total`, where `least` < `total` < Σ upper. */
-function findRoot(columns: Columns, total: number, least: number): number {
-  const search = begin(columns, total);
+function findRoot(columns: Columns, { total, least, weights }: Division): number {
   // Σ clamp ≤ Σ lower + y · Σ weight, hence the root is not below this.
-  let below = (total - least) / search.slope;
+  let below = (total - least) / weights;
   let above = Infinity;
-  fixAndLook(search, Math.max(below, (search.rest + search.error) / search.slope), true);
+  const search = begin(columns, total, { y: Math.max(below, total / weights) });
   // How many bidders the last step took to be at a bound; as many again means the root is found.
   let expectedLow = -1;
   let expectedHigh = -1;
@@ -169,23 +178,36 @@ function findRoot(columns: Columns, total: number, least: number): number {
   return refine(search, below, above);
 }
 
-/** A search in which only the bidders without a choice are fixed; `slope` counts all others. */
-function begin(columns: Columns, total: number): Search {
+/**
+ * A search that stands at `y`, in which only the bidders without a choice are fixed. It is the first
+ * pass of {@linkcode fixAndLook} over all bidders, with another rule of who is certain.
+ */
+function begin(columns: Columns, total: number, { y }: { y: number }): Search {
   const { count, weight, lower, upper, active } = columns;
-  let activeCount = 0, slope = 0, rest = total, error = 0;
+  let rest = total, error = 0;
+  let activeCount = 0, slope = 0, low = 0, lowCount = 0, high = 0, highCount = 0;
   for (let i = 0; i < count; i++) {
+    const w = weight[i] as number;
     const least = lower[i] as number;
-    const stays = Number(least < (upper[i] as number));
-    active[activeCount] = i;
-    activeCount += stays;
-    slope += stays * (weight[i] as number);
+    const most = upper[i] as number;
+    const stays = Number(least < most);
     const bound = (1 - stays) * least;
     const less = rest - bound;
     error += roundingOf(rest, bound, less);
     rest = less;
+    active[activeCount] = i;
+    activeCount += stays;
+    const x = w * y;
+    const isLow = stays * Number(x < least);
+    const isHigh = stays * Number(x >= most);
+    low += isLow * least;
+    lowCount += isLow;
+    high += isHigh * most;
+    highCount += isHigh;
+    slope += (stays - isLow - isHigh) * w;
   }
-  const seen = { low: 0, lowCount: 0, high: 0, highCount: 0 };
-  return { count, weight, lower, upper, active, activeCount, rest, error, y: 0, slope, ...seen };
+  const seen = { y, slope, low, lowCount, high, highCount };
+  return { count, weight, lower, upper, active, activeCount, rest, error, ...seen };
 }
 
 /** The rounding error of `difference` = a − b, for sums that carry it along (Knuth's TwoSum). */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { GRID } from "../market/rounding.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
 
@@ -43,7 +44,7 @@ export function fundRaises(
     if (missing <= 0) break;
     const { limit } = container.memory;
     const least = limit * options.lowerHysteresis;
-    const paid = Math.ceil(Math.min(surplus(container), Math.max(missing, least)) / 10) * 10;
+    const paid = Math.ceil(Math.min(surplus(container), Math.max(missing, least)) / GRID) * GRID;
     payments.push({ place, limit: Math.max(container.share, limit - paid) });
     missing -= paid;
   }

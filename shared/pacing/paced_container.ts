@@ -11,7 +11,7 @@ export interface PaceMemory {
   readonly limit: number;
   /** True while the limit stands above need because idle CPU was lent. */
   readonly lent: boolean;
-  /** Decided limits of the last {@linkcode RECENT_MS}, the present one last. */
+  /** Limits that were replaced in the last {@linkcode RECENT_MS}, the latest last. */
   readonly recent: readonly { readonly until: number; readonly limit: number }[];
   /** When its readings began. */
   readonly since: number;
@@ -63,11 +63,10 @@ export function newPaceMemory(limit: number, now: number): PaceMemory {
   return { limit, lent: false, recent: [], since: now, raisedAt: -Infinity, fundedAt: -Infinity };
 }
 
-/** The memory after the limit was changed. */
+/** The memory after the limit was changed at the monotonic time `now`, ms. */
 export function afterChange(
   memory: PaceMemory,
-  { limit, reason }: PaceChange,
-  now: number,
+  { limit, reason, now }: PaceChange & { readonly now: number },
 ): PaceMemory {
   const { lower: _lower, loan: _loan, ...rest } = memory;
   return {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../api/reason.ts";
+import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
 import { committed, committedAt } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
@@ -34,7 +35,7 @@ export interface PlannedContainer {
   readonly change?: PaceChange;
 }
 
-/** A container held back by at least this share of its limit counts as throttled. */
+/** A container held back by more than this share of its limit counts as throttled. */
 const THROTTLED_SHARE = 0.01;
 
 /** A plan in the making. */
@@ -76,7 +77,7 @@ function change(draft: Draft, index: number, what: PaceChange): void {
   const container = draft.containers[index];
   if (container === undefined) return;
   draft.planned[index] = {
-    memory: afterChange(container.memory, what, draft.now),
+    memory: afterChange(container.memory, { ...what, now: draft.now }),
     change: what,
   };
 }
@@ -111,7 +112,10 @@ function raise(draft: Draft): void {
   const grants = grantRaises(wishes, draft.free);
   wishes.forEach(({ container, index, cost }, place) => {
     const granted = grants[place] ?? 0;
-    const limit = container.share - (cost - granted);
+    // What a container is committed with need not lie on the grid; the limit that it gets has to.
+    const limit = granted === cost
+      ? container.share
+      : Math.floor((container.share - (cost - granted)) / GRID) * GRID;
     // Less than this would cost a change and relieve nothing.
     const worthwhile = limit > container.memory.limit * (1 + options.raiseHysteresis);
     if (!worthwhile) {
@@ -161,12 +165,15 @@ function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReas
   return need < memory.limit ? "FundsRaise" : "NodeCongested";
 }
 
-/** Lowers those whose own demand has been lower for long enough. */
+/** Lowers those whose target has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
   for (const { container, index } of untouched(draft)) {
     const { lower, limit } = followLowerTarget(container, draft.now, draft.options);
     draft.planned[index] = { memory: { ...container.memory, lower } };
-    if (limit !== undefined) change(draft, index, { limit, reason: "DemandFell" });
+    if (limit === undefined) continue;
+    // A node that shrank lowers limits that are needed still.
+    const reason = container.need >= limit + GRID ? "NodeCongested" : "DemandFell";
+    change(draft, index, { limit, reason });
   }
 }
 

@@ -28,5 +28,5 @@ export function page(title: string, content: Html): string {
     ${content}
       </body>
     </html>
-  `.markup;
+  `.markup.trimStart();
 }

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../shared/api/reason.ts";
+import { newPaceMemory } from "../shared/pacing/paced_container.ts";
+import { desiredWrites } from "./desired.ts";
+import type { RoundResult, SeatResult } from "./market_round.ts";
+import { boundedAllocation, sampleBounds, sampleSeats } from "./sample_seat.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatResult[] {
+  return sampleSeats(allocation).map((seat): SeatResult => ({
+    seat,
+    page: { rule: () => 0, demand: 310.4, peak: 0, pace: newPaceMemory(500, 0), credit: 1.5 },
+    floor: 100,
+    ceiling: 2000,
+    least: 100,
+    need: 310.4,
+    share: 320,
+    target: 400,
+    limit: 500,
+    ...(changedFor === undefined ? {} : { changedFor }),
+  }));
+}
+
+function roundOf(seats: readonly SeatResult[], price = 0.5): RoundResult {
+  return { now: 0, mode: "congested", price, capacity: 1000, seats, scarcity: 0 };
+}
+
+const WRITTEN: Desired = {
+  desiredCPULimit: "500m",
+  containers: [{ name: "app", cpuLimit: "500m" }],
+  market: {
+    mode: "congested",
+    price: 0.5,
+    demand: 310,
+    need: 310,
+    credit: 1.5,
+    reason: "Throttled",
+    observedBounds: 1,
+  },
+};
+
+const NOTHING = new Map<string, Desired>();
+
+pure("desiredWrites() writes an allocation that was never cleared", () => {
+  const round = roundOf(resultsOf(boundedAllocation("a")));
+  const [write] = desiredWrites(round, NOTHING);
+  assert.equal(write?.key, "shop/a");
+  assert.deepEqual(write?.desired, {
+    ...WRITTEN,
+    market: { ...WRITTEN.market, reason: "FirstClearing" },
+  });
+});
+
+pure(
+  "desiredWrites() writes nothing where nothing changed, as the API or this agent has it",
+  () => {
+    const known = roundOf(resultsOf(boundedAllocation("a", { spec: WRITTEN })));
+    assert.deepEqual(desiredWrites(known, NOTHING), []);
+    const told = roundOf(resultsOf(boundedAllocation("a")));
+    assert.deepEqual(desiredWrites(told, new Map([["shop/a", WRITTEN]])), []);
+  },
+);
+
+pure("desiredWrites() writes a changed limit with its reason, and no other pod's", () => {
+  const seats = [
+    ...resultsOf(boundedAllocation("a", { spec: WRITTEN })),
+    ...resultsOf(boundedAllocation("b", { spec: WRITTEN }), "LoanGiven"),
+  ];
+  const writes = desiredWrites(roundOf(seats), NOTHING);
+  assert.deepEqual(writes.map(({ key, desired }) => [key, desired.market?.reason]), [
+    ["shop/b", "LoanGiven"],
+  ]);
+});
+
+pure("desiredWrites() confirms bounds of another revision, with the reason of before", () => {
+  const bounds = { revision: 2, reason: "", containers: [sampleBounds("a")] };
+  const allocation = boundedAllocation("a", { spec: WRITTEN, status: { bounds } });
+  const [write] = desiredWrites(roundOf(resultsOf(allocation)), NOTHING);
+  assert.equal(write?.desired.market?.observedBounds, 2);
+  assert.equal(write?.desired.market?.reason, "Throttled");
+});
+
+pure("desiredWrites() adds a pod's containers up and leaves out an infinite price", () => {
+  const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
+  const status = { bounds: { revision: 1, reason: "", containers } };
+  const results = resultsOf(boundedAllocation("a", { status }));
+  const [write] = desiredWrites(roundOf(results, Infinity), NOTHING);
+  assert.equal(write?.desired.desiredCPULimit, "1");
+  assert.deepEqual(write?.desired.containers, [
+    { name: "app", cpuLimit: "500m" },
+    { name: "side", cpuLimit: "500m" },
+  ]);
+  const { market } = write?.desired ?? {};
+  assert.ok(market !== undefined && !("price" in market));
+  assert.deepEqual([market.demand, market.need, market.credit], [621, 621, 1.5]);
+});

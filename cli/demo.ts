@@ -1,0 +1,120 @@
+/**
+ * `deno task demo`: the market against fixed limits on a simulated node.
+ *
+ * @module
+ */
+import { renderReport } from "../simulation/report/render_report.ts";
+import type { RunRecord } from "../simulation/run_record.ts";
+import { demoJSON } from "./demo_json.ts";
+import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
+import { type OnRunProgress, runDemo } from "./demo_runs.ts";
+import { readDemoScene } from "./demo_scene.ts";
+import { coresChart, throttlingChart } from "./terminal/chart.ts";
+import { wantsColor } from "./terminal/paint.ts";
+import {
+  endProgress,
+  nextProgress,
+  NO_PROGRESS,
+  type RunProgress,
+} from "./terminal/progress_line.ts";
+import { scoreTable } from "./terminal/score_table.ts";
+
+/** What the demo touches of the world: two streams, a clock, and one file. */
+export interface DemoWorld {
+  /** Writes text as it is. */
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Characters in a line of the terminal. */
+  readonly columns: number;
+  /** Value of NO_COLOR, if set. */
+  readonly noColor: string | undefined;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  readonly writeFile: (path: string, text: string) => Promise<void>;
+}
+
+/** Runs the demo and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
+export async function demo(args: readonly string[], world: DemoWorld): Promise<number> {
+  const parsed = parseDemoOptions(args);
+  if (parsed.kind === "help") {
+    world.out(parsed.text);
+    return 0;
+  }
+  if (parsed.kind === "usage-error") {
+    world.err(`${parsed.message}\n`);
+    return parsed.exitCode;
+  }
+  try {
+    await play(parsed.options, world);
+    return 0;
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    world.err(`${error.message}\n`);
+    return 1;
+  }
+}
+
+async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
+  const { scene, report } = await readDemoScene(options);
+  const runs = await runDemo(scene, progressTo(world, options.minutes * 60));
+  if (options.report !== undefined) {
+    await world.writeFile(options.report, renderReport(runs, { scene: report }));
+  }
+  world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, options, world));
+}
+
+function picture(runs: readonly RunRecord[], options: DemoOptions, world: DemoWorld): string {
+  const { columns, outIsTerminal, noColor } = world;
+  const look = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
+  const [market] = runs;
+  const parts = [
+    market === undefined ? "" : coresChart(market, look),
+    throttlingChart(runs, look),
+    scoreTable(runs, look),
+    options.report === undefined ? "" : `Report: ${options.report}`,
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+/** Progress goes to standard error, so that output can be piped. */
+function progressTo(world: DemoWorld, totalS: number): OnRunProgress {
+  let memory = NO_PROGRESS;
+  const runs = new Map<string, RunProgress & { readonly since: number }>();
+  return (law, doneS) => {
+    const since = runs.get(law)?.since ?? world.now();
+    runs.set(law, { law, doneS, totalS, since, elapsedS: (world.now() - since) / 1000 });
+    const { errIsTerminal: isTerminal, columns } = world;
+    const next = nextProgress(memory, { runs: [...runs.values()], isTerminal, columns });
+    memory = next.memory;
+    world.err(next.text);
+    if (law === LAST_LAW && doneS >= totalS) world.err(endProgress(memory));
+  };
+}
+
+/** The law that is played last. */
+const LAST_LAW = "static, equal cores";
+
+/** Errors that the user's own files cause; all others are faults of the program. */
+function isFileError(error: unknown): error is Error {
+  return error instanceof SyntaxError || error instanceof RangeError ||
+    error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.IsADirectory;
+}
+
+if (import.meta.main) {
+  const encoder = new TextEncoder();
+  const outIsTerminal = Deno.stdout.isTerminal();
+  const errIsTerminal = Deno.stderr.isTerminal();
+  Deno.exitCode = await demo(Deno.args, {
+    out: (text) => void Deno.stdout.writeSync(encoder.encode(text)),
+    err: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
+    outIsTerminal,
+    errIsTerminal,
+    columns: outIsTerminal || errIsTerminal ? Deno.consoleSize().columns : 120,
+    noColor: Deno.noColor ? "1" : undefined,
+    now: () => performance.now(),
+    writeFile: (path, text) => Deno.writeTextFile(path, text),
+  });
+}

@@ -1,0 +1,34 @@
+/**
+ * The demo's result for programs.
+ *
+ * @module
+ */
+import type { MarketReason } from "../shared/api/reason.ts";
+import type { RunRecord } from "../simulation/run_record.ts";
+
+/** One JSON object: figures of each run and of its pods; series are left to the report page. */
+export function demoJSON(runs: readonly RunRecord[], report: string | undefined): string {
+  const result = {
+    ...(report === undefined ? {} : { report }),
+    runs: runs.map(({ law, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
+      law,
+      description,
+      seed,
+      minutes,
+      nodeCPU,
+      capacity,
+      scores: run.scores,
+      changesByReason: countReasons(run.changes),
+      pods: run.pods.map((
+        { limit: _limit, usage: _usage, demand: _demand, throttled: _throttled, ...pod },
+      ) => pod),
+    })),
+  };
+  return JSON.stringify(result, null, 2);
+}
+
+function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {
+  const counts: Partial<Record<MarketReason, number>> = {};
+  for (const { reason } of changes) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,39 @@
+/**
+ * Plays the demo's scene under the market and under fixed limits.
+ *
+ * @module
+ */
+import { runMarket, runStatic } from "../simulation/run_law.ts";
+import type { RunRecord } from "../simulation/run_record.ts";
+import type { Scene } from "../simulation/scene.ts";
+
+/** Told how far a law's run is, virtual seconds. */
+export type OnRunProgress = (law: string, doneS: number) => void;
+
+const MARKET = {
+  law: "market",
+  description: "CoAllocator's agent and controller set the limits",
+};
+const OWN = {
+  law: "static, own",
+  description: "the users' own limits, never changed",
+};
+const EQUAL = {
+  law: "static, equal cores",
+  description: "the users' own limits, scaled so that their sum is the market's mean",
+};
+
+/** The market first: its mean sum of limits is what the last of the static runs is given. */
+export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
+  const told = (law: string) => (doneS: number) => onProgress(law, doneS);
+  const market = await runMarket(scene, { ...MARKET, onProgress: told(MARKET.law) });
+  const ownLimits = scene.pods.map(({ ownLimit }) => ownLimit);
+  const own = runStatic(scene, ownLimits, { ...OWN, onProgress: told(OWN.law) });
+  const sum = ownLimits.reduce((total, limit) => total + limit, 0);
+  const factor = market.scores.coresAllocated * 1000 / sum;
+  const equal = runStatic(scene, ownLimits.map((limit) => Math.round(limit * factor)), {
+    ...EQUAL,
+    onProgress: told(EQUAL.law),
+  });
+  return [market, own, equal];
+}

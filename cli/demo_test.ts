@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { demo, type DemoWorld } from "./demo.ts";
+
+/** A world that keeps what is written. */
+function recordedWorld(): DemoWorld & {
+  output: string;
+  errors: string;
+  files: Map<string, string>;
+} {
+  const files = new Map<string, string>();
+  let now = 0;
+  const world = {
+    output: "",
+    errors: "",
+    files,
+    out: (text: string) => void (world.output += text),
+    err: (text: string) => void (world.errors += text),
+    outIsTerminal: false,
+    errIsTerminal: false,
+    columns: 120,
+    noColor: undefined,
+    now: () => now++,
+    writeFile: (path: string, text: string) => {
+      files.set(path, text);
+      return Promise.resolve();
+    },
+  };
+  return world;
+}
+
+const SMALL = ["--minutes", "2", "--pods", "5"];
+
+Deno.test("demo() shows progress, charts and the table, and writes the report", async () => {
+  const world = recordedWorld();
+  assert.equal(await demo(SMALL, world), 0);
+  assert.match(world.errors, /market 50 %/);
+  assert.match(world.errors, /static, equal cores 100 %/);
+  for (
+    const part of ["Σ limits", "Throttled ms/s", "Jain's", "static, own", "Report: report.html"]
+  ) {
+    assert.ok(world.output.includes(part), `"${part}" is missing`);
+  }
+  const report = world.files.get("report.html") ?? "";
+  assert.match(report, /^<!doctype html>/i);
+});
+
+Deno.test("demo() gives the same bytes for the same seed, and others for another", async () => {
+  const [first, again, other] = await Promise.all([1, 1, 2].map(async (seed) => {
+    const world = recordedWorld();
+    assert.equal(await demo([...SMALL, "--json", "--seed", String(seed)], world), 0);
+    return { json: world.output, report: world.files.get("report.html") };
+  }));
+  assert.deepEqual(first, again);
+  assert.notEqual(first?.json, other?.json);
+});
+
+Deno.test("demo() prints one JSON object whose changes all carry a reason", async () => {
+  const world = recordedWorld();
+  assert.equal(await demo([...SMALL, "--json", "--no-report"], world), 0);
+  const { runs } = JSON.parse(world.output);
+  assert.deepEqual(runs.map(({ law }: { law: string }) => law), [
+    "market",
+    "static, own",
+    "static, equal cores",
+  ]);
+  const [market] = runs;
+  const counts = Object.values(market.changesByReason as Record<string, number>);
+  const changes = market.pods.reduce(
+    (sum: number, pod: { changes: number }) => sum + pod.changes,
+    0,
+  );
+  assert.ok(changes > 0);
+  assert.equal(counts.reduce((sum, count) => sum + count, 0), changes);
+  assert.equal(market.scores.overCapacityS, 0);
+  assert.equal(world.files.size, 0);
+});
+
+Deno.test("demo() throttles far less than static limits of the same cores, beyond capacity never", async () => {
+  const world = recordedWorld();
+  assert.equal(await demo(["--minutes", "5", "--json", "--no-report"], world), 0);
+  const [market, , equal] = JSON.parse(world.output).runs;
+  assert.ok(Math.abs(market.scores.coresAllocated / equal.scores.coresAllocated - 1) < 0.01);
+  assert.ok(market.scores.throttledMsPerS <= equal.scores.throttledMsPerS / 3);
+  assert.equal(market.scores.overCapacityS, 0);
+});
+
+Deno.test("demo() names a wrong flag and its remedy, and exits with 2", async () => {
+  const world = recordedWorld();
+  assert.equal(await demo(["--pods", "0"], world), 2);
+  assert.match(world.errors, /--pods.*0.*1 to 200/s);
+  assert.equal(world.output, "");
+});
+
+Deno.test("demo() plays a trace of the user's own", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".txt" });
+  try {
+    await Deno.writeTextFile(path, Array.from({ length: 120 }, (_, s) => 20 + s % 30).join("\n"));
+    const world = recordedWorld();
+    assert.equal(await demo([...SMALL, "--trace", path], world), 0);
+    assert.ok(world.files.get("report.html")?.includes(path));
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
+Deno.test("demo() says what is wrong with a trace, and exits with 1", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".csv" });
+  try {
+    const missing = recordedWorld();
+    assert.equal(await demo(["--trace", `${path}.gone`], missing), 1);
+    assert.ok(missing.errors.includes(`${path}.gone`));
+    await Deno.writeTextFile(path, "12\n13\ntwelve\n");
+    const malformed = recordedWorld();
+    assert.equal(await demo(["--trace", path], malformed), 1);
+    assert.match(malformed.errors, /line 3.*twelve/s);
+    await Deno.writeTextFile(path, "0\n0\n0\n");
+    const idle = recordedWorld();
+    assert.equal(await demo(["--trace", path], idle), 1);
+    assert.match(idle.errors, /Cannot scale trace/);
+  } finally {
+    await Deno.remove(path);
+  }
+});

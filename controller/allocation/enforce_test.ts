@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { MarketReason } from "../../shared/api/reason.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  sampleDesired,
+  samplePod,
+} from "../../tests/contract/sample_objects.ts";
+import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
+
+const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
+
+interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
+  readonly limit?: number;
+  readonly applied?: number;
+  readonly reason?: MarketReason;
+  readonly refusal?: Error;
+}
+
+/** Own limit 200 m, the agent wants 300 m. */
+async function attempt(
+  choice: Choice = {},
+): Promise<{ outcome: Enforcement; patches: ResizePatch[]; turns: boolean[] }> {
+  const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
+  const containers = [sampleContainer({
+    containerID: "containerd://a",
+    limitCPU: limit,
+    appliedLimitCPU: applied,
+  })];
+  const sample = samplePod("web", { containers });
+  const pod: Pod = { ...sample, phase: "Running", metadata: { ...sample.metadata, uid: "u1" } };
+  const bare = sampleAllocation(pod);
+  const desired = sampleDesired("300m");
+  const market = desired.market === undefined ? {} : { market: { ...desired.market, reason } };
+  const app = { name: "app", containerID: "containerd://a", floor: 100, ceiling: 800, weight: 100 };
+  const bounds = { revision: 3, reason: "", containers: [app] };
+  const allocation = {
+    ...bare,
+    spec: { ...bare.spec, ...desired, ...market },
+    status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
+  };
+  const patches: ResizePatch[] = [];
+  const turns: boolean[] = [];
+  const outcome = await enforce({ pod, allocation, namespace: undefined, node: undefined }, {
+    resizer: {
+      resize(_namespace, _name, patch) {
+        patches.push(patch);
+        return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
+      },
+    },
+    outOfScope: undefined,
+    agentSilent: false,
+    originalUnknown: false,
+    backOffMs: 0,
+    takeTurn: (urgent) => {
+      turns.push(urgent);
+      return 0;
+    },
+    dryRun: false,
+    ...context,
+  });
+  return { outcome, patches, turns };
+}
+
+function test(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("enforce() patches the limit that the agent wants, with the pod's UID", async () => {
+  const { outcome, patches, turns } = await attempt();
+  assert.equal(outcome.patched, true);
+  assert.deepEqual(patches, [{
+    metadata: { uid: "u1" },
+    spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
+  }]);
+  assert.deepEqual(turns, [true]);
+});
+
+test("enforce() takes an unhurried turn where nobody waits", async () => {
+  assert.deepEqual((await attempt({ reason: "DemandFell" })).turns, [false]);
+  assert.deepEqual((await attempt({ reason: "LoanGiven" })).turns, [false]);
+  const restore = { reason: "DemandFell", limit: 300, outOfScope: OPTED_OUT } as const;
+  assert.deepEqual((await attempt(restore)).turns, [true]);
+});
+
+test("enforce() is done when the kubelet reports the wanted limit", async () => {
+  const { outcome, patches } = await attempt({ limit: 300 });
+  assert.equal(outcome.decision.reason, "Applied");
+  assert.deepEqual(patches, []);
+  const waiting = await attempt({ limit: 300, applied: 200 });
+  assert.equal(waiting.outcome.decision.reason, "ResizeInProgress");
+});
+
+test("enforce() brings own limits back out of scope and under a silent agent", async () => {
+  for (const cause of [{ outOfScope: OPTED_OUT }, { agentSilent: true }]) {
+    const { outcome, patches } = await attempt({ limit: 300, ...cause });
+    assert.equal(outcome.patched, true);
+    assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits.cpu, "200m");
+    const done = await attempt({ limit: 200, ...cause });
+    assert.equal(done.outcome.decision.reason, "Restored");
+    assert.deepEqual(done.patches, []);
+  }
+});
+
+test("enforce() touches nothing while the user's own limits are unknown", async () => {
+  for (const cause of [{}, { outOfScope: OPTED_OUT }]) {
+    const { outcome, patches } = await attempt({ originalUnknown: true, ...cause });
+    assert.equal(outcome.decision.reason, "OriginalUnknown");
+    assert.deepEqual(patches, []);
+  }
+});
+
+test("enforce() says in a dry run what it would do, restores included", async () => {
+  const { outcome, patches } = await attempt({ dryRun: true });
+  assert.equal(outcome.decision.reason, "DryRun");
+  assert.equal(outcome.decision.message, "would change app 200m → 300m");
+  assert.deepEqual(patches, []);
+  const restore = await attempt({ dryRun: true, limit: 300, outOfScope: OPTED_OUT });
+  assert.deepEqual(restore.patches, []);
+});
+
+test("enforce() returns the server's refusal, and throws what is none", async () => {
+  const refusal = new ApiError(403, "Forbidden", "quota");
+  const { outcome } = await attempt({ refusal });
+  assert.equal(outcome.refusal, refusal);
+  assert.equal(outcome.patched, false);
+  await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
+});
+
+test("restoreIntents() is empty when nothing is on record", () => {
+  assert.deepEqual(restoreIntents(sampleAllocation(samplePod("web")), "OptedOut"), []);
+});

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Bidder } from "../market/bids.ts";
+import { clearRound } from "../market/clearing_round.ts";
+import { committed } from "./commitment.ts";
+import { DEFAULT_PACE, grantable } from "./pace_options.ts";
+import { newPaceMemory, type PacedContainer, type PaceMemory } from "./paced_container.ts";
+import { planChanges, type PlannedContainer } from "./plan_changes.ts";
+
+const ROUND_MS = 250;
+/** Sums of a few dozen numbers. */
+const ROUNDING = 1e-6;
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** One container of the model: bounds, and what pacing remembers. */
+interface Player {
+  readonly floor: number;
+  readonly ceiling: number;
+  readonly weight: number;
+  readonly ownLimit: number;
+  memory: PaceMemory;
+  /** Limits of past rounds: the quota in force lags behind. */
+  readonly past: number[];
+}
+
+const players = fc.array(
+  fc.record({
+    floor: fc.integer({ min: 1, max: 60 }).map((tens) => tens * 10),
+    own: fc.integer({ min: 0, max: 100 }).map((tens) => tens * 10),
+    weight: fc.integer({ min: 1, max: 2000 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+).map((drawn) =>
+  drawn.map(({ floor, own, weight }): Player => {
+    const ownLimit = floor + own;
+    const ceiling = Math.floor(ownLimit * 4 / 10) * 10;
+    return { floor, ceiling, weight, ownLimit, memory: newPaceMemory(ownLimit, 0), past: [] };
+  })
+);
+
+interface Node {
+  readonly now: number;
+  readonly capacity: number;
+  readonly lag: number;
+}
+
+/** One round of the model: clears with these demands and paces. */
+function round(
+  table: readonly Player[],
+  demands: readonly number[],
+  { now, capacity, lag }: Node,
+): { mode: string; before: PacedContainer[]; planned: PlannedContainer[] } {
+  const bidders = table.map(({ floor, ceiling, weight, ownLimit, memory }, index): Bidder => {
+    const present = memory.limit;
+    const demand = demands[index] ?? 0;
+    return { floor, ceiling, weight, credit: 1, present, ownLimit, demand };
+  });
+  const { mode, outcomes } = clearRound(bidders, { capacity });
+  const before = outcomes.flatMap((outcome, index) => {
+    const player = table[index];
+    if (player === undefined) return [];
+    const { weight, memory, past } = player;
+    const quota = past.at(-1 - lag) ?? past[0] ?? memory.limit;
+    return [{ ...outcome, weight, memory, quota, heldBack: 0 }];
+  });
+  const planned = planChanges(before, { now, capacity, mode });
+  table.forEach((player, index) => {
+    player.memory = planned[index]?.memory ?? player.memory;
+    player.past.push(player.memory.limit);
+  });
+  return { mode, before, planned };
+}
+
+function sumCommitted(containers: readonly PacedContainer[], now: number): number {
+  return containers.reduce((sum, container) => sum + committed(container, now), 0);
+}
+
+/** What must hold for one container's change. */
+function checkChange(container: PacedContainer, plan: PlannedContainer, now: number): void {
+  const { change } = plan;
+  const { memory, floor, ceiling } = container;
+  if (change === undefined) {
+    assert.equal(plan.memory.limit, memory.limit);
+    return;
+  }
+  const { limit, reason } = change;
+  assert.equal(plan.memory.limit, limit);
+  assert.notEqual(limit, memory.limit);
+  assert.ok(Number.isInteger(limit) && limit >= floor && limit <= ceiling);
+  if (reason === "FloorRose" || reason === "CeilingFell") return;
+  if (limit > memory.limit) {
+    assert.ok(now - memory.raisedAt >= DEFAULT_PACE.raiseGapMs);
+    assert.match(reason, /^(Throttled|DemandRose|LoanGiven)$/);
+    return;
+  }
+  assert.ok(now - memory.since >= DEFAULT_PACE.warmUpMs, `${reason} while warming up`);
+  assert.match(reason, /^(DemandFell|FundsRaise|NodeCongested|LoanTakenBack|NodeOverloaded)$/);
+  if (plan.memory.fundedAt === now) {
+    assert.ok(now - memory.fundedAt >= DEFAULT_PACE.fundingGapMs);
+    return;
+  }
+  const since = memory.lower?.since ?? now;
+  assert.ok(now - since >= DEFAULT_PACE.lowerWaitMs, `${reason} without the wait`);
+  assert.equal(limit, Math.max(memory.lower?.highest ?? 0, container.target));
+}
+
+const load = fc.record({
+  capacity: fc.integer({ min: 0, max: 6000 }),
+  demands: fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { minLength: 6, maxLength: 6 }),
+  rounds: fc.integer({ min: 1, max: 160 }),
+});
+
+pure("planChanges() keeps its promises under any load, capacity and delay of the quotas", () => {
+  fc.assert(
+    fc.property(
+      players,
+      fc.array(load, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 0, max: 20 }),
+      (table, loads, lag) => {
+        let now = 0;
+        for (const { capacity, demands, rounds } of loads) {
+          for (let count = 0; count < rounds; count++) {
+            now += ROUND_MS;
+            const { before, planned } = round(table, demands, { now, capacity, lag });
+            before.forEach((container, index) => {
+              const plan = planned[index];
+              assert.ok(plan !== undefined);
+              checkChange(container, plan, now);
+            });
+            const after = before.map((container, index) => ({
+              ...container,
+              memory: planned[index]?.memory ?? container.memory,
+            }));
+            const most = Math.max(grantable(capacity, DEFAULT_PACE), sumCommitted(before, now));
+            assert.ok(sumCommitted(after, now) <= most + ROUNDING);
+          }
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** Rounds until `endMs` under constant demand; when the last change was, ms. */
+function lastChange(table: readonly Player[], demands: readonly number[], options: {
+  from: number;
+  endMs: number;
+  capacity: number;
+}): number {
+  let last = options.from;
+  for (let now = options.from + ROUND_MS; now <= options.endMs; now += ROUND_MS) {
+    const { planned } = round(table, demands, { now, capacity: options.capacity, lag: 2 });
+    if (planned.some(({ change }) => change !== undefined)) last = now;
+  }
+  return last;
+}
+
+const steps = fc.tuple(
+  fc.array(fc.double({ min: 0, max: 3000, noNaN: true }), { minLength: 6, maxLength: 6 }),
+  fc.array(fc.double({ min: 0, max: 3000, noNaN: true }), { minLength: 6, maxLength: 6 }),
+);
+
+pure("planChanges() settles within 60 s of a step of any size on a node that is not short", () => {
+  fc.assert(
+    fc.property(players, steps, (table, [first, second]) => {
+      // Room for every ceiling, and half as much again: nothing is ever scarce.
+      const capacity = 1.5 * table.reduce((sum, { ceiling }) => sum + ceiling, 1000);
+      lastChange(table, first, { from: 0, endMs: 60_000, capacity });
+      const last = lastChange(table, second, { from: 60_000, endMs: 240_000, capacity });
+      assert.ok(last < 120_000, `the last change came ${last - 60_000} ms after the step`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+pure("planChanges() comes to rest under constant demand on a node that is short, too", () => {
+  fc.assert(
+    fc.property(
+      players,
+      steps,
+      fc.integer({ min: 100, max: 6000 }),
+      (table, [first, second], capacity) => {
+        lastChange(table, first, { from: 0, endMs: 60_000, capacity });
+        const last = lastChange(table, second, { from: 60_000, endMs: 660_000, capacity });
+        assert.ok(last < 360_000, `the last change came ${last - 60_000} ms after the step`);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import type { PacedContainer } from "./paced_container.ts";
+import { pacedSample } from "./paced_sample.ts";
+import { planChanges, type PlanContext } from "./plan_changes.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** The changes on a node where grants may reach 970 m; `[limit, reason]` or nothing for each. */
+function changes(
+  containers: readonly PacedContainer[],
+  context: Partial<PlanContext> = {},
+): (readonly [number, string] | undefined)[] {
+  const base = { now: 100_000, capacity: 1000, mode: "uncongested" } as const;
+  return planChanges(containers, { ...base, ...context }).map(({ change }) =>
+    change === undefined ? undefined : [change.limit, change.reason]
+  );
+}
+
+pure("planChanges() changes nothing where limits are what they should be", () => {
+  assert.deepEqual(changes([pacedSample()]), [undefined]);
+  assert.deepEqual(changes([]), []);
+});
+
+pure("planChanges() brings a limit within its bounds at once, even while it warms up", () => {
+  const fresh = { since: 100_000 };
+  assert.deepEqual(
+    changes([pacedSample({ floor: 600, share: 600 }, fresh)]),
+    [[600, "FloorRose"]],
+  );
+  assert.deepEqual(
+    changes([pacedSample({ ceiling: 400, share: 400 }, fresh)]),
+    [[400, "CeilingFell"]],
+  );
+});
+
+pure("planChanges() raises in one step, and says whether throttling or usage asked for it", () => {
+  assert.deepEqual(changes([pacedSample({ share: 900 })]), [[900, "DemandRose"]]);
+  assert.deepEqual(changes([pacedSample({ share: 900, heldBack: 6 })]), [[900, "Throttled"]]);
+});
+
+pure(
+  "planChanges() leaves a raise of less than a fifth, and one within a second of the last",
+  () => {
+    assert.deepEqual(changes([pacedSample({ share: 600 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample({ share: 900 }, { raisedAt: 99_001 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample({ share: 900 }, { raisedAt: 99_000 })]), [
+      [900, "DemandRose"],
+    ]);
+  },
+);
+
+pure("planChanges() grants what is free, on the grid, and lets the surplus of others pay", () => {
+  const hungry = pacedSample({ share: 700, least: 37.3 }, { limit: 100 });
+  const sated = pacedSample({ share: 100, need: 100 });
+  // Free: 970 − 500 − 37.3 = 432; 37.3 + 430 is 460 on the grid, 232.7 wait, 2.7 are left.
+  assert.deepEqual(changes([hungry, sated]), [[460, "DemandRose"], [270, "FundsRaise"]]);
+});
+
+pure("planChanges() takes no more back while what was taken is on its way", () => {
+  const hungry = pacedSample({ share: 700 });
+  const paying = pacedSample({ share: 100, need: 100, quota: 500 }, {
+    limit: 300,
+    fundedAt: 0,
+    recent: [{ until: 101_000, limit: 500 }],
+  });
+  assert.deepEqual(changes([hungry, paying]), [undefined, undefined]);
+});
+
+pure(
+  "planChanges() says why a container pays: need, congestion, a loan, or an overloaded node",
+  () => {
+    const hungry = pacedSample({ share: 900 });
+    const pays = (fields: Partial<PacedContainer>, lent = false) =>
+      changes([hungry, pacedSample({ share: 100, ...fields }, { lent })])[1];
+    assert.deepEqual(pays({ need: 100 }), [100, "FundsRaise"]);
+    assert.deepEqual(pays({ need: 800 }), [100, "NodeCongested"]);
+    assert.deepEqual(pays({ need: 100 }, true), [100, "LoanTakenBack"]);
+    assert.deepEqual(
+      changes([pacedSample({ share: 100 })], { mode: "overloaded", capacity: 50 }),
+      [[100, "NodeOverloaded"]],
+    );
+  },
+);
+
+pure(
+  "planChanges() follows lower demand after the wait, and calls a smaller node by its name",
+  () => {
+    const lower = { since: 70_000, highest: 200 };
+    assert.deepEqual(changes([pacedSample({ share: 200, need: 195 }, { lower })]), [
+      [200, "DemandFell"],
+    ]);
+    assert.deepEqual(changes([pacedSample({ share: 200, need: 450 }, { lower })]), [
+      [200, "NodeCongested"],
+    ]);
+  },
+);
+
+pure("planChanges() lends after the wait, unless somebody waits or it is not free", () => {
+  const loan = { since: 70_000, lowest: 800 };
+  const borrower = pacedSample({ target: 800 }, { loan });
+  assert.deepEqual(changes([borrower]), [[800, "LoanGiven"]]);
+  assert.deepEqual(changes([borrower], { capacity: 800 }), [undefined]);
+  const waiting = pacedSample({ share: 4000 }, { limit: 400 });
+  assert.deepEqual(changes([borrower, waiting])[0], undefined);
+});

@@ -1,0 +1,23 @@
+/**
+ * Tells how a trace is written from what stands in it.
+ *
+ * @module
+ */
+import type { TraceFormat } from "./trace.ts";
+
+/**
+ * JSON is an answer of Prometheus; lines without a comma are request rates; a CSV of two columns is
+ * `timestamp,value`, and any other a list of arrivals. A wrong guess is not dangerous: the parser
+ * then names the first line that does not fit.
+ */
+export function guessTraceFormat(text: string): TraceFormat {
+  const body = text.replace(/^\uFEFF/, "").trimStart();
+  if (body.startsWith("{") || body.startsWith("[")) return "prometheus";
+  const [first = "", second = first] = body.split("\n", 2);
+  // The first line may hold column names.
+  const columns = second.split(",").length;
+  if (columns === 1 && first.split(",").length === 1) {
+    return /[:T]/.test(second) ? "arrivals" : "rps";
+  }
+  return columns === 2 ? "cores" : "arrivals";
+}
