@@ -28,11 +28,12 @@ export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<
   const told = (law: string) => (doneS: number) => onProgress(law, doneS);
   const market = await runMarket(scene, { ...MARKET, onProgress: told(MARKET.law) });
   const ownLimits = scene.pods.map(({ ownLimit }) => ownLimit);
-  const own = runStatic(scene, ownLimits, { ...OWN, onProgress: told(OWN.law) });
+  const own = runStatic(scene, { ...OWN, limits: ownLimits, onProgress: told(OWN.law) });
   const sum = ownLimits.reduce((total, limit) => total + limit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
-  const equal = runStatic(scene, ownLimits.map((limit) => Math.round(limit * factor)), {
+  const equal = runStatic(scene, {
     ...EQUAL,
+    limits: ownLimits.map((limit) => Math.round(limit * factor)),
     onProgress: told(EQUAL.law),
   });
   return [market, own, equal];

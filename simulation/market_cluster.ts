@@ -46,7 +46,7 @@ export interface MarketCluster {
 }
 
 /** Virtual time begins at this moment: stamps in objects are the same in every run. */
-export const WALL_START = Date.UTC(2026, 0, 1);
+export const WALL_START: number = Date.UTC(2026, 0, 1);
 
 /** Seeds of the parts, kept apart from each other and from the workloads'. */
 const SEEDS = { node: 1, api: 2, kubelet: 3, agent: 4, controller: 5 } as const;

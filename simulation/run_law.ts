@@ -48,12 +48,16 @@ function recorderFor(scene: Scene, node: ReturnType<typeof sceneNode>): Recorder
   return createRecorder(node, { pods, capacity, seconds: scene.minutes * 60 });
 }
 
-/** The scene under fixed limits, in the order of its pods, millicores. */
-export function runStatic(
-  scene: Scene,
-  limits: readonly number[],
-  text: LawText & { readonly onProgress?: OnProgress },
-): RunRecord {
+/** What a run of fixed limits needs beside the scene. */
+export interface StaticOptions extends LawText {
+  /** In the order of the scene's pods, millicores. */
+  readonly limits: readonly number[];
+  readonly onProgress?: OnProgress;
+}
+
+/** The scene under fixed limits. */
+export function runStatic(scene: Scene, options: StaticOptions): RunRecord {
+  const { limits, onProgress, law, description } = options;
   const node = sceneNode(scene);
   scene.pods.forEach((pod, index) => node.addPod(podOnNode(pod, limits[index] ?? pod.ownLimit)));
   const recorder = recorderFor(scene, node);
@@ -61,9 +65,9 @@ export function runStatic(
   for (let at = STEP_MS; at <= endMs; at += STEP_MS) {
     node.advance(at);
     recorder.sample();
-    if (at % (PROGRESS_S * 1000) === 0) text.onProgress?.(at / 1000);
+    if (at % (PROGRESS_S * 1000) === 0) onProgress?.(at / 1000);
   }
-  return assembleRecord(recorder.series(), { ...text, seed: scene.seed });
+  return assembleRecord(recorder.series(), { law, description, seed: scene.seed });
 }
 
 /** The scene under the market: the real loops of agent and controller on a simulated cluster. */

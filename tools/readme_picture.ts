@@ -4,7 +4,7 @@
  * @module
  */
 import { pathToFileURL } from "node:url";
-import { openBrowser } from "../tests/browser/open_browser.ts";
+import { openBrowser } from "./open_browser.ts";
 
 /** The demo writes it there for this purpose. */
 const REPORT = "build/report.html";

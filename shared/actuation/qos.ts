@@ -5,7 +5,8 @@
  */
 import type { PodContainer, QOSClass } from "../api/pod.ts";
 
-type Resources = Pick<
+/** The resources that decide. */
+export type Resources = Pick<
   PodContainer,
   "requestCPU" | "limitCPU" | "requestMemory" | "limitMemory"
 >;

@@ -12,7 +12,8 @@ export interface LimitChange {
   readonly limitCPU: number;
 }
 
-interface ContainerResources {
+/** One container of the patch. */
+export interface ContainerResources {
   readonly name: string;
   readonly resources: { readonly limits: { readonly cpu: string } };
 }

@@ -29,7 +29,8 @@ interface Player {
 const players = fc.array(
   fc.record({
     floor: fc.integer({ min: 1, max: 60 }).map((tens) => tens * 10),
-    own: fc.integer({ min: 0, max: 100 }).map((tens) => tens * 10),
+    /** Users write limits off the grid, too. */
+    own: fc.integer({ min: 10, max: 1000 }),
     weight: fc.integer({ min: 1, max: 2000 }),
   }),
   { minLength: 1, maxLength: 6 },
@@ -94,6 +95,7 @@ function checkChange(container: PacedContainer, plan: PlannedContainer, now: num
   if (limit > memory.limit) {
     assert.ok(now - memory.raisedAt >= DEFAULT_PACE.raiseGapMs);
     assert.match(reason, /^(Throttled|DemandRose|LoanGiven)$/);
+    assert.equal(limit % 10, 0);
     return;
   }
   assert.ok(now - memory.since >= DEFAULT_PACE.warmUpMs, `${reason} while warming up`);

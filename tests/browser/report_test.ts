@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { renderReport } from "../../simulation/report/render_report.ts";
 import { SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
 import { syntheticRuns } from "../fixtures/run_records.ts";
-import { openBrowser, withoutBrowser } from "./open_browser.ts";
+import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
 
 const SCENE = {
   description: "Twenty small services on one node of eight cores.",

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import type { NodeSample } from "../shared/cgroup/sample.ts";
+import { createInformer } from "../shared/control/informer.ts";
+import { silentLog } from "../shared/log.ts";
+import { parseCPU } from "../shared/quantity.ts";
+import { seededRandom } from "../shared/random.ts";
+import { createSimulatedAPI } from "../simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { sampleNode } from "../tests/contract/sample_objects.ts";
+import type { RoundResult } from "./market_round.ts";
+import { runNodeLoop } from "./node_loop.ts";
+import { boundedAllocation, sampleReading } from "./sample_seat.ts";
+
+const MINUTE_MS = 60_000;
+const PODS = ["a", "b"] as const;
+
+/** A server with two pods on a node of four CPUs; limits are in force as soon as they are written. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const api = createSimulatedAPI({ clock, random: seededRandom(1) });
+  const { Node: nodes, PodAllocation: allocations } = api.store.tables;
+  nodes.seed(sampleNode("node-1"));
+  for (const pod of PODS) allocations.seed(boundedAllocation(pod));
+  /** Millicores that each pod would use. */
+  const demand = new Map<string, number>(PODS.map((pod) => [pod, 300]));
+  const limitOf = (pod: string): number =>
+    parseCPU(allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ?? "500m");
+
+  const sense = (at: number): NodeSample => {
+    const containers = PODS.map((pod) => {
+      const quota = limitOf(pod);
+      const wanted = demand.get(pod) ?? 0;
+      const heldBack = Math.max(0, wanted - quota);
+      const throttledPeriods = heldBack > 0 ? 2 : 0;
+      const usage = wanted - heldBack;
+      return sampleReading(pod, { at, usage, heldBack, throttledPeriods, quota });
+    });
+    const byID = new Map(containers.map((sample) => [sample.containerID, sample]));
+    return { at, containers: byID, unmanaged: 0 };
+  };
+
+  const startAgent = () => {
+    const abort = new AbortController();
+    const { signal } = abort;
+    const rounds: RoundResult[] = [];
+    const random = seededRandom(2);
+    const informer = createInformer({
+      source: api.listWatch("PodAllocation", { nodeName: "node-1" }),
+      clock,
+      random,
+      log: silentLog,
+      name: "PodAllocation",
+    });
+    const parts = {
+      allocations: informer,
+      sense,
+      writer: api.desiredWriter("node-1"),
+      link: api.nodeLink("node-1"),
+      clock,
+      log: silentLog,
+    };
+    const observe = (round: RoundResult): void => void rounds.push(round);
+    const ended = Promise.all([
+      informer.run(signal),
+      runNodeLoop(parts, signal, { observe }),
+    ]);
+    const stop = async (): Promise<void> => {
+      abort.abort();
+      await clock.runUntil(clock.monotonic() + 1000);
+      await ended;
+    };
+    return { rounds, stop };
+  };
+  const writes = (): number => api.requests.get("patch PodAllocation") ?? 0;
+  const renewals = (): number => api.requests.get("patch Lease") ?? 0;
+  return { clock, api, nodes, demand, limitOf, startAgent, writes, renewals };
+}
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("runNodeLoop() writes nothing but its lease, once a minute, when nothing changes", async () => {
+  const { clock, startAgent, writes, renewals } = stage();
+  const { stop } = startAgent();
+  await clock.runUntil(3 * MINUTE_MS);
+  const before = { writes: writes(), renewals: renewals() };
+  assert.ok(before.writes >= PODS.length);
+  await clock.runUntil(8 * MINUTE_MS);
+  assert.equal(writes(), before.writes);
+  assert.equal(renewals(), before.renewals + 5);
+  await stop();
+});
+
+test("runNodeLoop() raises a limit within a second of the demand", async () => {
+  const { clock, demand, limitOf, startAgent } = stage();
+  const { stop } = startAgent();
+  await clock.runUntil(5000);
+  demand.set("a", 1000);
+  await clock.runUntil(6000);
+  assert.ok(limitOf("a") >= 1000, `the limit is ${limitOf("a")}`);
+  await stop();
+});
+
+test("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
+  const { clock, api, demand, limitOf, startAgent } = stage();
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(5000);
+  const limit = limitOf("a");
+  api.stop();
+  demand.set("a", 1500);
+  const before = rounds.length;
+  await clock.runUntil(25_000);
+  assert.equal(limitOf("a"), limit);
+  // At least one round each sampling interval of 250 ms.
+  assert.ok(rounds.length - before >= 79, `${rounds.length - before} rounds`);
+  api.start();
+  await clock.runUntil(25_000 + 30_000 + 2000);
+  assert.ok(limitOf("a") >= 1500, `the limit is ${limitOf("a")}`);
+  await stop();
+});
+
+test("runNodeLoop() begins once the API is there", async () => {
+  const { clock, api, startAgent, writes } = stage();
+  api.stop();
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(20_000);
+  assert.equal(rounds.length, 0);
+  api.start();
+  await clock.runUntil(MINUTE_MS);
+  assert.ok(rounds.length > 0 && writes() >= PODS.length);
+  await stop();
+});
+
+test("runNodeLoop() takes over the limits of an agent before it without a change", async () => {
+  const { clock, startAgent, writes, limitOf } = stage();
+  const first = startAgent();
+  await clock.runUntil(3 * MINUTE_MS);
+  await first.stop();
+  const before = { writes: writes(), limits: PODS.map(limitOf) };
+  const second = startAgent();
+  await clock.runUntil(5 * MINUTE_MS);
+  assert.ok(second.rounds.length > 0);
+  assert.deepEqual({ writes: writes(), limits: PODS.map(limitOf) }, before);
+  await second.stop();
+});
+
+test("runNodeLoop() follows a node that shrank: limits sum to less than it has left", async () => {
+  const { clock, nodes, demand, limitOf, startAgent } = stage();
+  for (const pod of PODS) demand.set(pod, 1000);
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(2 * MINUTE_MS);
+  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 1000 }));
+  // A minute until the heartbeat, 30 s until limits follow.
+  await clock.runUntil(4 * MINUTE_MS);
+  const last = rounds.at(-1);
+  assert.equal(last?.capacity, 900);
+  assert.equal(last?.mode, "congested");
+  const sum = PODS.reduce((total, pod) => total + limitOf(pod), 0);
+  assert.ok(sum <= 900, `the limits sum to ${sum}`);
+  await stop();
+});
