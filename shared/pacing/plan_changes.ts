@@ -188,6 +188,7 @@ function lend(draft: Draft): void {
     const cost = committedAt(container, limit) - committed(container, now);
     if (cost > draft.free) continue;
     draft.free -= Math.max(0, cost);
-    change(draft, index, { limit, reason: "LoanGiven" });
+    const needed = container.share > container.memory.limit;
+    change(draft, index, { limit, reason: needed ? "DemandRose" : "LoanGiven" });
   }
 }
