@@ -13,11 +13,10 @@ import type { TraceFormat } from "./trace.ts";
 export function guessTraceFormat(text: string): TraceFormat {
   const body = text.replace(/^\uFEFF/, "").trimStart();
   if (body.startsWith("{") || body.startsWith("[")) return "prometheus";
-  const [first = "", second = first] = body.split("\n", 2);
+  const [first = "", second = ""] = body.split("\n", 2);
   // The first line may hold column names.
-  const columns = second.split(",").length;
-  if (columns === 1 && first.split(",").length === 1) {
-    return /[:T]/.test(second) ? "arrivals" : "rps";
-  }
+  const sample = second.trim() === "" ? first : second;
+  const columns = sample.split(",").length;
+  if (columns === 1) return /[:T]/.test(sample) ? "arrivals" : "rps";
   return columns === 2 ? "cores" : "arrivals";
 }
