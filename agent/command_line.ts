@@ -11,7 +11,12 @@ export type Request =
   | { readonly config: AgentConfig }
   | { readonly exitCode: 0 | 2; readonly text: string };
 
-/** Parses the arguments without the program's name. Never throws for what a user may type. */
+const SEE_HELP = "see deno task agent --help";
+
+/**
+ * Parses the arguments without the program's name. Never throws for what a user may type. One `--`
+ * at the start is passed over: `deno task agent -- --once` hands it on.
+ */
 export function parseCommandLine(args: readonly string[]): Request {
   let text = "";
   const program = new Command("agent")
@@ -24,7 +29,7 @@ export function parseCommandLine(args: readonly string[]): Request {
     .exitOverride()
     .configureOutput({
       writeOut: (part) => text += part,
-      writeErr: (part) => text += part,
+      writeErr: () => {},
       // Without these, the library asks the environment, which the agent may not read.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
@@ -32,13 +37,22 @@ export function parseCommandLine(args: readonly string[]): Request {
       getErrHelpWidth: () => 100,
     });
   try {
-    program.parse(args, { from: "user" });
+    program.parse(args[0] === "--" ? args.slice(1) : args, { from: "user" });
     return { config: agentConfig(program.opts<AgentFlags>()) };
   } catch (error) {
-    if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return { exitCode: 0, text };
+      return usageError(`Cannot run the agent: ${error.message.replace(/^error: /, "")}`);
+    }
     if (error instanceof RangeError || error instanceof SyntaxError) {
-      return { exitCode: 2, text: `${error.message}\n` };
+      return usageError(error.message);
     }
     throw error;
   }
+}
+
+/** One line, whatever the parser's message looks like. */
+function usageError(message: string): Request {
+  const sentence = message.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
+  return { exitCode: 2, text: `${sentence}; ${SEE_HELP}\n` };
 }

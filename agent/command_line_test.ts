@@ -28,6 +28,30 @@ test("parseCommandLine() takes every flag", () => {
   });
 });
 
+test("parseCommandLine() passes over one -- at the start, and only there", () => {
+  const args = ["--once", "--cgroup-root", "/mnt/x", "--json"];
+  assert.deepEqual(parseCommandLine(["--", ...args]), parseCommandLine(args));
+  assert.deepEqual(parseCommandLine(["--"]), parseCommandLine([]));
+  assert.match(refusal(["--", "--", "--once"]), /too many arguments/);
+  assert.match(refusal(["--once", "--", "--json"]), /too many arguments/);
+});
+
+test("parseCommandLine() words every refusal alike, in one line", () => {
+  assert.equal(
+    refusal(["--bogus"]),
+    "Cannot run the agent: unknown option '--bogus'; see deno task agent --help\n",
+  );
+  assert.equal(
+    refusal(["--cores", "0"]),
+    'Cannot run the agent: --cores "0" is not a whole number from 1 to 8192; ' +
+      "see deno task agent --help\n",
+  );
+  const wrong = [["--onze"], ["--interval", "1"], ["--interval", "1ms"], ["--cgroup-root", ""]];
+  for (const args of [...wrong, ["now"], ["--cores"]]) {
+    assert.match(refusal(args), /^Cannot run the agent: [^\n]*; see deno task agent --help\n$/);
+  }
+});
+
 test("parseCommandLine() explains itself", () => {
   const request = parseCommandLine(["--help"]);
   assert.ok("exitCode" in request);
@@ -38,13 +62,13 @@ test("parseCommandLine() explains itself", () => {
 });
 
 test("parseCommandLine() names flag and value of what it refuses", () => {
-  assert.match(refusal(["--interval", "250"]), /--interval: "250" is not a duration/);
-  assert.match(refusal(["--interval", "-1s"]), /--interval: "-1s"/);
-  assert.match(refusal(["--interval", "9ms"]), /--interval: 9ms is not between/);
-  assert.match(refusal(["--interval", "61s"]), /--interval: 61s is not between/);
-  assert.match(refusal(["--cores", "0"]), /--cores: "0"/);
-  assert.match(refusal(["--cores", "1e2"]), /--cores: "1e2"/);
-  assert.match(refusal(["--cgroup-root", ""]), /--cgroup-root: it is empty/);
+  assert.match(refusal(["--interval", "250"]), /--interval "250" is not a duration/);
+  assert.match(refusal(["--interval", "-1s"]), /--interval "-1s"/);
+  assert.match(refusal(["--interval", "9ms"]), /--interval 9ms is not between/);
+  assert.match(refusal(["--interval", "61s"]), /--interval 61s is not between/);
+  assert.match(refusal(["--cores", "0"]), /--cores "0"/);
+  assert.match(refusal(["--cores", "1e2"]), /--cores "1e2"/);
+  assert.match(refusal(["--cgroup-root", ""]), /--cgroup-root is empty/);
   assert.match(refusal(["--verbose"]), /unknown option '--verbose'/);
   assert.match(refusal(["now"]), /too many arguments/);
   assert.match(refusal(["--interval"]), /argument missing/);

@@ -40,11 +40,11 @@ export function agentConfig(
 ): AgentConfig {
   const root = cgroupRoot.replace(/(?<=.)\/+$/, "");
   if (root === "") {
-    throw new RangeError("Cannot use --cgroup-root: it is empty, expected a directory");
+    throw new RangeError("Cannot run the agent: --cgroup-root is empty, expected a directory");
   }
   const intervalMs = parseDuration(interval, "--interval");
   if (intervalMs < SHORTEST_MS || intervalMs > LONGEST_MS) {
-    throw new RangeError(`Cannot use --interval: ${interval} is not between 10ms and 1m`);
+    throw new RangeError(`Cannot run the agent: --interval ${interval} is not between 10ms and 1m`);
   }
   const config = { cgroupRoot: root, intervalMs, json };
   return cores === undefined ? config : { ...config, cores: parseCores(cores) };
@@ -56,7 +56,7 @@ function parseDuration(text: string, flag: string): number {
   const factor = MS_PER_UNIT[unit];
   if (number === undefined || factor === undefined) {
     throw new SyntaxError(
-      `Cannot use ${flag}: "${text}" is not a duration, expected for instance 250ms or 2s`,
+      `Cannot run the agent: ${flag} "${text}" is not a duration, expected for instance 250ms or 2s`,
     );
   }
   return Number(number) * factor;
@@ -65,7 +65,9 @@ function parseDuration(text: string, flag: string): number {
 function parseCores(text: string): number {
   const cores = Number(text);
   if (!Number.isInteger(cores) || cores < 1 || cores > MOST_CORES || !/^\d+$/.test(text)) {
-    throw new RangeError(`Cannot use --cores: "${text}" is not a whole number from 1 to 8192`);
+    throw new RangeError(
+      `Cannot run the agent: --cores "${text}" is not a whole number from 1 to 8192`,
+    );
   }
   return cores;
 }

@@ -37,13 +37,35 @@ export function desiredWrites(
     if (allocation === undefined) continue;
     const last = lastWritten.get(key) ?? allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
-    const changed = results.find(({ changedFor }) => changedFor !== undefined)?.changedFor;
+    const changed = weightiest(results);
     const stale = last.market?.observedBounds !== revision;
     if (changed === undefined && last.containers !== undefined && !stale) continue;
     const reason = changed ?? last.market?.reason ?? "FirstClearing";
     writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
   }
   return writes;
+}
+
+/** What nobody waits for says least about a pod whose containers moved in different ways. */
+const QUIET_REASONS: readonly MarketReason[] = ["DemandFell", "LoanGiven"];
+
+/** More than any limit, millicores. */
+const SOMEBODY_WAITS = 1e9;
+
+/**
+ * The one reason of a pod: that of the container that moved most, among those moved for a reason that
+ * somebody waits for, if there is one.
+ */
+function weightiest(results: readonly SeatResult[]): MarketReason | undefined {
+  const rank = ({ changedFor, limit, from }: SeatResult): number =>
+    changedFor === undefined
+      ? -1
+      : Math.abs(limit - from) + (QUIET_REASONS.includes(changedFor) ? 0 : SOMEBODY_WAITS);
+  let found: SeatResult | undefined;
+  for (const result of results) {
+    if (rank(result) > (found === undefined ? -1 : rank(found))) found = result;
+  }
+  return found?.changedFor;
 }
 
 function desiredOf(

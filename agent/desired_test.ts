@@ -20,6 +20,7 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
     need: 310.4,
     share: 320,
     target: 400,
+    from: 500,
     limit: 500,
     ...(changedFor === undefined ? {} : { changedFor }),
   }));
@@ -83,6 +84,24 @@ pure("desiredWrites() confirms bounds of another revision, with the reason of be
   assert.equal(write?.desired.market?.observedBounds, 2);
   assert.equal(write?.desired.market?.reason, "Throttled");
 });
+
+pure(
+  "desiredWrites() tells of several moves the one that somebody waits for, and the largest",
+  () => {
+    const containers = ["a", "b", "c"].map((id) => sampleBounds(id, { name: `in-${id}` }));
+    const status = { bounds: { revision: 1, reason: "", containers } };
+    const reasons: readonly MarketReason[] = ["DemandFell", "FundsRaise", "Throttled"];
+    const from = [900, 510, 200];
+    const seats = resultsOf(boundedAllocation("a", { spec: WRITTEN, status }))
+      .flatMap((seat, place): SeatResult[] => {
+        const changedFor = reasons[place];
+        return changedFor === undefined ? [] : [{ ...seat, changedFor, from: from[place] ?? 500 }];
+      });
+    assert.equal(seats.length, 3);
+    const [write] = desiredWrites(roundOf(seats), NOTHING);
+    assert.equal(write?.desired.market?.reason, "Throttled");
+  },
+);
 
 pure("desiredWrites() adds a pod's containers up and leaves out an infinite price", () => {
   const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];

@@ -6,6 +6,7 @@
 import { readNodeCores } from "../shared/cgroup/node_cores.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
+import { type Log, silentLog } from "../shared/log.ts";
 import type { AgentConfig } from "./config.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 import type { WatchedPod } from "./watched_pod.ts";
@@ -36,6 +37,8 @@ export interface NodeView {
   readonly cores: number;
   readonly intervalMs: number;
   readonly pods: readonly PodView[];
+  /** Files whose text could not be used: path below the cgroup root, and what is wrong with it. */
+  readonly warnings: readonly string[];
 }
 
 /** What a look works with. */
@@ -51,15 +54,32 @@ export async function lookOnce(
   { tree, clock, fallbackCores }: LookParts,
   config: Pick<AgentConfig, "intervalMs" | "cores">,
 ): Promise<NodeView> {
-  const cores = config.cores ?? readNodeCores(tree) ?? fallbackCores;
-  const sampler = createNodeSampler({ tree, cores });
+  const warnings: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (message, { file, error } = {}) =>
+      void warnings.push(`${message}${file === undefined ? "" : ` ${file}`}: ${error}`),
+  };
+  const cores = config.cores ?? coresOf(tree, log) ?? fallbackCores;
+  const sampler = createNodeSampler({ tree, cores, log });
   const start = clock.monotonic();
   sampler.sample(start, new Set());
   await clock.sleep(config.intervalMs);
   const end = clock.monotonic();
   sampler.sample(end, new Set());
   const pods = sampler.pods().map(podView).sort((a, b) => a.uid < b.uid ? -1 : 1);
-  return { layout: sampler.layout.description, cores, intervalMs: end - start, pods };
+  const { description: layout } = sampler.layout;
+  return { layout, cores, intervalMs: end - start, pods, warnings };
+}
+
+function coresOf(tree: CgroupTree, log: Log): number | undefined {
+  try {
+    return readNodeCores(tree);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    log.warn("Cannot count the node's CPUs", { error: error.message });
+    return undefined;
+  }
 }
 
 function podView({ uid, own, containers }: WatchedPod): PodView {

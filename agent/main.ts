@@ -7,6 +7,7 @@
  */
 import { openCgroupTree } from "../adapters/cgroup_files.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
 import type { Clock } from "../shared/clock.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { lookOnce } from "./look_once.ts";
@@ -19,7 +20,10 @@ export interface Surroundings {
   readonly clock: Clock;
 }
 
-/** Runs the agent with these arguments; resolves with the exit code. */
+/**
+ * Runs the agent with these arguments; resolves with the exit code. Rejects only for a fault of the
+ * program. Files that cannot be used are warned of on `err`; the rest of the node is still shown.
+ */
 export async function runAgent(
   args: readonly string[],
   { out, err, clock }: Surroundings,
@@ -36,13 +40,27 @@ export async function runAgent(
       { tree, clock, fallbackCores: navigator.hardwareConcurrency },
       config,
     );
+    for (const warning of view.warnings) err(`${warning}\n`);
     out(config.json ? `${JSON.stringify(view, null, 2)}\n` : nodeTable(view));
     return 0;
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!isNodeError(error)) throw error;
     err(`${error.message}\n`);
     return 1;
   }
+}
+
+/** Errors that the node or the user's rights cause; all others are faults of the program. */
+function isNodeError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error.cause === NO_LAYOUT || error instanceof Deno.errors.NotFound ||
+    error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied ||
+    isSystemError(error);
+}
+
+/** Whether the operating system refused, with EIO or EMFILE for instance. */
+function isSystemError(error: Error): boolean {
+  return "code" in error && typeof error.code === "string" && /^E[A-Z0-9]+$/.test(error.code);
 }
 
 if (import.meta.main) {

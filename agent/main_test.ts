@@ -10,6 +10,7 @@ const ID = "ab".repeat(32);
 /** Version 1 files in a temporary directory, and a clock whose sleep lets the container work. */
 async function inFolder(
   fn: (root: string, run: (args: string[]) => Promise<Outcome>) => Promise<void>,
+  { afterShow = () => {} }: { readonly afterShow?: (root: string) => void } = {},
 ): Promise<void> {
   const root = await Deno.makeTempDir({ prefix: "agent-main-" });
   let now = 0;
@@ -27,6 +28,7 @@ async function inFolder(
       write(`cpu/${directory}/cpu.shares`, "512\n");
       write(`cpuacct/${directory}/cpuacct.usage`, `${now * 150_000}\n`);
     }
+    afterShow(root);
   };
   const clock: Clock = {
     ...systemClock,
@@ -78,6 +80,7 @@ Deno.test("runAgent() prints what it saw as JSON", () =>
           throttledPeriods: 0,
         }],
       }],
+      warnings: [],
     });
   }));
 
@@ -106,11 +109,60 @@ Deno.test("runAgent() ends with 1 and what it tried where there are no pods", ()
     assert.match(err, /^Cannot find the cgroups of pods: .*Tried .*\n$/);
   }));
 
+Deno.test("runAgent() warns of a file that it cannot use, and shows the rest", () => {
+  const afterShow = (root: string) => {
+    Deno.writeTextFileSync(`${root}/cpu/${POD}/${ID}/cpu.stat`, "nr_periods lots\n");
+    Deno.writeTextFileSync(`${root}/cpuset/cpuset.effective_cpus`, "all\n");
+  };
+  return inFolder(async (root, run) => {
+    const { code, out, err } = await run(["--", "--once", "--cgroup-root", root, "--json"]);
+    assert.equal(code, 0);
+    const { warnings, pods } = JSON.parse(out);
+    assert.equal(warnings.length, 2);
+    assert.match(warnings[0], /^Cannot count the node's CPUs: Cannot parse .*effective_cpus: /);
+    const [, second] = warnings;
+    assert.ok(second.startsWith(`Cannot use a cgroup's file cpu/${POD}/${ID}/cpu.stat: `), second);
+    assert.match(second, /cpu\.stat: line 1 is "lots", expected a counter$/);
+    assert.equal(err, `${warnings.join("\n")}\n`);
+    assert.deepEqual(pods, [{ uid: UID, request: 500, containers: [{ id: ID, quota: 200 }] }]);
+    const table = await run(["--cgroup-root", root]);
+    assert.equal(table.err, err);
+    assert.match(table.out, /^cgroup v1/);
+  }, { afterShow });
+});
+
+Deno.test("runAgent() ends with 1 where the system refuses, and rejects for a fault of its own", () =>
+  inFolder(async (root) => {
+    const runWith = async (error: unknown) => {
+      let err = "";
+      const clock: Clock = { ...systemClock, sleep: () => Promise.reject(error) };
+      const world = { out: () => {}, err: (text: string) => err += text, clock };
+      return [await runAgent(["--cgroup-root", root], world), err];
+    };
+    const inputOutput = Object.assign(new Error("Input/output error"), { code: "EIO" });
+    for (
+      const error of [
+        new Deno.errors.NotFound("gone"),
+        new Deno.errors.NotCapable("not allowed"),
+        new Deno.errors.PermissionDenied("denied"),
+        inputOutput,
+      ]
+    ) assert.deepEqual(await runWith(error), [1, `${error.message}\n`]);
+    const nodeStyle = Object.assign(new TypeError("bad"), { code: "ERR_INVALID_ARG_TYPE" });
+    const faults = [new TypeError("x is not a function"), new RangeError("x"), new Error("x")];
+    for (const fault of [...faults, nodeStyle]) {
+      await assert.rejects(runWith(fault), (rejected) => rejected === fault);
+    }
+  }));
+
 Deno.test("runAgent() ends with 2 for a wrong command line and 0 for help", () =>
   inFolder(async (_root, run) => {
     const wrong = await run(["--interval", "soon"]);
     assert.deepEqual([wrong.code, wrong.out], [2, ""]);
-    assert.match(wrong.err, /"soon" is not a duration/);
+    assert.match(
+      wrong.err,
+      /^Cannot run the agent: --interval "soon" is not a duration, .*; see deno task agent --help\n$/,
+    );
     const help = await run(["--help"]);
     assert.deepEqual([help.code, help.err], [0, ""]);
     assert.match(help.out, /--cgroup-root/);

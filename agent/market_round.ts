@@ -42,6 +42,8 @@ export interface RoundContext {
 export interface SeatResult extends RoundOutcome {
   readonly seat: Seat;
   readonly page: ContainerPage;
+  /** The limit before the round, and after it. */
+  readonly from: number;
   readonly limit: number;
   /** Set when the limit changed in this round. */
   readonly changedFor?: MarketReason;
@@ -77,8 +79,7 @@ export function runRound(
   const round = clearRound(seats.map(bidderOf), { capacity, lendUpTo });
   const paced = pair(seats, round.outcomes).map(([{ seat, page }, outcome]) => ({
     ...outcome,
-    // An active container may use its whole floor the next moment, whatever it needs on average.
-    least: Math.max(outcome.least, Math.min(outcome.floor, page.peak)),
+    least: leastOf(outcome, page, { now, warmUpMs: pace.warmUpMs }),
     weight: seat.bounds.weight * page.credit,
     memory: page.pace,
     quota: page.sample?.quota,
@@ -87,8 +88,9 @@ export function runRound(
   const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
   const results = pair(pair(seats, planned), round.outcomes).map(
     ([[{ seat, page }, plan], outcome]) => {
+      const from = page.pace.limit;
       page.pace = plan.memory;
-      const base = { ...outcome, seat, page, limit: plan.memory.limit };
+      const base = { ...outcome, seat, page, from, limit: plan.memory.limit };
       return plan.change === undefined ? base : { ...base, changedFor: plan.change.reason };
     },
   );
@@ -107,6 +109,18 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
     credit: seat.credit,
     peak: 0,
   };
+}
+
+/**
+ * What a container at its floor counts with, beside what it needs on average: what it used a moment
+ * ago it may use again the next, and while its readings are young, nobody knows: all of its floor.
+ */
+function leastOf(
+  { floor, least }: RoundOutcome,
+  { peak, pace }: ContainerPage,
+  { now, warmUpMs }: { now: number; warmUpMs: number },
+): number {
+  return now - pace.since < warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
 }
 
 function bidderOf({ seat, page }: { seat: Seat; page: ContainerPage }): Bidder {

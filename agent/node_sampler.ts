@@ -48,8 +48,6 @@ export interface NodeSampler {
    * one without two trustworthy looks is missing. Throws what the tree throws.
    */
   sample(at: number, managed: ReadonlySet<string>): NodeSample;
-  /** Looks at the pods of these containers only; the samples of all their containers. */
-  samplePart(at: number, ids: ReadonlySet<string>): ReadonlyMap<string, ContainerSample>;
   /** The pods as the last look found them. */
   pods(): readonly WatchedPod[];
   /** Closes all files. */
@@ -76,16 +74,17 @@ export function createNodeSampler(
   let scannedAt: number | undefined;
   let missing: ReadonlySet<string> = new Set();
 
-  const malformed = (error: SyntaxError, { stat }: CgroupFiles): void => {
-    if (reported.has(stat)) return;
-    reported.add(stat);
-    log.warn("Cannot use a cgroup's files", { stat, error: error.message });
+  const malformed = (error: SyntaxError, files: CgroupFiles): void => {
+    const file = malformedFile(error, files);
+    if (reported.has(file)) return;
+    reported.add(file);
+    log.warn("Cannot use a cgroup's file", { file, error: error.message });
   };
   const contextAt = (at: number) => ({ tree, at, cores, malformed });
 
-  const forget = ({ directories, stat }: CgroupFiles): void => {
-    reported.delete(stat);
-    for (const directory of directories) tree.release(directory);
+  const forget = (files: CgroupFiles): void => {
+    for (const file of pathsOf(files)) reported.delete(file);
+    for (const directory of files.directories) tree.release(directory);
   };
 
   const scan = (at: number): void => {
@@ -134,20 +133,20 @@ export function createNodeSampler(
       }
       return { at, containers, unmanaged };
     },
-    samplePart(at, ids) {
-      scanIfNeeded(at, ids);
-      const samples = new Map<string, ContainerSample>();
-      for (const pod of new Set([...ids].flatMap((id) => podOf.get(id) ?? []))) {
-        if (!isTooSoon(pod, at)) lookAtPod(pod, contextAt(at));
-        for (const { id, sample } of pod.containers.values()) {
-          if (sample !== undefined) samples.set(id, sample);
-        }
-      }
-      return samples;
-    },
     pods: () => [...pods.values()],
     close: () => tree.release(""),
   };
+}
+
+function pathsOf(files: CgroupFiles): string[] {
+  const { stat, usage, quota, period, pressure, weight, threads } = files;
+  return [stat, usage, quota, period, pressure, weight, threads];
+}
+
+/** The path of the file that the error names: a parser knows the name, not the directory. */
+function malformedFile({ message }: SyntaxError, files: CgroupFiles): string {
+  const named = (path: string) => message.startsWith(`Cannot parse ${path.replace(/^.*\//, "")}:`);
+  return pathsOf(files).find(named) ?? files.stat;
 }
 
 /** Whether a container is close to its quota, or there is no sample yet that could tell. */

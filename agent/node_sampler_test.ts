@@ -149,18 +149,6 @@ test("sample() keeps the last sample when it is asked again at once", () => {
   assert.equal(sampler.sample(255, NONE).containers.get(ID.hot), sample);
 });
 
-test("samplePart() looks at the pods of the given containers, and at no other", () => {
-  const { tree, sampler } = node();
-  put(tree, `kubepods/pod${OTHER}/${ID.cold}`, { quota: "20000" });
-  sampler.sample(0, NONE);
-  sampler.sample(250, NONE);
-  put(tree, HOT, { quota: "20000", usage: 15 });
-  const part = sampler.samplePart(350, new Set([ID.hot]));
-  assert.deepEqual([...part.keys()].sort(), [ID.hot, ID.pause]);
-  assert.equal(part.get(ID.hot)?.usage, 150);
-  assert.equal(sampler.sample(360, NONE).containers.get(ID.cold)?.at, 250);
-});
-
 test("sample() leaves out a container with a malformed file, and says so once", () => {
   const warnings: string[] = [];
   const log: Log = {
@@ -176,6 +164,17 @@ test("sample() leaves out a container with a malformed file, and says so once", 
   }
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? "", /line 1 is "many"/);
+});
+
+test("sample() names each malformed file of a cgroup by its path", () => {
+  const files: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (_message, fields) => void files.push(fields?.file) };
+  const { tree, sampler } = node({ log });
+  tree.write(`${HOT}/cpu.stat`, "usage_usec many\n");
+  tree.write(`${HOT}/cpu.max`, "much\n");
+  tree.write(`${POD}/cpu.weight`, "heavy\n");
+  for (const at of [0, 250, 1500]) sampler.sample(at, NONE);
+  assert.deepEqual(files.sort(), [`${HOT}/cpu.max`, `${HOT}/cpu.stat`, `${POD}/cpu.weight`]);
 });
 
 test("sample() passes on that the tree may not be read", () => {

@@ -20,6 +20,7 @@ Deno.test({
         { uid: "pod-1", request: 99.6, containers },
         { uid: "pod-2", containers: [{ id: "d".repeat(64) }] },
       ],
+      warnings: [],
     });
     assert.deepEqual(text.split("\n"), [
       "cgroup v2",

@@ -50,22 +50,26 @@ export async function demo(args: readonly string[], world: DemoWorld): Promise<n
     await play(parsed.options, world);
     return 0;
   } catch (error) {
-    if (!isFileError(error)) throw error;
+    if (!(error instanceof FileProblem)) throw error;
     world.err(`${error.message}\n`);
     return 1;
   }
 }
 
 async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
-  const { scene, report } = await readDemoScene(options);
+  const { scene, report } = await readDemoScene(options).catch((cause) => {
+    throw problemWith(`Cannot read trace "${options.trace?.path}"`, cause);
+  });
   const runs = await runDemo(scene, progressTo(world, options.minutes * 60));
-  if (options.report !== undefined) {
-    await world.writeFile(options.report, renderReport(runs, { scene: report }));
-  }
-  world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, options, world));
+  world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
+  if (options.report === undefined) return;
+  await world.writeFile(options.report, renderReport(runs, { scene: report })).catch((cause) => {
+    throw problemWith(`Cannot write report "${options.report}"`, cause);
+  });
+  if (!options.json) world.out(`Report: ${options.report}\n`);
 }
 
-function picture(runs: readonly RunRecord[], options: DemoOptions, world: DemoWorld): string {
+function picture(runs: readonly RunRecord[], world: DemoWorld): string {
   const { columns, outIsTerminal, noColor } = world;
   const look = { columns, color: wantsColor({ isTerminal: outIsTerminal, noColor }) };
   const [market] = runs;
@@ -73,9 +77,8 @@ function picture(runs: readonly RunRecord[], options: DemoOptions, world: DemoWo
     market === undefined ? "" : coresChart(market, look),
     throttlingChart(runs, look),
     scoreTable(runs, look),
-    options.report === undefined ? "" : `Report: ${options.report}`,
   ];
-  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  return `${parts.join("\n\n")}\n\n`;
 }
 
 /** Progress goes to standard error, so that output can be piped. */
@@ -96,11 +99,20 @@ function progressTo(world: DemoWorld, totalS: number): OnRunProgress {
 /** The law that is played last. */
 const LAST_LAW = "static, equal cores";
 
-/** Errors that the user's own files cause; all others are faults of the program. */
-function isFileError(error: unknown): error is Error {
-  return error instanceof SyntaxError || error instanceof RangeError ||
-    error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied ||
-    error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.IsADirectory;
+/** What is wrong with a file of the user's. */
+class FileProblem extends Error {
+  override readonly name = "FileProblem";
+}
+
+/** The problem in words; a fault of the program stays what it is, so that it shows where it is. */
+function problemWith(action: string, cause: unknown): unknown {
+  if (cause instanceof SyntaxError) return new FileProblem(cause.message, { cause });
+  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
+  if (!known || !(cause instanceof Error)) return cause;
+  const reason = cause instanceof Deno.errors.NotCapable
+    ? "the task may write below the project and /tmp only"
+    : cause.message;
+  return new FileProblem(`${action}: ${reason}`, { cause });
 }
 
 if (import.meta.main) {

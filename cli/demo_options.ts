@@ -56,7 +56,8 @@ export function parseDemoOptions(args: readonly string[]): DemoArguments {
   let help = "";
   const command = demoCommand((text) => help += text);
   try {
-    command.parse([...args], { from: "user" });
+    // Deno passes the "--" of `deno task demo -- --pods 5` on.
+    command.parse(args[0] === "--" ? args.slice(1) : [...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.code === "commander.helpDisplayed"

@@ -40,9 +40,7 @@ const SOURCES: readonly TraceSource[] = [
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
 export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   const { seed, minutes, pods, trace } = options;
-  const traces = trace === undefined ? await shippedTraces() : [
-    await readTraceFile(trace.path, trace.format),
-  ];
+  const traces = trace === undefined ? await shippedTraces() : [await ownTrace(trace)];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
   const dealt = Array.from({ length: pods }, (_, index) => {
@@ -57,6 +55,12 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
     scene,
     report: { description: describe(scene), traces: sources, command: again(options) },
   };
+}
+
+async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<Trace> {
+  const trace = await readTraceFile(path, format);
+  if (trace.values.some((value) => value > 0)) return trace;
+  throw new SyntaxError(`Cannot read trace "${path}": every value in it is 0, expected some load`);
 }
 
 /** The two request traces and the six of CPU in turn, so that each third of the pods has one kind. */

@@ -84,11 +84,40 @@ Deno.test("demo() throttles far less than static limits of the same cores, beyon
   assert.equal(market.scores.overCapacityS, 0);
 });
 
+Deno.test("demo() grants nothing beyond capacity, however many pods share it", async () => {
+  for (const pods of [1, 5, 50, 110]) {
+    const world = recordedWorld();
+    const args = ["--pods", String(pods), "--minutes", "2", "--json", "--no-report"];
+    assert.equal(await demo(args, world), 0);
+    assert.equal(JSON.parse(world.output).runs[0].scores.overCapacityS, 0, `${pods} pods`);
+  }
+});
+
 Deno.test("demo() names a wrong flag and its remedy, and exits with 2", async () => {
   const world = recordedWorld();
   assert.equal(await demo(["--pods", "0"], world), 2);
   assert.match(world.errors, /--pods.*0.*1 to 200/s);
   assert.equal(world.output, "");
+});
+
+Deno.test("demo() keeps its figures when the report can't be written, and exits with 1", async () => {
+  const world = {
+    ...recordedWorld(),
+    writeFile: () => Promise.reject(new Deno.errors.NotADirectory("Not a directory")),
+  };
+  const written: string[] = [];
+  const errors: string[] = [];
+  const out = (text: string) => void written.push(text);
+  const err = (text: string) => void errors.push(text);
+  assert.equal(await demo([...SMALL, "--report", "x/y"], { ...world, out, err }), 1);
+  assert.match(written.join(""), /Jain's/);
+  assert.match(errors.join(""), /Cannot write report "x\/y": Not a directory/);
+});
+
+Deno.test("demo() takes its flags behind -- too, as deno task hands them on", async () => {
+  const world = recordedWorld();
+  assert.equal(await demo(["--", ...SMALL, "--json", "--no-report"], world), 0);
+  assert.equal(JSON.parse(world.output).runs[0].pods.length, 5);
 });
 
 Deno.test("demo() plays a trace of the user's own", async () => {
@@ -108,7 +137,7 @@ Deno.test("demo() says what is wrong with a trace, and exits with 1", async () =
   try {
     const missing = recordedWorld();
     assert.equal(await demo(["--trace", `${path}.gone`], missing), 1);
-    assert.ok(missing.errors.includes(`${path}.gone`));
+    assert.ok(missing.errors.includes(`Cannot read trace "${path}.gone"`));
     await Deno.writeTextFile(path, "12\n13\ntwelve\n");
     const malformed = recordedWorld();
     assert.equal(await demo(["--trace", path], malformed), 1);
@@ -116,7 +145,7 @@ Deno.test("demo() says what is wrong with a trace, and exits with 1", async () =
     await Deno.writeTextFile(path, "0\n0\n0\n");
     const idle = recordedWorld();
     assert.equal(await demo(["--trace", path], idle), 1);
-    assert.match(idle.errors, /Cannot scale trace/);
+    assert.match(idle.errors, /every value in it is 0/);
   } finally {
     await Deno.remove(path);
   }

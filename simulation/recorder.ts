@@ -25,8 +25,8 @@ export interface Recorder {
   sample(): void;
   /** Notes a limit change that reached a cgroup. */
   change(change: LimitChangeRecord): void;
-  /** Notes the clearing price from now on, 1/millicore; undefined when it is infinite. */
-  price(price: number | undefined): void;
+  /** Notes the clearing price from now on, 1/millicore, Infinity included; NaN before the first. */
+  price(price: number): void;
   /** All samples so far. */
   series(): RunSeries;
 }
@@ -41,7 +41,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
   const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
   const price = new Float32Array(size);
   const changes: LimitChangeRecord[] = [];
-  let presentPrice: number | undefined;
+  let presentPrice = NaN;
   let steps = 0;
 
   return {
@@ -59,7 +59,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;
       }
-      price[steps] = presentPrice ?? NaN;
+      price[steps] = presentPrice;
       steps++;
     },
     change: (change) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../shared/random.ts";
 import { assembleRecord } from "./assemble_record.ts";
-import { busyLoop } from "./busy_loop.ts";
+import { busyLoop } from "../tests/fixtures/busy_loop.ts";
 import { createSimulatedNode } from "./node/simulated_node.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { RecordedPod } from "./run_series.ts";
@@ -55,6 +55,21 @@ Deno.test({
     assert.deepEqual([...pod.throttled.subarray(19, 22)], [800, 800, 300]);
     assert.deepEqual([...series.price.subarray(19, 21)], [NaN, 0.25]);
     assert.throws(() => recorder.sample(), /4 s are full, 40 samples/);
+  },
+});
+
+Deno.test({
+  name: "createRecorder() tells an infinite price from one that was not yet found",
+  permissions: "none",
+  fn() {
+    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+    const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
+    recorder.sample();
+    for (const price of [Infinity, 0, Infinity]) {
+      recorder.price(price);
+      recorder.sample();
+    }
+    assert.deepEqual([...recorder.series().price], [NaN, Infinity, 0, Infinity]);
   },
 });
 

@@ -79,7 +79,7 @@ export async function runMarket(
   const cluster = startMarketCluster(scene, {
     ...(text.agent === undefined ? {} : { agent: text.agent }),
     observe: (round) => {
-      recorder.price(Number.isFinite(round.price) ? round.price : undefined);
+      recorder.price(round.price);
       decisions.note(round);
     },
   });

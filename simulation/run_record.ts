@@ -79,7 +79,7 @@ export interface RunRecord {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodRecord[];
-  /** Per step; empty for static laws. */
+  /** 1/millicore per step; NaN before the first clearing, may be Infinity; empty if static. */
   readonly price: readonly number[];
   readonly sumLimits: readonly number[];
   readonly sumUsage: readonly number[];

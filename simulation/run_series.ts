@@ -40,7 +40,7 @@ export interface RunSeries {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodSeries[];
-  /** 1/millicore, one entry per step; empty when no price was ever told. NaN where infinite. */
+  /** 1/millicore, one entry per step; empty when no price was ever told. NaN before the first. */
   readonly price: Float32Array;
   readonly changes: readonly LimitChangeRecord[];
 }

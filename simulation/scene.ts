@@ -76,9 +76,8 @@ export function createScene(options: SceneOptions): Scene {
     if (trace === undefined) throw new RangeError(`Cannot make a scene: no trace ${index}`);
     const offsetS = Math.floor(random.next() * trace.values.length * trace.stepS);
     const meanCores = size * scale * wholeOver(trace, { offsetS, seconds: minutes * 60 });
-    const request = roundUp(
-      size * scale * 1000 * logNormal(random, { mean: 1, variation: REQUEST_ERROR }),
-    );
+    const guessed = size * scale * 1000 * logNormal(random, { mean: 1, variation: REQUEST_ERROR });
+    const request = Math.min(roundUp(guessed), cores * 1000 / LIMIT_FACTOR);
     return {
       name: `${shortName(trace.name)}-${index + 1}`,
       uid: uidOf(random),

@@ -18,7 +18,7 @@ import { jainIndex, satisfaction } from "./satisfaction.ts";
 /**
  * Scores a run. Latencies are those of completed requests. A burst that was missed enters the
  * reaction's percentiles with its length, which is the least it can have been; when all were
- * missed there is no figure.
+ * missed there is no figure. Reactions are whole milliseconds.
  */
 export function scoreRun(run: RunSeries): RunScores {
   const { pods, stepS, changes } = run;
@@ -56,8 +56,8 @@ function scoreBursts({ pods, stepS }: RunSeries): BurstScores {
   const reactions = bursts.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
   return {
     ...counts,
-    reactionMsMedian: quantile(reactions, 0.5),
-    reactionMsP95: quantile(reactions, 0.95),
+    reactionMsMedian: Math.round(quantile(reactions, 0.5)),
+    reactionMsP95: Math.round(quantile(reactions, 0.95)),
   };
 }
 

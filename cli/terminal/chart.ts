@@ -22,7 +22,8 @@ const CAPACITY = "┄";
 
 /**
  * Σ limits, Σ usage and capacity over time, in cores. Without colour the characters alone tell
- * them apart. Each character column is the mean of an equal stretch of time.
+ * them apart, and where capacity meets one of the others the two alternate. Each character column
+ * is the mean of an equal stretch of time.
  */
 export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
   const width = plotWidth(look);
@@ -33,9 +34,14 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
   const row = (value: number): number => CORE_ROWS - 1 - Math.floor(value / top * CORE_ROWS);
   const filled = blockLines(usage, { rows: CORE_ROWS, top });
   const lines = filled.map((blocks, line) => {
+    let met = 0;
     const cells = [...blocks].map((block, column) => {
-      if (row(limits[column] ?? -1) === line) return paint(LIMIT, "blue", look);
-      if (row(run.capacity) === line && block === " ") return paint(CAPACITY, "yellow", look);
+      const limited = row(limits[column] ?? -1) === line;
+      if (row(run.capacity) === line) {
+        met = limited || block !== " " ? met + 1 : 0;
+        if (met % 2 === 0) return paint(CAPACITY, "yellow", look);
+      }
+      if (limited) return paint(LIMIT, "blue", look);
       return block === " " ? block : paint(block, "green", look);
     });
     const value = (CORE_ROWS - line) / CORE_ROWS * top;

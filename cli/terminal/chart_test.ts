@@ -47,6 +47,25 @@ Cores under ours
 });
 
 Deno.test({
+  name: "coresChart() alternates capacity with limits or usage where they share a line",
+  permissions: "none",
+  fn() {
+    const near = {
+      ...run("ours", []),
+      sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 7500),
+    };
+    assert.equal(
+      coresChart(near, { columns: 28 }).split("\n")[2],
+      " 7.98 │┄┄┄┄┄┄┄┄┄┄━┄━┄━┄━┄━┄",
+    );
+    const full = { ...near, sumUsage: near.sumUsage.map(() => 7400) };
+    const line = coresChart({ ...full, sumLimits: full.sumLimits.map(() => 4000) }, { columns: 28 })
+      .split("\n")[2] ?? "";
+    assert.match(line, /│(?:[▁-█]┄){10}$/);
+  },
+});
+
+Deno.test({
   name: "throttlingChart() draws the runs on one scale",
   permissions: "none",
   fn() {

@@ -279,6 +279,7 @@ test("decide() takes a turn only when everything else allows the change", () => 
   };
   decide(MARKET_CHAIN, input({ takeTurn, agentSilent: true }));
   decide(MARKET_CHAIN, input({ takeTurn, intents: arbitrate([wish(200)]) }));
+  decide(MARKET_CHAIN, input({ takeTurn, limitRange: { max: 200 } }));
   assert.equal(taken, 0);
   decide(MARKET_CHAIN, input({ takeTurn }));
   assert.equal(taken, 1);

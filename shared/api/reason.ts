@@ -14,7 +14,8 @@ export const MARKET_REASONS = {
   DemandFell: "the container has needed less for the waiting time",
   LoanGiven: "idle CPU of the node is lent to the container",
   LoanTakenBack: "another container needs the CPU that was lent",
-  FundsRaise: "another container's raise is paid for with what this one no longer needs",
+  FundsRaise:
+    "another container's raise is paid for with what this one has above its estimated need",
   NodeCongested: "the node's containers need more than it has: the limit is the fair share",
   NodeOverloaded: "the floors alone exceed the node: limits stay at their floors",
   FloorRose: "the container's floor was raised",

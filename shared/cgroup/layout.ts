@@ -54,7 +54,13 @@ const DEEPEST_ROOT = 5;
 /** A node has some hundred cgroups above its pods; a tree that grows past this is not one. */
 const MOST_DIRECTORIES = 4096;
 
-/** Finds the layout. Throws an `Error` that lists what was tried when there is none. */
+/** The `cause` of the error of {@linkcode findLayout}, by which it is told from other errors. */
+export const NO_LAYOUT = "no pods' root";
+
+/**
+ * Finds the layout. Throws an `Error` that lists what was tried when there is none; its `cause` is
+ * {@linkcode NO_LAYOUT}.
+ */
 export function findLayout(tree: CgroupTree): CgroupLayout {
   const tried: string[] = [];
   for (const mount of MOUNTS) {
@@ -81,6 +87,7 @@ export function findLayout(tree: CgroupTree): CgroupLayout {
         tried.join("; ")
       }. Is the cgroup root the host's /sys/fs/cgroup, ` +
       "and does a kubelet run here?",
+    { cause: NO_LAYOUT },
   );
 }
 

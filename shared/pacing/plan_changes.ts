@@ -156,7 +156,7 @@ function shortageOf({ containers, now, waiting, free }: Draft): number {
   for (const container of containers) {
     onItsWay += committed(container, now) - committedAt(container, container.memory.limit);
   }
-  return waiting - Math.max(0, free) - onItsWay;
+  return waiting - free - onItsWay;
 }
 
 function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReason {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../shared/random.ts";
-import { busyLoop } from "../busy_loop.ts";
+import { busyLoop } from "../../tests/fixtures/busy_loop.ts";
 import { latencyQuantile } from "./latency_histogram.ts";
 import type { ArrivalProcess } from "./request_server.ts";
 import { createSimulatedNode, type PodSpec, type SimulatedNode } from "./simulated_node.ts";

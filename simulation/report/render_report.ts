@@ -14,6 +14,7 @@ import { latencyPlot } from "./plots/latency_plot.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
 import { pricePlot } from "./plots/price_plot.ts";
 import { throttlingPlot } from "./plots/throttling_plot.ts";
+import { tallySentence } from "./pod_tally.ts";
 import { podTable } from "./pod_table.ts";
 import type { ReportScene } from "./report_scene.ts";
 import { describeScale } from "./score_measures.ts";
@@ -34,6 +35,8 @@ export function renderReport(runs: readonly RunRecord[], { scene }: ReportOption
     throw new RangeError("Cannot render a report: runs is empty, expected at least one run");
   }
   const scale = describeScale(ours);
+  const sentence = tallySentence(runs);
+  const tally = sentence === undefined ? html`` : html`<p class="tally">${sentence}</p>`;
   const tiles = keyFigures(runs).map(({ name, value, beside }) =>
     html`
       <div>
@@ -49,6 +52,7 @@ export function renderReport(runs: readonly RunRecord[], { scene }: ReportOption
       <header>
         <p class="scale">CoAllocator · ${scale}</p>
         <h1>${headline(runs)}</h1>
+        ${tally}
         <p
           class="scale">Throttled: milliseconds per second in which pods could have run but their limits held them back, summed over the pods.</p>
         <dl class="tiles">${tiles}</dl>

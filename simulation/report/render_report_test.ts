@@ -4,6 +4,7 @@ import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
 import type { RunRecord } from "../run_record.ts";
 import { formatFigure } from "./figure.ts";
 import { podRows } from "./pod_rows.ts";
+import { tallyPods, tallySentence, tallyText } from "./pod_tally.ts";
 import { renderReport } from "./render_report.ts";
 import type { ReportScene } from "./report_scene.ts";
 import { SCORE_MEASURES } from "./score_measures.ts";
@@ -40,10 +41,16 @@ Deno.test({
     const runs = syntheticRuns();
     const page = parsed(runs);
     const cells = texts(page, ".scores tbody td");
-    assert.deepEqual(cells, SCORE_MEASURES.flatMap(({ text }) => runs.map(text)));
     assert.deepEqual(texts(page, ".scores thead th").slice(1), runs.map((run) => run.law));
-    const [ours, , same] = runs;
-    assert(ours !== undefined && same !== undefined);
+    const [ours, own, same] = runs;
+    assert(ours !== undefined && own !== undefined && same !== undefined);
+    assert.deepEqual(cells, [
+      ...SCORE_MEASURES.flatMap(({ text }) => runs.map(text)),
+      "–",
+      tallyText(tallyPods(ours, own)),
+      tallyText(tallyPods(ours, same)),
+    ]);
+    assert.deepEqual(texts(page, ".tally"), [tallySentence(runs)]);
     const title = texts(page, "h1")[0] ?? "";
     assert(title.includes(`${formatFigure(ours.scores.throttledMsPerS)} ms/s instead of`), title);
     assert(title.includes(`${formatFigure(same.scores.throttledMsPerS)} ms/s under`), title);
@@ -165,7 +172,7 @@ Deno.test({
     assert.deepEqual(texts(parsed(idle), ".nothing"), [
       "No pod was throttled under any law.",
       "No pod finished a request.",
-      "The price was 0 throughout: the node always had more CPU than was wanted.",
+      "The price was 0 throughout: the estimated needs of all always fitted into the node.",
       "No limit was changed.",
     ]);
     const bare = idle.map((run) => ({

@@ -86,7 +86,10 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     name: "Reaction to bursts, median / P95",
     head: ["reaction", "p50/p95 ms"],
     unit: "ms",
-    meaning: "from the start of a burst until the limit is at least the demand",
+    meaning:
+      "from the start of a burst until the limit is at least the demand; a burst counts for a " +
+      "law only if its demand exceeds that law's limit, and a missed one enters median and P95 " +
+      "with its own length",
     text: reaction,
     cost: (run) => run.scores.reactionMsMedian ?? Infinity,
   },

@@ -5,6 +5,8 @@
  */
 import type { RunRecord } from "../run_record.ts";
 import { type Html, html } from "./html.ts";
+import { NO_FIGURE } from "./figure.ts";
+import { tallyPods, tallyText } from "./pod_tally.ts";
 import { isBest, SCORE_MEASURES } from "./score_measures.ts";
 
 /** The table, and what each law does. */
@@ -33,13 +35,21 @@ export function scoreSection(runs: readonly RunRecord[]): Html {
           <thead>
             <tr><th scope="col">Measure</th>${heads}</tr>
           </thead>
-          <tbody>${rows}</tbody>
+          <tbody>${rows}${tallyRow(runs)}</tbody>
         </table>
       </div>
       <p class="caption">Bold: the best of its row, where one direction is better.</p>
       <dl class="laws">${laws}</dl>
     </section>
   `;
+}
+
+/** The first law pod by pod against each of the others. */
+function tallyRow(runs: readonly RunRecord[]): Html {
+  const [ours, ...others] = runs;
+  if (ours === undefined || others.length === 0) return html``;
+  const cells = others.map((run) => html`<td>${tallyText(tallyPods(ours, run))}</td>`);
+  return html`<tr><th scope="row">Pods throttled less / more <span class="unit">pods</span><small>how many pods ${ours.law} throttled less, and how many more, than the law of the column</small></th><td>${NO_FIGURE}</td>${cells}</tr>`;
 }
 
 const trustedBest: Html = { markup: ' class="best"' };

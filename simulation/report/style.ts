@@ -40,6 +40,7 @@ h3 { font-size: .86rem; margin: 0; white-space: nowrap; overflow: hidden; text-o
 section, figure { margin: 52px 0 0; }
 .scale, .caption, figcaption, .nothing { color: var(--soft); }
 .scale { margin: 0; font-size: .92rem; }
+.tally { margin: 0 0 10px; }
 .caption, figcaption { font-size: .86rem; margin: 10px 0 0; max-width: 52rem; }
 .nothing { background: var(--raised); border-radius: 8px; padding: 14px 16px; margin: 0; }
 code { font: .86em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;

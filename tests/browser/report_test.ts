@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { renderReport } from "../../simulation/report/render_report.ts";
+import { tallyPods, tallyText } from "../../simulation/report/pod_tally.ts";
 import { SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
 import { syntheticRuns } from "../fixtures/run_records.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
@@ -85,7 +86,12 @@ Deno.test({
             const cells = await page.locator(".scores tbody td").allInnerTexts();
             assert.deepEqual(
               cells.map((cell) => cell.replaceAll(/\s+/g, " ")),
-              SCORE_MEASURES.flatMap(({ text }) => runs.map(text)),
+              [
+                ...SCORE_MEASURES.flatMap(({ text }) => runs.map(text)),
+                ...runs.map((run, place) =>
+                  place === 0 ? "–" : tallyText(tallyPods(runs[0] ?? run, run))
+                ),
+              ],
             );
             assert.equal(await page.locator(".pods tbody tr").count(), 20);
             await page.locator("summary").click();

@@ -3,10 +3,17 @@
  *
  * @module
  */
-import type { EnforcementInput, Verdict } from "../check.ts";
+import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
 
-/** Holds while the controller's rate of resizes is used up. */
-export function rateLimited({ takeTurn }: EnforcementInput): Verdict {
+/**
+ * Holds while the controller's rate of resizes is used up. A pod whose limits were clamped to what they
+ * are already takes no turn from others.
+ */
+export function rateLimited({ pod, takeTurn }: EnforcementInput, limits: WantedLimits): Verdict {
+  const containers = pod?.containers ?? [];
+  if (containers.every(({ name, limitCPU }) => (limits.get(name) ?? limitCPU) === limitCPU)) {
+    return undefined;
+  }
   const waitMs = takeTurn();
   if (waitMs <= 0) return undefined;
   return {

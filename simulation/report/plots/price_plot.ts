@@ -18,16 +18,14 @@ const MILLICORES = 1000;
 export function pricePlot(run: RunRecord): Html {
   const title = `Price of CPU under ${run.law}`;
   const finite = run.price.filter(Number.isFinite);
+  const infinite = countInfinite(run.price);
   if (finite.length === 0) {
-    const wide = run.price.length === 0
-      ? "This law sets no price."
-      : "The price was infinite throughout: the floors alone filled the node.";
-    return figureBlock({ title, wide, caption: "" });
+    return figureBlock({ title, wide: withoutFinitePrice(run.price), caption: "" });
   }
-  if (finite.every((price) => price === 0)) {
+  if (infinite === 0 && finite.every((price) => price === 0)) {
     return figureBlock({
       title,
-      wide: "The price was 0 throughout: the node always had more CPU than was wanted.",
+      wide: "The price was 0 throughout: the estimated needs of all always fitted into the node.",
       caption: "",
     });
   }
@@ -37,7 +35,6 @@ export function pricePlot(run: RunRecord): Html {
     mean: mean * MILLICORES,
     max: max * MILLICORES,
   }));
-  const infinite = run.price.length - finite.length;
   const draw = (width: number): Html =>
     svgPlot({
       description: "Price per core over time",
@@ -58,11 +55,23 @@ export function pricePlot(run: RunRecord): Html {
     wide: draw(1080),
     narrow: draw(400),
     caption: `Line: mean of up to ${secondsPerPoint(run.price.length, options)} s; pale: the ` +
-      "highest step within. At price 0 everybody gets all they want; the higher the price, the " +
-      "more a pod must value one more core to get it." +
+      "highest step within. At price 0 the estimated needs of all fit into the node (pacing may " +
+      "still delay a raise); the higher the price, the more a pod must value one more core to " +
+      "get it." +
       (infinite > 0
-        ? ` ${formatCount(infinite, "step")} with an infinite price (floors alone exceed the ` +
-          "node) can't be drawn."
+        ? ` ${formatCount(infinite, "step")} with an infinite price (nothing is left for ` +
+          "somebody without a floor) can't be drawn."
         : ""),
   });
+}
+
+function countInfinite(prices: readonly number[]): number {
+  return prices.filter((price) => price === Infinity).length;
+}
+
+function withoutFinitePrice(prices: readonly number[]): string {
+  if (prices.length === 0) return "This law sets no price.";
+  return countInfinite(prices) === prices.length
+    ? "The price was infinite throughout: nothing was left for somebody without a floor."
+    : "No finite price was recorded.";
 }
