@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { type ContainerPage, forgetOthers, PEAK_FADE_MS, readSample } from "./container_book.ts";
-import { sampleReading } from "./sample_seat.ts";
+import { sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

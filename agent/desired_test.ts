@@ -4,7 +4,7 @@ import type { MarketReason } from "../shared/api/reason.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { desiredWrites } from "./desired.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
-import { boundedAllocation, sampleBounds, sampleSeats } from "./sample_seat.ts";
+import { boundedAllocation, sampleBounds, sampleSeats } from "../tests/fixtures/sample_seat.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -4,7 +4,12 @@ import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
 import type { ContainerBook } from "./container_book.ts";
 import { type RoundResult, runRound, type SeatResult } from "./market_round.ts";
-import { boundedAllocation, sampleBounds, sampleReading, sampleSeats } from "./sample_seat.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+  sampleReading,
+  sampleSeats,
+} from "../tests/fixtures/sample_seat.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -5,7 +5,7 @@ import { silentLog } from "../shared/log.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import { runNodeLoop } from "./node_loop.ts";
-import { boundedAllocation, sampleID, sampleReading } from "./sample_seat.ts";
+import { boundedAllocation, sampleID, sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 const wrongNumber = fc.oneof(
   fc.constantFrom(0, 50, -1, 0.5, NaN, Infinity, -Infinity, Number.MAX_VALUE, 5e-324, 2 ** 53),

@@ -9,7 +9,7 @@ import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import type { RoundResult } from "./market_round.ts";
 import { runNodeLoop } from "./node_loop.ts";
-import { boundedAllocation, sampleReading } from "./sample_seat.ts";
+import { boundedAllocation, sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 const MINUTE_MS = 60_000;
 const PODS = ["a", "b"] as const;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createMemoryTree, type MemoryTree } from "../shared/cgroup/memory_tree.ts";
+import { createMemoryTree, type MemoryTree } from "../tests/fixtures/memory_tree.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { createNodeSampler, type NodeSamplerOptions } from "./node_sampler.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createMemoryTree } from "../shared/cgroup/memory_tree.ts";
+import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { lookOnce } from "./look_once.ts";
 import { nodeTable } from "./node_table.ts";

@@ -5,7 +5,7 @@ import { silentLog } from "../shared/log.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import type { DesiredWrite } from "./desired.ts";
 import { createOutbox } from "./outbox.ts";
-import { boundedAllocation } from "./sample_seat.ts";
+import { boundedAllocation } from "../tests/fixtures/sample_seat.ts";
 
 /** Time of a request. */
 const LATENCY_MS = 100;

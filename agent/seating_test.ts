@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type LogFields, silentLog } from "../shared/log.ts";
-import { boundedAllocation, sampleBounds } from "./sample_seat.ts";
+import { boundedAllocation, sampleBounds } from "../tests/fixtures/sample_seat.ts";
 import { createSeating } from "./seating.ts";
 
 function pure(name: string, fn: () => void): void {

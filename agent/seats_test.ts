@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../shared/api/pod_allocation.ts";
-import { boundedAllocation, sampleBounds } from "./sample_seat.ts";
+import { boundedAllocation, sampleBounds } from "../tests/fixtures/sample_seat.ts";
 import { type Seats, seatsOf } from "./seats.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createMemoryTree } from "../shared/cgroup/memory_tree.ts";
+import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 
 const A = "a".repeat(64);

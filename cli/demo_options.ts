@@ -4,12 +4,7 @@
  * @module
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-
-/** Formats in which a load can be given; see the help text. */
-export const TRACE_FORMATS = ["rps", "cores", "arrivals", "prometheus"] as const;
-
-/** A word of {@linkcode TRACE_FORMATS}. */
-export type TraceFormat = (typeof TRACE_FORMATS)[number];
+import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 
 /** What the demo shall do. */
 export interface DemoOptions {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type DemoOptions, parseDemoOptions, TRACE_FORMATS } from "./demo_options.ts";
+import { TRACE_FORMATS } from "../simulation/trace.ts";
+import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 
 function options(...args: string[]): DemoOptions {
   const parsed = parseDemoOptions(args);

@@ -17,8 +17,11 @@ export interface Trace {
   readonly values: Float64Array;
 }
 
+/** The ways in which a trace may be written; {@linkcode parseTrace} describes them. */
+export const TRACE_FORMATS = ["rps", "cores", "arrivals", "prometheus"] as const;
+
 /** How a trace is written. */
-export type TraceFormat = "rps" | "cores" | "arrivals" | "prometheus";
+export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 /** The largest value that is still taken for a number of requests or cores. */
 const MAX_VALUE = 1e9;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findLayout } from "./layout.ts";
-import { createMemoryTree } from "./memory_tree.ts";
+import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
 
 const trees = (...directories: string[]) =>
   createMemoryTree(Object.fromEntries(directories.map((path) => [`${path}/cpu.stat`, ""])));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createMemoryTree } from "./memory_tree.ts";
+import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
 import { readNodeCores } from "./node_cores.ts";
 
 Deno.test({

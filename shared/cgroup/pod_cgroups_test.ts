@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findLayout } from "./layout.ts";
-import { createMemoryTree } from "./memory_tree.ts";
+import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
 import { listPods } from "./pod_cgroups.ts";
 
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";

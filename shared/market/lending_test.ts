@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Borrower, lendSlack } from "./lending.ts";
 import { exactSum } from "./residual.ts";
-import { logUniform } from "./bids_arbitrary.ts";
+import { logUniform } from "../../tests/fixtures/bids_arbitrary.ts";
 
 const MANY = { numRuns: 1500 } as const;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { splitByRequest } from "./pod_split.ts";
-import { logUniform } from "./bids_arbitrary.ts";
+import { logUniform } from "../../tests/fixtures/bids_arbitrary.ts";
 
 const MANY = { numRuns: 1500 } as const;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { clearMarket } from "./solver.ts";
 import { exactSum, residual } from "./residual.ts";
-import { anyMarket, MANY, totalOf } from "./bids_arbitrary.ts";
+import { anyMarket, MANY, totalOf } from "../../tests/fixtures/bids_arbitrary.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

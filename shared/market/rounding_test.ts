@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { GRID, type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 import { exactSum } from "./residual.ts";
-import { needOf } from "./bids_arbitrary.ts";
+import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
 
 const MANY = { numRuns: 1500 } as const;
 

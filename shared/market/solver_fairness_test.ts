@@ -12,7 +12,7 @@ import {
   needOf,
   OF_TOTAL,
   totalOf,
-} from "./bids_arbitrary.ts";
+} from "../../tests/fixtures/bids_arbitrary.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Bid, clearMarket } from "./solver.ts";
-import { anyBid, anyMarket, logUniform, MANY, OF_TOTAL, totalOf } from "./bids_arbitrary.ts";
+import {
+  anyBid,
+  anyMarket,
+  logUniform,
+  MANY,
+  OF_TOTAL,
+  totalOf,
+} from "../../tests/fixtures/bids_arbitrary.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -11,7 +11,7 @@ import {
   needOf,
   OF_TOTAL,
   totalOf,
-} from "./bids_arbitrary.ts";
+} from "../../tests/fixtures/bids_arbitrary.ts";
 import { seededRandom } from "../random.ts";
 
 const bid = (weight: number, floor: number, ceiling: number, demand: number): Bid => ({

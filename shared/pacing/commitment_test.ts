@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { committed, committedAt } from "./commitment.ts";
-import { pacedSample } from "./paced_sample.ts";
+import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

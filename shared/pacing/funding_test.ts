@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fundRaises } from "./funding.ts";
 import { DEFAULT_PACE } from "./pace_options.ts";
-import { pacedSample } from "./paced_sample.ts";
+import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
 
 const AT = { now: 100_000, options: DEFAULT_PACE };
 

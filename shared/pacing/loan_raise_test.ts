@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { followLoan } from "./loan_raise.ts";
 import { DEFAULT_PACE } from "./pace_options.ts";
-import { pacedSample } from "./paced_sample.ts";
+import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
