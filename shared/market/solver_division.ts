@@ -190,21 +190,22 @@ function begin(columns: Columns, total: number, { y }: { y: number }): Search {
     const w = weight[i] as number;
     const least = lower[i] as number;
     const most = upper[i] as number;
-    const stays = Number(least < most);
-    const bound = (1 - stays) * least;
-    const less = rest - bound;
-    error += roundingOf(rest, bound, less);
-    rest = less;
-    active[activeCount] = i;
-    activeCount += stays;
+    // Few bidders have no choice, so this branch is foreseen, unlike those below.
+    if (least >= most) {
+      const less = rest - least;
+      error += roundingOf(rest, least, less);
+      rest = less;
+      continue;
+    }
+    active[activeCount++] = i;
     const x = w * y;
-    const isLow = stays * Number(x < least);
-    const isHigh = stays * Number(x >= most);
+    const isLow = Number(x < least);
+    const isHigh = Number(x >= most);
     low += isLow * least;
     lowCount += isLow;
     high += isHigh * most;
     highCount += isHigh;
-    slope += (stays - isLow - isHigh) * w;
+    slope += (1 - isLow - isHigh) * w;
   }
   const seen = { y, slope, low, lowCount, high, highCount };
   return { count, weight, lower, upper, active, activeCount, rest, error, ...seen };
