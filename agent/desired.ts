@@ -4,7 +4,7 @@
  * @module
  */
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
-import type { MarketReason } from "../shared/api/reason.ts";
+import { isUnhurried, type MarketReason } from "../shared/api/reason.ts";
 import { formatCPU } from "../shared/quantity.ts";
 import { objectKey } from "../shared/control/object_key.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
@@ -46,9 +46,6 @@ export function desiredWrites(
   return writes;
 }
 
-/** What nobody waits for says least about a pod whose containers moved in different ways. */
-const QUIET_REASONS: readonly MarketReason[] = ["DemandFell", "LoanGiven"];
-
 /** More than any limit, millicores. */
 const SOMEBODY_WAITS = 1e9;
 
@@ -60,7 +57,7 @@ function weightiest(results: readonly SeatResult[]): MarketReason | undefined {
   const rank = ({ changedFor, limit, from }: SeatResult): number =>
     changedFor === undefined
       ? -1
-      : Math.abs(limit - from) + (QUIET_REASONS.includes(changedFor) ? 0 : SOMEBODY_WAITS);
+      : Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : SOMEBODY_WAITS);
   let found: SeatResult | undefined;
   for (const result of results) {
     if (rank(result) > (found === undefined ? -1 : rank(found))) found = result;

@@ -10,8 +10,8 @@ import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
-import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
-import { committed } from "../shared/pacing/commitment.ts";
+import type { PaceOptions } from "../shared/pacing/pace_options.ts";
+import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
 import {
@@ -95,8 +95,7 @@ export function runRound(
     },
   );
   earnCredits(results, { capacity, now });
-  const held = paced.reduce((sum, container) => sum + committed(container, now), 0);
-  const free = grantable(capacity, pace) - held;
+  const free = freeCPU(paced, { now, capacity, options: pace });
   const scarcity = Math.min(1, Math.max(0, 1 - free / Math.max(AMPLE_SHARE * capacity, 1)));
   return { now, scarcity, mode: round.mode, price: round.price, capacity, seats: results };
 }

@@ -6,6 +6,7 @@
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
@@ -52,8 +53,6 @@ export interface NodeLoopOptions {
   readonly observe?: (round: RoundResult) => void;
 }
 
-/** Usage above this share of the quota means: look more often. */
-const BUSY_SHARE = 0.8;
 /** A heartbeat that failed is tried again after this long, unless the server asks for another time. */
 const HEARTBEAT_RETRY_MS = 5000;
 
@@ -107,9 +106,7 @@ async function rounds(
       scarcity = round.scarcity;
       outbox.keepOnly(new Set(mine.map(({ metadata }) => objectKey(metadata))));
       for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
-      busy = round.seats.some(({ page }) =>
-        (page.sample?.usage ?? 0) > BUSY_SHARE * (page.sample?.quota ?? Infinity)
-      );
+      busy = round.seats.some(({ page: { sample } }) => sample !== undefined && isBusy(sample));
       options.observe?.(round);
     }
     await clock.sleep(busy ? busySampleMs : sampleMs, signal);

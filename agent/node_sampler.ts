@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { isBusy } from "../shared/cgroup/busy.ts";
 import type { CgroupFiles } from "../shared/cgroup/cgroup_files.ts";
 import { type CgroupLayout, findLayout } from "../shared/cgroup/layout.ts";
 import { listPods } from "../shared/cgroup/pod_cgroups.ts";
@@ -54,8 +55,6 @@ export interface NodeSampler {
   close(): void;
 }
 
-/** A container that uses more of its quota than this is looked at every time. */
-const BUSY_SHARE = 0.8;
 /** Ticks of a loop come a little early or late; this early is still on time. */
 const ON_TIME = 0.9;
 
@@ -123,7 +122,7 @@ export function createNodeSampler(
       const containers = new Map<string, ContainerSample>();
       let unmanaged = 0;
       for (const pod of pods.values()) {
-        if (!isTooSoon(pod, at, isBusy(pod) ? {} : { ms: calmMs * ON_TIME })) {
+        if (!isTooSoon(pod, at, wantsLook(pod) ? {} : { ms: calmMs * ON_TIME })) {
           lookAtPod(pod, contextAt(at));
         }
         for (const { id, sample } of pod.containers.values()) {
@@ -150,9 +149,9 @@ function malformedFile({ message }: SyntaxError, files: CgroupFiles): string {
 }
 
 /** Whether a container is close to its quota, or there is no sample yet that could tell. */
-function isBusy({ containers }: WatchedPod): boolean {
+function wantsLook({ containers }: WatchedPod): boolean {
   for (const { sample } of containers.values()) {
-    if (sample === undefined || sample.usage > BUSY_SHARE * (sample.quota ?? Infinity)) return true;
+    if (sample === undefined || isBusy(sample)) return true;
   }
   return false;
 }

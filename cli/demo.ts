@@ -60,7 +60,9 @@ async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
   const { scene, report } = await readDemoScene(options).catch((cause) => {
     throw problemWith(`Cannot read trace "${options.trace?.path}"`, cause);
   });
-  const runs = await runDemo(scene, progressTo(world, options.minutes * 60));
+  const progress = progressTo(world, options.minutes * 60);
+  const runs = await runDemo(scene, progress.told);
+  progress.end();
   world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
   if (options.report === undefined) return;
   await world.writeFile(options.report, renderReport(runs, { scene: report })).catch((cause) => {
@@ -82,22 +84,22 @@ function picture(runs: readonly RunRecord[], world: DemoWorld): string {
 }
 
 /** Progress goes to standard error, so that output can be piped. */
-function progressTo(world: DemoWorld, totalS: number): OnRunProgress {
+function progressTo(
+  world: DemoWorld,
+  totalS: number,
+): { readonly told: OnRunProgress; readonly end: () => void } {
   let memory = NO_PROGRESS;
   const runs = new Map<string, RunProgress & { readonly since: number }>();
-  return (law, doneS) => {
+  const told: OnRunProgress = (law, doneS) => {
     const since = runs.get(law)?.since ?? world.now();
     runs.set(law, { law, doneS, totalS, since, elapsedS: (world.now() - since) / 1000 });
     const { errIsTerminal: isTerminal, columns } = world;
     const next = nextProgress(memory, { runs: [...runs.values()], isTerminal, columns });
     memory = next.memory;
     world.err(next.text);
-    if (law === LAST_LAW && doneS >= totalS) world.err(endProgress(memory));
   };
+  return { told, end: () => world.err(endProgress(memory)) };
 }
-
-/** The law that is played last. */
-const LAST_LAW = "static, equal cores";
 
 /** What is wrong with a file of the user's. */
 class FileProblem extends Error {

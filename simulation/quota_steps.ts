@@ -4,6 +4,8 @@
  * @module
  */
 
+import { LEAST_CPU } from "../shared/market/bids.ts";
+
 /** A container's limit before and after, millicores; absent: no limit. */
 export interface LimitStep {
   /** Hex id. */
@@ -19,7 +21,7 @@ export type QuotaStep =
 
 /** The quota of a limit, millicores: a kubelet sets at least 1 ms of a period of 100 ms. */
 export function containerQuota(limit: number): number {
-  return Math.max(10, limit);
+  return Math.max(LEAST_CPU, limit);
 }
 
 /** Quota of the pod level, millicores: the sum where all containers have a limit, else none. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { GRID } from "../shared/market/rounding.ts";
 import { logNormal, type Random, seededRandom } from "../shared/random.ts";
 import type { Trace } from "./trace.ts";
 import { createWorkload, type Workload } from "./workload.ts";
@@ -119,7 +120,7 @@ function shortName(trace: string): string {
 
 /** On the 10 m grid, at least 10 m. */
 function roundUp(millicores: number): number {
-  return Math.max(10, Math.ceil(millicores / 10) * 10);
+  return Math.max(GRID, Math.ceil(millicores / GRID) * GRID);
 }
 
 /** A UID in the form of a version 4 UUID. */

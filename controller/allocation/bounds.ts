@@ -7,6 +7,7 @@ import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
+import { LEAST_CPU } from "../../shared/market/bids.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
 import { MAX_CPU, type Overrides, overridesOf } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -24,8 +25,6 @@ export interface BoundsInput {
 
 /** Every pod may keep this much, or its own limit if that is less. Millicores. */
 const LEAST_LIMIT = 100;
-/** The smallest quota that the kubelet sets. Millicores. */
-const LEAST_QUOTA = 10;
 /** One container may have at most this share of a node. */
 const NODE_SHARE = 0.9;
 
@@ -59,8 +58,8 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const reasons = new Set<string>();
   const containers = seats.map(({ container, containerID, own, allowed }): ContainerBounds => {
     const { name, requestCPU = 0, restartsOnCPU } = container;
-    const spare = name === keeper ? LEAST_QUOTA : 0;
-    const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_QUOTA);
+    const spare = name === keeper ? LEAST_CPU : 0;
+    const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU);
     const { ceiling, reason } = ceilingOf(floor, [
       allowed,
       { ceiling: Math.floor(nodeCPU * NODE_SHARE), reason: "90 % of the node" },
@@ -128,7 +127,7 @@ function qosKeeper({ pod, ownLimits }: BoundsInput): string | undefined | null {
   );
   if (qosClassOf(lowered) !== "Guaranteed") return undefined;
   const able = pod.containers.find(({ name, requestCPU = 0 }) =>
-    (ownLimits.get(name) ?? 0) >= requestCPU + LEAST_QUOTA
+    (ownLimits.get(name) ?? 0) >= requestCPU + LEAST_CPU
   );
   return able?.name ?? null;
 }

@@ -9,6 +9,7 @@ import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
 import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { isUnhurried } from "../../shared/api/reason.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
 import { ownValues } from "./own_limits.ts";
@@ -39,9 +40,6 @@ export interface Enforcement {
   /** The server's refusal. */
   readonly refusal?: ApiError;
 }
-
-/** Changes that nobody waits for. */
-const UNHURRIED: ReadonlySet<string> = new Set(["DemandFell", "LoanGiven"]);
 
 const ORIGINAL_UNKNOWN: Decision = {
   changes: [],
@@ -88,7 +86,7 @@ export async function enforce(
   const intents = restoring === undefined
     ? marketIntents(allocation)
     : restoreIntents(allocation, restoring.reason);
-  const urgent = restoring !== undefined || intents.some(({ reason }) => !UNHURRIED.has(reason));
+  const urgent = restoring !== undefined || intents.some(({ reason }) => !isUnhurried(reason));
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,

@@ -14,7 +14,7 @@ import type { AllocationStore } from "./ports.ts";
 const CEILING_HYSTERESIS = 0.1;
 
 /** The allocation of a pod that has none yet. */
-export function newAllocation({ pod }: Gathered): PodAllocation {
+export function newAllocation({ pod }: Pick<Gathered, "pod">): PodAllocation {
   const { name, namespace, uid } = pod.metadata;
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",

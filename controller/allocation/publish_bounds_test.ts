@@ -18,7 +18,7 @@ function samplePodWith(maxCPU?: number): Pod {
 }
 
 function allocationOf(pod: Pod): PodAllocation {
-  return newAllocation({ pod, namespace: undefined, node: undefined, allocation: undefined });
+  return newAllocation({ pod });
 }
 
 /** Publishes once; returns the allocation with what was written. */

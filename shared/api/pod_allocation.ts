@@ -109,8 +109,6 @@ export const podAllocationSchema = z.object({
 
 /** A container and its CPU limit. */
 export type ContainerLimit = z.infer<typeof containerLimitSchema>;
-/** What the clearing saw. */
-export type MarketRecord = z.infer<typeof marketSchema>;
 /** One container's bounds. */
 export type ContainerBounds = z.infer<typeof containerBoundsSchema>;
 /** A pod's bounds. */

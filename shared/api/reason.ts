@@ -25,6 +25,11 @@ export const MARKET_REASONS = {
 /** A word of {@linkcode MARKET_REASONS}. */
 export type MarketReason = keyof typeof MARKET_REASONS;
 
+/** True for changes that nobody waits for: they come after all others. */
+export function isUnhurried(reason: string): boolean {
+  return reason === "DemandFell" || reason === "LoanGiven";
+}
+
 /** Why the controller did or did not do as the agent wants. */
 export const ENFORCEMENT_REASONS = {
   Applied: "the kubelet reports the desired limits",

@@ -3,7 +3,18 @@
  *
  * @module
  */
+import { grantable, type PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
+
+/** Millicores of what raises may commit that no container holds; negative when more is held. */
+export function freeCPU(
+  containers: readonly PacedContainer[],
+  { now, capacity, options }: { now: number; capacity: number; options: PaceOptions },
+): number {
+  let free = grantable(capacity, options);
+  for (const container of containers) free -= committed(container, now);
+  return free;
+}
 
 /** Millicores a container counts with if its highest limit is `limit`. */
 export function committedAt(container: PacedContainer, limit: number): number {

@@ -6,11 +6,11 @@
 import type { MarketReason } from "../api/reason.ts";
 import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
-import { committed, committedAt } from "./commitment.ts";
+import { committed, committedAt, freeCPU } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
 import { followLoan } from "./loan_raise.ts";
 import { followLowerTarget } from "./own_decrease.ts";
-import { DEFAULT_PACE, grantable, type PaceOptions } from "./pace_options.ts";
+import { DEFAULT_PACE, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   type PaceChange,
@@ -61,8 +61,7 @@ export function planChanges(
   context: PlanContext,
 ): PlannedContainer[] {
   const { now, capacity, mode, options = DEFAULT_PACE } = context;
-  let free = grantable(capacity, options);
-  for (const container of containers) free -= committed(container, now);
+  const free = freeCPU(containers, { now, capacity, options });
   const planned = containers.map(({ memory }) => ({ memory }));
   const draft: Draft = { containers, now, mode, options, planned, free, waiting: 0 };
   followBounds(draft);
@@ -73,13 +72,16 @@ export function planChanges(
   return planned;
 }
 
-function change(draft: Draft, index: number, what: PaceChange): void {
+function change(
+  draft: Draft,
+  index: number,
+  what: PaceChange,
+  more: Partial<PaceMemory> = {},
+): void {
   const container = draft.containers[index];
   if (container === undefined) return;
-  draft.planned[index] = {
-    memory: afterChange(container.memory, { ...what, now: draft.now }),
-    change: what,
-  };
+  const memory = afterChange(container.memory, { ...what, now: draft.now });
+  draft.planned[index] = { memory: { ...memory, ...more }, change: what };
 }
 
 /** The containers that have no change in this plan yet. */
@@ -142,11 +144,8 @@ function takeBack(draft: Draft): void {
   for (const { place, limit } of payments) {
     const { container, index } = able[place] ?? {};
     if (container === undefined || index === undefined) continue;
-    change(draft, index, { limit, reason: fundingReason(container, mode) });
-    const { memory, change: made } = draft.planned[index] ?? {};
-    if (memory !== undefined && made !== undefined) {
-      draft.planned[index] = { memory: { ...memory, fundedAt: now }, change: made };
-    }
+    const reason = fundingReason(container, mode);
+    change(draft, index, { limit, reason }, { fundedAt: now });
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { newAllocation } from "../../controller/allocation/publish_bounds.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
@@ -64,19 +65,7 @@ export function sampleNode(name: string): Node {
 
 /** The allocation that a controller would create for the pod. */
 export function sampleAllocation(pod: Pod): PodAllocation {
-  const { name, namespace, uid } = pod.metadata;
-  return {
-    apiVersion: "allocation.mbcas.io/v1alpha1",
-    kind: "PodAllocation",
-    metadata: {
-      name: uid,
-      namespace,
-      uid: "",
-      resourceVersion: "",
-      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
-    },
-    spec: { podName: name, podUID: uid, nodeName: pod.nodeName, namespace },
-  };
+  return newAllocation({ pod });
 }
 
 /** A clearing's outcome for a pod of one container. Default price 0.01 per millicore. */

@@ -5,18 +5,16 @@
  */
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import type { EnforcementReason } from "../../api/reason.ts";
+import { GRID } from "../../market/rounding.ts";
 import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
 
 /**
- * Limits that the kernel can't tell apart: systemd rounds quotas up to 10 m, so a value that is
- * reported within one step of what was asked for is the same limit.
+ * True when the kubelet reports the limit, rounded or not: systemd rounds quotas up to the grid, so a
+ * value that is reported within one step of what was asked for is the same limit.
  */
-const STEP = 10;
-
-/** True when the kubelet reports the limit, rounded or not. */
 export function isApplied({ appliedLimitCPU }: PodContainer, limitCPU: number): boolean {
   return appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
-    appliedLimitCPU - limitCPU < STEP;
+    appliedLimitCPU - limitCPU < GRID;
 }
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { GRID } from "../../market/rounding.ts";
 import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
 
 /**
@@ -27,7 +28,7 @@ export function overQuota(
   const cut = new Map(limits);
   for (const [name, limit] of limits) {
     const raise = raiseOf(name, limit);
-    if (raise > 0) cut.set(name, limit - raise + Math.floor(raise * allowed / 10) * 10);
+    if (raise > 0) cut.set(name, limit - raise + Math.floor(raise * allowed / GRID) * GRID);
   }
   const message = `the quota leaves ${quotaHeadroom}m for a raise of ${change}m`;
   const nothingLeft = [...cut].every(([name, limit]) => present.get(name) === limit);
