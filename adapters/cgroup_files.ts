@@ -54,6 +54,21 @@ export function openCgroupTree(
     return file;
   };
 
+  /** Fills the buffer; undefined when the file is gone. */
+  const fill = (path: string): number | undefined => {
+    const file = files.get(path) ?? openFile(path);
+    if (file === undefined) return undefined;
+    const length = unlessGone(() => readFromStart(file, buffer));
+    if (length === undefined) {
+      closeFile(path);
+      return undefined;
+    }
+    if (length === buffer.length) {
+      throw new RangeError(`Cannot read ${path}: it is longer than ${BUFFER_BYTES - 1} bytes`);
+    }
+    return length;
+  };
+
   const release = (directory: string): void => {
     const prefix = directory === "" ? "" : `${directory}/`;
     for (const path of [...files.keys()]) if (path.startsWith(prefix)) closeFile(path);
@@ -70,33 +85,40 @@ export function openCgroupTree(
         return names;
       }),
     read(path) {
-      const file = files.get(path) ?? openFile(path);
-      if (file === undefined) return undefined;
-      const length = unlessGone(() => readFromStart(file, buffer));
-      if (length === undefined) {
-        closeFile(path);
-        return undefined;
-      }
-      if (length === buffer.length) {
-        throw new RangeError(`Cannot read ${path}: it is longer than ${BUFFER_BYTES - 1} bytes`);
-      }
-      return decoder.decode(buffer.subarray(0, length));
+      const length = fill(path);
+      return length === undefined ? undefined : decoder.decode(buffer.subarray(0, length));
+    },
+    counter(path) {
+      const length = fill(path);
+      return length === undefined ? undefined : digits(buffer, length);
     },
     release,
     [Symbol.dispose]: () => release(""),
   };
 }
 
-/** Fills the buffer and returns the number of bytes; one read may give only a part of a file. */
+/**
+ * Reads from the start of the file and returns the number of bytes. One read is enough: the kernel
+ * makes a cgroup file's text in one piece, and gives all of it that fits (Linux, fs/seq_file.c).
+ */
 function readFromStart(file: Deno.FsFile, buffer: Uint8Array): number {
   file.seekSync(0, Deno.SeekMode.Start);
-  let length = 0;
-  while (length < buffer.length) {
-    const count = file.readSync(length === 0 ? buffer : buffer.subarray(length));
-    if (count === null || count === 0) break;
-    length += count;
+  return file.readSync(buffer) ?? 0;
+}
+
+const ZERO = 0x30;
+const NEWLINE = 0x0a;
+
+/** The value of decimal digits before line ends; NaN for anything else. */
+function digits(bytes: Uint8Array, length: number): number {
+  let end = length;
+  while (end > 0 && bytes[end - 1] === NEWLINE) end--;
+  let value = end > 0 ? 0 : NaN;
+  for (let i = 0; i < end; i++) {
+    const digit = (bytes[i] ?? 0) - ZERO;
+    value = digit >= 0 && digit <= 9 ? value * 10 + digit : NaN;
   }
-  return length;
+  return value;
 }
 
 /** The absolute path; a path that climbs out of the root, or begins anew, is refused. */
@@ -110,6 +132,9 @@ function resolve(root: string, path: string): string {
   return `${root}/${path}`;
 }
 
+/** Deno has no class and no code for ENODEV, which is 19 on Linux: only the text tells. */
+const NO_DEVICE = /\(os error 19\)/;
+
 /**
  * The result, or undefined when the cgroup is gone: ENOENT on opening, ENODEV on reading from a
  * file whose cgroup was removed, ENOTDIR where a file took a directory's place.
@@ -121,7 +146,7 @@ function unlessGone<T>(action: () => T): T | undefined {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return undefined;
     }
-    if (error instanceof Error && "code" in error && error.code === "ENODEV") return undefined;
+    if (error instanceof Error && NO_DEVICE.test(error.message)) return undefined;
     if (error instanceof Deno.errors.NotCapable) {
       throw new Deno.errors.NotCapable(
         `Cannot read the cgroup tree: ${error.message}. Under /sys Deno reads nothing unless it ` +

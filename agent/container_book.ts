@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { MarketReason } from "../shared/api/reason.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { PaceMemory } from "../shared/pacing/paced_container.ts";
@@ -17,6 +18,10 @@ export interface ContainerPage {
   sample?: ContainerSample;
   pace: PaceMemory;
   credit: number;
+  /** Until when credit was earned, monotonic milliseconds; absent before the first time. */
+  creditedAt?: number;
+  /** Of the last change of the limit; absent before the first. */
+  reason?: MarketReason;
 }
 
 /** Time constant of a usage peak: what was used a moment ago may be used again at once. */

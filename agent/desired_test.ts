@@ -27,7 +27,7 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
 }
 
 function roundOf(seats: readonly SeatResult[], price = 0.5): RoundResult {
-  return { now: 0, mode: "congested", price, capacity: 1000, seats, scarcity: 0 };
+  return { now: 0, mode: "congested", price, capacity: 1000, seats, scarcity: 0, committed: 0 };
 }
 
 const WRITTEN: Desired = {

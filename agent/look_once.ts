@@ -7,7 +7,7 @@ import { readNodeCores } from "../shared/cgroup/node_cores.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Log, silentLog } from "../shared/log.ts";
-import type { AgentConfig } from "./config.ts";
+
 import { createNodeSampler } from "./node_sampler.ts";
 import type { WatchedPod } from "./watched_pod.ts";
 
@@ -49,10 +49,18 @@ export interface LookParts {
   readonly fallbackCores: number;
 }
 
+/** How to look. */
+export interface LookSettings {
+  /** Time between the two looks. */
+  readonly intervalMs: number;
+  /** CPUs of the node; without it the cgroups tell. */
+  readonly cores?: number | null;
+}
+
 /** Looks, waits `intervalMs`, looks again. Throws an `Error` when no layout is found. */
 export async function lookOnce(
   { tree, clock, fallbackCores }: LookParts,
-  config: Pick<AgentConfig, "intervalMs" | "cores">,
+  config: LookSettings,
 ): Promise<NodeView> {
   const warnings: string[] = [];
   const log: Log = {
@@ -72,7 +80,8 @@ export async function lookOnce(
   return { layout, cores, intervalMs: end - start, pods, warnings };
 }
 
-function coresOf(tree: CgroupTree, log: Log): number | undefined {
+/** CPUs of the node as its cgroups tell; undefined, with a warning, where they can't be read. */
+export function coresOf(tree: CgroupTree, log: Log): number | undefined {
   try {
     return readNodeCores(tree);
   } catch (error) {

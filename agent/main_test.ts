@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../adapters/system_clock.ts";
 import type { Clock } from "../shared/clock.ts";
-import { runAgent } from "./main.ts";
+import { runProgram, type Surroundings } from "./main.ts";
 
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
 const POD = `kubepods/burstable/pod${UID}`;
@@ -45,7 +45,7 @@ async function inFolder(
       const outcome = { code: NaN, out: "", err: "" };
       const out = (text: string) => outcome.out += text;
       const err = (text: string) => outcome.err += text;
-      outcome.code = await runAgent(args, { out, err, clock });
+      outcome.code = await runProgram(args, { ...WORLD, out, err, clock });
       return outcome;
     });
   } finally {
@@ -53,13 +53,22 @@ async function inFolder(
   }
 }
 
+const WORLD: Surroundings = {
+  out: () => {},
+  err: () => {},
+  env: {},
+  clock: systemClock,
+  signal: new AbortController().signal,
+  connect: () => Promise.reject(new TypeError("Cannot connect: nobody should")),
+};
+
 interface Outcome {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-Deno.test("runAgent() prints what it saw as JSON", () =>
+Deno.test("runProgram() prints what it saw as JSON", () =>
   inFolder(async (root, run) => {
     const args = ["--once", "--cgroup-root", root, "--json", "--interval", "500ms"];
     const { code, out, err } = await run(args);
@@ -84,9 +93,9 @@ Deno.test("runAgent() prints what it saw as JSON", () =>
     });
   }));
 
-Deno.test("runAgent() prints a table for people", () =>
+Deno.test("runProgram() prints a table for people", () =>
   inFolder(async (root, run) => {
-    const { code, out } = await run(["--cgroup-root", root]);
+    const { code, out } = await run(["--once", "--cgroup-root", root]);
     assert.equal(code, 0);
     assert.equal(
       out,
@@ -101,15 +110,15 @@ Deno.test("runAgent() prints a table for people", () =>
     );
   }));
 
-Deno.test("runAgent() ends with 1 and what it tried where there are no pods", () =>
+Deno.test("runProgram() ends with 1 and what it tried where there are no pods", () =>
   inFolder(async (root, run) => {
     await Deno.remove(`${root}/cpu`, { recursive: true });
-    const { code, out, err } = await run(["--cgroup-root", root]);
+    const { code, out, err } = await run(["--once", "--cgroup-root", root]);
     assert.deepEqual([code, out], [1, ""]);
     assert.match(err, /^Cannot find the cgroups of pods: .*Tried .*\n$/);
   }));
 
-Deno.test("runAgent() warns of a file that it cannot use, and shows the rest", () => {
+Deno.test("runProgram() warns of a file that it cannot use, and shows the rest", () => {
   const afterShow = (root: string) => {
     Deno.writeTextFileSync(`${root}/cpu/${POD}/${ID}/cpu.stat`, "nr_periods lots\n");
     Deno.writeTextFileSync(`${root}/cpuset/cpuset.effective_cpus`, "all\n");
@@ -125,19 +134,19 @@ Deno.test("runAgent() warns of a file that it cannot use, and shows the rest", (
     assert.match(second, /cpu\.stat: line 1 is "lots", expected a counter$/);
     assert.equal(err, `${warnings.join("\n")}\n`);
     assert.deepEqual(pods, [{ uid: UID, request: 500, containers: [{ id: ID, quota: 200 }] }]);
-    const table = await run(["--cgroup-root", root]);
+    const table = await run(["--once", "--cgroup-root", root]);
     assert.equal(table.err, err);
     assert.match(table.out, /^cgroup v1/);
   }, { afterShow });
 });
 
-Deno.test("runAgent() ends with 1 where the system refuses, and rejects for a fault of its own", () =>
+Deno.test("runProgram() ends with 1 where the system refuses, and rejects for a fault of its own", () =>
   inFolder(async (root) => {
     const runWith = async (error: unknown) => {
       let err = "";
       const clock: Clock = { ...systemClock, sleep: () => Promise.reject(error) };
-      const world = { out: () => {}, err: (text: string) => err += text, clock };
-      return [await runAgent(["--cgroup-root", root], world), err];
+      const world = { ...WORLD, err: (text: string) => err += text, clock };
+      return [await runProgram(["--once", "--cgroup-root", root], world), err];
     };
     const inputOutput = Object.assign(new Error("Input/output error"), { code: "EIO" });
     for (
@@ -155,14 +164,17 @@ Deno.test("runAgent() ends with 1 where the system refuses, and rejects for a fa
     }
   }));
 
-Deno.test("runAgent() ends with 2 for a wrong command line and 0 for help", () =>
+Deno.test("runProgram() ends with 2 for a wrong command line and 0 for help", () =>
   inFolder(async (_root, run) => {
     const wrong = await run(["--interval", "soon"]);
     assert.deepEqual([wrong.code, wrong.out], [2, ""]);
     assert.match(
       wrong.err,
-      /^Cannot run the agent: --interval "soon" is not a duration, .*; see deno task agent --help\n$/,
+      /^Cannot run agent: flag --interval is "soon", expected a duration .*\n$/,
     );
+    const nameless = await run([]);
+    assert.deepEqual([nameless.code, nameless.out], [2, ""]);
+    assert.match(nameless.err, /--node-name or env NODE_NAME is not set/);
     const help = await run(["--help"]);
     assert.deepEqual([help.code, help.err], [0, ""]);
     assert.match(help.out, /--cgroup-root/);

@@ -10,7 +10,7 @@ import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
-import type { PaceOptions } from "../shared/pacing/pace_options.ts";
+import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
@@ -57,10 +57,47 @@ export interface RoundResult {
   readonly capacity: number;
   readonly seats: readonly SeatResult[];
   readonly scarcity: number;
+  /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
+  readonly committed: number;
 }
 
 /** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
 const AMPLE_SHARE = 0.1;
+
+/**
+ * Feeds what was just read to the estimates. Returns whether the market should be cleared at once:
+ * somebody needs clearly more than the limit, or has readings for the first time.
+ */
+export function readSeats(
+  table: readonly Seat[],
+  { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
+): boolean {
+  let urgent = false;
+  for (const seat of table) {
+    const reading = sample.containers.get(seat.containerID);
+    let page = book.get(seat.containerID);
+    if (page === undefined) {
+      page = newPage(seat, reading?.quota, context);
+      book.set(seat.containerID, page);
+      urgent = true;
+    }
+    const known = page.sample;
+    readSample(page, { sample: reading, scarcity: context.scarcity });
+    if (page.sample === undefined || page.sample === known) continue;
+    urgent ||= known === undefined || couldBeRaised(seat, page, context);
+  }
+  return urgent;
+}
+
+/** Whether pacing would grant a raise, if the clearing gives what is needed. */
+function couldBeRaised(
+  { bounds: { ceiling, held } }: Seat,
+  { demand = 0, pace: { limit, raisedAt } }: ContainerPage,
+  { now, pace }: RoundContext,
+): boolean {
+  return held !== "both" && now - raisedAt >= pace.raiseGapMs &&
+    Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
+}
 
 /** Reads, estimates, clears and paces; the book is brought up to date. */
 export function runRound(
@@ -68,12 +105,10 @@ export function runRound(
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
 ): RoundResult {
   const { now, capacity, lendUpTo, pace } = context;
-  const seats = table.map((seat) => {
-    const reading = sample.containers.get(seat.containerID);
-    const page = book.get(seat.containerID) ?? newPage(seat, reading?.quota, context);
-    book.set(seat.containerID, page);
-    readSample(page, { sample: reading, scarcity: context.scarcity });
-    return { seat, page };
+  readSeats(table, { sample, book, context });
+  const seats = table.flatMap((seat) => {
+    const page = book.get(seat.containerID);
+    return page === undefined ? [] : [{ seat, page }];
   });
   forgetOthers(book, new Set(seats.map(({ seat }) => seat.containerID)));
   const round = clearRound(seats.map(bidderOf), { capacity, lendUpTo });
@@ -91,13 +126,17 @@ export function runRound(
       const from = page.pace.limit;
       page.pace = plan.memory;
       const base = { ...outcome, seat, page, from, limit: plan.memory.limit };
-      return plan.change === undefined ? base : { ...base, changedFor: plan.change.reason };
+      if (plan.change === undefined) return base;
+      page.reason = plan.change.reason;
+      return { ...base, changedFor: plan.change.reason };
     },
   );
   earnCredits(results, { capacity, now });
   const free = freeCPU(paced, { now, capacity, options: pace });
   const scarcity = Math.min(1, Math.max(0, 1 - free / Math.max(AMPLE_SHARE * capacity, 1)));
-  return { now, scarcity, mode: round.mode, price: round.price, capacity, seats: results };
+  const committed = grantable(capacity, pace) - free;
+  const { mode, price } = round;
+  return { now, scarcity, mode, price, capacity, committed, seats: results };
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
@@ -136,7 +175,8 @@ function earnCredits(
   const weights = results.reduce((sum, { seat }) => sum + seat.bounds.weight, 0);
   for (const { seat, page, need, share } of results) {
     if (page.sample?.at !== now) continue;
-    const { intervalMs } = page.sample;
+    const intervalMs = now - (page.creditedAt ?? now - page.sample.intervalMs);
+    page.creditedAt = now;
     const entitlement = capacity * seat.bounds.weight / weights;
     page.credit = creditAfter(page.credit, { share, need, entitlement, intervalMs });
   }

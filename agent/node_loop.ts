@@ -10,7 +10,6 @@ import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
-import { objectKey } from "../shared/control/object_key.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import { createEstimator } from "../shared/demand/estimator.ts";
 import type { Log } from "../shared/log.ts";
@@ -18,10 +17,10 @@ import { marketCapacity } from "../shared/market/capacity.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import type { ContainerBook } from "./container_book.ts";
 import { desiredWrites } from "./desired.ts";
-import { type RoundResult, runRound } from "./market_round.ts";
+import { readSeats, type RoundResult, runRound } from "./market_round.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
-import { createSeating } from "./seating.ts";
+import { createSeating, type Table } from "./seating.ts";
 
 /** Looks at the node's cgroups; `named` are the hex ids of the containers that take part. */
 export type Sense = (at: number, named: ReadonlySet<string>) => NodeSample;
@@ -42,6 +41,8 @@ export interface NodeLoopOptions {
   readonly sampleMs?: number;
   /** Sampling while some container uses over 80 % of its quota. @default {100} */
   readonly busySampleMs?: number;
+  /** The market is cleared this often while nobody runs into a quota. @default {1000} */
+  readonly calmRoundMs?: number;
   /** @default {60000} */
   readonly heartbeatMs?: number;
   /** Share of allocatable that is never shared out. @default {0.1} */
@@ -50,11 +51,26 @@ export interface NodeLoopOptions {
   readonly lendUpTo?: number;
   readonly pace?: PaceOptions;
   /** Called after each round, for metrics, `/view` and records. */
-  readonly observe?: (round: RoundResult) => void;
+  readonly observe?: (round: RoundResult, seen: RoundInput) => void;
+  /** Called each time the loop comes by, also while it can't make a round: a sign of life. */
+  readonly alive?: () => void;
+  /** Called after each look with the time that it took, ms. */
+  readonly looked?: (tookMs: number) => void;
+}
+
+/** What a round was made from, beside the allocations. */
+export interface RoundInput {
+  readonly node: Node;
+  readonly sample: NodeSample;
+  /** How long the clearing and all that belongs to it took. */
+  readonly clearMs: number;
 }
 
 /** A heartbeat that failed is tried again after this long, unless the server asks for another time. */
 const HEARTBEAT_RETRY_MS = 5000;
+
+/** Ticks of a loop come a little early or late; this early is still on time. */
+const ON_TIME = 0.9;
 
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(
@@ -79,22 +95,31 @@ async function rounds(
   signal: AbortSignal,
   options: NodeLoopOptions & { latest: { node?: Node }; outbox: Outbox },
 ): Promise<void> {
-  const { sampleMs = 250, busySampleMs = 100, pace = DEFAULT_PACE, lendUpTo = 0.9 } = options;
+  const {
+    sampleMs = 250,
+    busySampleMs = 100,
+    calmRoundMs = 1000,
+    pace = DEFAULT_PACE,
+    lendUpTo = 0.9,
+  } = options;
   const { latest, outbox, reserve } = options;
   const book: ContainerBook = new Map();
   const seating = createSeating(log);
   let scarcity = 1;
   let begun = false;
+  let cleared: { at: number; table?: Table } = { at: -Infinity };
   while (!signal.aborted) {
     const now = clock.monotonic();
     const { node } = latest;
     let busy = false;
+    options.alive?.();
     // While the API is away the market goes on with what was last seen of it.
     begun ||= allocations.synced;
     if (node !== undefined && begun) {
-      const mine = [...allocations.all()];
-      const seats = seating.seat(mine);
-      const sample = sense(now, new Set(seats.map(({ containerID }) => containerID)));
+      const table = seating.seat(allocations.all());
+      const sample = sense(now, table.named);
+      const sampledAt = clock.monotonic();
+      options.looked?.(sampledAt - now);
       const capacity = marketCapacity({
         allocatable: node.allocatableCPU,
         unmanaged: sample.unmanaged,
@@ -102,12 +127,19 @@ async function rounds(
         ...(reserve === undefined ? {} : { reserve }),
       });
       const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
-      const round = runRound(seats, { sample, book, context });
-      scarcity = round.scarcity;
-      outbox.keepOnly(new Set(mine.map(({ metadata }) => objectKey(metadata))));
-      for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
-      busy = round.seats.some(({ page: { sample } }) => sample !== undefined && isBusy(sample));
-      options.observe?.(round);
+      busy = table.seats.some(({ containerID }) => {
+        const reading = sample.containers.get(containerID);
+        return reading !== undefined && isBusy(reading);
+      });
+      const urgent = readSeats(table.seats, { sample, book, context });
+      if (urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
+        cleared = { at: now, table };
+        const round = runRound(table.seats, { sample, book, context });
+        scarcity = round.scarcity;
+        outbox.keepOnly(table.keys);
+        for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
+        options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
+      }
     }
     await clock.sleep(busy ? busySampleMs : sampleMs, signal);
   }

@@ -2,40 +2,40 @@
  * The agent's eyes: everything between the cgroup files of a node and its `NodeSample`.
  *
  * The unit of a look is the pod, because its containers share the counters of the pod's level. All
- * pods are looked at, managed or not; directories are listed once a second, or at once when a
- * container is asked for that is not known yet.
+ * pods are looked at, managed or not. Which pods there are is listed once a second; what is in them
+ * when they are new, when something in them vanished, at once when a container is asked for that is
+ * not known yet, and else every half a minute.
  *
  * @module
  */
 import { isBusy } from "../shared/cgroup/busy.ts";
 import type { CgroupFiles } from "../shared/cgroup/cgroup_files.ts";
+import { SHORTEST_INTERVAL_MS } from "../shared/cgroup/interval.ts";
 import { type CgroupLayout, findLayout } from "../shared/cgroup/layout.ts";
-import { listPods } from "../shared/cgroup/pod_cgroups.ts";
 import type { ContainerSample, NodeSample } from "../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
-import { unmanagedCPU } from "./unmanaged_cpu.ts";
-import {
-  isTooSoon,
-  lookAtPod,
-  lookAtSettings,
-  updateContainers,
-  type WatchedPod,
-  watchPod,
-} from "./watched_pod.ts";
+import { lookAtPod, lookAtSettings, type LookContext } from "./pod_look.ts";
+import { createPodRegister } from "./pod_register.ts";
+import { unmanagedShare } from "./unmanaged_cpu.ts";
+import type { WatchedPod } from "./watched_pod.ts";
 
 /** What the sampler works with; times in milliseconds. */
 export interface NodeSamplerOptions {
   readonly tree: CgroupTree;
   /** CPUs of the node. */
   readonly cores: number;
-  /** Directories are listed this often. @default {1000} */
+  /** The pods' directories are listed this often. @default {1000} */
   readonly rescanMs?: number;
   /**
    * Pods whose containers all use at most 80 % of their quota are looked at this often, however
    * often `sample` is called. @default {250}
    */
   readonly calmMs?: number;
+  /** Pods of which no container is named are looked at this often. @default {250} */
+  readonly strangerMs?: number;
+  /** Whether to read PSI where it is offered. @default {true} */
+  readonly pressure?: boolean;
   /** Told of files that the kernel would not write so, once each. @default {silentLog} */
   readonly log?: Log;
 }
@@ -59,19 +59,15 @@ export interface NodeSampler {
 const ON_TIME = 0.9;
 
 /** A sampler that has not looked yet. Throws an `Error` when the tree holds no pods' root. */
-export function createNodeSampler(
-  { tree, cores, rescanMs = 1000, calmMs = 250, log = silentLog }: NodeSamplerOptions,
-): NodeSampler {
+export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
+  const { tree, cores, rescanMs = 1000, calmMs = 250, log = silentLog } = options;
+  const { strangerMs = calmMs, pressure = true } = options;
   if (!(cores > 0)) {
     throw new RangeError(`Cannot sample a node: cores is ${cores}, expected a number above 0`);
   }
   const layout = findLayout(tree);
   log.info("Cgroup layout found", { layout: layout.description });
-  const pods = new Map<string, WatchedPod>();
-  const podOf = new Map<string, WatchedPod>();
   const reported = new Set<string>();
-  let scannedAt: number | undefined;
-  let missing: ReadonlySet<string> = new Set();
 
   const malformed = (error: SyntaxError, files: CgroupFiles): void => {
     const file = malformedFile(error, files);
@@ -79,62 +75,55 @@ export function createNodeSampler(
     reported.add(file);
     log.warn("Cannot use a cgroup's file", { file, error: error.message });
   };
-  const contextAt = (at: number) => ({ tree, at, cores, malformed });
+  const fixed = { tree, cores, pressure, malformed };
+  let named: ReadonlySet<string> = new Set();
 
-  const forget = (files: CgroupFiles): void => {
-    for (const file of pathsOf(files)) reported.delete(file);
-    for (const directory of files.directories) tree.release(directory);
-  };
-
-  const scan = (at: number): void => {
-    scannedAt = at;
-    const found = new Map(listPods(tree, layout).map((pod) => [pod.uid, pod]));
-    for (const [uid, pod] of pods) {
-      if (found.has(uid)) continue;
-      pods.delete(uid);
-      for (const { files } of pod.containers.values()) forget(files);
-      if (pod.own !== undefined) forget(pod.own.files);
-    }
-    podOf.clear();
-    for (const cgroup of found.values()) {
-      let pod = pods.get(cgroup.uid);
-      if (pod === undefined) pods.set(cgroup.uid, pod = watchPod(layout, cgroup));
-      updateContainers(pod, layout, { found: cgroup }).forEach(forget);
-      for (const id of pod.containers.keys()) podOf.set(id, pod);
-      lookAtSettings(pod, contextAt(at));
-    }
-  };
-
-  /** Lists directories when it is time, or when an id is asked for that was not asked for before. */
-  const scanIfNeeded = (at: number, wanted: ReadonlySet<string>): void => {
-    const due = scannedAt === undefined || at < scannedAt || at - scannedAt >= rescanMs;
-    const unknown = [...wanted].filter((id) => !podOf.has(id));
-    if (due || unknown.some((id) => !missing.has(id))) {
-      scan(at);
-      missing = new Set([...wanted].filter((id) => !podOf.has(id)));
-    }
-  };
+  const register = createPodRegister({
+    tree,
+    layout,
+    rescanMs,
+    forget: (files) => {
+      if (reported.size > 0) { for (const file of pathsOf(files)) reported.delete(file); }
+      for (const directory of files.directories) tree.release(directory);
+    },
+    listed: (pod, at) => lookAtSettings(pod, { ...fixed, at, named }),
+  });
 
   return {
     layout,
     sample(at, managed) {
-      scanIfNeeded(at, managed);
+      named = managed;
+      register.refresh(at, managed);
       const containers = new Map<string, ContainerSample>();
+      const context: LookContext = { ...fixed, at, named };
       let unmanaged = 0;
-      for (const pod of pods.values()) {
-        if (!isTooSoon(pod, at, wantsLook(pod) ? {} : { ms: calmMs * ON_TIME })) {
-          lookAtPod(pod, contextAt(at));
+      for (const pod of register.pods.values()) {
+        const { managed: isIn } = pod.unmanaged?.named === named
+          ? pod.unmanaged
+          : unmanagedShare(pod, { at, named });
+        const calm = ON_TIME * (isIn ? calmMs : strangerMs);
+        const ms = wantsLook(pod) ? SHORTEST_INTERVAL_MS : calm;
+        if (!isTooSoon(pod, { at, ms }) && !lookAtPod(pod, context, { managed: isIn })) {
+          register.relist(pod, at);
         }
         for (const { id, sample } of pod.containers.values()) {
           if (sample !== undefined) containers.set(id, sample);
         }
-        unmanaged += unmanagedCPU(pod, managed);
+        unmanaged += unmanagedShare(pod, { at, named }).millicores;
       }
       return { at, containers, unmanaged };
     },
-    pods: () => [...pods.values()],
+    pods: () => [...register.pods.values()],
     close: () => tree.release(""),
   };
+}
+
+/** Whether a pod was looked at so lately that another look would say nothing. */
+function isTooSoon(
+  { lookedAt }: WatchedPod,
+  { at, ms }: { readonly at: number; readonly ms: number },
+): boolean {
+  return lookedAt !== undefined && at >= lookedAt && at - lookedAt < ms;
 }
 
 function pathsOf(files: CgroupFiles): string[] {

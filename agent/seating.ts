@@ -8,21 +8,38 @@ import { objectKey } from "../shared/control/object_key.ts";
 import type { Log } from "../shared/log.ts";
 import { type Seat, type Seats, seatsOf } from "./seats.ts";
 
+/** The market's table. The same object as long as nothing about it changes. */
+export interface Table {
+  /** In order of the allocations' keys. */
+  readonly seats: readonly Seat[];
+  /** The hex ids of the seats' containers. */
+  readonly named: ReadonlySet<string>;
+  /** The keys of all allocations, seated or not. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /** Keeps the seats of allocations as long as these stay the same objects. */
 export interface Seating {
   /**
-   * The seats of these allocations, in order of their keys. An allocation with a bad bid is left out,
-   * with its reason in the log; so is one that claims a container which another one has.
+   * The table for these allocations. One with a bad bid is left out, with its reason in the log; so
+   * is one that claims a container which another one has.
    */
-  seat(allocations: readonly PodAllocation[]): readonly Seat[];
+  seat(allocations: Iterable<PodAllocation>): Table;
+}
+
+interface Entry {
+  readonly key: string;
+  readonly found: Seats;
 }
 
 /** A seating that knows no allocation yet. */
 export function createSeating(log: Log): Seating {
-  const known = new WeakMap<PodAllocation, { readonly key: string; readonly found: Seats }>();
+  const known = new WeakMap<PodAllocation, Entry>();
   const clashes = new WeakSet<PodAllocation>();
+  let seated: readonly PodAllocation[] = [];
+  let table: Table = { seats: [], named: new Set(), keys: new Set() };
 
-  const entryOf = (allocation: PodAllocation): { key: string; found: Seats } => {
+  const entryOf = (allocation: PodAllocation): Entry => {
     let entry = known.get(allocation);
     if (entry === undefined) {
       entry = { key: objectKey(allocation.metadata), found: seatsOf(allocation) };
@@ -35,23 +52,34 @@ export function createSeating(log: Log): Seating {
   const leftOut = (key: string, reason: string): void =>
     log.warn("Left an allocation out of the market", { key, reason });
 
+  const tableOf = (allocations: readonly PodAllocation[]): Table => {
+    const named = new Set<string>();
+    const entries = allocations.map((allocation) => ({ allocation, ...entryOf(allocation) }));
+    entries.sort((a, b) => a.key < b.key ? -1 : 1);
+    const seats = entries.flatMap(({ allocation, key, found }) => {
+      if ("refused" in found) return [];
+      const ids = new Set(found.seats.map(({ containerID }) => containerID));
+      const clash = ids.size < found.seats.length || [...ids].some((id) => named.has(id));
+      if (clash) {
+        if (!clashes.has(allocation)) leftOut(key, "one of its containers has a seat already");
+        clashes.add(allocation);
+        return [];
+      }
+      for (const id of ids) named.add(id);
+      return found.seats;
+    });
+    return { seats, named, keys: new Set(entries.map(({ key }) => key)) };
+  };
+
   return {
     seat(allocations) {
-      const taken = new Set<string>();
-      const entries = allocations.map((allocation) => ({ allocation, ...entryOf(allocation) }));
-      entries.sort((a, b) => a.key < b.key ? -1 : 1);
-      return entries.flatMap(({ allocation, key, found }) => {
-        if ("refused" in found) return [];
-        const ids = new Set(found.seats.map(({ containerID }) => containerID));
-        const clash = ids.size < found.seats.length || [...ids].some((id) => taken.has(id));
-        if (clash) {
-          if (!clashes.has(allocation)) leftOut(key, "one of its containers has a seat already");
-          clashes.add(allocation);
-          return [];
-        }
-        for (const id of ids) taken.add(id);
-        return found.seats;
-      });
+      const now = [...allocations];
+      const same = now.length === seated.length && now.every((one, i) => one === seated[i]);
+      if (!same) {
+        seated = now;
+        table = tableOf(now);
+      }
+      return table;
     },
   };
 }

@@ -15,15 +15,15 @@ function loud(): { lines: LogFields[]; log: typeof silentLog } {
 pure("createSeating() seats in order of the keys, whatever the order of the allocations", () => {
   const seating = createSeating(silentLog);
   const all = ["b", "c", "a"].map((pod) => boundedAllocation(pod));
-  const names = seating.seat(all).map(({ allocation }) => allocation.spec.podName);
+  const names = seating.seat(all).seats.map(({ allocation }) => allocation.spec.podName);
   assert.deepEqual(names, ["a", "b", "c"]);
 });
 
 pure("createSeating() works a seat out once while the allocation stays the same", () => {
   const seating = createSeating(silentLog);
   const allocation = boundedAllocation("a");
-  assert.equal(seating.seat([allocation])[0], seating.seat([allocation])[0]);
-  assert.notEqual(seating.seat([{ ...allocation }])[0], seating.seat([allocation])[0]);
+  assert.equal(seating.seat([allocation]).seats[0], seating.seat([allocation]).seats[0]);
+  assert.notEqual(seating.seat([{ ...allocation }]).seats[0], seating.seat([allocation]).seats[0]);
 });
 
 pure("createSeating() leaves a bad bid out, says why once, and seats the others", () => {
@@ -34,7 +34,7 @@ pure("createSeating() leaves a bad bid out, says why once, and seats the others"
     status: { bounds: { revision: 1, reason: "", containers } },
   });
   for (let round = 0; round < 3; round++) {
-    assert.equal(seating.seat([bad, boundedAllocation("good")]).length, 1);
+    assert.equal(seating.seat([bad, boundedAllocation("good")]).seats.length, 1);
   }
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.key, "shop/bad");
@@ -51,7 +51,7 @@ pure("createSeating() gives a container one seat, however many allocations name 
   });
   const all = [double, thief, boundedAllocation("a")];
   seating.seat(all);
-  const names = seating.seat(all).map(({ allocation }) => allocation.spec.podName);
+  const names = seating.seat(all).seats.map(({ allocation }) => allocation.spec.podName);
   assert.deepEqual(names, ["a"]);
   assert.deepEqual(lines.map(({ key }) => key).sort(), ["shop/b", "shop/c"]);
 });

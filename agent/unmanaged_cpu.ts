@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { WatchedContainer, WatchedPod } from "./watched_pod.ts";
+import type { UnmanagedShare, WatchedContainer, WatchedPod } from "./watched_pod.ts";
 
 /**
  * Whether the market knows this pod: its bounds name one of its containers, or one that was in it a
@@ -29,6 +29,22 @@ export function unmanagedCPU(pod: WatchedPod, named: ReadonlySet<string>): numbe
     held += Math.max(requestOfSibling(container, pod), container.window.percentile());
   }
   return held;
+}
+
+/** Percentiles over minutes are worked out anew this often. */
+const RENEWED_MS = 1000;
+
+/** A pod's part, as worked out lately. */
+export function unmanagedShare(
+  pod: WatchedPod,
+  { at, named }: { readonly at: number; readonly named: ReadonlySet<string> },
+): UnmanagedShare {
+  const known = pod.unmanaged;
+  const fresh = known?.named === named && at >= known.at && at - known.at < RENEWED_MS;
+  if (fresh && known !== undefined) return known;
+  const share = { named, managed: isManaged(pod, named), millicores: unmanagedCPU(pod, named), at };
+  pod.unmanaged = share;
+  return share;
 }
 
 function heldByPod({ own, containers }: WatchedPod): number {

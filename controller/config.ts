@@ -1,8 +1,9 @@
 /**
- * The controller's settings.
+ * What the market clock needs of the controller's settings.
  *
  * @module
  */
+import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller. */
 export interface MarketConfig {
@@ -19,7 +20,7 @@ export interface MarketConfig {
   readonly maxNewAllocationsPerSecond: number;
 }
 
-/** The settings that hold where nothing else is said. */
+/** The settings that hold where nothing else is said: the defaults of the table. */
 export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   market: true,
   managementPolicy: "OptOut",
@@ -29,3 +30,30 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
 };
+
+/** A view of settings that may change: each property is read when it is asked for. */
+export function marketConfig(settings: () => ControllerSettings): MarketConfig {
+  return {
+    get market() {
+      return settings().market;
+    },
+    get managementPolicy() {
+      return settings().managementPolicy;
+    },
+    get excludedNamespaces() {
+      return settings().excludedNamespaces;
+    },
+    get burstFactor() {
+      return settings().burstFactor;
+    },
+    get dryRun() {
+      return settings().dryRun;
+    },
+    get maxResizesPerSecond() {
+      return settings().maxResizesPerSecond;
+    },
+    get maxNewAllocationsPerSecond() {
+      return settings().maxNewAllocationsPerSecond;
+    },
+  };
+}

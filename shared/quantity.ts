@@ -1,6 +1,6 @@
 /**
- * CPU quantities as Kubernetes writes them, in millicores (m): 1000 m = one CPU. The grammar is that
- * of `resource.Quantity` (k8s.io/apimachinery/pkg/api/resource/quantity.go).
+ * Quantities as Kubernetes writes them: CPU in millicores (m), 1000 m = one CPU, and memory in bytes.
+ * The grammar is that of `resource.Quantity` (k8s.io/apimachinery/pkg/api/resource/quantity.go).
  *
  * @module
  */
@@ -35,6 +35,22 @@ const LARGEST_FACTOR_DIGITS = 19;
  * it is negative, and when it is beyond 2^53 m, which Kubernetes would let overflow.
  */
 export function parseCPU(text: string): number {
+  return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3 });
+}
+
+/**
+ * Bytes of a memory quantity such as `64Mi`, `1.5G` or `128974848`; fractions of a byte round up.
+ * Throws a `SyntaxError` as `parseCPU` does, the limit being 2^53 bytes.
+ */
+export function parseBytes(text: string): number {
+  return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0 });
+}
+
+/** A quantity in units of 10^-exponent, as a whole number. */
+function parseQuantity(
+  text: string,
+  { what, unit, exponent }: { what: string; unit: string; exponent: number },
+): number {
   const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(text) ?? [];
   const digits = whole + decimals;
   const scale = power === undefined
@@ -42,26 +58,28 @@ export function parseCPU(text: string): number {
     : { base: 10, exponent: Number(power) } as const;
   if (digits === "" || scale === undefined) {
     throw new SyntaxError(
-      `Cannot parse CPU quantity: "${text}" is not a number with an optional suffix ` +
+      `Cannot parse ${what} quantity: "${text}" is not a number with an optional suffix ` +
         "(n, u, m, k, M, G, T, P, E, Ki to Ei) or exponent (e3)",
     );
   }
   if (sign === "-") {
-    throw new SyntaxError(`Cannot parse CPU quantity: "${text}" is negative, expected at least 0`);
+    throw new SyntaxError(
+      `Cannot parse ${what} quantity: "${text}" is negative, expected at least 0`,
+    );
   }
-  const millicores = roundUp(
+  const units = roundUp(
     BigInt(digits) * (scale.base === 2 ? 2n ** BigInt(scale.exponent) : 1n),
     {
-      exponent: 3 - decimals.length + (scale.base === 10 ? scale.exponent : 0),
+      exponent: exponent - decimals.length + (scale.base === 10 ? scale.exponent : 0),
       mostDigits: digits.length + LARGEST_FACTOR_DIGITS,
     },
   );
-  if (millicores > Number.MAX_SAFE_INTEGER) {
+  if (units > Number.MAX_SAFE_INTEGER) {
     throw new SyntaxError(
-      `Cannot parse CPU quantity: "${text}" is more than ${Number.MAX_SAFE_INTEGER}m`,
+      `Cannot parse ${what} quantity: "${text}" is more than ${Number.MAX_SAFE_INTEGER}${unit}`,
     );
   }
-  return millicores;
+  return units;
 }
 
 /**

@@ -8,12 +8,9 @@ import type { RoundResult } from "../agent/market_round.ts";
 import { type NodeLoopOptions, runNodeLoop } from "../agent/node_loop.ts";
 import { createNodeSampler } from "../agent/node_sampler.ts";
 import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
-import type { Caches } from "../controller/allocation/gather.ts";
-import { podKeyOf } from "../controller/allocation/gather.ts";
+import { createCaches, namedCaches } from "../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../controller/config.ts";
-import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import { createInformer, type Informer } from "../shared/control/informer.ts";
-import type { ApiObject, ListWatch } from "../shared/control/list_watch.ts";
+import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
@@ -162,31 +159,27 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
   const { scene, api, clock, log, supervisor } = stage;
   const { signal } = supervisor;
   const random = seededRandom(seedOf(scene, "controller"));
-  function follow<T extends ApiObject>(
-    name: string,
-    source: ListWatch<T>,
-    indexBy?: (object: T) => string,
-  ): Informer<T> {
-    const base = { source, clock, random, log, name };
-    const informer = createInformer(indexBy === undefined ? base : { ...base, indexBy });
+  const caches = createCaches({
+    pods: api.listWatch("Pod"),
+    namespaces: api.listWatch("Namespace"),
+    nodes: api.listWatch("Node"),
+    allocations: api.listWatch("PodAllocation"),
+    leases: api.listWatch("Lease"),
+    limitRanges: api.listWatch("LimitRange"),
+    resourceQuotas: api.listWatch("ResourceQuota"),
+  }, { clock, random, log });
+  for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`controller's ${name}`, informer.run(signal));
-    return informer;
   }
-  const caches: Caches = {
-    pods: follow("Pod", api.listWatch("Pod")),
-    namespaces: follow("Namespace", api.listWatch("Namespace")),
-    nodes: follow("Node", api.listWatch("Node")),
-    allocations: follow<PodAllocation>("PodAllocation", api.listWatch("PodAllocation"), podKeyOf),
-  };
   const parts = {
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
+    templates: { limitsOf: () => Promise.resolve(undefined) },
     events: api.events,
     clock,
     log,
     config: { ...DEFAULT_MARKET_CONFIG, ...controller },
-    isSilent: () => false,
   };
   supervisor.supervise("controller", runAllocationLoop(parts, signal));
 }

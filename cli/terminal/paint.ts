@@ -9,6 +9,7 @@
 const CODES = {
   bold: "1",
   dim: "2",
+  red: "31",
   green: "32",
   yellow: "33",
   blue: "34",

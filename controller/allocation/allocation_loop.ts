@@ -3,28 +3,37 @@
  *
  * @module
  */
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
 import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
-import { runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
-import { createWorkQueue } from "../../shared/control/work_queue.ts";
+import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
+import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
+import { createAgentWatch } from "./agent_watch.ts";
+import { type Caches, namedCaches } from "./caches.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
+import { QUOTA_BOUND } from "./namespace_bounds.ts";
 import type { EventSink } from "./ports.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
+import { createTurns } from "./turns.ts";
 
-/** What the loop works with; it makes queue, back-off, rates and the gate for events itself. */
-export interface AllocationLoopParts extends
-  Omit<
-    ReconcilerParts,
-    "backoff" | "turns" | "unhurriedTurns" | "newAllocations" | "events"
-  > {
+/**
+ * What the loop works with; it makes queue, back-off, rates, the gate for events and the watch over
+ * the agents itself.
+ */
+export interface AllocationLoopParts
+  extends Omit<ReconcilerParts, "backoff" | "turns" | "newAllocations" | "events" | "isSilent"> {
   readonly events: EventSink;
+  /**
+   * Calls back when `config` says something else than before, until the returned function is called:
+   * then all pods are looked at again. Default: `config` never changes.
+   */
+  readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
-/** Changes that nobody waits for may take this share of the rate. */
-const UNHURRIED_SHARE = 0.5;
 
 /**
  * Reconciles until the signal is aborted. It begins when all copies are in sync: a pod whose
@@ -34,29 +43,84 @@ export async function runAllocationLoop(
   parts: AllocationLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, clock, log, config } = parts;
+  const { caches, clock, log, config, observer = {} } = parts;
   const queue = createWorkQueue(clock);
-  const events = createEventGate(parts.events, clock);
   const { maxResizesPerSecond, maxNewAllocationsPerSecond } = config;
-  const burst = Math.max(1, Math.ceil(maxResizesPerSecond));
+  const agents = createAgentWatch({
+    caches,
+    clock,
+    onChange: addPodsOn,
+    observe: (verdict) => {
+      observer.agents?.(verdict);
+      observer.queue?.(queue.depth, queue.delayed);
+    },
+  });
   const reconcile = createReconciler({
     ...parts,
-    events,
+    events: createEventGate(parts.events, clock),
     backoff: createBackoff(),
-    turns: createRateLimiter({ perSecond: maxResizesPerSecond, burst }),
-    unhurriedTurns: createRateLimiter({ perSecond: maxResizesPerSecond * UNHURRIED_SHARE, burst }),
+    turns: createTurns({ perSecond: maxResizesPerSecond }),
     newAllocations: createRateLimiter({
       perSecond: maxNewAllocationsPerSecond,
       burst: Math.max(1, Math.ceil(maxNewAllocationsPerSecond)),
     }),
+    isSilent: agents.isSilent,
   });
+  const timed = async (podKey: string): Promise<ReconcileResult> => {
+    const begunMs = clock.monotonic();
+    try {
+      return await reconcile(podKey);
+    } finally {
+      observer.reconciled?.(clock.monotonic() - begunMs);
+    }
+  };
+  const lookAtAll = (): void => {
+    for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
+  };
+  const stops = [
+    ...subscribeQueue(caches, queue),
+    ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
+  ];
+
+  function addPodsOn(nodeName: string): void {
+    for (const allocation of caches.allocations.all()) {
+      if (allocation.spec.nodeName === nodeName) queue.add(podKeyOf(allocation));
+    }
+  }
+
+  try {
+    for (const [, informer] of namedCaches(caches)) {
+      if (!await informer.whenSynced(signal)) return;
+    }
+    // What a standby's copies have held for long will be told by no event.
+    lookAtAll();
+    await Promise.all([
+      agents.run(signal),
+      runReconcileLoop(
+        { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
+        signal,
+      ),
+    ]);
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+/** Puts pods in line when anything that their reconcile reads has changed. */
+function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)[] {
   const addPodsOf = (namespace: string): void => {
-    for (const { metadata } of caches.pods.all()) {
-      if (metadata.namespace === namespace) queue.add(`${metadata.namespace}/${metadata.name}`);
+    for (const { metadata } of caches.pods.byIndex(namespace)) queue.add(objectKey(metadata));
+  };
+  const addHeldByQuota = (namespace: string): void => {
+    for (const allocation of caches.allocations.byIndex(namespace)) {
+      if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
     }
   };
   // When an allocation is gone its pod can't be told from its key: the pod may need a new one.
   const podOf = new Map<string, string>();
+  for (const allocation of caches.allocations.all()) {
+    podOf.set(objectKey(allocation.metadata), podKeyOf(allocation));
+  }
   const addPodOf = (key: string): void => {
     const allocation = caches.allocations.get(key);
     const podKey = allocation === undefined ? podOf.get(key) : podKeyOf(allocation);
@@ -64,21 +128,18 @@ export async function runAllocationLoop(
     else podOf.set(key, podKeyOf(allocation));
     if (podKey !== undefined) queue.add(podKey);
   };
-  const stops = [
+  const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
+  return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
+    caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
+    caches.resourceQuotas.subscribe((key) => addHeldByQuota(namespaceOf(key))),
   ];
-  try {
-    const { pods, allocations, namespaces, nodes } = caches;
-    for (const informer of [pods, allocations, namespaces, nodes]) {
-      if (!await informer.whenSynced(signal)) return;
-    }
-    await runReconcileLoop(
-      { queue, reconcile, backoff: createBackoff(), log, workers: WORKERS },
-      signal,
-    );
-  } finally {
-    for (const stop of stops) stop();
-  }
+}
+
+/** True for a pod that may gain by a change of its namespace's quotas; the others look now and then. */
+function isHeldByQuota({ status }: PodAllocation): boolean {
+  return status?.reason === "QuotaExceeded" ||
+    status?.bounds?.reason.includes(QUOTA_BOUND) === true;
 }

@@ -6,6 +6,7 @@
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type {
+  AllocationCondition,
   ContainerLimit,
   PodAllocation,
   PodAllocationStatus,
@@ -20,10 +21,16 @@ export type Phase = NonNullable<PodAllocationStatus["phase"]>;
 const FAILURES: ReadonlySet<EnforcementReason> = new Set([
   "IdentityMismatch",
   "Refused",
+  "NodeCapacity",
+  "AdmissionDenied",
   "ResizeInfeasible",
+  "ResizeError",
   "RestoreBlocked",
   "OriginalUnknown",
 ]);
+
+/** Characters of a message that are kept: a policy engine may answer with a book. */
+const LONGEST_MESSAGE = 2000;
 
 /** The phase that a reason stands for. */
 export function phaseOf(reason: EnforcementReason): Phase {
@@ -46,6 +53,17 @@ function appliedLimits(
   return containers.length === 0 ? undefined : { containers, appliedCPULimit: formatCPU(total) };
 }
 
+/** What the status is made from, beside allocation and pod. */
+export interface StatusNews {
+  readonly decision: Decision;
+  /** ISO 8601. */
+  readonly wallTime: string;
+  /** True when the server has refused the change, whatever the reason word. */
+  readonly refused?: boolean;
+  /** When the last patch was sent, ISO 8601; absent when this controller has sent none. */
+  readonly attemptedAt?: string | undefined;
+}
+
 /**
  * The status after a decision, or undefined when the present one says so already. `applied` values
  * are the kubelet's word, never what was asked for.
@@ -53,29 +71,47 @@ function appliedLimits(
 export function nextStatus(
   allocation: PodAllocation,
   pod: Pod,
-  { decision, wallTime }: { decision: Decision; wallTime: string },
+  { decision, wallTime, refused = false, attemptedAt }: StatusNews,
 ): PodAllocationStatus | undefined {
   const present = allocation.status ?? {};
-  const { reason, message } = decision;
+  const { reason } = decision;
+  const message = decision.message?.slice(0, LONGEST_MESSAGE);
   if (reason === undefined) return undefined;
-  const phase = phaseOf(reason);
+  const phase = refused ? "Failed" : phaseOf(reason);
   const applied = appliedLimits(allocation, pod);
   const moved = applied !== undefined && !sameLimits(applied.containers, present.containers ?? []);
   const said = present.phase === phase && present.reason === reason &&
     (phase !== "Failed" || present.message === message);
   if (!moved && said) return undefined;
   const { message: _old, ...rest } = present;
+  const { generation } = allocation.metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const lastAttemptTime = attemptedAt ?? present.lastAttemptTime;
   return {
     ...rest,
     ...applied,
     phase,
     reason,
     ...(message === undefined ? {} : { message }),
-    ...(allocation.metadata.generation === undefined
-      ? {}
-      : { observedGeneration: allocation.metadata.generation }),
+    conditions: [{ ...conditionOf(allocation, { reason, message, wallTime }), ...observed }],
+    ...observed,
+    ...(lastAttemptTime === undefined ? {} : { lastAttemptTime }),
     ...(moved && phase === "Applied" ? { lastAppliedTime: wallTime } : {}),
   };
+}
+
+function conditionOf(
+  { status }: PodAllocation,
+  { reason, message = "", wallTime }: {
+    readonly reason: EnforcementReason;
+    readonly message: string | undefined;
+    readonly wallTime: string;
+  },
+): AllocationCondition {
+  const applied = reason === "Applied" ? "True" : "False";
+  const present = status?.conditions?.find(({ type }) => type === "Applied");
+  const since = present?.status === applied ? present.lastTransitionTime : wallTime;
+  return { type: "Applied", status: applied, reason, message, lastTransitionTime: since };
 }
 
 function sameLimits(

@@ -49,7 +49,10 @@ test("phaseOf() has a phase for each reason, Applied only for what the kubelet h
   assert.deepEqual(ofPhase("Failed"), [
     "IdentityMismatch",
     "ResizeInfeasible",
+    "ResizeError",
     "Refused",
+    "NodeCapacity",
+    "AdmissionDenied",
     "RestoreBlocked",
     "OriginalUnknown",
   ]);
@@ -104,4 +107,46 @@ test("nextStatus() keeps bounds and originals", () => {
   assert.deepEqual(status?.originalLimits, before.status?.originalLimits);
   assert.deepEqual(status?.bounds, before.status?.bounds);
   assert.equal(status?.lastAppliedTime, undefined);
+});
+
+test("nextStatus() has a condition for kubectl wait, whose time is that of its last turn", () => {
+  const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+  const news = (reason: EnforcementReason, second: number, message = "") => ({
+    decision: { changes: [], reason, message },
+    wallTime: at(second),
+  });
+  const held = nextStatus(allocation(), applied(300), news("Waiting", 1, "not yet"));
+  assert.deepEqual(held?.conditions, [{
+    type: "Applied",
+    status: "False",
+    reason: "Waiting",
+    message: "not yet",
+    lastTransitionTime: at(1),
+    observedGeneration: 5,
+  }]);
+  const stale = nextStatus(allocation(held), applied(300), news("BoundsStale", 2));
+  assert.equal(stale?.conditions?.[0]?.lastTransitionTime, at(1));
+  const done = nextStatus(allocation(stale), applied(300), news("Applied", 3));
+  assert.equal(done?.conditions?.[0]?.status, "True");
+  assert.equal(done?.conditions?.[0]?.lastTransitionTime, at(3));
+});
+
+test("nextStatus() calls a refusal Failed, a hold for the same reason Pending", () => {
+  const decision = { changes: [], reason: "QuotaExceeded", message: "full" } as const;
+  const attemptedAt = "2026-01-01T00:00:09.000Z";
+  const refused = nextStatus(allocation(), applied(300), {
+    decision,
+    wallTime,
+    refused: true,
+    attemptedAt,
+  });
+  assert.deepEqual([refused?.phase, refused?.lastAttemptTime], ["Failed", attemptedAt]);
+  const held = nextStatus(allocation(refused), applied(300), { decision, wallTime });
+  assert.deepEqual([held?.phase, held?.lastAttemptTime], ["Pending", attemptedAt]);
+});
+
+test("nextStatus() cuts what a server has to say", () => {
+  const status = next(applied(300), allocation(), { reason: "Refused", message: "x".repeat(9000) });
+  assert.equal(status?.message?.length, 2000);
+  assert.equal(status?.conditions?.[0]?.message.length, 2000);
 });

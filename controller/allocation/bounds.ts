@@ -3,12 +3,14 @@
  *
  * @module
  */
+import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
+import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
 import { MAX_CPU, type Overrides, overridesOf } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
@@ -21,6 +23,10 @@ export interface BoundsInput {
   /** Allocatable CPU of the pod's node, millicores; absent while the node is not known. */
   readonly nodeCPU: number | undefined;
   readonly burstFactor: number;
+  /** What the namespace's LimitRanges say of CPU; absent when nothing. */
+  readonly limitRange?: CPURanges | undefined;
+  /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
+  readonly quotaCeiling?: number | undefined;
 }
 
 /** Every pod may keep this much, or its own limit if that is less. Millicores. */
@@ -34,12 +40,6 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly warnings: readonly string[];
 }
 
-/** A bound from above and the words for it. Millicores. */
-interface Ceiling {
-  readonly ceiling: number;
-  readonly reason: string;
-}
-
 /** A container that has a limit and runs. */
 interface Seat {
   readonly container: PodContainer;
@@ -51,18 +51,22 @@ interface Seat {
 
 /** The bounds of a pod as the API's state has them now. */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { pod, nodeCPU = Infinity } = input;
+  const { pod, nodeCPU = Infinity, limitRange, quotaCeiling } = input;
   const { seats, overrides } = seatsOf(input);
+  const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling });
   const multiplier = overrides.priorityMultiplier ?? priorityMultiplier(pod.priority);
   const keeper = qosKeeper(input);
   const reasons = new Set<string>();
-  const containers = seats.map(({ container, containerID, own, allowed }): ContainerBounds => {
+  const containers = seats.map((seat, index): ContainerBounds => {
+    const { container, containerID, own, allowed } = seat;
     const { name, requestCPU = 0, restartsOnCPU } = container;
     const spare = name === keeper ? LEAST_CPU : 0;
-    const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU);
+    const { floor: least = 0, ceilings = [] } = theirs[index] ?? {};
+    const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU, least);
     const { ceiling, reason } = ceilingOf(floor, [
       allowed,
       { ceiling: Math.floor(nodeCPU * NODE_SHARE), reason: "90 % of the node" },
+      ...ceilings,
     ]);
     reasons.add(reason);
     const weight = Math.max(1, requestCPU) * multiplier;

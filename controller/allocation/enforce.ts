@@ -15,7 +15,7 @@ import type { Gathered } from "./gather.ts";
 import { ownValues } from "./own_limits.ts";
 import type { PodResizer } from "./ports.ts";
 import { describeChanges } from "./report_words.ts";
-import type { OutOfScope } from "./scope.ts";
+import type { OutOfScope } from "../../shared/actuation/scope.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext {
@@ -28,13 +28,15 @@ export interface EnforceContext {
   /** See `EnforcementInput.takeTurn`; urgent changes go first. */
   readonly takeTurn: (urgent: boolean) => number;
   readonly dryRun: boolean;
+  /** See `PodFacts.quotaHeadroom`. */
+  readonly quotaHeadroom?: number | undefined;
 }
 
 /** What became of it. */
 export interface Enforcement {
   readonly decision: Decision;
-  /** True when a patch was accepted by the server. */
-  readonly patched: boolean;
+  /** The pod's new resourceVersion when the server accepted a patch. */
+  readonly patched?: string;
   /** Why the user's own limits come back; absent while the market sets them. */
   readonly restoring?: OutOfScope;
   /** The server's refusal. */
@@ -76,12 +78,12 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
 
 /** Gathers the wishes, asks the chain, sends one patch. Throws nothing that the server answers. */
 export async function enforce(
-  { pod, allocation }: Gathered & { readonly allocation: PodAllocation },
+  { pod, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
-  const { outOfScope, agentSilent, resizer, backOffMs } = context;
+  const { outOfScope, agentSilent, resizer, backOffMs, quotaHeadroom } = context;
   const restoring = restoreCause(context);
-  const base = { patched: false, ...(restoring === undefined ? {} : { restoring }) };
+  const base = restoring === undefined ? {} : { restoring };
   if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
   const intents = restoring === undefined
     ? marketIntents(allocation)
@@ -95,6 +97,8 @@ export async function enforce(
     backOffMs,
     takeTurn: () => context.takeTurn(urgent),
     ...(outOfScope === undefined ? {} : { outOfScope }),
+    ...(limitRange === undefined ? {} : { limitRange }),
+    ...(quotaHeadroom === undefined ? {} : { quotaHeadroom }),
   });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = `the user's own limits are back: ${restoring.message}`;
@@ -107,8 +111,8 @@ export async function enforce(
   }
   const { namespace, name, uid } = pod.metadata;
   try {
-    await resizer.resize(namespace, name, resizePatch(uid, decision.changes));
-    return { ...base, decision, patched: true };
+    const patched = await resizer.resize(namespace, name, resizePatch(uid, decision.changes));
+    return { ...base, decision, patched };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { ...base, decision, refusal: error };

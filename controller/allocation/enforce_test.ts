@@ -44,11 +44,18 @@ async function attempt(
   };
   const patches: ResizePatch[] = [];
   const turns: boolean[] = [];
-  const outcome = await enforce({ pod, allocation, namespace: undefined, node: undefined }, {
+  const outcome = await enforce({
+    pod,
+    allocation,
+    namespace: undefined,
+    node: undefined,
+    limitRange: undefined,
+    quotas: [],
+  }, {
     resizer: {
       resize(_namespace, _name, patch) {
         patches.push(patch);
-        return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
+        return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
       },
     },
     outOfScope: undefined,
@@ -71,7 +78,7 @@ function test(name: string, fn: () => void | Promise<void>): void {
 
 test("enforce() patches the limit that the agent wants, with the pod's UID", async () => {
   const { outcome, patches, turns } = await attempt();
-  assert.equal(outcome.patched, true);
+  assert.equal(outcome.patched, "2");
   assert.deepEqual(patches, [{
     metadata: { uid: "u1" },
     spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
@@ -97,7 +104,7 @@ test("enforce() is done when the kubelet reports the wanted limit", async () => 
 test("enforce() brings own limits back out of scope and under a silent agent", async () => {
   for (const cause of [{ outOfScope: OPTED_OUT }, { agentSilent: true }]) {
     const { outcome, patches } = await attempt({ limit: 300, ...cause });
-    assert.equal(outcome.patched, true);
+    assert.equal(outcome.patched, "2");
     assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits.cpu, "200m");
     const done = await attempt({ limit: 200, ...cause });
     assert.equal(done.outcome.decision.reason, "Restored");
@@ -126,7 +133,7 @@ test("enforce() returns the server's refusal, and throws what is none", async ()
   const refusal = new ApiError(403, "Forbidden", "quota");
   const { outcome } = await attempt({ refusal });
   assert.equal(outcome.refusal, refusal);
-  assert.equal(outcome.patched, false);
+  assert.equal(outcome.patched, undefined);
   await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
 });
 

@@ -3,20 +3,13 @@
  *
  * @module
  */
+import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { Informer } from "../../shared/control/informer.ts";
-
-/** The controller's copies of the API's state. */
-export interface Caches {
-  readonly pods: Informer<Pod>;
-  readonly namespaces: Informer<Namespace>;
-  readonly nodes: Informer<Node>;
-  /** Indexed by {@linkcode podKeyOf}. */
-  readonly allocations: Informer<PodAllocation>;
-}
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
 export interface Gathered {
@@ -24,6 +17,10 @@ export interface Gathered {
   readonly namespace: Namespace | undefined;
   readonly node: Node | undefined;
   readonly allocation: PodAllocation | undefined;
+  /** What the namespace's LimitRanges say of CPU; undefined when nothing. */
+  readonly limitRange: CPURanges | undefined;
+  /** The namespace's quotas, those that say nothing of CPU limits too. */
+  readonly quotas: readonly ResourceQuota[];
 }
 
 /** The key of the pod that an allocation speaks of. */
@@ -31,7 +28,7 @@ export function podKeyOf({ metadata, spec }: PodAllocation): string {
   return `${metadata.namespace}/${spec.podName}`;
 }
 
-/** The pod under this key with its namespace, node and allocation; undefined when it is gone. */
+/** The pod under this key with all that belongs to it; undefined when it is gone. */
 export function gather(caches: Caches, podKey: string): Gathered | undefined {
   const pod = caches.pods.get(podKey);
   if (pod === undefined) return undefined;
@@ -41,5 +38,7 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     namespace: caches.namespaces.get(namespace),
     node: caches.nodes.get(pod.nodeName),
     allocation: caches.allocations.get(`${namespace}/${uid}`),
+    limitRange: cpuRangesOf(caches.limitRanges.byIndex(namespace)),
+    quotas: caches.resourceQuotas.byIndex(namespace),
   };
 }

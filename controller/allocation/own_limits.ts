@@ -4,30 +4,59 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { Original, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { Original } from "../../shared/api/pod_allocation.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 
 /** The field manager of this product's own patches. */
-const OWN_MANAGER = "mbcas";
+export const OWN_MANAGER = "mbcas";
 
-/**
- * True when the limits in the pod's spec are this product's, or once were: without a record they
- * can't be taken for the user's own.
- */
-export function limitsAreOurs({ limitManager }: Pod): boolean {
-  return limitManager === OWN_MANAGER;
+/** Own limits and requests, for the record. */
+export interface Originals {
+  readonly originalLimits: Original[];
+  readonly originalRequests: Original[];
 }
 
+/**
+ * True when a limit in the pod's spec is this product's, or once was: without a record it can't be
+ * taken for the user's own.
+ */
+export function limitsAreOurs({ containers }: Pod): boolean {
+  return containers.some(({ limitManagers }) => isOurs(limitManagers));
+}
+
+/** True when nobody else manages the limit: a co-manager has applied the value as its own. */
+function isOurs(limitManagers: readonly string[] = []): boolean {
+  return limitManagers.length > 0 && limitManagers.every((manager) => manager === OWN_MANAGER);
+}
+
+const entry = (name: string, millicores: number | undefined): Original =>
+  millicores === undefined ? { name } : { name, cpu: formatCPU(millicores) };
+
 /** Limits and requests that stand in the pod's spec now. */
-export function originalsOf(
-  { containers }: Pod,
-): Required<Pick<PodAllocationStatus, "originalLimits" | "originalRequests">> {
-  const entry = (name: string, millicores: number | undefined): Original =>
-    millicores === undefined ? { name } : { name, cpu: formatCPU(millicores) };
+export function originalsOf({ containers }: Pod): Originals {
   return {
     originalLimits: containers.map(({ name, limitCPU }) => entry(name, limitCPU)),
     originalRequests: containers.map(({ name, requestCPU }) => entry(name, requestCPU)),
   };
+}
+
+/**
+ * Own limits where some in the pod's spec are this product's: those come from the template that
+ * made the pod. Undefined when the template does not say all of them.
+ */
+export function originalsFrom(
+  template: ReadonlyMap<string, number>,
+  pod: Pod,
+): Originals | undefined {
+  const { originalRequests, originalLimits } = originalsOf(pod);
+  const limits: Original[] = [];
+  for (const [index, original] of originalLimits.entries()) {
+    const { name } = original;
+    if (!isOurs(pod.containers[index]?.limitManagers)) limits.push(original);
+    else if (template.has(name)) limits.push(entry(name, template.get(name)));
+    else return undefined;
+  }
+  return { originalLimits: limits, originalRequests };
 }
 
 /** Recorded values by container name, millicores; containers without one are left out. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
-import { limitsAreOurs, originalsOf, ownValues } from "./own_limits.ts";
+import { limitsAreOurs, originalsFrom, originalsOf, ownValues } from "./own_limits.ts";
 
 const permissions = "none" as const;
 
@@ -31,12 +31,34 @@ Deno.test({
 });
 
 Deno.test({
-  name: "limitsAreOurs() goes by the field manager alone",
+  name: "limitsAreOurs() goes by the field managers alone",
   permissions,
   fn() {
-    const pod = samplePod("web");
-    assert.equal(limitsAreOurs(pod), false);
-    assert.equal(limitsAreOurs({ ...pod, limitManager: "kubectl" }), false);
-    assert.equal(limitsAreOurs({ ...pod, limitManager: "mbcas" }), true);
+    const managed = (limitManagers: readonly string[]): boolean =>
+      limitsAreOurs(samplePod("web", { containers: [sampleContainer({ limitManagers })] }));
+    assert.equal(limitsAreOurs(samplePod("web")), false);
+    assert.equal(managed([]), false);
+    assert.equal(managed(["kubectl"]), false);
+    assert.equal(managed(["mbcas"]), true);
+    // Somebody has applied the same value: it is theirs now.
+    assert.equal(managed(["argocd", "mbcas"]), false);
+  },
+});
+
+Deno.test({
+  name: "originalsFrom() asks the template for what this product has set, and for nothing else",
+  permissions,
+  fn() {
+    const pod = samplePod("web", {
+      containers: [
+        sampleContainer({ limitCPU: 700, limitManagers: ["mbcas"] }),
+        sampleContainer({ name: "proxy", limitCPU: 50, limitManagers: ["kubectl-patch"] }),
+      ],
+    });
+    assert.deepEqual(
+      originalsFrom(new Map([["app", 200], ["proxy", 80]]), pod)?.originalLimits,
+      [{ name: "app", cpu: "200m" }, { name: "proxy", cpu: "50m" }],
+    );
+    assert.equal(originalsFrom(new Map([["proxy", 80]]), pod), undefined);
   },
 });

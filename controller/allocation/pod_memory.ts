@@ -4,20 +4,61 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../shared/api/reason.ts";
+import { isAtLeast } from "../../shared/control/resource_version.ts";
+
+/** A patch that the server accepted. */
+export interface SentPatch {
+  /** Version of the pod that was cached then. */
+  readonly from: string;
+  /** The pod's version after it. */
+  readonly to: string;
+  /** When it was accepted, ms of the monotonic clock. */
+  readonly atMs: number;
+}
 
 /** Notes on one pod; times are ms of the monotonic clock. */
 export interface PodMemory {
   readonly uid: string;
   /** The server's last refusal: no attempt before `untilMs`. */
-  refusal?: { readonly untilMs: number; readonly message: string } | undefined;
+  refusal?:
+    | {
+      readonly untilMs: number;
+      readonly message: string;
+      readonly reason: EnforcementReason;
+    }
+    | undefined;
   /** Since when a change is pending. */
   pendingSince?: number | undefined;
-  /** Version of the pod that was patched: until the cache has a newer one, it tells old news. */
-  patchedVersion?: string | undefined;
+  /** The last patch, until the cache has a pod that is as new: before, it tells old news. */
+  patched?: SentPatch | undefined;
+  /** When the patch was accepted that the kubelet has not confirmed yet. */
+  sentAtMs?: number | undefined;
+  /** When the last patch was sent, accepted or not: an ISO 8601 time. */
+  attemptedAt?: string | undefined;
+  /** When to ask for the owner's template again. */
+  templateDueMs: number;
   /** The warnings that were told last. */
   warned: string;
   /** True when the limits in the pod's spec, though set by this product, are the user's own. */
   restored: boolean;
+}
+
+/** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
+const LONGEST_LAG_MS = 60_000;
+
+/** True when the pod is at least as new as the last patch; then the patch is forgotten. */
+export function isCurrent(
+  memory: PodMemory,
+  { pod, nowMs }: { readonly pod: Pod; readonly nowMs: number },
+): boolean {
+  const { patched } = memory;
+  if (patched === undefined) return true;
+  const { resourceVersion } = pod.metadata;
+  const current = isAtLeast(resourceVersion, patched.to) ?? resourceVersion !== patched.from;
+  if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;
+  memory.patched = undefined;
+  return true;
 }
 
 /** Notes on pods by their key, `namespace/podName`. */
@@ -42,7 +83,7 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
-      const memory = { uid, warned: "", restored: false };
+      const memory = { uid, warned: "", restored: false, templateDueMs: -Infinity };
       memories.set(podKey, memory);
       return memory;
     },

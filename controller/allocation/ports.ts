@@ -3,8 +3,10 @@
  *
  * @module
  */
+import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { AgentsVerdict } from "./silent_agents.ts";
 
 /** Writes allocations. Each call throws an `ApiError` when the server refuses. */
 export interface AllocationStore {
@@ -18,8 +20,22 @@ export interface AllocationStore {
 
 /** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, field manager `mbcas`. */
 export interface PodResizer {
-  /** Throws an `ApiError`; 422 with reason `Invalid` when the pod's UID is another one. */
-  resize(namespace: string, podName: string, patch: ResizePatch): Promise<void>;
+  /**
+   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 422 with reason `Invalid`
+   * when the pod's UID is another one.
+   */
+  resize(namespace: string, podName: string, patch: ResizePatch): Promise<string>;
+}
+
+/** What the template of a pod says, where the pod itself no longer tells. */
+export interface OwnerTemplates {
+  /**
+   * CPU limits, millicores by container name (sidecars too), of the template that the pod was made
+   * from: a ReplicaSet's or Job's, or that of the revision of a StatefulSet or DaemonSet. Undefined
+   * when the pod has no such owner, or it can't be read. Throws an `ApiError` when the server can't
+   * be reached.
+   */
+  limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
 /** A message on the pod's event stream. */
@@ -33,6 +49,7 @@ export interface PodEvent {
     | "CPULimitHeld"
     | "CPULimitFailed"
     | "CPULimitsRestored"
+    | "OwnLimitChanged"
     | "AnnotationIgnored";
   readonly message: string;
 }
@@ -40,4 +57,26 @@ export interface PodEvent {
 /** Where events go. A lost event is no error. */
 export interface EventSink {
   emit(event: PodEvent): void;
+}
+
+/** Who wants to know what the loop does, for metrics. Each method is called at once and must be quick. */
+export interface AllocationObserver {
+  /** The agents were looked at. */
+  agents?(verdict: AgentsVerdict): void;
+  /** The server has answered a resize; the reason is the market's, a restore's cause or a refusal's. */
+  resized?(answer: {
+    readonly outcome: "accepted" | "refused";
+    readonly reason: string;
+    readonly restoring: boolean;
+  }): void;
+  /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
+  confirmed?(waitedMs: number): void;
+  /** A pod has its own limits back. */
+  restored?(cause: string): void;
+  /** A status was written that says why nothing is done. */
+  held?(reason: string): void;
+  /** Pods in line and pods whose time has not come. */
+  queue?(depth: number, delayed: number): void;
+  /** One look at a pod took this long, ms. */
+  reconciled?(tookMs: number): void;
 }

@@ -7,7 +7,7 @@ import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/po
 import type { MarketConfig } from "../config.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
-import { originalsOf, ownValues } from "./own_limits.ts";
+import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -38,31 +38,43 @@ export interface Published {
   readonly warnings: readonly string[];
 }
 
+/** What publishing needs beside the pod. */
+export interface PublishContext {
+  readonly store: AllocationStore;
+  readonly config: MarketConfig;
+  /** Own limits where they are not on record yet, or are others now. */
+  readonly originals?: Originals | undefined;
+  /** See `BoundsInput.quotaCeiling`. */
+  readonly quotaCeiling?: number | undefined;
+}
+
 /**
  * Writes the bounds if they have changed, with the user's own limits on the first time: they must
  * be on record before the first patch.
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config }: { store: AllocationStore; config: MarketConfig },
+  { store, config, quotaCeiling, originals: given }: PublishContext,
 ): Promise<Published> {
-  const { allocation, pod, namespace, node } = gathered;
-  const originals = allocation.status?.originalLimits === undefined ? originalsOf(pod) : undefined;
+  const { allocation, pod, namespace, node, limitRange } = gathered;
+  const recorded = allocation.status?.originalLimits;
+  const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
   const { warnings, ...draft } = boundsOf({
     pod,
     namespace,
     nodeCPU: node?.allocatableCPU,
     burstFactor,
-    ownLimits: ownValues(originals?.originalLimits ?? allocation.status?.originalLimits),
+    ownLimits: ownValues(originals?.originalLimits ?? recorded),
+    limitRange,
+    quotaCeiling,
   });
   const present = allocation.status?.bounds;
-  if (originals === undefined && present !== undefined && !differ(present, draft, allocation)) {
-    return { written: false, warnings };
-  }
+  const same = present !== undefined && !differ(present, draft, allocation);
+  if (originals === undefined && same) return { written: false, warnings };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  const bounds = { ...draft, revision: last + 1 };
+  const bounds = same ? present : { ...draft, revision: last + 1 };
   await store.writeStatus({
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },

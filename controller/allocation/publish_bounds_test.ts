@@ -32,7 +32,14 @@ async function publish(pod: Pod, allocation: PodAllocation) {
       return Promise.resolve(written);
     },
   };
-  const gathered = { pod, allocation, namespace: undefined, node: undefined };
+  const gathered = {
+    pod,
+    allocation,
+    namespace: undefined,
+    node: undefined,
+    limitRange: undefined,
+    quotas: [],
+  };
   const { written, warnings } = await publishBounds(gathered, {
     store,
     config: DEFAULT_MARKET_CONFIG,

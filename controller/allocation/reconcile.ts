@@ -3,33 +3,46 @@
  *
  * @module
  */
+import { changeOf } from "../../shared/actuation/cut_raises.ts";
 import type { Decision } from "../../shared/actuation/decide.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../shared/api/reason.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
-import { formatCPU } from "../../shared/quantity.ts";
 import type { MarketConfig } from "../config.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
 import type { EventGate } from "./event_gate.ts";
-import { type Caches, gather, type Gathered } from "./gather.ts";
-import { limitsAreOurs, ownValues } from "./own_limits.ts";
-import { createPodMemories, type PodMemory } from "./pod_memory.ts";
-import type { AllocationStore, PodEvent, PodResizer } from "./ports.ts";
+import type { Caches } from "./caches.ts";
+import { gather, type Gathered } from "./gather.ts";
+import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
+import type {
+  AllocationObserver,
+  AllocationStore,
+  OwnerTemplates,
+  PodEvent,
+  PodResizer,
+} from "./ports.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
-import { describeChanges, describeRefusal } from "./report_words.ts";
-import { isLive, type OutOfScope, outOfScope } from "./scope.ts";
+import { createQuotaLedger, quotaCeiling } from "./quota_headroom.ts";
+import { refusalKind, refusalReason } from "./refusal.ts";
+import { describeChanges } from "./report_words.ts";
+import { isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
+import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+import { statusEvent } from "./status_event.ts";
+import type { Turns } from "./turns.ts";
 
 /** What a reconcile works with. */
 export interface ReconcilerParts {
   readonly caches: Caches;
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
+  readonly templates: OwnerTemplates;
   readonly events: EventGate;
   readonly clock: Clock;
   readonly log: Log;
@@ -37,12 +50,11 @@ export interface ReconcilerParts {
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
-  readonly turns: RateLimiter;
-  /** Those that nobody waits for take a turn here too, so that they can't use up the others'. */
-  readonly unhurriedTurns: RateLimiter;
+  readonly turns: Turns;
   readonly newAllocations: RateLimiter;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
+  readonly observer?: AllocationObserver;
 }
 
 /** A pod in work. */
@@ -52,6 +64,11 @@ interface Case extends Gathered {
   readonly memory: PodMemory;
   /** Why the pod takes no part; undefined when it does. */
   readonly scope: OutOfScope | undefined;
+  /** False while the cache may not know of the last patch yet. */
+  readonly current: boolean;
+  readonly own: OwnLimits;
+  /** Millicores that the quotas leave; undefined when none binds. */
+  readonly quotaHeadroom: number | undefined;
 }
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
@@ -69,7 +86,8 @@ const BUSY_MS = 1000;
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, config } = parts;
+  const { caches, store, clock, config, observer = {} } = parts;
+  const ledger = createQuotaLedger();
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
     parts.events.forget(uid);
@@ -92,19 +110,52 @@ export function createReconciler(
       allocation = await store.create(newAllocation(gathered));
     }
     const memory = memories.of(podKey, pod);
-    const known = { ...gathered, podKey, memory, scope, allocation };
-    if (takesPart && !originalUnknown(known)) {
-      const { written, warnings } = await publishBounds(known, parts);
+    const nowMs = clock.monotonic();
+    const current = isCurrent(memory, { pod, nowMs });
+    const own = await settleOwnLimits({ pod, allocation, memory }, {
+      templates: parts.templates,
+      nowMs,
+      current,
+    });
+    const quotaHeadroom = ledger.headroom(gathered.quotas);
+    const known = { ...gathered, podKey, memory, scope, allocation, current, own, quotaHeadroom };
+    tellForeign(known);
+    if (takesPart && own.known) {
+      const { written, warnings } = await publish(known);
       warn(known, warnings);
       if (written) return {};
+    } else if (allocation.status !== undefined && own.originals !== undefined) {
+      await store.writeStatus({
+        ...allocation,
+        status: { ...allocation.status, ...own.originals },
+      });
+      return {};
     }
     return await enforceLimits(known);
   }
 
-  /** After a restore the limits are the user's own again, whoever wrote them. */
-  function originalUnknown({ pod, allocation, memory }: Case): boolean {
-    return allocation.status?.originalLimits === undefined && limitsAreOurs(pod) &&
-      !memory.restored;
+  function publish(known: Case): ReturnType<typeof publishBounds> {
+    const { pod, own: { originals }, quotaHeadroom: headroom } = known;
+    const allocations = headroom === undefined
+      ? []
+      : caches.allocations.byIndex(pod.metadata.namespace);
+    return publishBounds(known, {
+      store,
+      config,
+      originals,
+      quotaCeiling: headroom === undefined
+        ? undefined
+        : quotaCeiling({ pod, headroom, allocations }),
+    });
+  }
+
+  function tellForeign({ podKey, pod, own }: Case): void {
+    for (const { container, from = "none", to, manager } of own.foreign) {
+      parts.log.info("Own limit changed", { pod: podKey, container, from, to, manager });
+      const message = `${manager} has set ${container} to ${to}: its own limit from now on ` +
+        `(was ${from})`;
+      emit(pod, "Normal", "OwnLimitChanged", message);
+    }
   }
 
   function warn({ pod, memory }: Case, warnings: readonly string[]): void {
@@ -114,27 +165,31 @@ export function createReconciler(
   }
 
   async function enforceLimits(known: Case): Promise<ReconcileResult> {
-    const { podKey, pod, memory, scope } = known;
+    const { podKey, pod, memory, scope, quotaHeadroom } = known;
+    if (!known.current) return { requeueAfterMs: CONFIRM_MS };
     const now = clock.monotonic();
-    if (memory.patchedVersion === pod.metadata.resourceVersion) {
-      return { requeueAfterMs: CONFIRM_MS };
-    }
-    memory.patchedVersion = undefined;
     const outcome = await enforce(known, {
       resizer: parts.resizer,
       outOfScope: scope,
       agentSilent: parts.isSilent(pod.nodeName),
-      originalUnknown: originalUnknown(known),
+      originalUnknown: !known.own.known,
       backOffMs: Math.max(0, (memory.refusal?.untilMs ?? 0) - now),
-      takeTurn: (urgent) => (urgent ? 0 : parts.unhurriedTurns.take(now)) || parts.turns.take(now),
+      takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
+      quotaHeadroom,
     });
-    if (outcome.patched) {
-      memory.patchedVersion = pod.metadata.resourceVersion;
+    if (outcome.patched !== undefined || outcome.refusal !== undefined) {
+      memory.attemptedAt = new Date(clock.wall()).toISOString();
+    }
+    if (outcome.patched !== undefined) {
+      const { resourceVersion: from } = pod.metadata;
+      memory.patched = { from, to: outcome.patched, atMs: now };
       memory.pendingSince = now;
+      memory.sentAtMs = now;
       memory.refusal = undefined;
       memory.restored = false;
       parts.backoff.reset(podKey);
+      ledger.note(known.quotas, netChange(known, outcome));
       audit(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }
@@ -146,9 +201,11 @@ export function createReconciler(
     const { podKey, pod, allocation, memory, scope } = known;
     const { reason, retryAfterMs = LOOK_AGAIN_MS } = outcome.decision;
     const again = { requeueAfterMs: Math.min(retryAfterMs, LOOK_AGAIN_MS) };
+    if (reason !== undefined && phaseOf(reason) === "Applied") confirmed(memory);
     if (reason === "Restored" && scope !== undefined) {
       await store.remove(allocation);
       emit(pod, "Normal", "CPULimitsRestored", `own limits are back: ${scope.message}`);
+      observer.restored?.(scope.reason);
       parts.backoff.reset(podKey);
       memory.refusal = undefined;
       memory.pendingSince = undefined;
@@ -158,8 +215,7 @@ export function createReconciler(
     const { refusal } = memory;
     if (reason === "BackOff" && refusal !== undefined) {
       // The wait is no news: what people need to know is the server's word.
-      const decision = refusalDecision(outcome, refusal.message);
-      await writeStatus(known, decision);
+      await writeStatus(known, refusalDecision(outcome, refusal), { refused: true });
       return again;
     }
     const now = clock.monotonic();
@@ -170,30 +226,33 @@ export function createReconciler(
     } else {
       memory.pendingSince = undefined;
     }
-    const status = await writeStatus(known, outcome.decision);
-    if (status !== undefined) tell(known, outcome.decision, status);
+    const status = await writeStatus(known, outcome.decision, { refused: false });
+    if (status === undefined) return again;
+    const event = statusEvent(allocation, { decision: outcome.decision, status });
+    if (event !== undefined) emit(pod, "Normal", event.reason, event.message);
     return again;
+  }
+
+  function confirmed(memory: PodMemory): void {
+    if (memory.sentAtMs !== undefined) observer.confirmed?.(clock.monotonic() - memory.sentAtMs);
+    memory.sentAtMs = undefined;
   }
 
   /** Writes the status unless it says so already; returns what was written. */
   async function writeStatus(
-    { allocation, pod }: Case,
+    { allocation, pod, memory }: Case,
     decision: Decision,
+    { refused }: { readonly refused: boolean },
   ): Promise<PodAllocationStatus | undefined> {
     const wallTime = new Date(clock.wall()).toISOString();
-    const status = nextStatus(allocation, pod, { decision, wallTime });
-    if (status !== undefined) await store.writeStatus({ ...allocation, status });
+    const { attemptedAt } = memory;
+    const status = nextStatus(allocation, pod, { decision, wallTime, refused, attemptedAt });
+    if (status === undefined) return undefined;
+    await store.writeStatus({ ...allocation, status });
+    if (status.phase !== "Applied" && decision.reason !== undefined) {
+      observer.held?.(decision.reason);
+    }
     return status;
-  }
-
-  function tell({ pod, allocation }: Case, decision: Decision, status: PodAllocationStatus): void {
-    const { reason, message = "" } = decision;
-    if (reason === "Restored") return emit(pod, "Normal", "CPULimitsRestored", message);
-    if (reason !== "Applied") return emit(pod, "Normal", "CPULimitHeld", `${reason}: ${message}`);
-    const from = allocation.status?.appliedCPULimit ?? ownTotal(allocation);
-    if (from === status.appliedCPULimit) return;
-    const change = `${from} → ${status.appliedCPULimit ?? "unknown"}`;
-    emit(pod, "Normal", "CPULimitApplied", `${change} (${allocation.spec.market?.reason ?? ""})`);
   }
 
   /** A refusal is the server's word about this pod, or about the server itself. */
@@ -203,7 +262,7 @@ export function createReconciler(
     refusal: ApiError,
   ): Promise<ReconcileResult> {
     const now = clock.monotonic();
-    const kind = describeRefusal(refusal);
+    const kind = refusalKind(refusal);
     if (kind === "gone") return {};
     if (kind === "conflict") return { requeueAfterMs: CONFLICT_MS };
     if (kind === "busy") {
@@ -213,9 +272,16 @@ export function createReconciler(
     }
     const { message } = refusal;
     const waitMs = parts.backoff.next(known.podKey);
-    known.memory.refusal = { untilMs: now + waitMs, message };
+    const decision = refusalDecision(outcome, { message, reason: refusalReason(refusal) });
+    const { reason = "Refused" } = decision;
+    known.memory.refusal = { untilMs: now + waitMs, message, reason: refusalReason(refusal) };
+    observer.resized?.({
+      outcome: "refused",
+      reason,
+      restoring: outcome.restoring !== undefined,
+    });
     emit(known.pod, "Warning", "CPULimitFailed", message);
-    await writeStatus(known, refusalDecision(outcome, message));
+    await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
   }
 
@@ -230,11 +296,13 @@ export function createReconciler(
   }
 
   function audit({ pod, allocation }: Case, { decision, restoring }: Enforcement): void {
+    const reason = restoring?.reason ?? allocation.spec.market?.reason ?? "";
     parts.log.info("CPU limit changed", {
       pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
       change: describeChanges(pod, decision.changes),
-      reason: restoring?.reason ?? allocation.spec.market?.reason,
+      reason,
     });
+    observer.resized?.({ outcome: "accepted", reason, restoring: restoring !== undefined });
   }
 
   return async (podKey) => {
@@ -249,13 +317,14 @@ export function createReconciler(
   };
 }
 
-function refusalDecision({ restoring }: Enforcement, message: string): Decision {
-  return { changes: [], reason: restoring === undefined ? "Refused" : "RestoreBlocked", message };
+function refusalDecision(
+  { restoring }: Enforcement,
+  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
+): Decision {
+  return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
 }
 
-/** The user's own limit of the whole pod, as a quantity. */
-function ownTotal({ status }: PodAllocation): string {
-  let total = 0;
-  for (const limit of ownValues(status?.originalLimits).values()) total += limit;
-  return formatCPU(total);
+/** By how much an accepted patch changes the pod's total, millicores. */
+function netChange({ pod }: Case, { decision }: Enforcement): number {
+  return changeOf(pod, new Map(decision.changes.map(({ name, limitCPU }) => [name, limitCPU]))).net;
 }

@@ -16,7 +16,8 @@ import { createEventGate } from "./event_gate.ts";
 import { MAX_CPU } from "./overrides.ts";
 import type { PodEvent } from "./ports.ts";
 import { createReconciler } from "./reconcile.ts";
-import { MANAGED } from "./scope.ts";
+import { MANAGED } from "../../shared/actuation/scope.ts";
+import { createTurns } from "./turns.ts";
 
 /** A cache that holds what the test says. */
 function cacheOf<T extends ApiObject>(objects: Map<string, T>): Informer<T> {
@@ -29,6 +30,10 @@ function cacheOf<T extends ApiObject>(objects: Map<string, T>): Informer<T> {
     subscribe: () => () => {},
     run: () => Promise.resolve(),
   };
+}
+
+function nextVersion(pod: Pod | undefined): string {
+  return `${Number(pod?.metadata.resourceVersion) + 1}`;
 }
 
 /** One pod with an own limit of 200 m; every write is seen at once, but for patches. */
@@ -46,13 +51,15 @@ function stage() {
     allocations.set(objectKey(allocation.metadata), allocation);
     return Promise.resolve(allocation);
   };
-  const fast = { perSecond: 1000, burst: 1000 };
   const look = createReconciler({
     caches: {
       pods: cacheOf(pods),
       allocations: cacheOf(allocations),
       namespaces: cacheOf(new Map()),
       nodes: cacheOf(new Map()),
+      leases: cacheOf(new Map()),
+      limitRanges: cacheOf(new Map()),
+      resourceQuotas: cacheOf(new Map()),
     },
     store: {
       create: keep,
@@ -66,7 +73,8 @@ function stage() {
     resizer: {
       resize: (_namespace, _name, patch) => {
         patches.push(patch);
-        return state.refusal === undefined ? Promise.resolve() : Promise.reject(state.refusal);
+        if (state.refusal !== undefined) return Promise.reject(state.refusal);
+        return Promise.resolve(nextVersion(pods.get("shop/web")));
       },
     },
     events: createEventGate({ emit: (event) => void events.push(event) }, clock),
@@ -74,8 +82,8 @@ function stage() {
     log: silentLog,
     config: DEFAULT_MARKET_CONFIG,
     backoff: createBackoff(),
-    turns: createRateLimiter(fast),
-    unhurriedTurns: createRateLimiter(fast),
+    templates: { limitsOf: () => Promise.resolve(undefined) },
+    turns: createTurns({ perSecond: 1000 }),
     newAllocations: createRateLimiter({ perSecond: 1, burst: 1 }),
     isSilent: () => false,
   });
@@ -85,7 +93,7 @@ function stage() {
     const { metadata } = sample;
     const running = { phase: "Running", metadata: { ...metadata, uid: "u1" } } as const;
     const pod = change(pods.get("shop/web") ?? { ...sample, ...running });
-    const resourceVersion = `${Number(pod.metadata.resourceVersion) + 1}`;
+    const resourceVersion = nextVersion(pod);
     pods.set("shop/web", { ...pod, metadata: { ...pod.metadata, resourceVersion } });
   };
   const want = (limit: string): void => {
@@ -103,8 +111,13 @@ function stage() {
 }
 
 function limited(pod: Pod, limitCPU: number): Pod {
-  const containers = pod.containers.map((app) => ({ ...app, limitCPU, appliedLimitCPU: limitCPU }));
-  return { ...pod, limitManager: "mbcas", containers };
+  const containers = pod.containers.map((app) => ({
+    ...app,
+    limitCPU,
+    appliedLimitCPU: limitCPU,
+    limitManagers: ["mbcas"],
+  }));
+  return { ...pod, containers };
 }
 
 function test(name: string, fn: () => void | Promise<void>): void {
@@ -154,8 +167,10 @@ test("createReconciler() keeps the server's word during the back-off", async () 
   await clock.runUntil(999);
   assert.deepEqual(await reconcile(), { requeueAfterMs: 1 });
   assert.equal(patches.length, 1);
-  assert.equal(status()?.reason, "Refused");
+  assert.equal(status()?.reason, "QuotaExceeded");
+  assert.equal(status()?.phase, "Failed");
   assert.equal(status()?.message, "exceeded quota");
+  assert.equal(status()?.lastAttemptTime, "1970-01-01T00:00:00.000Z");
   await clock.runUntil(1000);
   assert.deepEqual(await reconcile(), { requeueAfterMs: 2000 });
 });

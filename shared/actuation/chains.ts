@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Check } from "./check.ts";
+import type { Check, PodFacts } from "./check.ts";
 import { agentIsSilent } from "./checks/agent_silent.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { backingOff } from "./checks/backing_off.ts";
@@ -19,7 +19,7 @@ import { overQuota } from "./checks/quota.ts";
 import { rateLimited } from "./checks/rate_limited.ts";
 import { resizeInProgress } from "./checks/resize_in_progress.ts";
 
-/** For limits that the market or a person wants. */
+/** For limits that the market wants. */
 export const MARKET_CHAIN: readonly Check[] = [
   { name: "IdentityDiffers", check: identityDiffers },
   { name: "OutOfScope", check: outOfScope },
@@ -49,4 +49,18 @@ export const RESTORE_CHAIN: readonly Check[] = [
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
   { name: "RateLimited", check: rateLimited },
+];
+
+/**
+ * For limits that a person sets by hand. The person stands for what they want, so neither scope nor
+ * bounds hold them; what the server or the kubelet would refuse does.
+ */
+export const MANUAL_CHAIN: readonly Check<PodFacts>[] = [
+  { name: "NotRunning", check: notRunning },
+  { name: "NotResizable", check: notResizable },
+  { name: "QoSWouldChange", check: qosWouldChange },
+  { name: "AlreadyThere", check: alreadyThere },
+  { name: "OutsideLimitRange", check: outsideLimitRange },
+  { name: "OverQuota", check: overQuota },
+  { name: "ResizeInProgress", check: resizeInProgress },
 ];

@@ -6,22 +6,27 @@
 import type { Pod } from "../api/pod.ts";
 import type { PodAllocation } from "../api/pod_allocation.ts";
 import type { EnforcementReason } from "../api/reason.ts";
+import type { CPURanges } from "./cpu_range.ts";
 import type { Intent } from "./intent.ts";
 
-/** Everything that the checks look at, gathered before the first one runs. */
-export interface EnforcementInput {
-  readonly allocation: PodAllocation;
+/** What the API says of a pod and of what bounds it, whoever wants to change it. */
+export interface PodFacts {
   /** Absent when there is no such pod. */
   readonly pod: Pod | undefined;
+  /** What the LimitRanges of the namespace say of CPU; absent when nothing. */
+  readonly limitRange?: CPURanges;
+  /** Millicores that the namespace's quota on `limits.cpu` leaves for this pod's raise. */
+  readonly quotaHeadroom?: number;
+}
+
+/** Everything that the checks look at, gathered before the first one runs. */
+export interface EnforcementInput extends PodFacts {
+  readonly allocation: PodAllocation;
   /** Why the pod takes no part; absent when it does. */
   readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
   readonly agentSilent: boolean;
   /** By container name. */
   readonly intents: ReadonlyMap<string, Intent>;
-  /** Bounds of one container's CPU limit in this namespace, millicores. */
-  readonly limitRange?: { readonly min?: number; readonly max?: number };
-  /** Millicores that the namespace's quota on `limits.cpu` leaves for this pod's raise. */
-  readonly quotaHeadroom?: number;
   /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
   readonly backOffMs: number;
   /**
@@ -51,8 +56,8 @@ export type Verdict =
     readonly limits: WantedLimits;
   };
 
-/** One named check. */
-export interface Check {
+/** One named check over the facts that its chain gathers. */
+export interface Check<Facts = EnforcementInput> {
   readonly name: string;
-  readonly check: (input: EnforcementInput, limits: WantedLimits) => Verdict;
+  readonly check: (input: Facts, limits: WantedLimits) => Verdict;
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import type { EnforcementReason } from "../api/reason.ts";
-import type { Check, EnforcementInput } from "./check.ts";
+import { MANUAL_CHAIN } from "./chains.ts";
+import type { Check, EnforcementInput, PodFacts, WantedLimits } from "./check.ts";
 import type { LimitChange } from "./resize_patch.ts";
 
 /** What the chain came to. */
@@ -23,8 +24,25 @@ export interface Decision {
  * Only containers whose limit differs from the pod's spec are changed.
  */
 export function decide(chain: readonly Check[], input: EnforcementInput): Decision {
-  let limits = new Map<string, number>();
-  for (const [name, { limitCPU }] of input.intents) limits.set(name, limitCPU);
+  const wanted = new Map<string, number>();
+  for (const [name, { limitCPU }] of input.intents) wanted.set(name, limitCPU);
+  return decideLimits(chain, input, wanted);
+}
+
+/**
+ * What a person's own hand may set, through the checks that hold for everybody: `limits` in
+ * millicores by container name. Nothing is sent; a clamp is told in `reason` and `message`.
+ */
+export function decideManually(facts: PodFacts, limits: WantedLimits): Decision {
+  return decideLimits(MANUAL_CHAIN, facts, limits);
+}
+
+function decideLimits<Facts extends PodFacts>(
+  chain: readonly Check<Facts>[],
+  input: Facts,
+  wanted: WantedLimits,
+): Decision {
+  let limits = wanted;
   let clamped: Omit<Decision, "changes"> = {};
   for (const { name, check } of chain) {
     const verdict = check(input, limits);
@@ -35,7 +53,7 @@ export function decide(chain: readonly Check[], input: EnforcementInput): Decisi
       const held = { changes: [], by: name, reason, message };
       return retryAfterMs === undefined ? held : { ...held, retryAfterMs };
     }
-    limits = new Map(verdict.limits);
+    limits = verdict.limits;
     clamped = { by: name, reason, message };
   }
   const changes = (input.pod?.containers ?? []).flatMap((container) => {

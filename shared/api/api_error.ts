@@ -12,18 +12,21 @@ export class ApiError extends Error {
   readonly reason: string;
   /** From the Retry-After header, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The `reason` words of the Status object's `details.causes`, for instance `NodeCapacity`. */
+  readonly causes: readonly string[];
 
   /** An error as the server worded it. */
   constructor(
     status: number,
     reason: string,
     message: string,
-    options: { retryAfterMs?: number; cause?: unknown } = {},
+    options: { retryAfterMs?: number; cause?: unknown; causes?: readonly string[] } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "ApiError";
     this.status = status;
     this.reason = reason;
+    this.causes = options.causes ?? [];
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
   }
 }

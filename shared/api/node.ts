@@ -14,4 +14,6 @@ export interface Node extends ApiObject {
   readonly allocatableCPU: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
+  /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */
+  readonly kubeletVersion?: string;
 }

@@ -25,6 +25,8 @@ export interface PodContainer {
   readonly appliedLimitCPU?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
+  /** Field managers of `limits.cpu`, see `limitManagersOf()`; absent when nobody is on record. */
+  readonly limitManagers?: readonly string[];
 }
 
 /** The kubelet's word about a resize: `PodResizePending` or `PodResizeInProgress`. */
@@ -33,6 +35,17 @@ export interface ResizeCondition {
   /** `Deferred`, `Infeasible`, `Error` or empty. */
   readonly reason: string;
   readonly message: string;
+  /** `metadata.generation` that it speaks of; absent on servers before 1.34. */
+  readonly observedGeneration?: number;
+}
+
+/** The controller of a pod, for instance its ReplicaSet. */
+export interface PodOwner {
+  /** For instance `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** The trimmed pod. */
@@ -45,6 +58,10 @@ export interface Pod extends ApiObject {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
     readonly terminating: boolean;
+    /** Grows with each change of the spec; absent where it is not known. */
+    readonly generation?: number;
+    /** The owner reference that is marked as controller; absent on a bare pod. */
+    readonly owner?: PodOwner;
   };
   /** Empty until scheduled. */
   readonly nodeName: string;
@@ -57,6 +74,4 @@ export interface Pod extends ApiObject {
   /** Init containers that are not sidecars; they count for the QoS class only. */
   readonly initContainers: readonly PodContainer[];
   readonly resizeConditions: readonly ResizeCondition[];
-  /** Field manager that last set a CPU limit, from managedFields; absent when unknown. */
-  readonly limitManager?: string;
 }

@@ -5,65 +5,118 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiObject } from "../control/list_watch.ts";
 import { enforcementReasonSchema, marketReasonSchema } from "./reason.ts";
 
 /** A CPU quantity in canonical text, for instance `250m`. */
-const cpu = z.string().regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
+const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
 const whole = z.int().min(0);
+
+/** Lists of a pod's containers are bounded, so that the API server can bound the cost of rules. */
+const MOST_CONTAINERS = 128;
+
+/** A list that the API server merges by container name, and refuses when a name is there twice. */
+const BY_NAME = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
+
+/** A field that no update may change. */
+function identity(field: string, description: string): z.ZodString {
+  return z.string().min(1).max(253).meta({
+    description,
+    "x-kubernetes-validations": [{
+      rule: "self == oldSelf",
+      message: `${field} is immutable`,
+    }],
+  });
+}
+
+/** Half a millicore absorbs what the quantities lose as floating-point numbers. */
+const SUM_OF_CONTAINERS = {
+  rule: "!has(self.desiredCPULimit) || !has(self.containers) || " +
+    "self.containers.map(c, quantity(c.cpuLimit).asApproximateFloat()).sum() - " +
+    "quantity(self.desiredCPULimit).asApproximateFloat() < 0.0005 && " +
+    "quantity(self.desiredCPULimit).asApproximateFloat() - " +
+    "self.containers.map(c, quantity(c.cpuLimit).asApproximateFloat()).sum() < 0.0005",
+  message: "desiredCPULimit must be the sum of the containers' cpuLimit",
+  fieldPath: ".desiredCPULimit",
+};
 
 /** A container and its CPU limit. */
 export const containerLimitSchema = z.object({
-  name: z.string().min(1),
-  cpuLimit: cpu,
+  name: z.string().min(1).max(63).describe("Name of the container in the pod."),
+  cpuLimit: cpu.describe("CPU limit of the container, for instance 250m."),
 });
 
 /** What the clearing saw, for people and for `kubectl coalloc explain`. */
 export const marketSchema = z.object({
-  mode: z.enum(["uncongested", "congested", "overloaded"]),
-  /** 1/millicore; absent when infinite. */
-  price: z.number().min(0).optional(),
-  /** Millicores the pod would use if nothing held it back. */
-  demand: z.number().min(0),
-  /** Millicores: demand within floor and ceiling. */
-  need: z.number().min(0),
-  /** Factor on the weight, earned by leaving CPU to others. */
-  credit: z.number().min(0),
-  reason: marketReasonSchema,
-  /** `status.bounds.revision` that the clearing used. */
-  observedBounds: whole,
+  mode: z.enum(["uncongested", "congested", "overloaded"]).describe(
+    "uncongested: all needs fit the node. congested: the price divides it. " +
+      "overloaded: the floors alone exceed it.",
+  ),
+  price: z.number().min(0).optional().describe("Price per millicore; absent when infinite."),
+  demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),
+  need: z.number().min(0).describe("Millicores: the demand within floor and ceiling."),
+  credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),
+  reason: marketReasonSchema.describe("Why the desired limit is what it is."),
+  observedBounds: whole.describe("The status.bounds.revision that the clearing used."),
 });
 
 /** One container's half of the bid that comes from the API. Millicores. */
 export const containerBoundsSchema = z.object({
-  name: z.string().min(1),
-  /** `containerd://<hex>`, as in the pod's status. */
-  containerID: z.string().min(1),
-  floor: whole,
-  ceiling: whole,
-  weight: z.number().positive(),
-  /** `lower`: never below the present limit; `both`: not changed at all. */
-  held: z.enum(["lower", "both"]).optional(),
+  name: z.string().min(1).max(63).describe("Name of the container in the pod."),
+  containerID: z.string().min(1).max(256).describe(
+    "The running container as in the pod's status, for instance containerd://0123abcd.",
+  ),
+  floor: whole.describe("Millicores: the limit is never lowered below this."),
+  ceiling: whole.describe("Millicores: the limit is never raised above this."),
+  weight: z.number().positive().describe("Share of a congested node, relative to others'."),
+  held: z.enum(["lower", "both"]).optional().describe(
+    "lower: not below the present limit. both: not changed at all.",
+  ),
 });
 
 /** The bounds of a pod's containers. */
 export const boundsSchema = z.object({
-  /** Grows by one with each change. */
-  revision: whole,
-  reason: z.string(),
-  containers: z.array(containerBoundsSchema),
+  revision: whole.describe("Grows by one with each change of the bounds."),
+  reason: z.string().max(4096).describe(
+    "What set the bounds, in words; empty for nothing special.",
+  ),
+  containers: z.array(containerBoundsSchema).max(MOST_CONTAINERS).meta({
+    description: "The bounds of each container that takes part.",
+    ...BY_NAME,
+  }),
 });
 
 /** A container's limit and request before the first change; an absent one was not set. */
-export const originalSchema = z.object({ name: z.string().min(1), cpu: cpu.optional() });
+export const originalSchema = z.object({
+  name: z.string().min(1).max(63).describe("Name of the container in the pod."),
+  cpu: cpu.optional().describe("The user's own value; absent when the user had set none."),
+});
+
+const originals = z.array(originalSchema).max(MOST_CONTAINERS);
+const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
+
+/** What `kubectl wait` looks at: `Applied` is True while the kubelet reports the desired limits. */
+export const conditionSchema = z.object({
+  type: z.literal("Applied").describe("Applied: the kubelet reports the desired limits."),
+  status: z.enum(["True", "False"]).describe("True or False."),
+  reason: enforcementReasonSchema.describe("Why, as one word."),
+  message: z.string().max(32_768).describe("The reason in a sentence."),
+  lastTransitionTime: z.string().max(64).describe("Time at which status last changed."),
+  observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
+});
 
 /** What the agent may write. */
 export const desiredSchema = z.object({
-  /** The pod's total, Σ of the containers. */
-  desiredCPULimit: cpu.optional(),
-  containers: z.array(containerLimitSchema).optional(),
-  market: marketSchema.optional(),
+  desiredCPULimit: cpu.optional().describe(
+    "The pod's CPU limit that the market wants, the sum of the containers'; absent until the " +
+      "first clearing.",
+  ),
+  containers: containerLimits.min(1).optional().meta({
+    description: "The CPU limit that the market wants for each container.",
+    ...BY_NAME,
+  }),
+  market: marketSchema.optional().describe("What the node's market saw when it cleared."),
 });
 
 /** The whole object. */
@@ -85,26 +138,50 @@ export const podAllocationSchema = z.object({
     })).optional(),
   }),
   spec: z.object({
-    podName: z.string().min(1),
-    podUID: z.string().min(1),
-    nodeName: z.string().min(1),
-    namespace: z.string().min(1),
+    podName: identity("podName", "Name of the pod."),
+    podUID: identity("podUID", "UID of the pod: a pod reborn under the same name is another one."),
+    nodeName: identity("nodeName", "Node that the pod runs on; the agent of this node clears it."),
+    namespace: identity("namespace", "Namespace of the pod, the same as this object's."),
     ...desiredSchema.shape,
+  }).meta({
+    description: "The pod, and the CPU limits that the market of its node wants for it.",
+    "x-kubernetes-validations": [SUM_OF_CONTAINERS],
   }),
   status: z.object({
-    bounds: boundsSchema.optional(),
-    originalLimits: z.array(originalSchema).optional(),
-    originalRequests: z.array(originalSchema).optional(),
-    phase: z.enum(["Pending", "Applied", "Failed"]).optional(),
-    /** What the kubelet reports, the pod's total. */
-    appliedCPULimit: cpu.optional(),
-    containers: z.array(containerLimitSchema).optional(),
-    reason: enforcementReasonSchema.optional(),
-    message: z.string().optional(),
-    observedGeneration: whole.optional(),
-    lastAttemptTime: z.string().optional(),
-    lastAppliedTime: z.string().optional(),
-  }).optional(),
+    bounds: boundsSchema.optional().describe(
+      "Within which limits the market may move, from the API's side; written by the controller.",
+    ),
+    originalLimits: originals.optional().meta({
+      description: "The user's own CPU limits, from before the first change.",
+      ...BY_NAME,
+    }),
+    originalRequests: originals.optional().meta({
+      description: "The user's own CPU requests, from before the first change.",
+      ...BY_NAME,
+    }),
+    phase: z.enum(["Pending", "Applied", "Failed"]).optional().describe(
+      "Applied: the kubelet reports the desired limits. Pending: not yet. Failed: refused.",
+    ),
+    appliedCPULimit: cpu.optional().describe("The pod's CPU limit that the kubelet reports."),
+    containers: containerLimits.optional().meta({
+      description: "The CPU limit of each container that the kubelet reports.",
+      ...BY_NAME,
+    }),
+    reason: enforcementReasonSchema.optional().describe(
+      "Why the desired limits are or are not applied, as one word.",
+    ),
+    message: z.string().max(32_768).optional().describe("The reason in a sentence."),
+    conditions: z.array(conditionSchema).max(8).optional().meta({
+      description: "For kubectl wait; one of each type.",
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["type"],
+    }),
+    observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
+    lastAttemptTime: z.string().max(64).optional().describe("Time of the last resize request."),
+    lastAppliedTime: z.string().max(64).optional().describe(
+      "Time at which the kubelet last confirmed a change.",
+    ),
+  }).optional().describe("What became of it, and the bounds; written by the controller."),
 });
 
 /** A container and its CPU limit. */
@@ -117,6 +194,8 @@ export type Bounds = z.infer<typeof boundsSchema>;
 export type Original = z.infer<typeof originalSchema>;
 /** What the agent writes. */
 export type Desired = z.infer<typeof desiredSchema>;
+/** A condition of the status. */
+export type AllocationCondition = z.infer<typeof conditionSchema>;
 /** The status half. */
 export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema>["status"]>;
 /** The whole object. */

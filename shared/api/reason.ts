@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** Why the market wants this limit; written by the agent. */
 export const MARKET_REASONS = {
@@ -53,9 +53,12 @@ export const ENFORCEMENT_REASONS = {
   ResizeInProgress: "the kubelet is still working on the last resize",
   ResizeDeferred: "the kubelet has deferred the resize",
   ResizeInfeasible: "the kubelet can't ever do the resize",
+  ResizeError: "the kubelet has failed to do the resize and tries again",
   BackOff: "the last attempt was refused: waiting before the next",
   RateLimited: "other changes go first",
   Refused: "the API server refused the resize",
+  NodeCapacity: "the API server refused the resize: the node has not that much CPU",
+  AdmissionDenied: "a policy engine denied the resize",
   DryRun: "dry-run: the change is only reported",
   Restored: "the user's own limits are back",
   RestoreBlocked: "the API server refuses the user's own limits",

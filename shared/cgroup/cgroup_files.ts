@@ -14,9 +14,11 @@ import {
 import { parseCpuacctUsage } from "./cpuacct.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
 import { parsePressure } from "./pressure.ts";
-import { parseCfsQuota, parseCpuMax } from "./quota.ts";
+import { parseCfsPeriod, parseCfsQuota, parseCpuMax, parseCpuMaxPeriod } from "./quota.ts";
 import type { Reading } from "./reading.ts";
 import type { CgroupTree } from "./tree.ts";
+
+const NS_PER_MS = 1e6;
 
 /** The paths of one cgroup's files, made once, and its directories, to release them. */
 export interface CgroupFiles {
@@ -71,9 +73,8 @@ export function readCounters(
   const stat = tree.read(files.stat);
   if (stat === undefined) return undefined;
   if (files.version === 1) {
-    const usage = tree.read(files.usage);
-    if (usage === undefined) return undefined;
-    return { at, usageMs: parseCpuacctUsage(usage), ...parseCpuStatV1(stat) };
+    const usageMs = readUsage(tree, files);
+    return usageMs === undefined ? undefined : { at, usageMs, ...parseCpuStatV1(stat) };
   }
   const counters = { at, ...parseCpuStatV2(stat) };
   const waiting = pressure ? tree.read(files.pressure) : undefined;
@@ -82,15 +83,47 @@ export function readCounters(
 }
 
 /**
- * The quota now in millicores, or undefined when there is none or the cgroup is gone. Throws a
+ * Milliseconds of CPU time used, or undefined when the cgroup is gone: the one of a reading's
+ * counters that version 1 keeps in a file of its own. Throws a `SyntaxError` for bad text.
+ */
+export function readUsage(tree: CgroupTree, files: CgroupFiles): number | undefined {
+  if (files.version === 1 && tree.counter !== undefined) {
+    const count = tree.counter(files.usage);
+    // Text that is no number goes the longer way, to the error that names it.
+    if (count === undefined || !Number.isNaN(count)) {
+      return count === undefined ? undefined : count / NS_PER_MS;
+    }
+  }
+  const text = tree.read(files.version === 1 ? files.usage : files.stat);
+  if (text === undefined) return undefined;
+  return files.version === 1 ? parseCpuacctUsage(text) : parseCpuStatV2(text).usageMs;
+}
+
+/**
+ * The enforcement period in milliseconds, or undefined where none is offered. Throws a
  * `SyntaxError` for bad text.
  */
-export function readQuota(tree: CgroupTree, files: CgroupFiles): number | undefined {
+export function readPeriod(tree: CgroupTree, files: CgroupFiles): number | undefined {
+  const text = tree.read(files.version === 1 ? files.period : files.quota);
+  if (text === undefined) return undefined;
+  return files.version === 1 ? parseCfsPeriod(text) : parseCpuMaxPeriod(text);
+}
+
+/**
+ * The quota now in millicores, or undefined when there is none or the cgroup is gone. With version 1
+ * a `periodMs` that is known already spares a read. Throws a `SyntaxError` for bad text.
+ */
+export function readQuota(
+  tree: CgroupTree,
+  files: CgroupFiles,
+  { periodMs }: { readonly periodMs?: number } = {},
+): number | undefined {
   const quota = tree.read(files.quota);
   if (quota === undefined) return undefined;
   // Without a quota the period is of no interest, and that spares a read for every pause container.
   if (files.version === 2) return parseCpuMax(quota);
-  return quota === "-1\n" ? undefined : parseCfsQuota(quota, tree.read(files.period));
+  if (quota === "-1\n") return undefined;
+  return parseCfsQuota(quota, periodMs === undefined ? tree.read(files.period) : periodMs * 1000);
 }
 
 /**

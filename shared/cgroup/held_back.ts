@@ -84,12 +84,12 @@ export function heldBack(
   const podMs = pod?.throttledMs ?? 0;
   const sumMs = total(containers, ({ interval }) => interval.throttledMs);
   const spanMs = pod?.intervalMs ?? containers[0]?.interval.intervalMs ?? 0;
-  const kept = Math.exp(-spanMs / MEMORY_MS);
+  const old = fadeMemory(memory, spanMs);
   const largest = containers.reduce((most, c) => Math.max(most, c.interval.throttledMs), 0);
   const next = {
-    podMs: memory.podMs * kept + podMs,
-    sumMs: memory.sumMs * kept + sumMs,
-    largestMs: memory.largestMs * kept + largest,
+    podMs: old.podMs + podMs,
+    sumMs: old.sumMs + sumMs,
+    largestMs: old.largestMs + largest,
   };
   const same = samePauses(next);
   const portions = portionsOf(containers, pod?.usageMs ?? 0);
@@ -113,6 +113,22 @@ export function heldBack(
     };
   });
   return { memory: next, containers: losses };
+}
+
+/** The memory after a time in which neither level counted anything. */
+export function fadeMemory(memory: LevelMemory, spanMs: number): LevelMemory {
+  if (memory === NO_LEVEL_MEMORY) return memory;
+  const kept = Math.exp(-spanMs / MEMORY_MS);
+  return {
+    podMs: memory.podMs * kept,
+    sumMs: memory.sumMs * kept,
+    largestMs: memory.largestMs * kept,
+  };
+}
+
+/** Milliseconds of unused room that a container has left after an interval without throttling. */
+export function roomAfterCalm(cores: number): number {
+  return cores * PERIOD_MS;
 }
 
 /** Whether both levels count the same pauses: all containers' together, or, on one CPU, one's. */

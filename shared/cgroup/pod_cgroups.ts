@@ -33,50 +33,86 @@ const STRAY_PLACES = [
     .map((service) => `system.slice/${service}.service`),
 ];
 
-/** All pods with their containers, in no particular order. A vanished directory is an empty one. */
-export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
-  const pods = new Map<string, { directory?: string; containers: ContainerCgroup[] }>();
-  const childrenOf = (directory: string): readonly string[] =>
-    tree.children(joinPath(layout.cpu, directory)) ?? [];
+/** A pod's own cgroup. */
+export interface PodDirectory {
+  readonly uid: string;
+  readonly directory: string;
+}
 
-  const addPod = (uid: string, directory: string): void => {
-    const containers = childrenOf(directory).flatMap((name) => {
-      const id = containerIDOfName(name);
-      return id === undefined ? [] : [containerCgroup(id, joinPath(directory, name))];
-    });
-    pods.set(uid, { directory, containers });
-  };
-
-  const containerCgroup = (id: string, directory: string): ContainerCgroup => {
-    // crun under CRI-O makes a cgroup inside the scope and enforces the quota there.
-    const inner = directory.includes("/crio-") && childrenOf(directory).includes("container");
-    return { id, directory: inner ? `${directory}/container` : directory };
-  };
-
+/**
+ * The cgroups of pods, without a look into them: one listing a root and QoS level, however many
+ * pods there are.
+ */
+export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodDirectory[] {
+  const pods: PodDirectory[] = [];
   for (const root of layout.roots) {
-    for (const name of childrenOf(root)) {
+    for (const name of childrenOf(root, { tree, layout })) {
       const uid = podUIDOfName(name);
       if (uid !== undefined) {
-        addPod(uid, joinPath(root, name));
+        pods.push({ uid, directory: joinPath(root, name) });
         continue;
       }
       if (!isQosLevel(name)) continue;
-      for (const inner of childrenOf(joinPath(root, name))) {
+      const level = joinPath(root, name);
+      for (const inner of childrenOf(level, { tree, layout })) {
         const innerUID = podUIDOfName(inner);
-        if (innerUID !== undefined) addPod(innerUID, `${root}/${name}/${inner}`);
+        if (innerUID !== undefined) {
+          pods.push({ uid: innerUID, directory: joinPath(level, inner) });
+        }
       }
     }
   }
+  return pods;
+}
+
+/** The containers in a pod's cgroup. */
+export function listContainers(
+  tree: CgroupTree,
+  layout: CgroupLayout,
+  { directory }: Pick<PodDirectory, "directory">,
+): ContainerCgroup[] {
+  return childrenOf(directory, { tree, layout }).flatMap((name) => {
+    const id = containerIDOfName(name);
+    if (id === undefined) return [];
+    return [containerCgroup(id, { tree, layout, directory: joinPath(directory, name) })];
+  });
+}
+
+/** All pods with their containers, in no particular order. A vanished directory is an empty one. */
+export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
+  const pods = new Map<string, { directory?: string; containers: ContainerCgroup[] }>();
+  for (const { uid, directory } of listPodDirectories(tree, layout)) {
+    pods.set(uid, { directory, containers: listContainers(tree, layout, { directory }) });
+  }
   for (const place of strayPlaces(layout)) {
-    for (const name of childrenOf(place)) {
+    for (const name of childrenOf(place, { tree, layout })) {
       const stray = strayContainerOfName(name);
       if (stray === undefined) continue;
       const pod = pods.get(stray.podUID) ?? { containers: [] };
       pods.set(stray.podUID, pod);
-      pod.containers.push(containerCgroup(stray.containerID, joinPath(place, name)));
+      const directory = joinPath(place, name);
+      pod.containers.push(containerCgroup(stray.containerID, { tree, layout, directory }));
     }
   }
   return Array.from(pods, ([uid, pod]) => ({ uid, ...pod }));
+}
+
+interface Place {
+  readonly tree: CgroupTree;
+  readonly layout: CgroupLayout;
+}
+
+function childrenOf(directory: string, { tree, layout }: Place): readonly string[] {
+  return tree.children(joinPath(layout.cpu, directory)) ?? [];
+}
+
+function containerCgroup(
+  id: string,
+  { directory, ...place }: Place & { readonly directory: string },
+): ContainerCgroup {
+  // crun under CRI-O makes a cgroup inside the scope and enforces the quota there.
+  const inner = directory.includes("/crio-") && childrenOf(directory, place).includes("container");
+  return { id, directory: inner ? `${directory}/container` : directory };
 }
 
 /** `burstable`, `kubepods-besteffort.slice`; Guaranteed pods have no such level. */

@@ -32,10 +32,26 @@ export function createUsageWindow(
   { stepMs = 1000, steps = 300, rank = 0.95 }: UsageWindowOptions = {},
 ): UsageWindow {
   const means = new Float32Array(steps);
+  // The same values in order, so that a rank is one look-up: sorting 300 of them once a second for
+  // each cgroup of a full node took a tenth of the agent's time.
+  const sorted = new Float32Array(steps);
   let filled = 0;
   let next = 0;
   let start: { at: number; usageMs: number } | undefined;
-  let known: number | undefined = 0;
+
+  const push = (mean: number): void => {
+    if (filled === steps) {
+      const oldest = firstAtLeast(sorted, means[next] ?? 0, filled);
+      sorted.copyWithin(oldest, oldest + 1, filled);
+      filled--;
+    }
+    means[next] = mean;
+    const place = firstAtLeast(sorted, means[next] ?? 0, filled);
+    sorted.copyWithin(place + 1, place, filled);
+    sorted[place] = means[next] ?? 0;
+    filled++;
+    next = (next + 1) % steps;
+  };
 
   const add = (at: number, usageMs: number): void => {
     // Anything that cannot be a step (a reset, a clock that stood still or jumped) begins anew.
@@ -47,23 +63,25 @@ export function createUsageWindow(
     if (elapsedMs < stepMs) return;
     // A long gap counts once for each step in it, so that old values leave on time.
     const repeats = Math.min(steps, Math.max(1, Math.floor(elapsedMs / stepMs)));
-    for (let i = 0; i < repeats; i++) {
-      means[next] = (usageMs - start.usageMs) / elapsedMs * 1000;
-      next = (next + 1) % steps;
-    }
-    filled = Math.min(steps, filled + repeats);
+    for (let i = 0; i < repeats; i++) push((usageMs - start.usageMs) / elapsedMs * 1000);
     start = { at, usageMs };
-    known = undefined;
   };
 
   return {
     add,
-    percentile() {
-      if (known !== undefined) return known;
-      const values = means.slice(0, filled).sort();
-      // Nearest rank: the smallest value that at least this share of all values does not exceed.
-      known = values[Math.max(0, Math.ceil(rank * filled) - 1)] ?? 0;
-      return known;
-    },
+    // Nearest rank: the smallest value that at least this share of all values does not exceed.
+    percentile: () => filled === 0 ? 0 : sorted[Math.max(0, Math.ceil(rank * filled) - 1)] ?? 0,
   };
+}
+
+/** The place of the first of `length` ordered values that is at least `value`. */
+function firstAtLeast(ordered: Float32Array, value: number, length: number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ordered[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

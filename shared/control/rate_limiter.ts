@@ -18,6 +18,8 @@ export interface RateLimit {
 export interface RateLimiter {
   /** Takes a token and returns 0, or takes none and returns the wait until there is one, ms. */
   take(nowMs: number): number;
+  /** The wait until `tokens` (default 1) could be taken together, ms; takes none. */
+  wait(nowMs: number, tokens?: number): number;
   /** Hands out nothing before `untilMs`, for instance because the server asked for it. */
   holdUntil(untilMs: number): void;
 }
@@ -38,13 +40,20 @@ export function createRateLimiter(limit: RateLimit): RateLimiter {
   const toleranceMs = (burst - 1) * intervalMs;
   let fullAtMs = -Infinity;
   let heldUntilMs = -Infinity;
+
+  function wait(nowMs: number, tokens = 1): number {
+    const fullMs = Math.max(nowMs, fullAtMs) + (tokens - 1) * intervalMs;
+    const leftMs = Math.max(fullMs - toleranceMs, heldUntilMs) - nowMs;
+    return leftMs > SAME_TIME_MS ? leftMs : 0;
+  }
+
   return {
     take(nowMs) {
-      const wait = Math.max(fullAtMs - toleranceMs, heldUntilMs) - nowMs;
-      if (wait > SAME_TIME_MS) return wait;
-      fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
-      return 0;
+      const leftMs = wait(nowMs);
+      if (leftMs === 0) fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
+      return leftMs;
     },
+    wait,
     holdUntil(untilMs) {
       heldUntilMs = Math.max(heldUntilMs, untilMs);
     },

@@ -4,16 +4,13 @@
  * @module
  */
 import type { NodeLink } from "../../agent/ports.ts";
+import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ApiAccess } from "./api_access.ts";
 
-const NAMESPACE = "mbcas-system";
-
-/** Namespace and name of an agent's Lease. */
-export function agentLeaseRef(nodeName: string): { namespace: string; name: string } {
-  return { namespace: NAMESPACE, name: `mbcas-agent-${nodeName}` };
-}
+/** `spec.leaseDurationSeconds` of an agent's Lease. */
+const DURATION_SECONDS = 60;
 
 /** The port's implementation for the agent of `nodeName`. */
 export function createNodeLink({ store, gate, clock }: ApiAccess, nodeName: string): NodeLink {
@@ -32,7 +29,13 @@ export function createNodeLink({ store, gate, clock }: ApiAccess, nodeName: stri
       await gate.send({ verb: "patch", kind: "Lease" }, () => {
         const key = objectKey(ref);
         if (leases.get(key) === undefined) {
-          leases.create({ metadata: { ...ref, uid: "", resourceVersion: "" }, ...renewal });
+          leases.create({
+            metadata: { ...ref, uid: "", resourceVersion: "" },
+            ...renewal,
+            acquireTimeMs: renewal.renewTimeMs,
+            durationSeconds: DURATION_SECONDS,
+            transitions: 0,
+          });
         } else leases.modify(key, (lease) => ({ ...lease, ...renewal }));
       });
     },

@@ -4,12 +4,14 @@
  *
  * @module
  */
+import type { Lease } from "../../shared/api/lease.ts";
+import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { Random } from "../../shared/random.ts";
-import type { Lease } from "./lease.ts";
 import { createObjectTable, type ObjectTable } from "./object_table.ts";
 import { podAllocationKind } from "./pod_allocation_kind.ts";
 import { podKind } from "./pod_kind.ts";
@@ -86,6 +88,8 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     Node: createObjectTable(plainKind<Node>("Node"), seat),
     PodAllocation: createObjectTable(podAllocationKind, seat),
     Lease: createObjectTable(plainKind<Lease>("Lease"), seat),
+    LimitRange: createObjectTable(plainKind<LimitRange>("LimitRange"), seat),
+    ResourceQuota: createObjectTable(plainKind<ResourceQuota>("ResourceQuota"), seat),
   };
   return {
     tables,

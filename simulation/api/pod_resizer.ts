@@ -5,6 +5,7 @@
  */
 import type { PodResizer } from "../../controller/allocation/ports.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import { chargeQuotas, checkLimitRanges } from "./admission.ts";
 import type { ApiAccess } from "./api_access.ts";
 import { resizePod } from "./resize_rules.ts";
 
@@ -13,9 +14,17 @@ export function createPodResizer({ store, gate }: ApiAccess, manager: string): P
   return {
     async resize(namespace, podName, patch) {
       const key = objectKey({ namespace, name: podName });
-      await gate.send(
+      const { Pod: pods } = store.tables;
+      return await gate.send(
         { verb: "resize", kind: "Pod" },
-        () => store.tables.Pod.modify(key, (pod) => resizePod(pod, patch, { manager })),
+        () =>
+          pods.modify(key, (before) => {
+            const after = resizePod(before, patch, { manager });
+            if (after === before) return before;
+            checkLimitRanges(store, after);
+            chargeQuotas(store, { before, after });
+            return after;
+          }).metadata.resourceVersion,
       );
     },
   };

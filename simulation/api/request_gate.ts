@@ -60,8 +60,8 @@ export interface RequestGate {
   readonly stopped: boolean;
   /** Counts the outages: a watch of an earlier epoch is broken. */
   readonly epoch: number;
-  /** A one-way delay, ms: half a latency with its jitter. */
-  oneWayMs(): number;
+  /** A one-way delay, ms: half a latency, with its jitter but for {@linkcode STEADY_KINDS}. */
+  oneWayMs(kind: KindName): number;
   /** Requests that reached the server so far, by `verb kind`. */
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -73,6 +73,12 @@ export interface RequestGateOptions {
   /** Mean time of a request, there and back, ms. */
   readonly latencyMs: number;
 }
+
+/**
+ * Kinds that the controller only follows: their lists and watches take the mean latency, so that
+ * following one more draws nothing from the chance that all other requests share.
+ */
+const STEADY_KINDS: ReadonlySet<KindName> = new Set(["Lease", "LimitRange", "ResourceQuota"]);
 
 /** Spread of the latency around its mean: uniform within ± 50 %. */
 const JITTER = 0.5;
@@ -113,13 +119,17 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   let stopped = false;
   let epoch = 0;
 
-  function oneWayMs(): number {
+  function jitteredMs(): number {
     return latencyMs === 0 ? 0 : latencyMs / 2 * (1 + JITTER * (2 * random.next() - 1));
   }
 
-  async function travel(): Promise<void> {
+  function oneWayMs(kind: KindName): number {
+    return STEADY_KINDS.has(kind) ? latencyMs / 2 : jitteredMs();
+  }
+
+  async function travel({ verb, kind }: RequestLine): Promise<void> {
     const sentIn = epoch;
-    const waitMs = oneWayMs();
+    const waitMs = verb === "list" || verb === "watch" ? oneWayMs(kind) : jitteredMs();
     if (waitMs > 0) await clock.sleep(waitMs);
     if (stopped || epoch !== sentIn) throw unreachable();
   }
@@ -138,13 +148,13 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   return {
     async send(line, action) {
       if (stopped) throw unreachable();
-      await travel();
+      await travel(line);
       const name = `${line.verb} ${line.kind}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       const failure = dueFailure(line);
       if (failure !== undefined && failure.done !== true) throw errorOf(failure);
       const answer = action();
-      await travel();
+      await travel(line);
       if (failure !== undefined) throw errorOf(failure);
       return answer;
     },

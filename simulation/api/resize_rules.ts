@@ -44,7 +44,13 @@ function newLimits(pod: Pod, patch: ResizePatch): ReadonlyMap<string, number> {
   return limits;
 }
 
-function resized(pod: Pod, container: PodContainer, limit: number | undefined): PodContainer {
+interface Change {
+  readonly limit: number | undefined;
+  readonly manager: string;
+}
+
+/** Who changes a value takes it from all who managed it; who sets what is there gets nothing. */
+function resized(pod: Pod, container: PodContainer, { limit, manager }: Change): PodContainer {
   if (limit === undefined || limit === container.limitCPU) return container;
   const { name, requestCPU = 0 } = container;
   if (limit < requestCPU) {
@@ -54,7 +60,7 @@ function resized(pod: Pod, container: PodContainer, limit: number | undefined): 
         `must be less than or equal to cpu limit of ${limit}m`,
     );
   }
-  return { ...container, limitCPU: limit };
+  return { ...container, limitCPU: limit, limitManagers: [manager] };
 }
 
 /**
@@ -75,11 +81,15 @@ export function resizePod(
   }
   const limits = newLimits(pod, patch);
   const containers = pod.containers.map((container) =>
-    resized(pod, container, limits.get(container.name))
+    resized(pod, container, { limit: limits.get(container.name), manager })
   );
   if (containers.every((container, index) => container === pod.containers[index])) return pod;
   if (qosClassOf([...containers, ...pod.initContainers]) !== pod.qosClass) {
     throw invalid(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
   }
-  return { ...pod, containers, limitManager: manager };
+  const { generation } = pod.metadata;
+  const metadata = generation === undefined
+    ? pod.metadata
+    : { ...pod.metadata, generation: generation + 1 };
+  return { ...pod, metadata, containers };
 }

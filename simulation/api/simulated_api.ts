@@ -6,6 +6,7 @@
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
 import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { Random } from "../../shared/random.ts";
 import { createAllocationStore } from "./allocation_store.ts";
@@ -14,6 +15,7 @@ import { createDesiredWriter } from "./desired_writer.ts";
 import { createEventList, type EventList } from "./event_list.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
 import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
+import { createLeaseStore } from "./lease_store.ts";
 import { createNodeLink } from "./node_link.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
 import { createPodResizer } from "./pod_resizer.ts";
@@ -62,6 +64,7 @@ export interface SimulatedAPI {
   podResizer(manager?: string): PodResizer;
   desiredWriter(nodeName: string): DesiredWriter;
   nodeLink(nodeName: string): NodeLink;
+  leaseStore(ref: { readonly namespace: string; readonly name: string }): LeaseStore;
   kubeletLink(nodeName: string): KubeletLink;
   readonly events: EventList;
   /** Makes the next requests of a verb and kind fail. */
@@ -107,6 +110,7 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     podResizer: (manager = "mbcas") => createPodResizer(access, manager),
     desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
     nodeLink: (nodeName) => createNodeLink(access, nodeName),
+    leaseStore: (ref) => createLeaseStore(access, ref),
     kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
     events: createEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,

@@ -3,12 +3,14 @@
  *
  * @module
  */
+import type { Lease } from "../../shared/api/lease.ts";
+import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
-import type { Lease } from "./lease.ts";
 
 /** The kinds of the simulated cluster. */
 export interface StoredKinds {
@@ -17,6 +19,8 @@ export interface StoredKinds {
   readonly Node: Node;
   readonly PodAllocation: PodAllocation;
   readonly Lease: Lease;
+  readonly LimitRange: LimitRange;
+  readonly ResourceQuota: ResourceQuota;
 }
 
 /** A kind's name. */

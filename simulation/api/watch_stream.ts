@@ -74,7 +74,7 @@ export async function* watchStream<T extends ApiObject>(
     while (!signal.aborted && streams.closings() === closings) {
       if (gate.epoch !== epoch) throw new ApiError(0, "", "watch broken: connection lost");
       const entry = log.at(position);
-      if (entry !== undefined) arrivesMs ??= entry.atMs + gate.oneWayMs();
+      if (entry !== undefined) arrivesMs ??= entry.atMs + gate.oneWayMs(source.kind);
       const dueMs = arrivesMs ?? quietSinceMs + streams.bookmarkMs;
       const waitMs = dueMs - clock.monotonic();
       if (waitMs > SAME_TIME_MS) {

@@ -30,7 +30,18 @@ export interface SelectiveHarness extends ListWatchHarness {
 
 type ObjectEvent = Exclude<WatchEvent<ApiObject>, { type: "BOOKMARK" }>;
 
-/** The first `count` events of a watch without its bookmarks; then the watch is ended. */
+/**
+ * True when an object only changed because its end has begun: pods are marked before they go, even
+ * when they go at once.
+ */
+function announcesEnd({ type, object }: ObjectEvent): boolean {
+  return type === "MODIFIED" && "terminating" in object.metadata && !!object.metadata.terminating;
+}
+
+/**
+ * The first `count` events of a watch without its bookmarks and announcements; then the watch is
+ * ended.
+ */
 async function firstEvents(
   subject: ListWatch<ApiObject>,
   version: string,
@@ -39,7 +50,7 @@ async function firstEvents(
   const stop = new AbortController();
   const events: ObjectEvent[] = [];
   for await (const event of subject.watch(version, stop.signal)) {
-    if (event.type === "BOOKMARK") continue;
+    if (event.type === "BOOKMARK" || announcesEnd(event)) continue;
     events.push(event);
     if (events.length === count) break;
   }

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import type { PodResizer } from "../../controller/allocation/ports.ts";
 import { type LimitChange, resizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { isAtLeast } from "../../shared/control/resource_version.ts";
 import {
   assertRefused,
   type ContractHarness,
@@ -38,9 +39,18 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     changes: readonly LimitChange[],
   ): Promise<Record<string, number | undefined>> {
     const { name, namespace, uid } = pod.metadata;
-    await harness.settle(harness.subject.resize(namespace, name, resizePatch(uid, changes)));
+    const version = await harness.settle(
+      harness.subject.resize(namespace, name, resizePatch(uid, changes)),
+    );
     const stored = await harness.settle(harness.read(pod));
-    assert.equal(stored?.limitManager, "mbcas");
+    assert.ok(stored);
+    assert.equal(isAtLeast(stored.metadata.resourceVersion, version), true);
+    for (const change of changes) {
+      const container: PodContainer | undefined = stored.containers.find((one) =>
+        one.name === change.name
+      );
+      assert.deepEqual(container?.limitManagers, ["mbcas"]);
+    }
     return Object.fromEntries(stored.containers.map((one) => [one.name, one.limitCPU]));
   }
 

@@ -1,12 +1,15 @@
+import type { PodEvent } from "../../controller/allocation/ports.ts";
+import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { agentLeaseRef } from "../../simulation/api/node_link.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { allocationStoreContract } from "./allocation_store_contract.ts";
 import type { ContractHarness } from "./contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
+import { eventSinkContract } from "./event_sink_contract.ts";
+import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
@@ -126,5 +129,23 @@ nodeLinkContract(() => {
     lost: api.nodeLink("node-9"),
     renewedAt: () => Promise.resolve(api.store.tables.Lease.get(leaseKey)?.renewTimeMs),
     pass: () => clock.runUntil(clock.monotonic() + 50),
+  });
+});
+
+leaseStoreContract(() => {
+  const { api, ...harness } = server();
+  const ref = { namespace: "mbcas-system", name: "mbcas-controller" };
+  return Promise.resolve({ ...harness, subject: api.leaseStore(ref) });
+});
+
+eventSinkContract(() => {
+  const { api, ...harness } = server();
+  const seen = (podUID: string): readonly PodEvent[] =>
+    api.events.all().filter((event) => event.podUID === podUID);
+  return Promise.resolve({
+    ...harness,
+    subject: api.events,
+    namespace: "shop",
+    seen: (podUID) => Promise.resolve(seen(podUID)),
   });
 });

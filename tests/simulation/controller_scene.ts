@@ -5,14 +5,16 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { runAllocationLoop } from "../../controller/allocation/allocation_loop.ts";
-import { podKeyOf } from "../../controller/allocation/gather.ts";
+import {
+  type AllocationLoopParts,
+  runAllocationLoop,
+} from "../../controller/allocation/allocation_loop.ts";
+import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -25,18 +27,25 @@ const NODE = "node-1";
 const NAMESPACE = "shop";
 /** How often the agent looks, ms. */
 const AGENT_MS = 500;
+/** How often it renews its lease, ms. */
+const LEASE_MS = 60_000;
+
+/** What may be different about a controller. */
+export type ControllerChoice = Pick<AllocationLoopParts, "onConfigChange" | "observer">;
 
 /** A cluster that runs. */
 export interface ControllerScene {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
   readonly kubelet: Kubelet;
-  /** Nodes whose agent is silent. */
+  /** Nodes whose agent does not renew its lease. */
   readonly silent: Set<string>;
+  /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
+  readonly templates: Map<string, ReadonlyMap<string, number>>;
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>;
   /** A controller begins; the call that is returned kills it. */
-  startController(config?: Partial<MarketConfig>): () => void;
+  startController(config?: Partial<MarketConfig>, parts?: ControllerChoice): () => void;
   createPod(name: string, choice?: PodChoice): Pod;
   changePod(name: string, change: (pod: Pod) => Pod): void;
   pod(name: string): Pod;
@@ -49,10 +58,14 @@ export interface ControllerScene {
 }
 
 /** Runs a test in a new cluster; in the end every applied value must have been the kubelet's. */
-export function sceneTest(name: string, check: (scene: ControllerScene) => Promise<void>): void {
+export function sceneTest(
+  name: string,
+  check: (scene: ControllerScene) => Promise<void>,
+  { permissions = "none" }: { readonly permissions?: Deno.PermissionOptions } = {},
+): void {
   Deno.test({
     name,
-    permissions: "none",
+    permissions,
     async fn() {
       const stop = new AbortController();
       const { scene, violations, ended } = openScene(stop.signal);
@@ -80,6 +93,7 @@ function openScene(signal: AbortSignal) {
   });
   const wants = new Map<string, number>();
   const silent = new Set<string>();
+  const templates = new Map<string, ReadonlyMap<string, number>>();
   const violations = watchKubeletsWord(api);
   const ended: Promise<unknown>[] = [];
   const kubelet = createKubelet({
@@ -89,19 +103,24 @@ function openScene(signal: AbortSignal) {
     random: seededRandom(12),
     log: silentLog,
   });
-  ended.push(kubelet.run(signal), runAgent({ api, clock, wants }, signal));
+  ended.push(kubelet.run(signal), runAgent({ api, clock, wants, silent }, signal));
 
   const scene: ControllerScene = {
     api,
     clock,
     kubelet,
     silent,
+    templates,
     pass: (ms) => clock.runUntil(clock.monotonic() + ms),
-    startController(config = {}) {
+    startController(config = {}, choice = {}) {
       const own = new AbortController();
       const kill = (): void => own.abort();
       signal.addEventListener("abort", kill, { once: true });
-      ended.push(...runController({ api, clock, silent }, own.signal, config));
+      const ownerTemplates: OwnerTemplates = {
+        limitsOf: ({ metadata }) => Promise.resolve(templates.get(metadata.name)),
+      };
+      const parts = { api, clock, templates: ownerTemplates, ...choice };
+      ended.push(...runController(parts, own.signal, config));
       return kill;
     },
     createPod: (name, choice) => pods.create(samplePod(name, choice)),
@@ -143,15 +162,29 @@ function watchKubeletsWord({ store }: SimulatedAPI): string[] {
   return violations;
 }
 
+function assertApiError(error: unknown): void {
+  assert.ok(error instanceof ApiError, String(error));
+}
+
 interface AgentParts {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
   readonly wants: ReadonlyMap<string, number>;
+  readonly silent: ReadonlySet<string>;
 }
 
-async function runAgent({ api, clock, wants }: AgentParts, signal: AbortSignal): Promise<void> {
+async function runAgent(
+  { api, clock, wants, silent }: AgentParts,
+  signal: AbortSignal,
+): Promise<void> {
   const writer = api.desiredWriter(NODE);
+  const link = api.nodeLink(NODE);
+  let renewedAt = -Infinity;
   while (!signal.aborted) {
+    if (clock.monotonic() - renewedAt >= LEASE_MS && !silent.has(NODE)) {
+      renewedAt = clock.monotonic();
+      await link.renewLease().catch(assertApiError);
+    }
     for (const { metadata, spec, status } of api.store.tables.PodAllocation.all()) {
       const limit = wants.get(spec.podName);
       const revision = status?.bounds?.revision;
@@ -171,53 +204,43 @@ async function runAgent({ api, clock, wants }: AgentParts, signal: AbortSignal):
           reason: "DemandRose",
           observedBounds: revision,
         },
-      }).catch((error: unknown) => assert.ok(error instanceof ApiError, String(error)));
+      }).catch(assertApiError);
     }
     await clock.sleep(AGENT_MS, signal);
   }
 }
 
-interface ControllerParts {
+interface ControllerParts extends ControllerChoice {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
-  readonly silent: ReadonlySet<string>;
+  readonly templates: OwnerTemplates;
 }
 
 function runController(
-  { api, clock, silent }: ControllerParts,
+  { api, clock, templates, ...choice }: ControllerParts,
   signal: AbortSignal,
   config: Partial<MarketConfig>,
 ): Promise<void>[] {
-  const random = seededRandom(13);
-  const ended: Promise<void>[] = [];
-  function follow<T extends ApiObject>(name: string, source: ListWatch<T>): Informer<T> {
-    const informer = createInformer({ source, clock, random, log: silentLog, name });
-    ended.push(informer.run(signal));
-    return informer;
-  }
-  const allocations = createInformer<PodAllocation>({
-    source: api.listWatch("PodAllocation"),
-    clock,
-    random,
-    log: silentLog,
-    name: "PodAllocation",
-    indexBy: podKeyOf,
-  });
-  ended.push(allocations.run(signal));
+  const caches = createCaches({
+    pods: api.listWatch("Pod"),
+    namespaces: api.listWatch("Namespace"),
+    nodes: api.listWatch("Node"),
+    allocations: api.listWatch("PodAllocation"),
+    leases: api.listWatch("Lease"),
+    limitRanges: api.listWatch("LimitRange"),
+    resourceQuotas: api.listWatch("ResourceQuota"),
+  }, { clock, random: seededRandom(13), log: silentLog });
   const loop = runAllocationLoop({
-    caches: {
-      pods: follow("Pod", api.listWatch("Pod")),
-      namespaces: follow("Namespace", api.listWatch("Namespace")),
-      nodes: follow("Node", api.listWatch("Node")),
-      allocations,
-    },
+    caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
+    templates,
     events: api.events,
     clock,
     log: silentLog,
-    config: { ...DEFAULT_MARKET_CONFIG, ...config },
-    isSilent: (nodeName) => silent.has(nodeName),
+    // What the test changes in its object later counts at once.
+    config: Object.setPrototypeOf(config, DEFAULT_MARKET_CONFIG),
+    ...choice,
   }, signal);
-  return [...ended, loop];
+  return [...namedCaches(caches).map(([, informer]) => informer.run(signal)), loop];
 }

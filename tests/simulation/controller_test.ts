@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MANAGED } from "../../controller/allocation/scope.ts";
+import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
@@ -53,9 +53,10 @@ sceneTest("runAllocationLoop() publishes bounds, patches and reports Applied", a
 sceneTest("runAllocationLoop() writes nothing while nothing changes", async (scene) => {
   scene.startController();
   await raisedPod(scene);
-  const version = scene.api.store.version();
+  const { Pod, PodAllocation } = scene.api.store.tables;
+  const before = [...Pod.all(), ...PodAllocation.all()];
   await scene.pass(600_000);
-  assert.equal(scene.api.store.version(), version);
+  assert.deepEqual([...Pod.all(), ...PodAllocation.all()], before);
 });
 
 sceneTest("runAllocationLoop() gives own limits back to a pod that opts out", async (scene) => {
@@ -98,11 +99,14 @@ sceneTest(
     scene.startController();
     await raisedPod(scene);
     scene.silent.add("node-1");
-    await scene.pass(40_000);
+    await scene.pass(290_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+    await scene.pass(80_000);
     assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
     assert.equal(scene.allocation("web")?.status?.reason, "Restored");
+    assert.equal(scene.allocation("web")?.status?.conditions?.[0]?.status, "False");
     scene.silent.clear();
-    await scene.pass(40_000);
+    await scene.pass(20_000);
     assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
   },
 );
@@ -119,7 +123,7 @@ for (const status of [403, 422]) {
     const refused = scene.allocation("web")?.status;
     assert.equal(patches(scene), 3);
     assert.equal(refused?.phase, "Failed");
-    assert.equal(refused?.reason, "Refused");
+    assert.equal(refused?.reason, "QuotaExceeded");
     assert.equal(refused?.message, message);
     assert.deepEqual(eventsOf(scene, "CPULimitFailed"), [message]);
     await scene.pass(5000);

@@ -6,7 +6,7 @@
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import type { EnforcementReason } from "../../api/reason.ts";
 import { GRID } from "../../market/rounding.ts";
-import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /**
  * True when the kubelet reports the limit, rounded or not: systemd rounds quotas up to the grid, so a
@@ -18,7 +18,7 @@ export function isApplied({ appliedLimitCPU }: PodContainer, limitCPU: number): 
 }
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
-export function alreadyThere({ pod }: EnforcementInput, limits: WantedLimits): Verdict {
+export function alreadyThere({ pod }: PodFacts, limits: WantedLimits): Verdict {
   if (pod === undefined) return undefined;
   const wanted = pod.containers.filter(({ name }) => limits.has(name));
   if (wanted.some(({ name, limitCPU }) => limits.get(name) !== limitCPU)) return undefined;
@@ -28,14 +28,19 @@ export function alreadyThere({ pod }: EnforcementInput, limits: WantedLimits): V
   return { verdict: "hold", ...kubeletWord(pod) };
 }
 
-/** Why the kubelet has not done it yet, in its own words where it has any. */
+/** Why the kubelet has not done it yet, in its own words where it has any about these limits. */
 export function kubeletWord(pod: Pod): { reason: EnforcementReason; message: string } {
-  const pending = pod.resizeConditions.find(({ type }) => type === "PodResizePending");
+  const { generation = 0 } = pod.metadata;
+  const conditions = pod.resizeConditions.filter(({ observedGeneration = generation }) =>
+    observedGeneration >= generation
+  );
+  const pending = conditions.find(({ type }) => type === "PodResizePending");
   if (pending?.reason === "Infeasible") {
     return { reason: "ResizeInfeasible", message: pending.message };
   }
   if (pending !== undefined) return { reason: "ResizeDeferred", message: pending.message };
-  const working = pod.resizeConditions.find(({ type }) => type === "PodResizeInProgress");
+  const working = conditions.find(({ type }) => type === "PodResizeInProgress");
+  if (working?.reason === "Error") return { reason: "ResizeError", message: working.message };
   return {
     reason: "ResizeInProgress",
     message: working?.message || "the kubelet has not reported the limits yet",

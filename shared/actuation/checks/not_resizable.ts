@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /** Leaves out containers that a CPU change restarts; holds when none is left. */
-export function notResizable({ pod }: EnforcementInput, limits: WantedLimits): Verdict {
+export function notResizable({ pod }: PodFacts, limits: WantedLimits): Verdict {
   const restarting = (pod?.containers ?? []).filter(({ name, restartsOnCPU }) =>
     restartsOnCPU && limits.has(name)
   );

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { EnforcementInput, Verdict } from "../check.ts";
+import type { PodFacts, Verdict } from "../check.ts";
 
 /** Holds while the pod is terminating or not running. */
-export function notRunning({ pod }: EnforcementInput): Verdict {
+export function notRunning({ pod }: PodFacts): Verdict {
   if (pod === undefined || (pod.phase === "Running" && !pod.metadata.terminating)) return undefined;
   return {
     verdict: "hold",

@@ -4,10 +4,10 @@
  * @module
  */
 import { qosClassOf } from "../qos.ts";
-import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /** Holds when the pod with the wanted limits would belong to another QoS class: the API refuses. */
-export function qosWouldChange({ pod }: EnforcementInput, limits: WantedLimits): Verdict {
+export function qosWouldChange({ pod }: PodFacts, limits: WantedLimits): Verdict {
   if (pod === undefined) return undefined;
   const containers = pod.containers.map((container) => {
     const limitCPU = limits.get(container.name);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { EnforcementInput, Verdict } from "../check.ts";
+import type { PodFacts, Verdict } from "../check.ts";
 import { isApplied, kubeletWord } from "./already_there.ts";
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
-export function resizeInProgress({ pod }: EnforcementInput): Verdict {
+export function resizeInProgress({ pod }: PodFacts): Verdict {
   if (pod === undefined) return undefined;
   const settled = pod.containers.every((container) =>
     container.limitCPU === undefined || container.containerID === undefined ||

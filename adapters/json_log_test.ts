@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { createJSONLog, type JSONLogOptions } from "./json_log.ts";
+
+function lines(options: Partial<JSONLogOptions>): string[] {
+  const written: string[] = [];
+  const log = createJSONLog({
+    write: (line) => void written.push(line),
+    clock: { wall: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) },
+    program: "controller",
+    ...options,
+  });
+  log.debug("Looked");
+  log.info("Changed {x}", { pod: "shop/web", count: 2, reason: undefined });
+  log.warn("Lost");
+  log.error("Broken", { error: "a\nb" });
+  return written;
+}
+
+Deno.test({
+  name: "createJSONLog() writes one JSON object a line, with the fields beside the message",
+  permissions: "none",
+  fn() {
+    const written = lines({ level: "debug" });
+    assert.equal(written.length, 4);
+    for (const line of written) assert.match(line, /^\{[^\n]*\}\n$/);
+    assert.deepEqual(JSON.parse(written[1] ?? ""), {
+      "@timestamp": "2026-01-02T03:04:05.678Z",
+      level: "INFO",
+      message: "Changed {x}",
+      logger: "controller",
+      pod: "shop/web",
+      count: 2,
+    });
+    assert.equal(JSON.parse(written[3] ?? "").error, "a\nb");
+  },
+});
+
+Deno.test({
+  name: "createJSONLog() leaves out what is below its level",
+  permissions: "none",
+  fn() {
+    assert.equal(lines({}).length, 3);
+    assert.equal(lines({ level: "error" }).length, 1);
+  },
+});
+
+Deno.test({
+  name: "createJSONLog() writes text for people",
+  permissions: "none",
+  fn() {
+    const [line = ""] = lines({ format: "text" });
+    assert.match(line, /^03:04:05\.678 INF Changed \{x\} pod=shop\/web count=2\n$/);
+  },
+});

@@ -1,0 +1,34 @@
+/**
+ * Allocations on a real API server.
+ *
+ * @module
+ */
+import { type PodAllocation, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { allocationsPath } from "./allocation_path.ts";
+import type { KubeConnection } from "./connection.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+
+/** Which allocations. */
+export interface AllocationSelection extends ListWatchSurroundings {
+  /** Only those of this node; the server selects them. */
+  readonly nodeName?: string;
+}
+
+/** List-watch of allocations, by default of all. */
+export function allocationListWatch(
+  connection: KubeConnection,
+  { nodeName, ...rest }: AllocationSelection = {},
+): ListWatch<PodAllocation> {
+  return kubeListWatch(connection, {
+    ...rest,
+    path: allocationsPath(),
+    ...(nodeName === undefined ? {} : { fieldSelector: `spec.nodeName=${nodeName}` }),
+    parse: parseAllocation,
+  });
+}
+
+/** The allocation; fields that the schema does not know are dropped. Throws a `ZodError`. */
+export function parseAllocation(raw: unknown): PodAllocation {
+  return podAllocationSchema.parse(raw);
+}

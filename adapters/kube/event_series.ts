@@ -1,0 +1,68 @@
+/**
+ * Which events are repetitions: the server then counts instead of keeping one more object.
+ *
+ * @module
+ */
+
+/** An event on a pod. */
+export interface PodNote {
+  readonly namespace: string;
+  readonly podName: string;
+  readonly podUID: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Remembers the last events. */
+export interface EventSeries {
+  /** The event was made under this name. */
+  begin(note: PodNote, made: { readonly name: string; readonly nowMs: number }): void;
+  /** The earlier event that this one repeats, and how often now; undefined for a new one. */
+  repeat(
+    note: PodNote,
+    nowMs: number,
+  ): { readonly name: string; readonly count: number } | undefined;
+}
+
+interface Made {
+  readonly name: string;
+  count: number;
+  lastMs: number;
+}
+
+/** A later repetition is news: half an hour, within the hour for which servers keep events. */
+const LONGEST_PAUSE_MS = 30 * 60_000;
+
+/** Events that are remembered; beyond it the one repeated last is forgotten first. */
+const CAPACITY = 4096;
+
+/** A memory without events. */
+export function createEventSeries(): EventSeries {
+  const known = new Map<string, Made>();
+  const keyOf = ({ podUID, type, reason, message }: PodNote): string =>
+    JSON.stringify([podUID, type, reason, message]);
+
+  /** A map keeps the order in which keys were set: the first is the one not heard of the longest. */
+  function remember(key: string, made: Made): void {
+    known.delete(key);
+    known.set(key, made);
+    const oldest = known.keys().next();
+    if (known.size > CAPACITY && !oldest.done) known.delete(oldest.value);
+  }
+
+  return {
+    begin(note, { name, nowMs }) {
+      remember(keyOf(note), { name, count: 1, lastMs: nowMs });
+    },
+    repeat(note, nowMs) {
+      const key = keyOf(note);
+      const made = known.get(key);
+      if (made === undefined || nowMs - made.lastMs > LONGEST_PAUSE_MS) return undefined;
+      made.count++;
+      made.lastMs = nowMs;
+      remember(key, made);
+      return { name: made.name, count: made.count };
+    },
+  };
+}

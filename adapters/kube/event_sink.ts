@@ -1,0 +1,126 @@
+/**
+ * Events on pods (`events.k8s.io/v1`): what `kubectl describe pod` shows.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
+import { createEventSeries, type PodNote } from "./event_series.ts";
+import { formatMicroTime } from "./micro_time.ts";
+import { createNoteQueue } from "./note_queue.ts";
+
+/** Where events go; the controller's port of this name, with a loop that sends them. */
+export interface KubeEventSink {
+  /** Takes an event to be sent soon. When too many wait, the oldest is lost. */
+  emit(event: PodNote): void;
+  /** Sends what was taken until `signal` is aborted; then what still waits is lost. Never throws. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What a sink needs. */
+export interface EventSinkOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Which of several equal programs reports, for instance the pod's name. */
+  readonly instance?: string;
+  /**
+   * Events that may wait.
+   *
+   * @default {1000}
+   */
+  readonly capacity?: number;
+}
+
+const CONTROLLER = "mbcas.io/controller";
+
+/** The server refuses longer notes (k8s.io/api/events/v1). */
+const LONGEST_NOTE = 1024;
+
+/** A sink that sends nothing before it runs. */
+export function createEventSink(
+  connection: KubeConnection,
+  options: EventSinkOptions,
+): KubeEventSink {
+  const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
+  const queue = createNoteQueue<PodNote>(capacity);
+  const series = createEventSeries();
+
+  function path(namespace: string): string {
+    return `/apis/events.k8s.io/v1/namespaces/${pathPart(namespace)}/events`;
+  }
+
+  async function createEvent(note: PodNote, signal: AbortSignal): Promise<void> {
+    const nowMs = clock.wall();
+    // Unique as client-go makes it: the object's name and the time in hex.
+    const name = `${note.podName.slice(0, 200)}.${Math.floor(nowMs * 1000).toString(16)}`;
+    await connection.request({
+      method: "POST",
+      path: path(note.namespace),
+      signal,
+      body: {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { namespace: note.namespace, name },
+        eventTime: formatMicroTime(nowMs),
+        reportingController: CONTROLLER,
+        reportingInstance: instance.slice(0, 128),
+        action: "Resize",
+        reason: note.reason,
+        type: note.type,
+        note: note.message.slice(0, LONGEST_NOTE),
+        regarding: {
+          apiVersion: "v1",
+          kind: "Pod",
+          namespace: note.namespace,
+          name: note.podName,
+          uid: note.podUID,
+        },
+      },
+    });
+    series.begin(note, { name, nowMs });
+  }
+
+  async function send(note: PodNote, signal: AbortSignal): Promise<void> {
+    const repeated = series.repeat(note, clock.wall());
+    if (repeated === undefined) return await createEvent(note, signal);
+    try {
+      await connection.request({
+        method: "PATCH",
+        path: `${path(note.namespace)}/${pathPart(repeated.name)}`,
+        contentType: "application/merge-patch+json",
+        signal,
+        body: {
+          series: {
+            count: repeated.count,
+            lastObservedTime: formatMicroTime(clock.wall()),
+          },
+        },
+      });
+    } catch (error) {
+      // Events expire, after an hour by default.
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      await createEvent(note, signal);
+    }
+  }
+
+  return {
+    emit: queue.put,
+    async run(signal) {
+      let lost = 0;
+      for (;;) {
+        const note = await queue.take(signal);
+        if (note === undefined) return;
+        try {
+          await send(note, signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          log.debug("An event was lost", { reason: note.reason, error: String(error) });
+        }
+        if (queue.lost > lost) log.warn("Events were lost", { count: queue.lost - lost });
+        lost = queue.lost;
+      }
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { silentLog } from "../../shared/log.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import {
+  type CannedServer,
+  type ReceivedRequest,
+  serveCanned,
+  statusAnswer,
+} from "../../tests/fixtures/canned_server.ts";
+import { createEventSeries, type PodNote } from "./event_series.ts";
+import { createEventSink, type KubeEventSink } from "./event_sink.ts";
+import { createNoteQueue } from "./note_queue.ts";
+
+const NOTE: PodNote = {
+  namespace: "shop",
+  podName: "web-0",
+  podUID: "u1",
+  type: "Normal",
+  reason: "CPULimitApplied",
+  message: "app: 200m to 400m",
+};
+
+/** Runs a sink until the server has had `count` requests. */
+async function running(
+  answer: (request: ReceivedRequest) => unknown,
+  count: number,
+  act: (sink: KubeEventSink) => void,
+): Promise<CannedServer["requests"]> {
+  const enough = Promise.withResolvers<void>();
+  let seen = 0;
+  await using server = serveCanned((request) => {
+    if (++seen === count) enough.resolve();
+    return answer(request);
+  });
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const sink = createEventSink(server.connection, { clock, log: silentLog, instance: "pod-1" });
+  const stop = new AbortController();
+  const run = sink.run(stop.signal);
+  act(sink);
+  await enough.promise;
+  stop.abort();
+  await run;
+  return server.requests;
+}
+
+Deno.test("emit() makes an event of the pod", async () => {
+  const [made] = await running(() => ({}), 1, (sink) => sink.emit(NOTE));
+  assert.equal(made?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
+  assert.partialDeepStrictEqual(made?.body, {
+    eventTime: "2026-01-01T00:00:00.000000Z",
+    reportingController: "mbcas.io/controller",
+    reportingInstance: "pod-1",
+    reason: "CPULimitApplied",
+    type: "Normal",
+    note: "app: 200m to 400m",
+    regarding: { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" },
+  });
+});
+
+Deno.test("emit() counts repetitions in the first event, and begins anew when that is gone", async () => {
+  let patches = 0;
+  const answer = ({ method }: ReceivedRequest): unknown =>
+    method === "PATCH" && ++patches === 2 ? statusAnswer(404) : {};
+  const requests = await running(answer, 4, (sink) => {
+    for (let time = 0; time < 3; time++) sink.emit(NOTE);
+  });
+  assert.deepEqual(requests.map(({ method }) => method), ["POST", "PATCH", "PATCH", "POST"]);
+  assert.partialDeepStrictEqual(requests[1]?.body, { series: { count: 2 } });
+});
+
+Deno.test("run() goes on after an event that was refused", async () => {
+  const answer = ({ path }: ReceivedRequest): unknown =>
+    path.includes("/gone/") ? statusAnswer(404) : {};
+  const requests = await running(answer, 2, (sink) => {
+    sink.emit({ ...NOTE, namespace: "gone" });
+    sink.emit(NOTE);
+  });
+  assert.equal(requests.length, 2);
+});
+
+Deno.test("createEventSeries() takes what differs or comes late for news", () => {
+  const series = createEventSeries();
+  series.begin(NOTE, { name: "e1", nowMs: 0 });
+  assert.deepEqual(series.repeat(NOTE, 60_000), { name: "e1", count: 2 });
+  assert.equal(series.repeat({ ...NOTE, message: "other" }, 60_000), undefined);
+  assert.equal(series.repeat({ ...NOTE, podUID: "u2" }, 60_000), undefined);
+  assert.equal(series.repeat(NOTE, 60_000 + 30 * 60_000 + 1), undefined);
+});
+
+Deno.test("createEventSeries() forgets the one not heard of the longest", () => {
+  const series = createEventSeries();
+  const note = (index: number): PodNote => ({ ...NOTE, podUID: `u${index}` });
+  for (let index = 0; index <= 4096; index++) series.begin(note(index), { name: "e", nowMs: 0 });
+  assert.equal(series.repeat(note(0), 0), undefined);
+  assert.notEqual(series.repeat(note(1), 0), undefined);
+});
+
+Deno.test("createNoteQueue() loses the oldest when it is full, and lets a taker go", async () => {
+  const queue = createNoteQueue<number>(2);
+  for (const note of [1, 2, 3]) queue.put(note);
+  const stop = new AbortController();
+  assert.deepEqual([await queue.take(stop.signal), await queue.take(stop.signal)], [2, 3]);
+  assert.equal(queue.lost, 1);
+  const waiting = queue.take(stop.signal);
+  queue.put(4);
+  assert.equal(await waiting, 4);
+  const idle = queue.take(stop.signal);
+  stop.abort();
+  assert.equal(await idle, undefined);
+});

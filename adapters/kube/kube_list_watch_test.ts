@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import type { ApiObject, ListWatch, WatchEvent } from "../../shared/control/list_watch.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import {
+  type ReceivedRequest,
+  serveCanned,
+  statusAnswer,
+  streamAnswer,
+} from "../../tests/fixtures/canned_server.ts";
+import type { KubeConnection } from "./connection.ts";
+import { kubeListWatch } from "./kube_list_watch.ts";
+import { parseIdentity } from "./object_identity.ts";
+
+const never = new AbortController().signal;
+
+function subject(connection: KubeConnection, log: Log = silentLog): ListWatch<ApiObject> {
+  return kubeListWatch(connection, {
+    path: "/api/v1/things",
+    labelSelector: "app=web",
+    fieldSelector: "spec.nodeName=node-1",
+    parse: (raw) => ({ metadata: parseIdentity(raw) }),
+    random: seededRandom(1),
+    log,
+  });
+}
+
+/** A log that keeps the fields of its warnings. */
+function warnings(): Log & { readonly seen: unknown[] } {
+  const seen: unknown[] = [];
+  return { ...silentLog, warn: (_message, fields) => void seen.push(fields), seen };
+}
+
+function thing(name: string, version = "5"): unknown {
+  return { metadata: { name, uid: `uid-${name}`, resourceVersion: version } };
+}
+
+function page(names: readonly string[], metadata: Record<string, string>): unknown {
+  return { metadata, items: names.map((name) => thing(name)) };
+}
+
+function lines(...events: readonly (readonly [string, unknown])[]): Response {
+  return streamAnswer(events.map(([type, object]) => `${JSON.stringify({ type, object })}\n`));
+}
+
+async function events(
+  connection: KubeConnection,
+  log?: Log,
+): Promise<WatchEvent<ApiObject>[]> {
+  const seen: WatchEvent<ApiObject>[] = [];
+  for await (const event of subject(connection, log).watch("7", never)) seen.push(event);
+  return seen;
+}
+
+const names = (items: readonly ApiObject[]): string[] => items.map(({ metadata }) => metadata.name);
+
+Deno.test("list() reads page after page, as of the first one's version", async () => {
+  await using server = serveCanned(({ query }) =>
+    query.continue === undefined
+      ? page(["a", "b"], { resourceVersion: "9", continue: "next" })
+      : page(["c"], { resourceVersion: "9" })
+  );
+  const { items, resourceVersion } = await subject(server.connection).list(never);
+  assert.deepEqual([names(items), resourceVersion], [["a", "b", "c"], "9"]);
+  assert.deepEqual(server.requests.map(({ query }) => query), [
+    { labelSelector: "app=web", fieldSelector: "spec.nodeName=node-1", limit: "500" },
+    {
+      labelSelector: "app=web",
+      fieldSelector: "spec.nodeName=node-1",
+      limit: "500",
+      continue: "next",
+    },
+  ]);
+});
+
+Deno.test("list() asks once without pages when their snapshot has expired", async () => {
+  const answer = ({ query }: ReceivedRequest): unknown => {
+    if (query.limit === undefined) return page(["a", "c"], { resourceVersion: "12" });
+    if (query.continue !== undefined) return statusAnswer(410, { reason: "Expired" });
+    return page(["a", "b"], { resourceVersion: "9", continue: "next" });
+  };
+  await using server = serveCanned(answer);
+  const { items, resourceVersion } = await subject(server.connection).list(never);
+  assert.deepEqual([names(items), resourceVersion], [["a", "c"], "12"]);
+});
+
+Deno.test("list() passes refusals on, and refuses a list without a version", async () => {
+  await using server = serveCanned(({ query }) =>
+    query.limit === undefined ? {} : statusAnswer(410)
+  );
+  await assert.rejects(subject(server.connection).list(never), { status: 0, reason: "BadAnswer" });
+  await using denying = serveCanned(() => statusAnswer(403, { reason: "Forbidden" }));
+  await assert.rejects(subject(denying.connection).list(never), { status: 403 });
+});
+
+Deno.test("list() leaves out what it can't read, with a warning that names it", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [thing("a"), { metadata: { name: "odd", namespace: "shop" } }, 5],
+  }));
+  const log = warnings();
+  const { items } = await subject(server.connection, log).list(never);
+  assert.deepEqual(names(items), ["a"]);
+  assert.deepEqual(log.seen.length, 2);
+  assert.partialDeepStrictEqual(log.seen[0], {
+    path: "/api/v1/things",
+    namespace: "shop",
+    name: "odd",
+  });
+});
+
+Deno.test("watch() asks for bookmarks after a version, for 5 to 10 minutes", async () => {
+  await using server = serveCanned(() => lines());
+  assert.deepEqual(await events(server.connection), []);
+  const { timeoutSeconds, ...query } = server.requests[0]?.query ?? {};
+  assert.deepEqual(query, {
+    labelSelector: "app=web",
+    fieldSelector: "spec.nodeName=node-1",
+    watch: "true",
+    allowWatchBookmarks: "true",
+    resourceVersion: "7",
+  });
+  assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) < 600, timeoutSeconds);
+});
+
+Deno.test("watch() tells events and bookmarks in order, and passes over what is new to it", async () => {
+  await using server = serveCanned(() =>
+    lines(
+      ["ADDED", thing("a", "8")],
+      ["SOMETHING", thing("b", "8")],
+      ["BOOKMARK", { metadata: { resourceVersion: "11" } }],
+      ["MODIFIED", thing("a", "12")],
+      ["ADDED", {}],
+      ["DELETED", thing("a", "13")],
+    )
+  );
+  const told = (await events(server.connection)).map((event) =>
+    event.type === "BOOKMARK"
+      ? [event.type, event.resourceVersion]
+      : [event.type, event.object.metadata.resourceVersion]
+  );
+  assert.deepEqual(told, [
+    ["ADDED", "8"],
+    ["BOOKMARK", "11"],
+    ["MODIFIED", "12"],
+    ["DELETED", "13"],
+  ]);
+});
+
+Deno.test("watch() throws what an ERROR event says", async () => {
+  await using server = serveCanned(() =>
+    lines(
+      ["ADDED", thing("a", "8")],
+      ["ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" }],
+    )
+  );
+  await assert.rejects(events(server.connection), {
+    name: "ApiError",
+    status: 410,
+    reason: "Expired",
+    message: "too old",
+  });
+});
+
+Deno.test("watch() goes on past an object it can't read, and asks for a list when that one goes", async () => {
+  const odd = { metadata: { name: "odd", resourceVersion: "9" } };
+  await using server = serveCanned(() => lines(["ADDED", odd], ["ADDED", thing("a", "10")]));
+  const log = warnings();
+  const told = await events(server.connection, log);
+  assert.deepEqual(told[0], { type: "BOOKMARK", resourceVersion: "9" });
+  assert.deepEqual([told.length, log.seen.length], [2, 1]);
+  await using deleting = serveCanned(() => lines(["DELETED", odd]));
+  await assert.rejects(events(deleting.connection), { status: 410 });
+});

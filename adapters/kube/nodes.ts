@@ -1,0 +1,43 @@
+/**
+ * Nodes on a real API server.
+ *
+ * @module
+ */
+import type { Node, NodePressure } from "../../shared/api/node.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
+import { objectOf, present, textOf } from "./json_fields.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseIdentity } from "./object_identity.ts";
+import { holds } from "./resize_condition_fields.ts";
+
+const PATH = "/api/v1/nodes";
+const PRESSURES: readonly NodePressure[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
+
+/** List-watch of all nodes. */
+export function nodeListWatch(
+  connection: KubeConnection,
+  options: ListWatchSurroundings = {},
+): ListWatch<Node> {
+  return kubeListWatch(connection, { ...options, path: PATH, parse: parseNode });
+}
+
+/** One node as it is now. Throws an `ApiError`. */
+export async function readNode(connection: KubeConnection, name: string): Promise<Node> {
+  return parseNode(await connection.request({ path: `${PATH}/${pathPart(name)}` }));
+}
+
+/** The trimmed node. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+export function parseNode(raw: unknown): Node {
+  const { allocatable, conditions, nodeInfo } = objectOf(objectOf(raw).status);
+  const { name, uid, resourceVersion } = parseIdentity(raw);
+  return {
+    metadata: { name, uid, resourceVersion },
+    // A node that has just joined has not told yet.
+    allocatableCPU: parseCPU(textOf(objectOf(allocatable).cpu) ?? "0"),
+    ready: holds(conditions, "Ready"),
+    pressures: PRESSURES.filter((type) => holds(conditions, type)),
+    ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
+  };
+}

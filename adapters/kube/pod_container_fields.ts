@@ -1,0 +1,57 @@
+/**
+ * One container of a pod, from its entry in the spec and its entry in the status.
+ *
+ * @module
+ */
+import type { PodContainer } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { listOf, objectOf, present, textOf } from "./json_fields.ts";
+
+/** Entries of one container, raw. */
+export interface RawContainer {
+  readonly spec: unknown;
+  /** Undefined before the kubelet has reported it. */
+  readonly status: unknown;
+  /** From the record of field managers. */
+  readonly limitManagers: readonly string[] | undefined;
+}
+
+/** The narrow container. Throws a `TypeError` without a name, a `SyntaxError` for a bad quantity. */
+export function parseContainer({ spec, status, limitManagers }: RawContainer): PodContainer {
+  const { name, restartPolicy, resources, resizePolicy } = objectOf(spec);
+  const ownName = textOf(name);
+  if (ownName === undefined) throw new TypeError("Cannot read a pod: a container has no name");
+  const { requests, limits } = objectOf(resources);
+  const { containerID, ready, resources: applied } = objectOf(status);
+  return {
+    name: ownName,
+    sidecar: restartPolicy === "Always",
+    ...present("containerID", textOf(containerID)),
+    ready: ready === true,
+    ...present("requestCPU", cpuOf(requests)),
+    ...present("limitCPU", cpuOf(limits)),
+    ...present("requestMemory", memoryOf(requests)),
+    ...present("limitMemory", memoryOf(limits)),
+    ...present("appliedLimitCPU", cpuOf(objectOf(applied).limits)),
+    restartsOnCPU: listOf(resizePolicy).some((policy) => {
+      const { resourceName, restartPolicy: onResize } = objectOf(policy);
+      return resourceName === "cpu" && onResize === "RestartContainer";
+    }),
+    ...present("limitManagers", limitManagers),
+  };
+}
+
+/** Quantities come as text; a whole number may come as a number from a hand-written object. */
+function quantityText(value: unknown): string | undefined {
+  return typeof value === "number" ? String(value) : textOf(value);
+}
+
+function cpuOf(list: unknown): number | undefined {
+  const text = quantityText(objectOf(list).cpu);
+  return text === undefined ? undefined : parseCPU(text);
+}
+
+function memoryOf(list: unknown): number | undefined {
+  const text = quantityText(objectOf(list).memory);
+  return text === undefined ? undefined : parseBytes(text);
+}

@@ -1,0 +1,43 @@
+/**
+ * `PATCH pods/{name}/resize` on a real API server.
+ *
+ * @module
+ */
+import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
+import { objectOf, textOf } from "./json_fields.ts";
+
+/** Enforces limits; the controller's port of this name. */
+export interface KubePodResizer {
+  /** Resolves with the pod's new resourceVersion. Throws an `ApiError`. */
+  resize(namespace: string, podName: string, patch: ResizePatch): Promise<string>;
+}
+
+/** Options of the resizer. */
+export interface PodResizerOptions {
+  /**
+   * The name on record as the owner of the limits: undo relies on it.
+   *
+   * @default {"mbcas"}
+   */
+  readonly fieldManager?: string;
+}
+
+/** A resizer. A strategic merge patch: an apply would conflict with whoever created the pod. */
+export function createPodResizer(
+  connection: KubeConnection,
+  { fieldManager = "mbcas" }: PodResizerOptions = {},
+): KubePodResizer {
+  return {
+    async resize(namespace, podName, patch) {
+      const pod = await connection.request({
+        method: "PATCH",
+        path: `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(podName)}/resize`,
+        query: { fieldManager },
+        contentType: "application/strategic-merge-patch+json",
+        body: patch,
+      });
+      return textOf(objectOf(objectOf(pod).metadata).resourceVersion) ?? "";
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Pods on a real API server.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, PodOwner, QOSClass } from "../../shared/api/pod.ts";
+import { limitManagersOf, type ManagedFieldsEntry } from "../../shared/api/pod_managers.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
+import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fields.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseNamespacedIdentity } from "./object_identity.ts";
+import { parseContainer } from "./pod_container_fields.ts";
+import { holds, parseResizeConditions } from "./resize_condition_fields.ts";
+
+/** Which pods. */
+export interface PodSelection extends ListWatchSurroundings {
+  /** Only pods of this node. */
+  readonly nodeName?: string;
+  /** Only pods of this namespace. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+}
+
+/** List-watch of pods, by default of all. */
+export function podListWatch(
+  connection: KubeConnection,
+  { nodeName, namespace, ...rest }: PodSelection = {},
+): ListWatch<Pod> {
+  return kubeListWatch(connection, {
+    ...rest,
+    path: namespace === undefined
+      ? "/api/v1/pods"
+      : `/api/v1/namespaces/${pathPart(namespace)}/pods`,
+    ...(nodeName === undefined ? {} : { fieldSelector: `spec.nodeName=${nodeName}` }),
+    parse: parsePod,
+  });
+}
+
+const PHASES: readonly Pod["phase"][] = ["Pending", "Running", "Succeeded", "Failed"];
+const CLASSES: readonly QOSClass[] = ["Guaranteed", "Burstable", "BestEffort"];
+
+/** The trimmed pod. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+export function parsePod(raw: unknown): Pod {
+  const { metadata, spec, status } = objectOf(raw);
+  const { labels, annotations, deletionTimestamp, generation, ownerReferences, managedFields } =
+    objectOf(metadata);
+  const { nodeName, priority } = objectOf(spec);
+  const { phase, qosClass, conditions } = objectOf(status);
+  const ownQOSClass = CLASSES.find((one) => one === qosClass);
+  const identity = parseNamespacedIdentity(raw);
+  if (ownQOSClass === undefined) {
+    throw new TypeError(
+      `Cannot read pod "${identity.name}": status.qosClass is ${String(qosClass)}`,
+    );
+  }
+  const { containers, initContainers } = parseContainers(spec, status, managedFields);
+  return {
+    metadata: {
+      ...identity,
+      labels: textsOf(labels),
+      annotations: textsOf(annotations),
+      terminating: deletionTimestamp !== undefined,
+      ...present("generation", numberOf(generation)),
+      ...present("owner", parseOwner(ownerReferences)),
+    },
+    nodeName: textOf(nodeName) ?? "",
+    phase: PHASES.find((one) => one === phase) ?? "Unknown",
+    qosClass: ownQOSClass,
+    priority: numberOf(priority) ?? 0,
+    ready: holds(conditions, "Ready"),
+    containers,
+    initContainers,
+    resizeConditions: parseResizeConditions(conditions),
+  };
+}
+
+/** Containers and sidecars in one list, the other init containers in another. */
+function parseContainers(
+  spec: unknown,
+  status: unknown,
+  managedFields: unknown,
+): Pick<Pod, "containers" | "initContainers"> {
+  const managers = limitManagersOf(listOf(managedFields) as readonly ManagedFieldsEntry[]);
+  const { containers, initContainers } = objectOf(spec);
+  const { containerStatuses, initContainerStatuses } = objectOf(status);
+  const parse = (entries: unknown, statuses: unknown): PodContainer[] =>
+    listOf(entries).map((entry) => {
+      const name = textOf(objectOf(entry).name) ?? "";
+      return parseContainer({
+        spec: entry,
+        status: listOf(statuses).find((one) => objectOf(one).name === name),
+        limitManagers: managers.get(name),
+      });
+    });
+  const plain = parse(containers, containerStatuses);
+  const init = parse(initContainers, initContainerStatuses);
+  return {
+    // `restartPolicy: Always` is for init containers; on others it means nothing here.
+    containers: [
+      ...plain.map((one) => ({ ...one, sidecar: false })),
+      ...init.filter(({ sidecar }) => sidecar),
+    ],
+    initContainers: init.filter(({ sidecar }) => !sidecar),
+  };
+}
+
+function parseOwner(ownerReferences: unknown): PodOwner | undefined {
+  const found = listOf(ownerReferences).map(objectOf).find(({ controller }) => controller === true);
+  const { apiVersion, kind, name, uid } = found ?? {};
+  const owner = {
+    apiVersion: textOf(apiVersion),
+    kind: textOf(kind),
+    name: textOf(name),
+    uid: textOf(uid),
+  };
+  return Object.values(owner).includes(undefined) ? undefined : owner as PodOwner;
+}

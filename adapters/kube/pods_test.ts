@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { parsePod, podListWatch } from "./pods.ts";
+
+const permissions = "none" as const;
+
+const LIMIT = { "f:resources": { "f:limits": { "f:cpu": {} } } };
+
+/** A running pod as a server of 1.36 gives it, cut to what matters. */
+const RUNNING = {
+  metadata: {
+    name: "web-0",
+    namespace: "shop",
+    uid: "u1",
+    resourceVersion: "42",
+    generation: 3,
+    labels: { app: "web" },
+    annotations: { "mbcas.io/max-cpu": "2" },
+    ownerReferences: [
+      { apiVersion: "v1", kind: "Node", name: "n", uid: "u0" },
+      { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2", controller: true },
+    ],
+    managedFields: [
+      {
+        manager: "kubectl",
+        fieldsV1: { "f:spec": { "f:containers": { 'k:{"name":"app"}': {} } } },
+      },
+      {
+        manager: "mbcas",
+        subresource: "resize",
+        fieldsV1: { "f:spec": { "f:containers": { 'k:{"name":"app"}': LIMIT } } },
+      },
+    ],
+  },
+  spec: {
+    nodeName: "node-1",
+    priority: 1000,
+    containers: [{
+      name: "app",
+      resources: {
+        requests: { cpu: "100m", memory: "64Mi" },
+        limits: { cpu: "0.4", memory: "128Mi" },
+      },
+      resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }],
+    }],
+    initContainers: [
+      { name: "setup", resources: { limits: { cpu: "1" } } },
+      { name: "proxy", restartPolicy: "Always", resources: { limits: { cpu: "50m" } } },
+    ],
+  },
+  status: {
+    phase: "Running",
+    qosClass: "Burstable",
+    conditions: [
+      { type: "Ready", status: "True" },
+      {
+        type: "PodResizePending",
+        status: "True",
+        reason: "Deferred",
+        message: "no room",
+        observedGeneration: 3,
+      },
+      { type: "PodResizeInProgress", status: "False" },
+    ],
+    containerStatuses: [{
+      name: "app",
+      ready: true,
+      containerID: "containerd://ab",
+      resources: { limits: { cpu: "200m" } },
+    }],
+    initContainerStatuses: [{ name: "proxy", ready: true, containerID: "containerd://cd" }],
+  },
+};
+
+Deno.test({
+  name: "parsePod() keeps what the product uses of a running pod",
+  permissions,
+  fn() {
+    assert.deepEqual(parsePod(RUNNING), {
+      metadata: {
+        name: "web-0",
+        namespace: "shop",
+        uid: "u1",
+        resourceVersion: "42",
+        generation: 3,
+        labels: { app: "web" },
+        annotations: { "mbcas.io/max-cpu": "2" },
+        terminating: false,
+        owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u2" },
+      },
+      nodeName: "node-1",
+      phase: "Running",
+      qosClass: "Burstable",
+      priority: 1000,
+      ready: true,
+      containers: [
+        {
+          name: "app",
+          sidecar: false,
+          containerID: "containerd://ab",
+          ready: true,
+          requestCPU: 100,
+          limitCPU: 400,
+          requestMemory: 64 * 2 ** 20,
+          limitMemory: 128 * 2 ** 20,
+          appliedLimitCPU: 200,
+          restartsOnCPU: true,
+          limitManagers: ["mbcas"],
+        },
+        {
+          name: "proxy",
+          sidecar: true,
+          containerID: "containerd://cd",
+          ready: true,
+          limitCPU: 50,
+          restartsOnCPU: false,
+        },
+      ],
+      initContainers: [
+        { name: "setup", sidecar: false, ready: false, limitCPU: 1000, restartsOnCPU: false },
+      ],
+      resizeConditions: [{
+        type: "PodResizePending",
+        reason: "Deferred",
+        message: "no room",
+        observedGeneration: 3,
+      }],
+    });
+  },
+});
+
+Deno.test({
+  name: "parsePod() reads a pod that nobody has scheduled, and one that is ending",
+  permissions,
+  fn() {
+    const { name, namespace, uid, resourceVersion } = RUNNING.metadata;
+    const metadata = { name, namespace, uid, resourceVersion };
+    const fresh = {
+      metadata,
+      spec: { containers: [{ name: "a" }] },
+      status: { qosClass: "BestEffort" },
+    };
+    const pod = parsePod(fresh);
+    assert.deepEqual(
+      [pod.nodeName, pod.phase, pod.priority, pod.ready, pod.metadata.terminating],
+      ["", "Unknown", 0, false, false],
+    );
+    assert.deepEqual(pod.containers, [
+      { name: "a", sidecar: false, ready: false, restartsOnCPU: false },
+    ]);
+    const ending = {
+      ...fresh,
+      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+    };
+    assert.equal(parsePod(ending).metadata.terminating, true);
+  },
+});
+
+Deno.test({
+  name: "parsePod() names what it can't read",
+  permissions,
+  fn() {
+    const changed = (status: unknown, containers: unknown): unknown => ({
+      ...RUNNING,
+      status,
+      spec: { containers },
+    });
+    assert.throws(() => parsePod({}), { message: /metadata\.name is not there/ });
+    assert.throws(() => parsePod({ ...RUNNING, status: {} }), { message: /"web-0".*qosClass/ });
+    const status = { qosClass: "Burstable" };
+    assert.throws(() => parsePod(changed(status, [{}])), { message: /has no name/ });
+    const resources = { limits: { cpu: "lots" } };
+    assert.throws(() => parsePod(changed(status, [{ name: "a", resources }])), {
+      name: "SyntaxError",
+      message: /"lots"/,
+    });
+  },
+});
+
+Deno.test("podListWatch() selects by node, namespace and labels on the server", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "50" },
+    items: [RUNNING],
+  }));
+  const never = new AbortController().signal;
+  const { items } = await podListWatch(server.connection, { nodeName: "node-1" }).list(never);
+  assert.equal(items[0]?.nodeName, "node-1");
+  await podListWatch(server.connection, { namespace: "shop", labelSelector: "a=b" }).list(never);
+  assert.deepEqual(server.requests.map(({ path, query }) => [path, query]), [
+    ["/api/v1/pods", { fieldSelector: "spec.nodeName=node-1", limit: "500" }],
+    ["/api/v1/namespaces/shop/pods", { labelSelector: "a=b", limit: "500" }],
+  ]);
+});

@@ -1,0 +1,137 @@
+/** Nodes, namespaces, LimitRanges, quotas and Leases: how each is read. */
+import assert from "node:assert/strict";
+import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { allocationListWatch } from "./allocations.ts";
+import type { KubeConnection } from "./connection.ts";
+import { leaseListWatch, parseLease } from "./leases.ts";
+import { limitRangeListWatch, parseLimitRange } from "./limit_ranges.ts";
+import { formatMicroTime, parseTime } from "./micro_time.ts";
+import { namespaceListWatch, parseNamespace } from "./namespaces.ts";
+import { nodeListWatch, parseNode } from "./nodes.ts";
+import { parseResourceQuota, resourceQuotaListWatch } from "./resource_quotas.ts";
+
+const identity = { name: "a", uid: "u", resourceVersion: "1" };
+const metadata = { ...identity, namespace: "shop", labels: { app: "web" } };
+const namespaced = { ...identity, namespace: "shop" };
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
+  const conditions = [
+    { type: "Ready", status: "True" },
+    { type: "MemoryPressure", status: "True" },
+    { type: "DiskPressure", status: "Unknown" },
+  ];
+  const node = parseNode({ metadata, status: { allocatable: { cpu: "3920m" }, conditions } });
+  assert.deepEqual(node, {
+    metadata: identity,
+    allocatableCPU: 3920,
+    ready: true,
+    pressures: ["MemoryPressure"],
+  });
+  assert.deepEqual(parseNode({ metadata }), {
+    metadata: identity,
+    allocatableCPU: 0,
+    ready: false,
+    pressures: [],
+  });
+});
+
+pure("parseNamespace() reads labels and annotations", () => {
+  const annotations = { note: "b", odd: 5 };
+  assert.deepEqual(parseNamespace({ metadata: { ...metadata, annotations } }).metadata, {
+    ...identity,
+    labels: { app: "web" },
+    annotations: { note: "b" },
+  });
+});
+
+pure("parseLimitRange() keeps the items that bound CPU", () => {
+  const limits = [
+    { type: "Container", min: { cpu: "50m" }, max: { cpu: "2" }, default: { cpu: "1" } },
+    { type: "Pod", maxLimitRequestRatio: { cpu: "2500m" } },
+    { type: "Container", max: { memory: "1Gi" } },
+    { type: "PersistentVolumeClaim", max: { cpu: "1" } },
+  ];
+  assert.deepEqual(parseLimitRange({ metadata, spec: { limits } }), {
+    metadata: namespaced,
+    items: [{ type: "Container", min: 50, max: 2000 }, { type: "Pod", ratio: 2.5 }],
+  });
+  assert.throws(() => parseLimitRange({ metadata: identity }), { message: /metadata\.namespace/ });
+});
+
+pure("parseResourceQuota() prefers what the server enforces to what was asked for", () => {
+  const spec = {
+    hard: { "limits.cpu": "10" },
+    scopes: ["NotTerminating"],
+    scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Exists" }] },
+  };
+  const scopes = ["NotTerminating", "PriorityClass"];
+  assert.deepEqual(parseResourceQuota({ metadata, spec }), {
+    metadata: namespaced,
+    hardLimitsCPU: 10_000,
+    usedLimitsCPU: 0,
+    scopes,
+  });
+  const status = { hard: { "limits.cpu": "8" }, used: { "limits.cpu": "1500m" } };
+  const known = parseResourceQuota({ metadata, spec, status });
+  assert.deepEqual([known.hardLimitsCPU, known.usedLimitsCPU], [8000, 1500]);
+  const other = parseResourceQuota({ metadata, spec: { hard: { pods: "5" } } });
+  assert.ok(!("hardLimitsCPU" in other));
+});
+
+pure("parseLease() reads a record, and one that nobody holds", () => {
+  const spec = {
+    holderIdentity: "a",
+    leaseDurationSeconds: 15,
+    acquireTime: "1970-01-01T00:00:01.000000Z",
+    renewTime: "1970-01-01T00:00:02.250000Z",
+    leaseTransitions: 4,
+  };
+  assert.deepEqual(parseLease({ metadata, spec }), {
+    metadata: namespaced,
+    holder: "a",
+    durationSeconds: 15,
+    acquireTimeMs: 1000,
+    renewTimeMs: 2250,
+    transitions: 4,
+  });
+  assert.deepEqual(parseLease({ metadata, spec: { renewTime: "never" } }), {
+    metadata: namespaced,
+    holder: "",
+    durationSeconds: 0,
+    acquireTimeMs: undefined,
+    renewTimeMs: undefined,
+    transitions: 0,
+  });
+});
+
+pure("formatMicroTime() writes six decimals, which parseTime() reads again", () => {
+  assert.equal(formatMicroTime(0), "1970-01-01T00:00:00.000000Z");
+  assert.equal(formatMicroTime(1_767_225_600_123), "2026-01-01T00:00:00.123000Z");
+  assert.equal(parseTime(formatMicroTime(1_767_225_600_123)), 1_767_225_600_123);
+  assert.equal(parseTime(5), undefined);
+});
+
+const LISTS: Readonly<Record<string, (connection: KubeConnection) => ListWatch<ApiObject>>> = {
+  "/api/v1/nodes": nodeListWatch,
+  "/api/v1/namespaces": namespaceListWatch,
+  "/api/v1/limitranges": limitRangeListWatch,
+  "/api/v1/resourcequotas": resourceQuotaListWatch,
+  "/apis/coordination.k8s.io/v1/namespaces/mbcas-system/leases": (connection) =>
+    leaseListWatch(connection, { namespace: "mbcas-system" }),
+  "/apis/allocation.mbcas.io/v1alpha1/podallocations": (connection) =>
+    allocationListWatch(connection, { nodeName: "node-1" }),
+};
+
+for (const [path, open] of Object.entries(LISTS)) {
+  Deno.test(`list() of ${path} leaves out what it can't read`, async () => {
+    await using server = serveCanned(() => ({ metadata: { resourceVersion: "9" }, items: [{}] }));
+    const listed = await open(server.connection).list(new AbortController().signal);
+    assert.deepEqual(listed, { items: [], resourceVersion: "9" });
+    assert.equal(server.requests[0]?.path, path);
+  });
+}

@@ -1,0 +1,82 @@
+/**
+ * A program's settings from its surroundings: arguments, environment and file.
+ *
+ * @module
+ */
+import {
+  type Effective,
+  effectiveSettings,
+  type SettingSources,
+} from "../shared/config/effective_settings.ts";
+import type { SettingTable } from "../shared/config/setting.ts";
+import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
+
+/** Where the settings are looked for. */
+export interface ProgramSettingsOptions {
+  /** Arguments without the program's name. */
+  readonly args: readonly string[];
+  /** The environment, see {@linkcode programEnvironment}. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Sections of the file that another program checks. */
+  readonly otherSections?: readonly string[];
+  /** Reads the settings file; throws when it can't. */
+  readonly readFile?: (path: string) => string;
+}
+
+/** Settings to run with, or a text to print and the exit code: 0 for help, 2 for faults. */
+export type ProgramSettings<T extends SettingTable> =
+  | { readonly settings: Effective<T>; readonly sources: SettingSources }
+  | { readonly exitCode: 0 | 2; readonly text: string };
+
+/** The setting that names the file: where a table has it, it is read from flag or variable. */
+const FILE_FLAG = "--config";
+
+/** Collects flags, variables and file. All faults are told at once, one line each. */
+export function readProgramSettings<const T extends SettingTable>(
+  program: SettingsProgram<T>,
+  options: ProgramSettingsOptions,
+): ProgramSettings<T> {
+  const { args, env, otherSections = [] } = options;
+  const { readFile = (path) => Deno.readTextFileSync(path) } = options;
+  const command = commandFlags(program, args);
+  if ("help" in command) return { exitCode: 0, text: command.help };
+  const { flags } = command;
+  const faults = [...command.faults];
+  const fileVariable = Object.values(program.table).find(({ flag }) => flag === FILE_FLAG)?.env;
+  const path = flags.get(FILE_FLAG) ?? (fileVariable === undefined ? "" : env[fileVariable] ?? "");
+  const sources: SettingSources = { flags, env, otherSections };
+  let text: string | undefined;
+  if (path !== "") {
+    try {
+      text = readFile(path);
+    } catch (error) {
+      faults.push(
+        `${FILE_FLAG} ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+  const effective = effectiveSettings(
+    program.table,
+    text === undefined ? sources : { ...sources, file: { path, text } },
+  );
+  if ("faults" in effective) faults.push(...effective.faults);
+  else if (faults.length === 0) return { settings: effective, sources };
+  const lines = faults.map((fault) => `Cannot run ${program.name}: ${fault}\n`);
+  return { exitCode: 2, text: lines.join("") };
+}
+
+/**
+ * The part of the environment that the program may read: all of it where it is allowed to list it,
+ * otherwise the variables of its table. Misspelt names show in the first case only.
+ */
+export function programEnvironment(table: SettingTable): Readonly<Record<string, string>> {
+  if (Deno.permissions.querySync({ name: "env" }).state === "granted") return Deno.env.toObject();
+  const env: Record<string, string> = {};
+  for (const { env: name } of Object.values(table)) {
+    if (name === undefined) continue;
+    const granted = Deno.permissions.querySync({ name: "env", variable: name }).state === "granted";
+    const value = granted ? Deno.env.get(name) : undefined;
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { numberKind, optionalKind, switchKind, textKind } from "../shared/config/setting_kinds.ts";
+import {
+  programEnvironment,
+  type ProgramSettings,
+  readProgramSettings,
+} from "./program_settings.ts";
+
+const TABLE = {
+  config: {
+    key: "config",
+    flag: "--config",
+    env: "MBCAS_CONFIG",
+    default: "",
+    description: "The settings file.",
+    kind: optionalKind(textKind("a file")),
+  },
+  dryRun: {
+    key: "controller.dryRun",
+    flag: "--dry-run",
+    env: "MBCAS_DRY_RUN",
+    default: "false",
+    description: "Everything but the patch.",
+    kind: switchKind,
+  },
+  workers: {
+    key: "controller.workers",
+    flag: "--workers",
+    default: "8",
+    description: "Pods in work at the same time.",
+    kind: numberKind({ least: 1, most: 64, whole: true }),
+  },
+} as const;
+
+const FILES: Readonly<Record<string, string>> = { "/etc/c.yaml": "controller: {workers: 3}" };
+
+function read(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ProgramSettings<typeof TABLE> {
+  return readProgramSettings({ name: "controller", description: "Enforces.", table: TABLE }, {
+    args,
+    env,
+    readFile(path) {
+      const text = FILES[path];
+      if (text === undefined) throw new Deno.errors.NotFound("no such file");
+      return text;
+    },
+  });
+}
+
+Deno.test({
+  name: "readProgramSettings() reads flags, variables and the file that one of them names",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  fn() {
+    for (
+      const [args, env] of [
+        [["--", "--config", "/etc/c.yaml", "--dry-run"], {}],
+        [["--config=/etc/c.yaml"], { MBCAS_DRY_RUN: "on" }],
+        [["--dry-run", "true"], { MBCAS_CONFIG: "/etc/c.yaml" }],
+      ] as const
+    ) {
+      const result = read(args, env);
+      assert.ok("settings" in result, JSON.stringify(result));
+      assert.deepEqual(result.settings.values, {
+        config: result.settings.values.config,
+        dryRun: true,
+        workers: 3,
+      });
+    }
+  },
+});
+
+Deno.test({
+  name: "readProgramSettings() tells all faults of all sources, one a line, with exit code 2",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  fn() {
+    const result = read(["--dry-rum", "--workers", "0", "--config", "/nowhere", "more"], {});
+    assert.ok("exitCode" in result);
+    assert.equal(result.exitCode, 2);
+    assert.deepEqual(result.text.trim().split("\n").sort(), [
+      "Cannot run controller: --config /nowhere: no such file",
+      'Cannot run controller: argument "more" is not expected; see --help',
+      "Cannot run controller: flag --dry-rum is not known; did you mean --dry-run?",
+      'Cannot run controller: flag --workers is "0", expected a whole number from 1 to 64',
+    ]);
+  },
+});
+
+Deno.test({
+  name: "readProgramSettings() shows each flag with default and variable on --help",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  fn() {
+    const result = read(["--help"]);
+    assert.ok("exitCode" in result);
+    assert.equal(result.exitCode, 0);
+    assert.match(result.text, /--dry-run \[true\|false\].*default: false, env: MBCAS_DRY_RUN/);
+    assert.match(result.text, /--workers <value>/);
+    const missing = read(["--workers"]);
+    assert.ok("text" in missing);
+    assert.match(
+      missing.text,
+      /^Cannot run controller: option '--workers <value>' argument missing/,
+    );
+  },
+});
+
+Deno.test({
+  name: "programEnvironment() reads the table's variables where it may not list them all",
+  permissions: { env: ["NO_COLOR"] },
+  fn() {
+    const before = Deno.env.get("NO_COLOR");
+    const table = { ...TABLE, dryRun: { ...TABLE.dryRun, env: "NO_COLOR" } };
+    Deno.env.set("NO_COLOR", "on");
+    try {
+      assert.deepEqual(programEnvironment(table), { NO_COLOR: "on" });
+    } finally {
+      if (before === undefined) Deno.env.delete("NO_COLOR");
+      else Deno.env.set("NO_COLOR", before);
+    }
+  },
+});

@@ -1,0 +1,170 @@
+/**
+ * The agent's metrics. What stands in the last round is read when somebody asks, not each round.
+ *
+ * @module
+ */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { ApiError } from "../shared/api/api_error.ts";
+import type { NodeView, PodView } from "../shared/view/node_view.ts";
+import type { DesiredWriter } from "./ports.ts";
+
+/** What the figures come from. */
+export interface AgentMetricsOptions {
+  readonly registry: Registry;
+  readonly view: () => NodeView | undefined;
+  /** Seconds held back by pod UID. */
+  readonly throttledSeconds: () => ReadonlyMap<string, number>;
+}
+
+/** Takes what has to be counted when it happens. */
+export interface AgentMetrics {
+  /** Note how long a look and a round took, ms. */
+  looked(tookMs: number): void;
+  cleared(tookMs: number): void;
+  /** The writer, its writes counted by outcome. */
+  counted(writer: DesiredWriter): DesiredWriter;
+}
+
+/** From 0.5 ms to a quarter of a second, the time between two looks. */
+const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
+const POD_LABELS = ["namespace", "pod"] as const;
+const CORES = 1 / 1000;
+
+/** By metric: its help and its value of a pod, undefined where there is none. */
+const POD_GAUGES: Readonly<
+  Record<string, readonly [string, (pod: PodView) => number | undefined]>
+> = {
+  demand_cores: cores("CPU that the pod would use if nothing held it back.", (pod) => pod.demand),
+  usage_cores: cores("CPU that the pod used over the last interval.", (pod) => pod.usage),
+  limit_cores: cores("CPU limit of the pod as the agent last decided it.", (pod) => pod.limit),
+  enforced_limit_cores: cores("CPU quota of the pod's containers in force.", (pod) => pod.enforced),
+  floor_cores: cores("Lower bound of the pod's limit.", (pod) => pod.floor),
+  ceiling_cores: cores("Upper bound of the pod's limit.", (pod) => pod.ceiling),
+  price_per_core: ["Price of CPU at the pod's last clearing.", (pod) => pricePerCore(pod.price)],
+  credit: ["Mean credit of the pod's containers: a factor on their weights.", creditOf],
+};
+
+/** By metric: its help and its value of the node. */
+const NODE_GAUGES: Readonly<Record<string, [string, (node: NodeView) => number]>> = {
+  allocatable_cores: ["CPU that the node's pods may use.", (node) => node.allocatable],
+  capacity_cores: ["CPU that the market may share.", (node) => node.capacity],
+  unmanaged_cores: ["CPU held by pods outside of the market.", (node) => node.unmanaged],
+  committed_cores: ["CPU of the market that limits hold.", (node) => node.committed],
+};
+
+/** Registers all of the agent's metrics. Series of a pod go when the pod goes. */
+export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
+  const { registry, view, throttledSeconds } = options;
+  const registers = [registry];
+  registerPods(options);
+  for (const [name, [help, value]] of Object.entries(NODE_GAUGES)) {
+    new Gauge({
+      name: `mbcas_node_${name}`,
+      help,
+      registers,
+      collect() {
+        const node = view();
+        if (node !== undefined) this.set(value(node) * CORES);
+      },
+    });
+  }
+  new Gauge({
+    name: "mbcas_node_price_per_core",
+    help: "Price of CPU at the last clearing; +Inf when nothing can be given.",
+    registers,
+    collect() {
+      const node = view();
+      if (node !== undefined) this.set(pricePerCore(node.price));
+    },
+  });
+  new Gauge({
+    name: "mbcas_node_mode",
+    help: "1 for the mode of the last clearing, 0 for the others.",
+    labelNames: ["mode"],
+    registers,
+    collect() {
+      const mode = view()?.mode;
+      if (mode === undefined) return;
+      for (const one of ["uncongested", "congested", "overloaded"]) {
+        this.set({ mode: one }, one === mode ? 1 : 0);
+      }
+    },
+  });
+  new Counter({
+    name: "mbcas_pod_throttled_seconds_total",
+    help: "Time for which quotas kept the pod's threads from running, summed over threads.",
+    labelNames: POD_LABELS,
+    registers,
+    collect() {
+      this.reset();
+      const seconds = throttledSeconds();
+      for (const { namespace, pod, uid } of view()?.pods ?? []) {
+        this.inc({ namespace, pod }, seconds.get(uid) ?? 0);
+      }
+    },
+  });
+  const duration = (name: string, help: string): Histogram =>
+    new Histogram({ name, help, buckets: BUCKETS_S, registers });
+  const sampling = duration("mbcas_sample_duration_seconds", "Time of one look at the cgroups.");
+  const clearing = duration("mbcas_clear_duration_seconds", "Time of one clearing and its plan.");
+  const writes = new Counter({
+    name: "mbcas_writes_total",
+    help: "Writes of desired limits by outcome: ok, or the status of the refusal.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  return {
+    looked: (tookMs) => sampling.observe(tookMs / 1000),
+    cleared: (tookMs) => clearing.observe(tookMs / 1000),
+    counted: (writer) => ({
+      async writeDesired(allocation, desired) {
+        try {
+          await writer.writeDesired(allocation, desired);
+          writes.inc({ outcome: "ok" });
+        } catch (error) {
+          writes.inc({ outcome: error instanceof ApiError ? String(error.status) : "error" });
+          throw error;
+        }
+      },
+    }),
+  };
+}
+
+function registerPods({ registry, view }: AgentMetricsOptions): void {
+  for (const [name, [help, value]] of Object.entries(POD_GAUGES)) {
+    new Gauge({
+      name: `mbcas_pod_${name}`,
+      help,
+      labelNames: POD_LABELS,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const shown of view()?.pods ?? []) {
+          const { namespace, pod } = shown;
+          const amount = value(shown);
+          if (amount !== undefined) this.set({ namespace, pod }, amount);
+        }
+      },
+    });
+  }
+}
+
+/** A gauge in cores of a value in millicores. */
+function cores(
+  help: string,
+  millicores: (pod: PodView) => number | undefined,
+): readonly [string, (pod: PodView) => number | undefined] {
+  return [help, (pod) => {
+    const value = millicores(pod);
+    return value === undefined ? undefined : value * CORES;
+  }];
+}
+
+function pricePerCore(price: number | null): number {
+  return price === null ? Infinity : price / CORES;
+}
+
+/** Every container of a pod earns by itself. */
+function creditOf({ containers }: PodView): number {
+  return containers.reduce((sum, { credit }) => sum + credit, 0) / Math.max(1, containers.length);
+}

@@ -1,0 +1,150 @@
+/**
+ * A round as other programs may see it: what `GET /view` answers.
+ *
+ * @module
+ */
+import { objectKey } from "../shared/control/object_key.ts";
+import type { PaceOptions } from "../shared/pacing/pace_options.ts";
+import { whyWaiting } from "../shared/pacing/why_waiting.ts";
+import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
+import type { RoundResult, SeatResult } from "./market_round.ts";
+import type { RoundInput } from "./node_loop.ts";
+
+/** What a view says beside the round. */
+export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
+  /** Wall-clock time of the round, ms. */
+  readonly wallMs: number;
+  readonly pace: PaceOptions;
+}
+
+/** The view of a round. Pods stand in the order in which the round has them. */
+export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
+  const { node, sample, wallMs, pace } = context;
+  const price = finiteOrNull(round.price);
+  const pods = Array.from(
+    seatsByPod(round).values(),
+    (seats) => podView(seats, { price, now: round.now, pace }),
+  );
+  return {
+    node: node.metadata.name,
+    at: new Date(wallMs).toISOString(),
+    mode: round.mode,
+    price,
+    allocatable: node.allocatableCPU,
+    capacity: round.capacity,
+    unmanaged: sample.unmanaged,
+    committed: Math.max(0, round.committed),
+    pods,
+  };
+}
+
+function seatsByPod({ seats }: RoundResult): Map<string, SeatResult[]> {
+  const pods = new Map<string, SeatResult[]>();
+  for (const result of seats) {
+    const key = objectKey(result.seat.allocation.metadata);
+    const pod = pods.get(key);
+    if (pod === undefined) pods.set(key, [result]);
+    else pod.push(result);
+  }
+  return pods;
+}
+
+type PodContext = {
+  readonly price: number | null;
+  readonly now: number;
+  readonly pace: PaceOptions;
+};
+
+function podView(seats: readonly SeatResult[], { price, now, pace }: PodContext): PodView {
+  const [first] = seats;
+  if (first === undefined) throw new TypeError("Cannot show a pod: it has no seats");
+  const { metadata, spec, status } = first.seat.allocation;
+  const containers = seats.map((result) => containerView(result, { now, pace }));
+  const reason = latestReason(seats) ?? spec.market?.reason;
+  return {
+    namespace: metadata.namespace,
+    pod: spec.podName,
+    uid: spec.podUID,
+    ...sumOfKnown(containers, "usage"),
+    ...sumOfKnown(containers, "heldBackMsPerSecond"),
+    demand: sum(containers, ({ demand, need }) => demand ?? need),
+    need: sum(containers, ({ need }) => need),
+    limit: sum(containers, ({ limit }) => limit),
+    ...sumOfKnown(containers, "enforced"),
+    floor: sum(containers, ({ floor }) => floor),
+    ceiling: sum(containers, ({ ceiling }) => ceiling),
+    ownLimit: sum(containers, ({ ownLimit }) => ownLimit),
+    price,
+    ...(reason === undefined ? {} : { reason }),
+    bounds: {
+      revision: status?.bounds?.revision ?? 0,
+      reason: status?.bounds?.reason ?? "",
+    },
+    containers,
+  };
+}
+
+function containerView(
+  result: SeatResult,
+  { now, pace }: { readonly now: number; readonly pace: PaceOptions },
+): ContainerView {
+  const { seat: { bounds, containerID, ownLimit }, page } = result;
+  const { sample, demand, reason } = page;
+  const waiting = whyWaiting({ ...result, memory: page.pace }, { now, options: pace });
+  return {
+    name: bounds.name,
+    id: containerID,
+    ...(sample === undefined ? {} : {
+      usage: sample.usage,
+      heldBackMsPerSecond: sample.heldBack,
+      throttledShare: sample.periods > 0
+        ? Math.min(1, sample.throttledPeriods / sample.periods)
+        : 0,
+    }),
+    ...(demand === undefined ? {} : { demand }),
+    need: result.need,
+    share: result.share,
+    target: result.target,
+    floor: result.floor,
+    ceiling: result.ceiling,
+    weight: bounds.weight,
+    credit: page.credit,
+    ...(bounds.held === undefined ? {} : { held: bounds.held }),
+    ownLimit,
+    limit: result.limit,
+    ...(sample?.quota === undefined ? {} : { enforced: sample.quota }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(waiting === undefined ? {} : { waiting }),
+  };
+}
+
+/** Of the container whose limit was changed last, as far as this agent remembers. */
+function latestReason(seats: readonly SeatResult[]): SeatResult["page"]["reason"] {
+  let latest: SeatResult | undefined;
+  const changedAt = ({ page }: SeatResult): number =>
+    page.pace.recent.at(-1)?.until ?? page.pace.raisedAt;
+  for (const result of seats) {
+    if (result.page.reason === undefined) continue;
+    if (latest === undefined || changedAt(result) > changedAt(latest)) latest = result;
+  }
+  return latest?.page.reason;
+}
+
+function sum<T>(items: readonly T[], value: (item: T) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}
+
+/** `{ [field]: Σ }` over the containers that have the field, nothing when none has. */
+function sumOfKnown<K extends "usage" | "heldBackMsPerSecond" | "enforced">(
+  containers: readonly ContainerView[],
+  field: K,
+): { readonly [F in K]?: number } {
+  const known = containers.flatMap((container) => container[field] ?? []);
+  if (known.length === 0) return {};
+  return { [field]: sum(known, (value) => value) } as { readonly [F in K]?: number };
+}
+
+/** JSON has no infinity; a price that no amount pays is null there. */
+function finiteOrNull(price: number): number | null {
+  return Number.isFinite(price) ? price : null;
+}

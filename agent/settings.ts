@@ -1,0 +1,168 @@
+/**
+ * The agent's table of settings.
+ *
+ * @module
+ */
+import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
+import type { Setting, SettingValues } from "../shared/config/setting.ts";
+import {
+  durationKind,
+  listenKind,
+  numberKind,
+  optionalKind,
+  switchKind,
+  textKind,
+} from "../shared/config/setting_kinds.ts";
+
+/** All that can be set, in the order in which it is shown. */
+export const AGENT_SETTINGS = {
+  ...PROGRAM_ROWS,
+  nodeName: row({
+    key: "nodeName",
+    flag: "--node-name",
+    env: "NODE_NAME",
+    default: "",
+    description: "The node whose cgroups these are; needed by all but --once",
+    kind: optionalKind(textKind("a node's name")),
+  }),
+  namespace: row({
+    key: "namespace",
+    flag: "--namespace",
+    env: "POD_NAMESPACE",
+    default: "mbcas-system",
+    description: "The namespace of the installation, with the agents' leases",
+    kind: textKind("a namespace"),
+  }),
+  cgroupRoot: row({
+    key: "agent.cgroupRoot",
+    flag: "--cgroup-root",
+    env: "MBCAS_CGROUP_ROOT",
+    default: "/host/cgroup",
+    description: "Where the host's /sys/fs/cgroup is mounted",
+    kind: {
+      expects: "a directory",
+      // Paths are put together with a slash; the root itself keeps its own.
+      parse: (text: string) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
+    },
+  }),
+  cores: row({
+    key: "agent.cores",
+    flag: "--cores",
+    env: "MBCAS_CORES",
+    default: "",
+    description: "CPUs of the node; without it the cgroups tell",
+    kind: optionalKind(numberKind({ least: 1, most: 8192, whole: true })),
+  }),
+  listen: row({
+    key: "agent.listen",
+    flag: "--listen",
+    env: "MBCAS_AGENT_LISTEN",
+    default: ":8081",
+    description: "Where /healthz, /readyz, /metrics and /view are served",
+    kind: listenKind,
+  }),
+  sampleInterval: row({
+    key: "agent.sampleInterval",
+    flag: "--sample-interval",
+    env: "MBCAS_SAMPLE_INTERVAL",
+    default: "250ms",
+    description: "Time between two looks at the node",
+    kind: durationKind({ leastMs: 50, mostMs: 10_000 }),
+  }),
+  busySampleInterval: row({
+    key: "agent.busySampleInterval",
+    flag: "--busy-sample-interval",
+    env: "MBCAS_BUSY_SAMPLE_INTERVAL",
+    default: "100ms",
+    description: "The same while a container is close to its limit",
+    kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
+  }),
+  heartbeat: row({
+    key: "agent.heartbeat",
+    flag: "--heartbeat",
+    env: "MBCAS_HEARTBEAT",
+    default: "60s",
+    description: "Time between two renewals of the agent's lease",
+    kind: durationKind({ leastMs: 5000, mostMs: 120_000 }),
+  }),
+  reserve: row({
+    key: "agent.reserve",
+    flag: "--reserve",
+    env: "MBCAS_RESERVE",
+    default: "0.1",
+    description: "Share of the node's allocatable CPU that is never shared out",
+    kind: numberKind({ most: 0.9 }),
+  }),
+  lendUpTo: row({
+    key: "agent.lendUpTo",
+    flag: "--lend-up-to",
+    env: "MBCAS_LEND_UP_TO",
+    default: "0.9",
+    description: "Share of the market's CPU that may be given out, loans included; 0 lends nothing",
+    kind: numberKind({ most: 1 }),
+  }),
+  decreaseHysteresis: row({
+    key: "agent.decreaseHysteresis",
+    flag: "--decrease-hysteresis",
+    env: "MBCAS_DECREASE_HYSTERESIS",
+    default: "0.1",
+    description: "A decrease by lower demand is at least this share of the limit",
+    kind: numberKind({ most: 0.9 }),
+  }),
+  decreaseWait: row({
+    key: "agent.decreaseWait",
+    flag: "--decrease-wait",
+    env: "MBCAS_DECREASE_WAIT",
+    default: "30s",
+    description: "How long demand must stay lower before the limit follows",
+    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
+  }),
+  stuckAfter: row({
+    key: "agent.stuckAfter",
+    flag: "--stuck-after",
+    env: "MBCAS_STUCK_AFTER",
+    default: "30s",
+    description: "/healthz fails when the loop has stood still for this long",
+    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
+  }),
+  stopGrace: row({
+    key: "agent.stopGrace",
+    flag: "--stop-grace",
+    env: "MBCAS_AGENT_STOP_GRACE",
+    default: "10s",
+    description: "Time for a clean end after SIGTERM",
+    kind: durationKind({ leastMs: 1000, mostMs: 300_000 }),
+  }),
+  once: row({
+    key: "once",
+    flag: "--once",
+    default: "false",
+    description: "Looks twice, prints what lies between the looks, and ends; needs no cluster",
+    kind: switchKind,
+  }),
+  interval: row({
+    key: "interval",
+    flag: "--interval",
+    default: "250ms",
+    description: "With --once: time between the two looks",
+    kind: durationKind({ leastMs: 10, mostMs: 60_000 }),
+  }),
+  json: row({
+    key: "json",
+    flag: "--json",
+    default: "false",
+    description: "With --once: JSON instead of a table",
+    kind: switchKind,
+  }),
+};
+
+/** The agent's settings. */
+export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
+
+/** Sections of the settings file that the controller checks. */
+export const OTHER_SECTIONS: readonly string[] = ["market", "controller"];
+
+/** Keeps the type of the value while the row is checked. */
+function row<T>(setting: Setting<T>): Setting<T> {
+  return setting;
+}

@@ -1,0 +1,78 @@
+/**
+ * CPU and memory of the agent as shipped, by number of pods: `deno task bench:agent`. Needs root: it
+ * makes the cgroups of a node's pods, and removes them.
+ *
+ * @module
+ */
+import { parseCPU } from "../shared/quantity.ts";
+import { startAgentAPI } from "./agent_api.ts";
+import { makeAgentCgroups } from "./agent_cgroups.ts";
+import { parseCommandLine } from "./agent_command_line.ts";
+import { benchAllocation, benchPods } from "./agent_pods.ts";
+import { agentCommand, measureAgent } from "./agent_process.ts";
+import {
+  AGENT_LIMITS,
+  type AgentReport,
+  type AgentScene,
+  agentTable,
+  withinLimits,
+} from "./agent_report.ts";
+
+const BUSY_PODS = 2;
+const ALLOCATABLE = 32_000;
+const SCRAPE_MS = 15_000;
+
+const request = parseCommandLine(Deno.args);
+if ("exitCode" in request) {
+  const write = request.exitCode === 0 ? console.log : console.error;
+  write(request.text.trimEnd());
+  Deno.exit(request.exitCode);
+}
+const { json, seconds, warmUp, pods: sizes } = request;
+
+async function runScene(count: number): Promise<AgentScene & { command: string; version: 1 | 2 }> {
+  const pods = benchPods(count);
+  await using cgroups = await makeAgentCgroups(pods, { busy: BUSY_PODS });
+  const byUID = new Map(pods.map((pod) => [pod.uid, pod]));
+  await using api = await startAgentAPI({
+    allocations: pods.map(benchAllocation),
+    allocatable: ALLOCATABLE,
+    onDesired: (uid, { desiredCPULimit }) => {
+      const pod = byUID.get(uid);
+      if (pod !== undefined && desiredCPULimit !== undefined) {
+        cgroups.setLimit(pod, parseCPU(desiredCPULimit));
+      }
+    },
+  });
+  const { kubeconfig, address } = api;
+  const args = await agentCommand({ cgroupRoot: cgroups.root, kubeconfig, address });
+  const use = await measureAgent(args, {
+    warmUpMs: warmUp * 1000,
+    measureMs: seconds * 1000,
+    scrapeMs: SCRAPE_MS,
+  });
+  const scene = { pods: count, busyPods: BUSY_PODS, writes: api.writes, ...use };
+  const held = withinLimits(scene);
+  return {
+    ...scene,
+    ...(held === undefined ? {} : { withinLimits: held }),
+    command: `deno ${args.join(" ")}`,
+    version: cgroups.version,
+  };
+}
+
+const runs: Awaited<ReturnType<typeof runScene>>[] = [];
+for (const count of sizes) runs.push(await runScene(count));
+const scenes = runs.map(({ command: _command, version: _version, ...scene }) => scene);
+const { command, version } = runs[0] ?? { command: "", version: 0 };
+const report: AgentReport = {
+  mode: "bundled, minified, V8 for size, the shipped permissions with this machine's paths",
+  command,
+  cgroups: `cgroup v${version} of this kernel, made for this run, a sandbox and a container a pod`,
+  api: "stand-in over TLS on the loopback, limits are set in the cgroups as a kubelet would",
+  seconds,
+  limits: AGENT_LIMITS,
+  scenes,
+};
+console.log(json ? JSON.stringify(report, undefined, 2) : agentTable(report));
+if (scenes.some((scene) => scene.withinLimits === false)) Deno.exitCode = 1;

@@ -1,0 +1,151 @@
+/**
+ * The agent as it is shipped, as a process that is watched from outside. Needs Linux' /proc and
+ * therefore all permissions.
+ *
+ * @module
+ */
+import { bundleProgram } from "../tools/build/bundle_program.ts";
+import { permissionFlags, type PermissionSet } from "../tools/build/permission_flags.ts";
+import { PROGRAMS, V8_FLAGS } from "../tools/build/programs.ts";
+import { BENCH_NODE } from "./agent_pods.ts";
+
+/** What the agent used. */
+export interface AgentUse {
+  /** CPU time used / time, millicores. */
+  readonly millicores: number;
+  /** Resident memory at the end and at its highest, MB of 10^6 bytes. */
+  readonly rssMB: number;
+  readonly highestRSSMB: number;
+  /** Looks at the node per second, and their mean duration, ms. */
+  readonly looksPerSecond: number;
+  readonly lookMs: number;
+  /** Clearings per second. */
+  readonly roundsPerSecond: number;
+  /** Their mean duration, ms. */
+  readonly clearMs: number;
+}
+
+/** Where it runs. */
+export interface AgentPlace {
+  readonly cgroupRoot: string;
+  readonly kubeconfig: string;
+  /** `host:port` of the API. */
+  readonly address: string;
+}
+
+/** How long, milliseconds. */
+export interface AgentMeasurement {
+  /** Before the measurement: start, first list, compilation. */
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** A scrape of the metrics this often, as Prometheus does. */
+  readonly scrapeMs: number;
+}
+
+const LISTEN = "127.0.0.1:18081";
+const TICKS_PER_SECOND = 100;
+
+/** The command line, the paths and ports of this machine in the place of the shipped ones. */
+export async function agentCommand(
+  { cgroupRoot, kubeconfig, address }: AgentPlace,
+): Promise<string[]> {
+  const program = PROGRAMS.find(({ name }) => name === "mbcas-agent");
+  if (program === undefined) throw new TypeError("Cannot run the agent: it is not shipped");
+  const bundle = await bundleProgram(program);
+  const config = JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)));
+  const shipped: PermissionSet = config.permissions[program.permissions];
+  const here = {
+    ...shipped,
+    read: [cgroupRoot, kubeconfig.replace(/\/[^/]*$/, "")],
+    net: [address, LISTEN],
+  };
+  return [
+    ..."run --quiet --no-config --no-lock --no-remote --no-npm --no-code-cache".split(" "),
+    V8_FLAGS,
+    ...permissionFlags(here),
+    new URL(`../${bundle}`, import.meta.url).pathname,
+    ...["--kubeconfig", kubeconfig, "--cgroup-root", cgroupRoot],
+    ...["--node-name", BENCH_NODE, "--listen", LISTEN],
+  ];
+}
+
+/** Runs it and tells what it used. Throws an `Error` with its words when it ends by itself. */
+export async function measureAgent(
+  args: readonly string[],
+  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+): Promise<AgentUse> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const words = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()));
+  try {
+    await sleep(warmUpMs);
+    const before = { at: performance.now(), cpuMs: cpuMs(child.pid), ...await durations() };
+    for (let left = measureMs; left > 0; left -= scrapeMs) {
+      await sleep(Math.min(left, scrapeMs));
+      await metrics();
+    }
+    const after = { at: performance.now(), cpuMs: cpuMs(child.pid), ...await durations() };
+    const looks = after.looks - before.looks;
+    const rounds = after.rounds - before.rounds;
+    if (!(looks > 0)) throw new Error("it did not look at the node");
+    return {
+      millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
+      rssMB: memoryMB(child.pid, "VmRSS"),
+      highestRSSMB: memoryMB(child.pid, "VmHWM"),
+      looksPerSecond: looks / (after.at - before.at) * 1000,
+      lookMs: (after.lookMs - before.lookMs) / looks,
+      roundsPerSecond: rounds / (after.at - before.at) * 1000,
+      clearMs: (after.clearMs - before.clearMs) / rounds,
+    };
+  } catch (cause) {
+    child.kill("SIGTERM");
+    const said = (await words).join("");
+    throw new Error(`Cannot measure the agent: ${cause}; it said: ${said}`, { cause });
+  } finally {
+    try {
+      child.kill("SIGTERM");
+    } catch {
+      // It has ended already.
+    }
+    await child.status;
+    await words;
+  }
+}
+
+/** User and system time of a process, ms (Linux, proc_pid_stat(5), fields 14 and 15). */
+function cpuMs(pid: number): number {
+  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  // The name, in parentheses, may hold blanks; the third field comes after it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
+}
+
+function memoryMB(pid: number, field: string): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  const [, kib] = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status) ?? [];
+  return Number(kib) * 1024 / 1e6;
+}
+
+async function metrics(): Promise<string> {
+  return await (await fetch(`http://${LISTEN}/metrics`)).text();
+}
+
+async function durations(): Promise<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>> {
+  const text = await metrics();
+  const value = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
+  return {
+    looks: value("mbcas_sample_duration_seconds_count"),
+    lookMs: value("mbcas_sample_duration_seconds_sum") * 1000,
+    rounds: value("mbcas_clear_duration_seconds_count"),
+    clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,180 @@
+/**
+ * Times the controller's enforcement against a bare loop of resize requests with the same
+ * concurrency on the same server, and counts what it writes while nothing changes.
+ *
+ * The pods stand on a node that is an object only, so no kubelet takes part; what one would report
+ * is written between the rounds. Needs `KUBECONFIG` and the custom resource.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
+import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
+import { resizePatch } from "../shared/actuation/resize_patch.ts";
+import { quantile } from "../simulation/quantile.ts";
+import {
+  BENCH_NAMESPACE,
+  createPods,
+  forAll,
+  podName,
+  removePods,
+  reportLimit,
+} from "./controller_pods.ts";
+import { startController, until } from "./controller_run.ts";
+
+/** Pods that the controller reconciles at the same time, and requests of the bare loop. */
+const AT_ONCE = 8;
+/** Millicores; each round sets the other. */
+const LIMITS = [300, 400] as const;
+
+const { values } = parseArgs({
+  args: Deno.args.filter((word) => word !== "--"),
+  options: {
+    json: { type: "boolean", default: false },
+    pods: { type: "string", default: "200" },
+    rounds: { type: "string", default: "5" },
+    quiet: { type: "string", default: "60" },
+  },
+});
+const count = Number(values.pods);
+const rounds = Number(values.rounds);
+
+interface Round {
+  readonly perSecond: number;
+  readonly requestMs: readonly number[];
+}
+
+const connection = await connectKubeconfig();
+const resizer = createPodResizer(connection);
+const say = (text: string): void => values.json ? undefined : console.log(text);
+const nextLimit = alternating();
+
+function alternating(): () => number {
+  let next = 0;
+  return () => LIMITS[next++ % LIMITS.length] ?? LIMITS[0];
+}
+
+/** A controller here would give other managed pods their own limits back. */
+async function refuseSharedCluster(): Promise<void> {
+  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
+  const { items } = await connection.request({ path }) as { items: readonly unknown[] };
+  if (items.length > 0) {
+    throw new RangeError(
+      `Cannot measure: the cluster has ${items.length} managed pods, expected one without any`,
+    );
+  }
+}
+
+async function uids(): Promise<string[]> {
+  const path = (index: number): string =>
+    `/api/v1/namespaces/${BENCH_NAMESPACE}/pods/${podName(index)}`;
+  const found: string[] = [];
+  await forAll({ count, atOnce: AT_ONCE }, async (index) => {
+    const pod = await connection.request({ path: path(index) }) as { metadata: { uid: string } };
+    found[index] = pod.metadata.uid;
+  });
+  return found;
+}
+
+async function report(limitCPU: number): Promise<void> {
+  await forAll({ count, atOnce: AT_ONCE }, (index) => reportLimit(connection, { index, limitCPU }));
+}
+
+async function bareRound(podUIDs: readonly string[]): Promise<Round> {
+  const limitCPU = nextLimit();
+  const requestMs: number[] = [];
+  const begun = performance.now();
+  await forAll({ count, atOnce: AT_ONCE }, async (index) => {
+    const sent = performance.now();
+    const change = { name: "app", sidecar: false, limitCPU };
+    const patch = resizePatch(podUIDs[index] ?? "", [change]);
+    await resizer.resize(BENCH_NAMESPACE, podName(index), patch);
+    requestMs.push(performance.now() - sent);
+  });
+  const perSecond = count / (performance.now() - begun) * 1000;
+  await report(limitCPU);
+  return { perSecond, requestMs };
+}
+
+async function bareRounds(podUIDs: readonly string[]): Promise<Round[]> {
+  const all: Round[] = [];
+  for (let round = 0; round < rounds; round++) all.push(await bareRound(podUIDs));
+  return all;
+}
+
+interface Summary {
+  readonly perSecond: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+}
+
+function summary(all: readonly Round[]): Summary {
+  const requestMs = all.flatMap((round) => round.requestMs);
+  return {
+    perSecond: Math.round(quantile(all.map(({ perSecond }) => perSecond), 0.5)),
+    medianMs: Number(quantile(requestMs, 0.5).toFixed(2)),
+    p95Ms: Number(quantile(requestMs, 0.95).toFixed(2)),
+  };
+}
+
+await refuseSharedCluster();
+await createPods(connection, count);
+try {
+  const podUIDs = await uids();
+  await bareRound(podUIDs);
+  say(`bare loop, ${rounds} rounds of ${count} pods`);
+  const before = await bareRounds(podUIDs);
+
+  const controller = startController(connection);
+  const allocations = () => controller.caches.allocations.byIndex(BENCH_NAMESPACE);
+  await until(() => allocations().filter(({ status }) => status?.bounds).length === count);
+  say("controller");
+  const enforced: Round[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const limitCPU = nextLimit();
+    controller.setDryRun(true);
+    await controller.want(limitCPU);
+    await until(() => allocations().every(({ status }) => status?.reason === "DryRun"));
+    controller.takeResizeTimes();
+    const requestMs: number[] = [];
+    const begun = performance.now();
+    controller.setDryRun(false);
+    await until(() => {
+      requestMs.push(...controller.takeResizeTimes());
+      return requestMs.length >= count;
+    });
+    enforced.push({ perSecond: count / (performance.now() - begun) * 1000, requestMs });
+    await report(limitCPU);
+    await until(() => allocations().every(({ status }) => status?.reason === "Applied"));
+  }
+
+  say(`nothing changes for ${values.quiet} s`);
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  const writesBefore = new Map(controller.writes);
+  await new Promise((resolve) => setTimeout(resolve, Number(values.quiet) * 1000));
+  const quietWrites: Record<string, number> = {};
+  for (const [line, total] of controller.writes) {
+    const fresh = total - (writesBefore.get(line) ?? 0);
+    if (fresh > 0) quietWrites[line] = fresh;
+  }
+  await controller.end();
+  const after = await bareRounds(podUIDs);
+
+  const bare = summary([...before, ...after]);
+  const own = summary(enforced);
+  const result = {
+    pods: count,
+    rounds,
+    concurrency: AT_ONCE,
+    node: "an object without a kubelet",
+    bare,
+    controller: own,
+    share: Number((own.perSecond / bare.perSecond).toFixed(3)),
+    quietSeconds: Number(values.quiet),
+    quietWrites,
+  };
+  console.log(JSON.stringify(result, null, values.json ? undefined : 2));
+} finally {
+  await removePods(connection, count);
+  connection.close();
+}

@@ -1,0 +1,160 @@
+/**
+ * The controller under measurement: its whole program in this process, on the real API server.
+ *
+ * @module
+ */
+import { Registry } from "prom-client";
+import type { KubeConnection } from "../adapters/kube/connection.ts";
+import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
+import { systemClock } from "../adapters/system_clock.ts";
+import { type Caches, createCaches } from "../controller/allocation/caches.ts";
+import { connectControllerAPI } from "../controller/controller_api.ts";
+import { createLiveSettings } from "../controller/live_settings.ts";
+import { createControllerMetrics } from "../controller/metrics.ts";
+import { runController } from "../controller/run_controller.ts";
+import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
+import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
+import { effectiveSettings } from "../shared/config/effective_settings.ts";
+import { silentLog } from "../shared/log.ts";
+import { formatCPU } from "../shared/quantity.ts";
+import { BENCH_NAMESPACE, forAll } from "./controller_pods.ts";
+
+/** A controller that runs. */
+export interface MeasuredController {
+  readonly caches: Caches;
+  /** Times of the resize requests since the last call, ms. */
+  takeResizeTimes(): number[];
+  /** Writes of the controller's own so far, by method and path without names. */
+  readonly writes: ReadonlyMap<string, number>;
+  /** Everything but the patch, or that too. */
+  setDryRun(dryRun: boolean): void;
+  /** Writes this limit into all allocations, as the agent would; resolves when the copy has them. */
+  want(limitCPU: number): Promise<void>;
+  end(): Promise<unknown>;
+}
+
+/** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
+export function startController(connection: KubeConnection): MeasuredController {
+  const writes = new Map<string, number>();
+  const counted: KubeConnection = {
+    request(request) {
+      const { method = "GET", path } = request;
+      if (method !== "GET") {
+        const line = `${method} ${
+          path.replace(/[^/]*\d[^/]*/g, (part) => /^v\d/.test(part) ? part : "*")
+        }`;
+        writes.set(line, (writes.get(line) ?? 0) + 1);
+      }
+      return connection.request(request);
+    },
+    lines: (request) => connection.lines(request),
+  };
+  const sources = {
+    flags: new Map([
+      ["--config-map", ""],
+      ["--management-policy", "OptIn"],
+      ["--max-resizes-per-second", "10000"],
+      ["--max-new-allocations-per-second", "10000"],
+      ["--namespace", BENCH_NAMESPACE],
+    ]),
+  };
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
+    ...sources,
+    file: settingsFile(true),
+  });
+  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
+  const log = silentLog;
+  const clock = systemClock;
+  const random = { next: () => Math.random() };
+  const settings = createLiveSettings({ settings: effective, sources }, log);
+  const identity = "bench";
+  const api = connectControllerAPI(counted, { ...settings.values(), clock, log, random, identity });
+  const caches = createCaches(api.sources, { clock, random, log });
+  const metrics = createControllerMetrics(new Registry(), {
+    allocations: caches.allocations.all,
+    synced: () => [],
+    settings: settings.values,
+    settingsValid: () => settings.valid,
+  });
+  const times: number[] = [];
+  const stop = new AbortController();
+  const run = runController({
+    api: {
+      ...api,
+      resizer: {
+        async resize(namespace, name, patch) {
+          const begunMs = clock.monotonic();
+          const version = await api.resizer.resize(namespace, name, patch);
+          times.push(clock.monotonic() - begunMs);
+          return version;
+        },
+      },
+    },
+    caches,
+    clock,
+    random,
+    log,
+    settings,
+    metrics,
+    identity,
+    waitsFor: () => {},
+  }, stop.signal);
+  const writer = createDesiredWriter(connection);
+
+  return {
+    caches,
+    takeResizeTimes: () => times.splice(0),
+    writes,
+    setDryRun: (dryRun) => settings.takeFile(settingsFile(dryRun)),
+    async want(limitCPU) {
+      const allocations = [...caches.allocations.byIndex(BENCH_NAMESPACE)];
+      const cpuLimit = formatCPU(limitCPU);
+      await forAll({ count: allocations.length, atOnce: 8 }, async (index) => {
+        const allocation = allocations[index];
+        if (allocation !== undefined) {
+          await writer.writeDesired(allocation.metadata, desired(allocation, cpuLimit));
+        }
+      });
+      await until(() =>
+        caches.allocations.byIndex(BENCH_NAMESPACE).every(({ spec }) =>
+          spec.desiredCPULimit === cpuLimit
+        )
+      );
+    },
+    end() {
+      stop.abort();
+      return run;
+    },
+  };
+}
+
+/** Resolves when the condition holds; throws an `Error` after a minute. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + 60_000;
+  while (!condition()) {
+    if (performance.now() > deadlineMs) {
+      throw new Error("Cannot go on: what is waited for has not come within 60 s");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function settingsFile(dryRun: boolean): { path: string; text: string } {
+  return { path: "bench", text: `controller: {dryRun: ${dryRun}}` };
+}
+
+function desired({ status }: PodAllocation, cpuLimit: string): Desired {
+  return {
+    desiredCPULimit: cpuLimit,
+    containers: [{ name: "app", cpuLimit }],
+    market: {
+      mode: "uncongested",
+      price: 0,
+      demand: 300,
+      need: 300,
+      credit: 1,
+      reason: "DemandRose",
+      observedBounds: status?.bounds?.revision ?? 0,
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * The command line of `kubectl coalloc`: commands, flags and their help.
+ *
+ * @module
+ */
+import { Argument, Command, Option } from "commander";
+import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
+import { durationParser } from "./duration.ts";
+import { addGlobalFlags } from "./global_flags.ts";
+import { limitWishParser } from "./resize/limit_wish.ts";
+import { TOP_ORDERS } from "./top/top_view.ts";
+
+/** What the program does, in a sentence. */
+const DESCRIPTION =
+  "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
+  "and gives pods their own limits back.";
+
+/** Called with the words and flags of the command that was asked for. */
+export type CommandHandler = (
+  name: string,
+  call: { readonly words: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
+) => void;
+
+/** The command, with its subcommands; parsing it calls `handle`. */
+export function coallocCommand(handle: CommandHandler): Command {
+  const root = new Command("kubectl-coalloc").usage("[command] [flags]").description(DESCRIPTION)
+    .helpOption("-h, --help", "show this text").helpCommand(false);
+  for (const command of [top(), explain(), restore(), resize(), version()]) {
+    addGlobalFlags(command);
+    root.addCommand(handled(command, handle));
+  }
+  root.addCommand(handled(completion(), handle));
+  return root;
+}
+
+function handled(command: Command, handle: CommandHandler): Command {
+  return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
+    () => {
+      handle(command.name(), { words: command.args, flags: command.opts() });
+    },
+  );
+}
+
+function top(): Command {
+  return new Command("top").summary("live table of the pods in the market").argument(
+    "[pods...]",
+    "these pods only",
+  )
+    .description(
+      "Live table of the pods in the market: usage, demand, limit, throttling, price and the\n" +
+        "reason of the limit. Read from the agents; without them from the PodAllocations.",
+    )
+    .addOption(
+      new Option("-w, --watch [interval]", "again and again, for instance every 1s")
+        .argParser(durationParser({ leastMs: 200, mostMs: 3_600_000 })).preset("2s"),
+    )
+    .addOption(
+      new Option("--sort <figure>", "largest first").choices(TOP_ORDERS).default("throttled"),
+    )
+    .option("--node <name>", "pods of this node only")
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc top -A", "all pods in the market"],
+        ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
+        ["kubectl coalloc top -A --sort demand -o wide", "with own limits and bounds"],
+        ["kubectl coalloc top -A -o json", "for programs"],
+      ]),
+    );
+}
+
+function explain(): Command {
+  return new Command("explain").summary("why a pod's limit is what it is").argument(
+    "<pod>",
+    "the pod, or namespace/pod",
+  )
+    .description(
+      "The path from readings to limit in words and numbers, and what holds the pod back;\n" +
+        "for a pod outside the market, why it is and how to bring it in.",
+    )
+    .option("-c, --container <name>", "this container only")
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc explain web-0 -n shop", "in words"],
+        ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
+      ]),
+    );
+}
+
+function restore(): Command {
+  return new Command("restore").summary("out of the market, own limits back").argument(
+    "[pod]",
+    "the pod, or namespace/pod",
+  )
+    .description(
+      "Takes pods out of the market and gives them their own limits back: one pod, a namespace\n" +
+        "(-n without a pod), or all (--all). Works without a controller. Can be repeated.",
+    )
+    .option("--all", "all pods of the cluster: switches the market off")
+    .option("--dry-run", "show what would be done, and do nothing")
+    .option("-y, --yes", "don't ask")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait for the kubelets")
+        .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 })).default(60_000, "60s"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc restore web-0 -n shop", "one pod"],
+        ["kubectl coalloc restore -n shop --dry-run", "what a whole namespace would get"],
+        ["kubectl coalloc restore --all --yes", "before uninstalling"],
+      ]),
+    );
+}
+
+function resize(): Command {
+  return new Command("resize").summary("CPU limits by hand, without a restart").argument(
+    "<pod>",
+    "the pod, or namespace/pod",
+  )
+    .description(
+      "Sets CPU limits of a running pod by hand, without a restart. In the market, the value is\n" +
+        "the container's new own limit, and the market goes on from there.",
+    )
+    .addOption(
+      new Option(
+        "--cpu-limit <[container=]quantity>",
+        "for instance 500m or app=1.5; may be repeated",
+      )
+        .argParser(limitWishParser).makeOptionMandatory(),
+    )
+    .option("--dry-run", "check, and change nothing")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait for the kubelet")
+        .argParser(durationParser({ leastMs: 1000, mostMs: 3_600_000 })).default(30_000, "30s"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc resize web-0 --cpu-limit 500m", "a pod with one container"],
+        [
+          "kubectl coalloc resize web-0 --cpu-limit app=2 --cpu-limit proxy=100m",
+          "several containers",
+        ],
+      ]),
+    );
+}
+
+function version(): Command {
+  return new Command("version").summary("versions of client, server and controller").description(
+    "Versions of this program, of the API server and of the controller.",
+  );
+}
+
+function completion(): Command {
+  return new Command("completion").summary("print a completion script")
+    .addArgument(new Argument("<shell>", "whose script to print").choices(COMPLETION_SHELLS))
+    .description(
+      "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
+        "kubectl's own completion complete `kubectl coalloc …`.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["source <(kubectl-coalloc completion bash)", "in this shell"],
+        [
+          "kubectl-coalloc completion kubectl > ~/bin/kubectl_complete-coalloc",
+          "for kubectl's completion; then chmod +x it",
+        ],
+      ]),
+    );
+}
+
+function examples(list: readonly (readonly [command: string, what: string])[]): string {
+  return ["", "Examples:", ...list.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`])]
+    .join("\n");
+}

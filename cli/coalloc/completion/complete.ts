@@ -1,0 +1,114 @@
+/**
+ * Completion: what may stand in the place of the last word. Pure but for the names it asks for.
+ *
+ * @module
+ */
+import type { Command, Option } from "commander";
+
+/** Names from the cluster; each gives nothing when they can't be had. */
+export interface CompletionNames {
+  pods(namespace: string | undefined): Promise<readonly string[]>;
+  namespaces(): Promise<readonly string[]>;
+  nodes(): Promise<readonly string[]>;
+}
+
+/** "No files", in the protocol of completion between kubectl and its plugins (cobra's directives). */
+const NO_FILES = ":4";
+
+/** Flags whose values are files. */
+const FILES: ReadonlySet<string> = new Set(["kubeconfig"]);
+/** The directive "files, if there is nothing else". */
+const DEFAULT = ":0";
+
+/** What is asked of the completion. */
+export interface CompletionInput {
+  /** The words after the program's name; the last, maybe empty, is the one to complete. */
+  readonly words: readonly string[];
+  readonly names: CompletionNames;
+}
+
+/** Candidates, one a line, with a tab before their description, and then a directive. */
+export async function complete(root: Command, { words, names }: CompletionInput): Promise<string> {
+  const last = words.at(-1) ?? "";
+  const before = words.slice(0, -1);
+  const command = root.commands.find((one) => one.name() === before[0]);
+  if (command === undefined) {
+    const lines = before.length > 0
+      ? []
+      : root.commands.map((one) => `${one.name()}\t${one.summary()}`);
+    return answer(lines, { last });
+  }
+  const typed = before.slice(1);
+  const previous = flagOf(command, typed.at(-1));
+  if (previous?.required) return await valuesOf(previous, { last, names });
+  const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
+  const assigned = flagOf(command, flagName);
+  if (assigned !== undefined && value !== undefined) {
+    const text = await valuesOf(assigned, { last: value, names });
+    return text.split("\n").map((line) =>
+      line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
+    ).join("\n");
+  }
+  if (last.startsWith("-")) return answer(flagsOf(command), { last });
+  return answer(await argumentsOf(command, { typed, names }), { last });
+}
+
+function flagOf(command: Command, word: string | undefined): Option | undefined {
+  return command.options.find(({ long, short }) =>
+    word !== undefined && [long, short].includes(word)
+  );
+}
+
+async function valuesOf(
+  option: Option,
+  { last, names }: { readonly last: string; readonly names: CompletionNames },
+): Promise<string> {
+  const name = option.name();
+  if (FILES.has(name)) return `${DEFAULT}\n`;
+  if (option.argChoices !== undefined) return answer(option.argChoices, { last });
+  if (name === "namespace") return answer(await names.namespaces(), { last });
+  if (name === "node") return answer(await names.nodes(), { last });
+  return answer([], { last });
+}
+
+async function argumentsOf(
+  command: Command,
+  { typed, names }: { readonly typed: readonly string[]; readonly names: CompletionNames },
+): Promise<readonly string[]> {
+  const [argument] = command.registeredArguments;
+  if (argument === undefined) return [];
+  if (argument.argChoices !== undefined) return argument.argChoices;
+  const given = plainWords(command, typed);
+  if (given.length > 0 && !argument.variadic) return [];
+  const pods = await names.pods(valueOf(command, typed, { flag: "--namespace" }));
+  return pods.filter((pod) => !given.includes(pod));
+}
+
+/** Words that are neither flags nor their values. */
+function plainWords(command: Command, typed: readonly string[]): string[] {
+  return typed.filter((word, index) =>
+    !word.startsWith("-") && !flagOf(command, typed[index - 1])?.required
+  );
+}
+
+function valueOf(
+  command: Command,
+  typed: readonly string[],
+  { flag }: { readonly flag: string },
+): string | undefined {
+  for (const [index, word] of typed.entries()) {
+    if (word.startsWith(`${flag}=`)) return word.slice(flag.length + 1);
+    if (flagOf(command, word)?.long === flag) return typed[index + 1];
+  }
+  return undefined;
+}
+
+function flagsOf(command: Command): string[] {
+  const own = command.options.map(({ long, description }) => `${long}\t${description}`);
+  return [...own, "--help\tshow the help of this command"];
+}
+
+function answer(candidates: readonly string[], { last }: { readonly last: string }): string {
+  const lines = candidates.filter((one) => one.startsWith(last));
+  return [...lines, NO_FILES, ""].join("\n");
+}

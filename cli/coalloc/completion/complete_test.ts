@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import {
+  addMarketPod,
+  type CoallocScene,
+  coallocScene,
+} from "../../../tests/fixtures/coalloc_scene.ts";
+import { runCoalloc } from "../run_coalloc.ts";
+import { COMPLETION_SHELLS } from "./completion_script.ts";
+
+async function completed(scene: CoallocScene, ...words: string[]): Promise<string[]> {
+  scene.out = "";
+  assert.equal(await scene.run("__complete", ...words), 0);
+  return scene.out.trimEnd().split("\n").map((line) => line.split("\t")[0] ?? "");
+}
+
+Deno.test({
+  name: "complete() offers commands, flags, values and names from the cluster",
+  permissions: "none",
+  async fn() {
+    const scene = coallocScene();
+    for (const name of ["web-0", "web-1", "db"]) addMarketPod(scene, name, { limit: 1, own: 1 });
+    addMarketPod(scene, "far", { limit: 1, own: 1, namespace: "other" });
+    assert.deepEqual(await completed(scene, "re"), ["restore", "resize", ":4"]);
+    assert.deepEqual(await completed(scene, "explain", "w"), ["web-0", "web-1", ":4"]);
+    assert.deepEqual(await completed(scene, "explain", "web-0", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "top", "web-0", ""), ["db", "web-1", ":4"]);
+    assert.deepEqual(await completed(scene, "explain", "-n", "other", ""), ["far", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "--namespace=other", ""), ["far", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "-n", "o"), ["other", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "--namespace=s"), ["--namespace=shop", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "--node", ""), ["node-1", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "-o", "y"), ["yaml", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "--kubeconfig", ""), [":0"]);
+    assert.deepEqual(await completed(scene, "top", "--context", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "restore", "--d"), ["--dry-run", ":4"]);
+    assert.deepEqual(await completed(scene, "completion", "z"), ["zsh", ":4"]);
+    assert.deepEqual(await completed(scene, "version", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "nothing", ""), [":4"]);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "complete() offers nothing when there is no cluster, and hands the cluster flags on",
+  permissions: "none",
+  async fn() {
+    const scene = coallocScene();
+    const asked: unknown[] = [];
+    const connect = (options: unknown) => {
+      asked.push(options);
+      return Promise.reject(new Error("no cluster"));
+    };
+    const words = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
+    assert.equal(await runCoalloc(words, { ...scene.world, connect }), 0);
+    assert.equal(scene.out, ":4\n");
+    assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "completionScript() asks the program itself, for every shell",
+  permissions: "none",
+  async fn() {
+    const scene = coallocScene();
+    for (const shell of COMPLETION_SHELLS) {
+      scene.out = "";
+      assert.equal(await scene.run("completion", shell), 0);
+      assert.match(scene.out, /coalloc __complete/, shell);
+    }
+    await scene.close();
+  },
+});

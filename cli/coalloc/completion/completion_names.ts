@@ -1,0 +1,50 @@
+/**
+ * Names from the cluster for completion, which never complains: without a cluster there are none.
+ *
+ * @module
+ */
+import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
+import type { CompletionNames } from "./complete.ts";
+
+/** Names read with the cluster flags among the words. */
+export function completionNames(
+  { connect }: Pick<CoallocWorld, "connect">,
+  words: readonly string[],
+): CompletionNames {
+  async function names(
+    read: (cluster: Cluster) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
+    try {
+      return [...new Set(await read(await connect(connectOptions(words))))].sort();
+    } catch {
+      return [];
+    }
+  }
+  const ofPods = async ({ reader }: Cluster): Promise<readonly string[]> =>
+    (await reader.pods()).map(({ metadata }) => metadata.namespace);
+  return {
+    pods: (namespace) =>
+      names(async ({ reader, defaultNamespace }) =>
+        (await reader.pods(namespace ?? defaultNamespace)).map(({ metadata }) => metadata.name)
+      ),
+    namespaces: () => names(ofPods),
+    nodes: () =>
+      names(async ({ reader }) =>
+        (await reader.pods()).map(({ nodeName }) => nodeName).filter((name) => name !== "")
+      ),
+  };
+}
+
+function connectOptions(words: readonly string[]): ConnectOptions {
+  const value = (flag: string): string | undefined => {
+    const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+    const word = words[index];
+    if (word === undefined) return undefined;
+    return word === flag ? words[index + 1] : word.slice(flag.length + 1);
+  };
+  const [kubeconfig, context] = [value("--kubeconfig"), value("--context")];
+  return {
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+}

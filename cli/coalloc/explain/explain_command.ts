@@ -1,0 +1,74 @@
+/**
+ * `explain`: gathers what is known of one pod and tells it.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { marketSettings } from "../market_settings.ts";
+import { readNodes } from "../node_readings.ts";
+import type { ClusterReader, PodName } from "../ports.ts";
+import { structuredOutput } from "../structured_output.ts";
+import { explainText } from "./explain_text.ts";
+import { explanationOf } from "./explanation.ts";
+import { heldBack } from "./held_back.ts";
+
+/** What the user asked for. */
+export interface ExplainRequest {
+  readonly pod: PodName;
+  /** All of them when absent. */
+  readonly container?: string;
+}
+
+/** Explains the pod. Resolves with the exit code. */
+export async function explainCommand(
+  { pod: podName, container }: ExplainRequest,
+  { cluster, world, output, look }: CommandContext,
+): Promise<number> {
+  const { reader } = cluster;
+  const { namespace, name } = podName;
+  const pod = await reader.pod(podName);
+  if (pod === undefined) {
+    throw new CommandProblem(
+      `Cannot explain pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
+    );
+  }
+  if (container !== undefined && !pod.containers.some((one) => one.name === container)) {
+    const names = pod.containers.map((one) => one.name).join(", ");
+    throw new CommandProblem(
+      `Cannot explain container ${container}: pod ${name} has only ${names}`,
+    );
+  }
+  const [ofNamespace, settings, readings] = await Promise.all([
+    reader.namespace(namespace),
+    settingsOf(reader),
+    readNodes(cluster, pod.nodeName === "" ? { namespace } : { namespace, node: pod.nodeName }),
+  ]);
+  const explanation = explanationOf({
+    pod,
+    namespace: ofNamespace,
+    settings: marketSettings(settings.text),
+    allocation: readings.allocations.find(({ spec }) => spec.podUID === pod.metadata.uid),
+    nodeView: readings.views.find(({ node }) => node === pod.nodeName),
+    problems: [...settings.problems, ...readings.problems],
+    ...(container === undefined ? {} : { container }),
+    nowMs: world.clock.wall(),
+  });
+  world.out(
+    structuredOutput({ ...explanation, heldBack: heldBack(explanation) ?? null }, output) ??
+      explainText(explanation, look),
+  );
+  return 0;
+}
+
+/** Not everybody may read the installation's settings; its defaults are the likeliest then. */
+async function settingsOf(
+  reader: Pick<ClusterReader, "settingsText">,
+): Promise<{ readonly text: string; readonly problems: readonly string[] }> {
+  try {
+    return { text: await reader.settingsText() ?? "", problems: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    return { text: "", problems: ["The installation's settings can't be read: defaults assumed"] };
+  }
+}

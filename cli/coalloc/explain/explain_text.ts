@@ -1,0 +1,174 @@
+/**
+ * An explanation in words. Pure.
+ *
+ * @module
+ */
+import { ENFORCEMENT_REASONS, MARKET_REASONS } from "../../../shared/api/reason.ts";
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
+import type { ContainerExplanation, Explanation } from "./explanation.ts";
+import { heldBack } from "./held_back.ts";
+import {
+  boundsWords,
+  clearingWords,
+  demandWords,
+  pacingWords,
+  readingWords,
+} from "./stage_words.ts";
+
+/** What a stage says of each container. */
+type ContainerLines = readonly (readonly [name: string, words: string])[];
+
+/** One stage: its name, what it says of the pod, and of each container. */
+interface Stage {
+  readonly name: string;
+  readonly pod?: string;
+  readonly containers?: ContainerLines;
+}
+
+/** The text, each line ended by a line feed. */
+export function explainText(explanation: Explanation, look: TerminalLook = {}): string {
+  const stages = explanation.outside === undefined || explanation.hasAllocation
+    ? stagesOf(explanation)
+    : [kubeletStage(explanation)];
+  const width = Math.max(
+    ...stages.flatMap(({ name, containers = [] }) => [
+      name.length,
+      ...containers.map(([container]) => container.length + 2),
+    ]),
+  );
+  const lines = stages.flatMap(({ name, pod = "", containers = [] }) => [
+    `${paint(name, "bold", look)}${" ".repeat(width - name.length)}   ${pod}`.trimEnd(),
+    ...containers.map(([container, words]) =>
+      `  ${paint(container, "cyan", look)}${" ".repeat(width - container.length - 2)}   ${words}`
+    ),
+  ]);
+  const notes = explanation.problems.map((problem) => paint(problem, "yellow", look));
+  return [...headOf(explanation, look), "", ...lines, ...notes].map((line) => `${line}\n`).join("");
+}
+
+function headOf(explanation: Explanation, look: TerminalLook): string[] {
+  const { namespace, pod, node, qosClass, phase, outside } = explanation;
+  const where = node === "" ? "" : ` on node ${node}`;
+  const held = heldBack(explanation);
+  const head = paint(`Pod ${namespace}/${pod}${where}`, "bold", look) + `: ${qosClass}, ${phase}`;
+  const verdict = outside !== undefined
+    ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
+    : held === undefined
+    ? paint("Held back by nothing", "green", look) + ": the limit covers the demand"
+    : paint("Held back", "yellow", look) + `: ${held.words}`;
+  return [head, verdict, ...(held?.remedy === undefined ? [] : [`What to do: ${held.remedy}`])];
+}
+
+function stagesOf(all: Explanation): Stage[] {
+  const { containers, nodeView, bounds, market } = all;
+  const seen = containers.flatMap(({ name, view }) => view === undefined ? [] : [{ name, view }]);
+  const each = (words: (view: ContainerView) => string): ContainerLines =>
+    seen.map(({ name, view }) => [name, words(view)] as const);
+  const boundsText = bounds === undefined
+    ? "none yet: the controller has not published them"
+    : [`revision ${bounds.revision}`, bounds.reason].filter(Boolean).join("; ");
+  if (nodeView === undefined || seen.length === 0) {
+    return [
+      { name: "Market", pod: writtenWords(all) },
+      { name: "Bounds", pod: boundsText, containers: writtenBounds(containers) },
+      desiredStage(all),
+      controllerStage(all),
+      kubeletStage(all),
+    ];
+  }
+  const stale = bounds !== undefined && market !== undefined &&
+    market.observedBounds !== bounds.revision;
+  return [
+    {
+      name: "Readings",
+      pod: `${ageText(nodeView.ageMs)} ago, by the node's agent`,
+      containers: each(readingWords),
+    },
+    { name: "Demand", containers: each(demandWords) },
+    {
+      name: "Bounds",
+      pod: boundsText +
+        (stale ? ` (the last written clearing used ${market?.observedBounds})` : ""),
+      containers: each(boundsWords),
+    },
+    {
+      name: "Clearing",
+      pod: `node ${nodeView.node} is ${nodeView.mode} at price ${priceText(nodeView.price)}: ` +
+        `${coresText(nodeView.committed)} of ${coresText(nodeView.capacity)} cores committed, ` +
+        `${coresText(nodeView.unmanaged)} unmanaged, ${
+          coresText(nodeView.allocatable)
+        } allocatable`,
+      containers: each((view) => clearingWords(view, nodeView)),
+    },
+    { name: "Pacing", containers: each(pacingWords) },
+    desiredStage(all),
+    controllerStage(all),
+    kubeletStage(all),
+  ];
+}
+
+/** The market as the agent wrote it down last. */
+function writtenWords({ market }: Explanation): string {
+  if (market === undefined) return "the agent has not cleared with this pod yet";
+  const price = market.price === undefined ? null : market.price;
+  return `${market.mode} at price ${priceText(price)}: demand ${cpuText(market.demand)}, need ${
+    cpuText(market.need)
+  }, credit ${market.credit.toFixed(2)} (as last written)`;
+}
+
+function writtenBounds(containers: readonly ContainerExplanation[]): ContainerLines {
+  return containers.flatMap(({ name, bounds }) => {
+    if (bounds === undefined) return [];
+    const { floor, ceiling, weight, held } = bounds;
+    const holds = held === undefined ? "" : `; held: ${held}`;
+    const words = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${holds}`;
+    return [[name, words] as const];
+  });
+}
+
+function desiredStage({ desired, market, containers }: Explanation): Stage {
+  const reason = market === undefined
+    ? ""
+    : ` for ${market.reason}: ${MARKET_REASONS[market.reason]}`;
+  return {
+    name: "Desired",
+    pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
+    containers: containers.flatMap(({ name, desired: own, ownLimit }) =>
+      own === undefined ? [] : [[name, `${cpuText(own)}${ownWords(ownLimit)}`] as const]
+    ),
+  };
+}
+
+function ownWords(ownLimit: number | undefined): string {
+  return ownLimit === undefined ? "" : `; own limit ${cpuText(ownLimit)}`;
+}
+
+function controllerStage({ controller }: Explanation): Stage {
+  const { phase, reason, message } = controller ?? {};
+  if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
+  const sentence = ENFORCEMENT_REASONS[reason];
+  // Of an applied limit the sentence says it all.
+  const told = message === undefined || message === sentence || reason === "Applied";
+  const own = told ? "" : ` (${message})`;
+  const word = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
+  return { name: "Controller", pod: `${word}: ${sentence}${own}` };
+}
+
+function kubeletStage({ containers, resizeConditions }: Explanation): Stage {
+  const conditions = resizeConditions.map(({ type, reason, message }) =>
+    [type, reason, message].filter(Boolean).join(": ")
+  );
+  return {
+    name: "Kubelet",
+    pod: conditions.join("; "),
+    containers: containers.map(({ name, limit, applied, request }) => {
+      const asked = limit === undefined
+        ? "no limit in the spec"
+        : `limit ${cpuText(limit)} in the spec`;
+      const reported = applied === undefined ? "none reported" : `${cpuText(applied)} applied`;
+      return [name, `${asked}, ${reported}; request ${cpuText(request)}`] as const;
+    }),
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * Why a pod's limit is what it is, as plain data: what each part of the product says of the pod. Pure.
+ *
+ * @module
+ */
+import {
+  type OutOfScope,
+  outOfScope,
+  type ScopeSettings,
+} from "../../../shared/actuation/scope.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import type { Pod, PodContainer, ResizeCondition } from "../../../shared/api/pod.ts";
+import type {
+  ContainerBounds,
+  Desired,
+  PodAllocation,
+  PodAllocationStatus,
+} from "../../../shared/api/pod_allocation.ts";
+import { parseCPU } from "../../../shared/quantity.ts";
+import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
+import { ownLimitsOf } from "../restore/restore_plan.ts";
+
+/** One container. CPU in millicores; absent is what nobody knows. */
+export interface ContainerExplanation {
+  readonly name: string;
+  readonly sidecar: boolean;
+  readonly request?: number;
+  /** In the pod's spec. */
+  readonly limit?: number;
+  /** As the kubelet reports it. */
+  readonly applied?: number;
+  /** The user's own, from before the first change. */
+  readonly ownLimit?: number;
+  /** As the market wants it. */
+  readonly desired?: number;
+  readonly bounds?: ContainerBounds;
+  /** As the agent sees it now. */
+  readonly view?: ContainerView;
+}
+
+/** What the agent says of the pod's node. */
+export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
+  /** How old its word is, ms. */
+  readonly ageMs: number;
+}
+
+/** All of it. */
+export interface Explanation {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+  readonly phase: Pod["phase"];
+  readonly terminating: boolean;
+  readonly qosClass: Pod["qosClass"];
+  /** Why the pod takes no part; absent when it does. */
+  readonly outside?: OutOfScope;
+  /** False while the controller has made no allocation for the pod. */
+  readonly hasAllocation: boolean;
+  /** The pod's total, as the market wants it. */
+  readonly desired?: number;
+  /** What the last clearing that was written down has seen. */
+  readonly market?: NonNullable<Desired["market"]>;
+  readonly bounds?: { readonly revision: number; readonly reason: string };
+  readonly nodeView?: NodeExplanation;
+  readonly controller?: Pick<
+    PodAllocationStatus,
+    "phase" | "reason" | "message" | "observedGeneration" | "lastAppliedTime"
+  >;
+  readonly resizeConditions: readonly ResizeCondition[];
+  readonly containers: readonly ContainerExplanation[];
+  /** What could not be read, in sentences. */
+  readonly problems: readonly string[];
+}
+
+/** What an explanation is made from. */
+export interface ExplanationInput {
+  readonly pod: Pod;
+  readonly namespace: Namespace | undefined;
+  readonly settings: ScopeSettings;
+  readonly allocation: PodAllocation | undefined;
+  /** The view of the pod's node, where an agent answered. */
+  readonly nodeView: NodeView | undefined;
+  readonly problems: readonly string[];
+  /** Only this container. */
+  readonly container?: string;
+  /** Wall-clock time, ms. */
+  readonly nowMs: number;
+}
+
+/** Puts together what is known of the pod. */
+export function explanationOf(input: ExplanationInput): Explanation {
+  const { pod, namespace, settings, allocation, nodeView, problems, container } = input;
+  const { spec, status } = allocation ?? {};
+  const outside = outOfScope({ pod, namespace, config: settings });
+  const podView = nodeView?.pods.find(({ uid }) => uid === pod.metadata.uid);
+  const parts = { allocation, podView };
+  return {
+    namespace: pod.metadata.namespace,
+    pod: pod.metadata.name,
+    node: pod.nodeName,
+    phase: pod.phase,
+    terminating: pod.metadata.terminating,
+    qosClass: pod.qosClass,
+    ...(outside === undefined ? {} : { outside }),
+    hasAllocation: allocation !== undefined,
+    ...(spec?.desiredCPULimit === undefined ? {} : { desired: parseCPU(spec.desiredCPULimit) }),
+    ...(spec?.market === undefined ? {} : { market: spec.market }),
+    ...(status?.bounds === undefined ? {} : {
+      bounds: { revision: status.bounds.revision, reason: status.bounds.reason },
+    }),
+    ...(nodeView === undefined ? {} : { nodeView: nodeOf(nodeView, input.nowMs) }),
+    ...(status === undefined ? {} : { controller: controllerOf(status) }),
+    resizeConditions: pod.resizeConditions,
+    containers: pod.containers.filter(({ name }) => container === undefined || name === container)
+      .map((one) => containerOf(one, parts)),
+    problems,
+  };
+}
+
+function nodeOf({ pods: _pods, at, ...node }: NodeView, nowMs: number): NodeExplanation {
+  return { ...node, ageMs: Math.max(0, nowMs - Date.parse(at)) };
+}
+
+function controllerOf(status: PodAllocationStatus): NonNullable<Explanation["controller"]> {
+  const { phase, reason, message, observedGeneration, lastAppliedTime } = status;
+  return { phase, reason, message, observedGeneration, lastAppliedTime };
+}
+
+function containerOf(
+  { name, sidecar, requestCPU, limitCPU, appliedLimitCPU }: PodContainer,
+  { allocation, podView }: {
+    readonly allocation: PodAllocation | undefined;
+    readonly podView: PodView | undefined;
+  },
+): ContainerExplanation {
+  const ownLimit = ownLimitsOf(allocation)?.get(name);
+  const desired = allocation?.spec.containers?.find((one) => one.name === name)?.cpuLimit;
+  const bounds = allocation?.status?.bounds?.containers.find((one) => one.name === name);
+  const view = podView?.containers.find((one) => one.name === name);
+  return {
+    name,
+    sidecar,
+    ...(requestCPU === undefined ? {} : { request: requestCPU }),
+    ...(limitCPU === undefined ? {} : { limit: limitCPU }),
+    ...(appliedLimitCPU === undefined ? {} : { applied: appliedLimitCPU }),
+    ...(ownLimit === undefined ? {} : { ownLimit }),
+    ...(desired === undefined ? {} : { desired: parseCPU(desired) }),
+    ...(bounds === undefined ? {} : { bounds }),
+    ...(view === undefined ? {} : { view }),
+  };
+}

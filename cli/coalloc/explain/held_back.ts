@@ -1,0 +1,158 @@
+/**
+ * What holds a pod back: the first of a list of causes, from the outermost in. Pure.
+ *
+ * @module
+ */
+import { ENFORCEMENT_REASONS } from "../../../shared/api/reason.ts";
+import { remedyFor } from "../../../shared/api/reason_remedies.ts";
+import { coresText, cpuText } from "../cpu_text.ts";
+import type { ContainerExplanation, Explanation } from "./explanation.ts";
+
+/** A cause, and what can be done about it. */
+export interface HeldBack {
+  /** Name of the rule that found it. */
+  readonly by: string;
+  readonly words: string;
+  readonly remedy?: string;
+}
+
+type Finding = Omit<HeldBack, "by"> | undefined;
+
+/** Demand within this share of the limit is no want. */
+const NO_WANT = 0.01;
+
+/** The kubelet's quotas move in steps of this size, millicores. */
+const GRID = 10;
+
+/** True when the container would use more than it may. */
+function wantsMore({ view, applied, limit }: ContainerExplanation): boolean {
+  const allowed = applied ?? limit;
+  if (view?.demand === undefined || allowed === undefined) return false;
+  return view.demand > allowed * (1 + NO_WANT);
+}
+
+function outsideTheMarket({ outside }: Explanation): Finding {
+  if (outside === undefined) return undefined;
+  return withRemedy(`${outside.reason}: ${outside.message}`, remedyFor(outside.reason));
+}
+
+function notRunning({ phase, terminating, node }: Explanation): Finding {
+  if (terminating) return { words: "the pod is terminating" };
+  if (phase === "Running" && node !== "") return undefined;
+  return { words: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
+}
+
+function noAllocation({ hasAllocation }: Explanation): Finding {
+  if (hasAllocation) return undefined;
+  return {
+    words: "the controller has made no allocation for the pod",
+    remedy: "does it run? kubectl -n mbcas-system get pods",
+  };
+}
+
+function controllerHolds({ controller }: Explanation): Finding {
+  const { reason, message } = controller ?? {};
+  if (reason === undefined) {
+    return {
+      words: "the controller has not looked at the desired limit yet",
+      remedy: "if it lasts, does it run? kubectl -n mbcas-system get pods",
+    };
+  }
+  if (reason === "Applied") return undefined;
+  const words = `${reason}: ${message ?? ENFORCEMENT_REASONS[reason]}`;
+  return withRemedy(words, remedyFor(reason));
+}
+
+function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
+  const behind = containers.filter(({ limit, applied }) =>
+    limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
+  );
+  const [first] = behind;
+  if (first === undefined) return undefined;
+  const [condition] = resizeConditions;
+  const word = condition === undefined
+    ? "it has not said why"
+    : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
+  return {
+    words: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
+      cpuText(first.limit)
+    }: ${word}`,
+  };
+}
+
+function boundsHold({ containers, bounds }: Explanation): Finding {
+  const held = containers.find((one) => one.bounds?.held === "both" && wantsMore(one));
+  if (held === undefined) return undefined;
+  return { words: `the controller keeps the limit of ${held.name} as it is: ${bounds?.reason}` };
+}
+
+function ceilingBinds({ containers, bounds }: Explanation): Finding {
+  const bound = containers.find((one) =>
+    wantsMore(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
+  );
+  if (bound === undefined) return undefined;
+  return {
+    words: `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${bounds?.reason}), ` +
+      `is below its demand of ${cpuText(bound.view?.demand)}`,
+    remedy: "a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling",
+  };
+}
+
+/** Without an agent's word: what was written down last. */
+function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
+  if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
+  if (market.demand <= desired * (1 + NO_WANT)) return undefined;
+  const words = `its demand of ${cpuText(market.demand)} is above its limit of ` +
+    `${cpuText(desired)}, as last written down`;
+  if (market.need < market.demand - GRID) return { words: `the ceiling: ${words}` };
+  return market.mode === "uncongested"
+    ? { words: `pacing: ${words}` }
+    : withRemedy(`the node is ${market.mode}: ${words}`, remedyFor("NodeCongested"));
+}
+
+function nodeIsShort({ containers, nodeView }: Explanation): Finding {
+  if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
+  const short = containers.find((one) =>
+    wantsMore(one) && one.view !== undefined && one.view.share < one.view.need - GRID
+  );
+  if (short === undefined) return undefined;
+  return withRemedy(
+    `node ${nodeView.node} is ${nodeView.mode}: its ${coresText(nodeView.capacity)} cores are ` +
+      `divided, and the share of ${short.name} is ${cpuText(short.view?.share)} of the ` +
+      `${cpuText(short.view?.need)} that it needs`,
+    remedyFor(nodeView.mode === "congested" ? "NodeCongested" : "NodeOverloaded"),
+  );
+}
+
+function pacingWaits({ containers }: Explanation): Finding {
+  const waiting = containers.find((one) => wantsMore(one) && one.view?.waiting !== undefined);
+  return waiting === undefined
+    ? undefined
+    : { words: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
+}
+
+const RULES: readonly { readonly by: string; readonly find: (all: Explanation) => Finding }[] = [
+  { by: "OutsideTheMarket", find: outsideTheMarket },
+  { by: "NotRunning", find: notRunning },
+  { by: "NoAllocation", find: noAllocation },
+  { by: "ControllerHolds", find: controllerHolds },
+  { by: "KubeletIsBehind", find: kubeletIsBehind },
+  { by: "BoundsHold", find: boundsHold },
+  { by: "CeilingBinds", find: ceilingBinds },
+  { by: "NodeIsShort", find: nodeIsShort },
+  { by: "WrittenNeedIsBounded", find: writtenNeedIsBounded },
+  { by: "PacingWaits", find: pacingWaits },
+];
+
+/** The first cause that holds the pod back; undefined when nothing does. */
+export function heldBack(explanation: Explanation): HeldBack | undefined {
+  for (const { by, find } of RULES) {
+    const finding = find(explanation);
+    if (finding !== undefined) return { by, ...finding };
+  }
+  return undefined;
+}
+
+function withRemedy(words: string, remedy: string | undefined): Finding {
+  return remedy === undefined ? { words } : { words, remedy };
+}

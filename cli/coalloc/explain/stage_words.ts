@@ -1,0 +1,79 @@
+/**
+ * What each stage between readings and limit did with a container, in words and numbers. Pure.
+ *
+ * @module
+ */
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import { cpuText, priceText, throttledText } from "../cpu_text.ts";
+import type { NodeExplanation } from "./explanation.ts";
+
+/** Held back for more than this share of its limit, a container counts as throttled. */
+const THROTTLED_SHARE = 0.01;
+
+/** Usage, quota and how much the quota took away. */
+export function readingWords(
+  { usage, enforced, heldBackMsPerSecond: heldBack, throttledShare }: ContainerView,
+): string {
+  if (usage === undefined) return "no readings yet";
+  const quota = enforced === undefined ? "without a quota" : `of a quota of ${cpuText(enforced)}`;
+  const throttled = heldBack === undefined || Math.round(heldBack) === 0
+    ? "not held back"
+    : `held back ${throttledText(heldBack)} ms in every second`;
+  const periods = throttledShare === undefined || throttledShare === 0
+    ? ""
+    : `, in ${Math.round(throttledShare * 100)} % of the periods`;
+  return `uses ${cpuText(usage)} ${quota}; ${throttled}${periods}`;
+}
+
+/** What it would use, and why that is believed. */
+export function demandWords({ usage, demand, limit, heldBackMsPerSecond }: ContainerView): string {
+  if (demand === undefined) return "unknown while there are no readings: the limit stays";
+  const throttled = (heldBackMsPerSecond ?? 0) > limit * THROTTLED_SHARE;
+  if (throttled) {
+    return `would use ${cpuText(demand)}: what its quota holds back can't show in the usage`;
+  }
+  return (usage ?? 0) < demand
+    ? `would use ${cpuText(demand)}: its recent usage with room for its swings`
+    : `would use ${cpuText(demand)}: its usage, since nothing holds it back`;
+}
+
+/** Floor, ceiling and weight. */
+export function boundsWords({ floor, ceiling, weight, credit, held }: ContainerView): string {
+  const holds = held === undefined
+    ? ""
+    : held === "both"
+    ? "; held as it is"
+    : "; held, not to be lowered";
+  return `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${round(weight)} × credit ` +
+    `${credit.toFixed(2)}${holds}`;
+}
+
+/** Need and share, and how one came from the other. */
+export function clearingWords(
+  { need, share, target, weight, credit }: ContainerView,
+  { mode, price }: Pick<NodeExplanation, "mode" | "price">,
+): string {
+  const lent = target > share ? `; ${cpuText(target - share)} lent on top` : "";
+  const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
+  if (mode === "uncongested") return `${begin}: all needs fit the node${lent}`;
+  if (mode === "overloaded") {
+    return `${begin}: the floors alone exceed the node, limits stay at their floors`;
+  }
+  const fair = price === null || price === 0 ? undefined : weight * credit / price;
+  const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
+    `${priceText(price)} = ${cpuText(fair)}`;
+  return share < need
+    ? `${begin}: ${formula}, less than it needs${lent}`
+    : `${begin}: ${formula}, enough for its need${lent}`;
+}
+
+/** The limit on its way to the target. */
+export function pacingWords({ limit, target, waiting }: ContainerView): string {
+  return waiting === undefined
+    ? `limit ${cpuText(limit)} is at its target`
+    : `limit ${cpuText(limit)}, target ${cpuText(target)}: ${waiting}`;
+}
+
+function round(value: number): string {
+  return Number(value.toPrecision(3)).toString();
+}

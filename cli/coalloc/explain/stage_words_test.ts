@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { sampleContainerView } from "../../../tests/fixtures/node_views.ts";
+import {
+  boundsWords,
+  clearingWords,
+  demandWords,
+  pacingWords,
+  readingWords,
+} from "./stage_words.ts";
+
+const CALM = { usage: 30, demand: 40, heldBackMsPerSecond: 0, throttledShare: 0 };
+
+Deno.test({
+  name: "readingWords() and demandWords() tell a throttled container from a calm and a new one",
+  permissions: "none",
+  fn() {
+    const calm = sampleContainerView(CALM);
+    assert.equal(readingWords(calm), "uses 30m of a quota of 200m; not held back");
+    assert.equal(demandWords(calm), "would use 40m: its recent usage with room for its swings");
+    assert.equal(
+      demandWords({ ...calm, usage: 40 }),
+      "would use 40m: its usage, since nothing holds it back",
+    );
+    const { usage: _usage, demand: _demand, enforced: _enforced, ...young } = calm;
+    assert.equal(readingWords(young), "no readings yet");
+    assert.match(demandWords(young), /^unknown/);
+    assert.match(readingWords({ ...young, usage: 5 }), /^uses 5m without a quota/);
+  },
+});
+
+Deno.test({
+  name: "clearingWords() explains the share in each mode",
+  permissions: "none",
+  fn() {
+    const view = sampleContainerView({ need: 480, share: 480, target: 600 });
+    assert.equal(
+      clearingWords(view, { mode: "uncongested", price: 0 }),
+      "need 480m, share 480m: all needs fit the node; 120m lent on top",
+    );
+    assert.match(clearingWords(view, { mode: "overloaded", price: null }), /floors alone exceed/);
+    assert.equal(
+      clearingWords({ ...view, target: 480 }, { mode: "congested", price: 0.2 }),
+      "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 0.2 = 600m, " +
+        "enough for its need",
+    );
+  },
+});
+
+Deno.test({
+  name: "boundsWords() and pacingWords() name holds and the target",
+  permissions: "none",
+  fn() {
+    assert.match(boundsWords(sampleContainerView({ held: "both" })), /; held as it is$/);
+    assert.match(boundsWords(sampleContainerView({ held: "lower" })), /; held, not to be lowered$/);
+    assert.equal(pacingWords(sampleContainerView({ limit: 450 })), "limit 450m is at its target");
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * The flags that every command has, as kubectl has them.
+ *
+ * @module
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { OUTPUT_FORMATS, type OutputFormat } from "./structured_output.ts";
+
+/** What the flags say. */
+export interface GlobalFlags {
+  readonly namespace?: string;
+  readonly allNamespaces?: true;
+  readonly context?: string;
+  readonly kubeconfig?: string;
+  readonly output?: OutputFormat;
+  /** False after `--no-color`. */
+  readonly color: boolean;
+}
+
+/** Adds the flags to a command. */
+export function addGlobalFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option("-n, --namespace <name>", "look in this namespace (default: the context's)")
+        .argParser(word("a namespace")),
+    )
+    .option("-A, --all-namespaces", "look in all namespaces")
+    .addOption(new Option("--context <name>", "use this context").argParser(word("a context")))
+    .addOption(
+      new Option("--kubeconfig <file>", "use this kubeconfig file").argParser(word("a file")),
+    )
+    .addOption(
+      new Option("-o, --output <format>", "form of the output").choices(OUTPUT_FORMATS),
+    )
+    .option("--no-color", "no colours, as with the variable NO_COLOR");
+}
+
+/** A parser of words that does not swallow the next flag. */
+function word(what: string): (text: string) => string {
+  return (text) => {
+    if (text === "" || text.startsWith("-")) throw new InvalidArgumentError(`Give ${what}`);
+    return text;
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Reads the state of a real API server for the commands.
+ *
+ * @module
+ */
+import { allocationsPath } from "../../../adapters/kube/allocation_path.ts";
+import { parseAllocation } from "../../../adapters/kube/allocations.ts";
+import { readServerVersion } from "../../../adapters/kube/api_checks.ts";
+import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
+import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
+import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
+import { parseLimitRange } from "../../../adapters/kube/limit_ranges.ts";
+import { parseNamespace } from "../../../adapters/kube/namespaces.ts";
+import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
+import { parsePod, podListWatch } from "../../../adapters/kube/pods.ts";
+import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { LimitRange } from "../../../shared/api/limit_range.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ClusterReader, PodName } from "../ports.ts";
+import {
+  CONTROLLER_DEPLOYMENT,
+  CONTROLLER_LEASE,
+  SETTINGS,
+  settingsPath,
+  SYSTEM_NAMESPACE,
+} from "./installation.ts";
+
+/** What reading works with. */
+export interface ReaderParts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** The port's implementation. */
+export function createClusterReader(
+  connection: KubeConnection,
+  { clock, signal }: ReaderParts,
+): ClusterReader {
+  const get = (path: string): Promise<unknown> => orNothing(connection.request({ path, signal }));
+  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
+    (await source.list(signal)).items;
+  return {
+    async pod(name) {
+      const raw = await get(podPath(name));
+      return raw === undefined ? undefined : parsePod(raw);
+    },
+    pods: (namespace) =>
+      all(podListWatch(connection, namespace === undefined ? {} : { namespace })),
+    async namespace(name) {
+      const raw = await get(`/api/v1/namespaces/${pathPart(name)}`);
+      return raw === undefined ? undefined : parseNamespace(raw);
+    },
+    allocations: (namespace) =>
+      all(kubeListWatch<PodAllocation>(connection, {
+        path: allocationsPath(namespace),
+        parse: parseAllocation,
+      })),
+    async settingsText() {
+      const text = objectOf(objectOf(await get(settingsPath())).data)[SETTINGS.key];
+      return typeof text === "string" ? text : undefined;
+    },
+    templateLimits: (pod) => createOwnerTemplates(connection).limitsOf(pod),
+    async limitFacts({ metadata: { namespace } }) {
+      try {
+        const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
+        const ranges = await all(kubeListWatch<LimitRange>(connection, {
+          path,
+          parse: parseLimitRange,
+        }));
+        const limitRange = cpuRangesOf(ranges);
+        return limitRange === undefined ? {} : { limitRange };
+      } catch (error) {
+        // Not everybody may read LimitRanges; the server has the last word anyway.
+        if (error instanceof ApiError && error.status === 403) return {};
+        throw error;
+      }
+    },
+    async versions() {
+      const [server, deployment] = await Promise.all([
+        readServerVersion(connection),
+        get(`/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`)
+          .catch((error: unknown) => {
+            if (error instanceof ApiError && error.status === 403) return undefined;
+            throw error;
+          }),
+      ]);
+      const { template } = objectOf(objectOf(deployment).spec);
+      const [container] = listOf(objectOf(objectOf(template).spec).containers);
+      return { server, controllerImage: textOf(objectOf(container).image) };
+    },
+    async controllerIsAlive() {
+      const raw = await get(`${leasesPath(SYSTEM_NAMESPACE)}/${CONTROLLER_LEASE}`);
+      if (raw === undefined) return false;
+      const { holder, renewTimeMs = 0, durationSeconds } = parseLease(raw);
+      // Twice the duration absorbs a difference between the clocks.
+      return holder !== "" && clock.wall() - renewTimeMs < 2 * durationSeconds * 1000;
+    },
+  };
+}
+
+/** The pod's own path. */
+export function podPath({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
+}
+
+async function orNothing(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What an installation is called in the cluster.
+ *
+ * @module
+ */
+
+/** Namespace of agents, controllers and settings. */
+export const SYSTEM_NAMESPACE = "mbcas-system";
+
+/** Lease of the leading controller. */
+export const CONTROLLER_LEASE = "mbcas-controller";
+
+/** Deployment of the controllers. */
+export const CONTROLLER_DEPLOYMENT = "mbcas-controller";
+
+/** ConfigMap of the settings file, and the file's key in it. */
+export const SETTINGS = { name: "mbcas-config", key: "config.yaml" } as const;
+
+/** Label `app.kubernetes.io/name` of the agents' pods. */
+export const APP_LABEL = "app.kubernetes.io/name";
+/** Their value of it. */
+export const AGENT_APP = "mbcas-agent";
+
+/** The port on which an agent serves its view. */
+export const AGENT_PORT = 8081;
+
+/** Path of the settings on the API server. */
+export function settingsPath(): string {
+  return `/api/v1/namespaces/${SYSTEM_NAMESPACE}/configmaps/${SETTINGS.name}`;
+}

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import type { Cluster } from "../ports.ts";
+import { createKubeCluster } from "./kube_cluster.ts";
+
+const WALL = Date.UTC(2026, 0, 1);
+const POD = { namespace: "shop", name: "web" };
+
+interface Server {
+  readonly cluster: Cluster;
+  readonly requests: KubeRequest[];
+}
+
+/** A server with these answers by method and path; an unknown path is 404. */
+function server(answers: Readonly<Record<string, unknown>>): Server {
+  const requests: KubeRequest[] = [];
+  const connection: OpenKubeConnection = {
+    request(request) {
+      requests.push(request);
+      const answer = answers[`${request.method ?? "GET"} ${request.path}`];
+      if (answer instanceof Error) return Promise.reject(answer);
+      return answer === undefined
+        ? Promise.reject(new ApiError(404, "NotFound", `${request.path} not found`))
+        : Promise.resolve(answer);
+    },
+    lines: () => {
+      throw new TypeError("Cannot watch: not expected here");
+    },
+    socket: () => Promise.reject(new ApiError(0, "Unreachable", "no agent")),
+    close: () => {},
+  };
+  const clock = createVirtualClock({ wallStart: WALL });
+  const { signal } = new AbortController();
+  return {
+    requests,
+    cluster: createKubeCluster(connection, { defaultNamespace: "shop", clock, signal }),
+  };
+}
+
+const metadata = (name: string, more = {}) => ({
+  metadata: { name, namespace: "shop", uid: "u", resourceVersion: "1", ...more },
+});
+
+const RAW_POD = {
+  ...metadata("web"),
+  spec: {
+    nodeName: "node-1",
+    containers: [{ name: "app", resources: { limits: { cpu: "200m" } } }],
+  },
+  status: { phase: "Running", qosClass: "Burstable" },
+};
+
+Deno.test({
+  name: "createClusterReader() reads objects, and undefined for what is not there",
+  permissions: "none",
+  async fn() {
+    const { cluster: { reader } } = server({
+      "GET /api/v1/namespaces/shop/pods/web": RAW_POD,
+      "GET /api/v1/namespaces/shop/pods": { items: [RAW_POD], metadata: { resourceVersion: "9" } },
+      "GET /api/v1/pods": { items: [RAW_POD, RAW_POD], metadata: { resourceVersion: "9" } },
+      "GET /api/v1/namespaces/shop": { metadata: { name: "shop", uid: "n", resourceVersion: "1" } },
+      "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": {
+        items: [],
+        metadata: { resourceVersion: "9" },
+      },
+      "GET /api/v1/namespaces/mbcas-system/configmaps/mbcas-config": {
+        data: { "config.yaml": "market: off\n" },
+      },
+    });
+    assert.equal((await reader.pod(POD))?.containers[0]?.limitCPU, 200);
+    assert.equal(await reader.pod({ namespace: "shop", name: "gone" }), undefined);
+    assert.equal((await reader.pods("shop")).length, 1);
+    assert.equal((await reader.pods()).length, 2);
+    assert.equal((await reader.namespace("shop"))?.metadata.name, "shop");
+    assert.equal(await reader.namespace("gone"), undefined);
+    assert.deepEqual(await reader.allocations(), []);
+    await assert.rejects(reader.allocations("shop"), ApiError);
+    assert.equal(await reader.settingsText(), "market: off\n");
+    assert.equal(await reader.templateLimits(samplePod("web")), undefined);
+  },
+});
+
+Deno.test({
+  name: "createClusterReader() goes without what the user may not read",
+  permissions: "none",
+  async fn() {
+    const forbidden = new ApiError(403, "Forbidden", "no");
+    const ranges = "GET /api/v1/namespaces/shop/limitranges";
+    const open = server({
+      [ranges]: {
+        items: [{ ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } }],
+        metadata: { resourceVersion: "9" },
+      },
+    });
+    const pod = samplePod("web");
+    const { limitRange } = await open.cluster.reader.limitFacts(pod);
+    assert.equal(limitRange?.container.max, 1000);
+    const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
+    const closed = server({
+      [ranges]: forbidden,
+      [deployment]: forbidden,
+      "GET /version": { gitVersion: "v1.36.3" },
+    });
+    assert.deepEqual(await closed.cluster.reader.limitFacts(pod), {});
+    assert.deepEqual(await closed.cluster.reader.versions(), {
+      server: "v1.36.3",
+      controllerImage: undefined,
+    });
+    const installed = server({
+      "GET /version": { gitVersion: "v1.36.3" },
+      [deployment]: { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } },
+    });
+    assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
+  },
+});
+
+Deno.test({
+  name: "controllerIsAlive() believes a lease that is held and fresh",
+  permissions: "none",
+  async fn() {
+    const alive = (spec?: unknown): Promise<boolean> => {
+      const path =
+        "GET /apis/coordination.k8s.io/v1/namespaces/mbcas-system/leases/mbcas-controller";
+      const { cluster } = server(spec === undefined ? {} : { [path]: { ...metadata("l"), spec } });
+      return cluster.reader.controllerIsAlive();
+    };
+    const at = (secondsAgo: number): string => new Date(WALL - secondsAgo * 1000).toISOString();
+    const lease = { holderIdentity: "a", leaseDurationSeconds: 15 };
+    assert.equal(await alive(), false);
+    assert.equal(await alive({ ...lease, renewTime: at(5) }), true);
+    assert.equal(await alive({ ...lease, renewTime: at(31) }), false);
+    assert.equal(await alive({ leaseDurationSeconds: 15, renewTime: at(5) }), false);
+  },
+});
+
+Deno.test({
+  name: "createMarketSwitches() annotates, and writes settings that may not exist yet",
+  permissions: "none",
+  async fn() {
+    const map = "/api/v1/namespaces/mbcas-system/configmaps";
+    const { cluster: { switches }, requests } = server({
+      "PATCH /api/v1/namespaces/shop/pods/web": {},
+      "PATCH /api/v1/namespaces/shop": {},
+      [`POST ${map}`]: {},
+    });
+    await switches.optOutPod(POD);
+    await switches.optOutNamespace("shop");
+    await switches.writeSettings("market: off\n");
+    const annotations = { "mbcas.io/managed": "false" };
+    assert.deepEqual(requests.map(({ method, path, body }) => [method, path, body]), [
+      ["PATCH", "/api/v1/namespaces/shop/pods/web", { metadata: { annotations } }],
+      ["PATCH", "/api/v1/namespaces/shop", { metadata: { annotations } }],
+      ["PATCH", `${map}/mbcas-config`, { data: { "config.yaml": "market: off\n" } }],
+      ["POST", map, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "mbcas-config", namespace: "mbcas-system" },
+        data: { "config.yaml": "market: off\n" },
+      }],
+    ]);
+    const closed = server({ [`PATCH ${map}/mbcas-config`]: new ApiError(403, "Forbidden", "no") });
+    await assert.rejects(closed.cluster.switches.writeSettings(""), /no/);
+  },
+});
+
+Deno.test({
+  name: "createKubeCluster() resizes under the field manager that it is told",
+  permissions: "none",
+  async fn() {
+    const path = "/api/v1/namespaces/shop/pods/web/resize";
+    const { cluster, requests } = server({ [`PATCH ${path}`]: RAW_POD });
+    await cluster.limitWriter("kubectl-coalloc").resize(POD, { metadata: { uid: "u" }, spec: {} });
+    assert.equal(requests[0]?.path, path);
+    assert.deepEqual(requests[0]?.query, { fieldManager: "kubectl-coalloc" });
+  },
+});
+
+Deno.test({
+  name: "createAgentViews() finds running agents, and tells that one does not answer",
+  permissions: "none",
+  async fn() {
+    const agent = { ...RAW_POD, ...metadata("mbcas-agent-1") };
+    const waiting = { ...agent, status: { phase: "Pending", qosClass: "Burstable" } };
+    const { cluster: { views }, requests } = server({
+      "GET /api/v1/namespaces/mbcas-system/pods": {
+        items: [agent, waiting],
+        metadata: { resourceVersion: "9" },
+      },
+    });
+    assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
+    assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
+    await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
+  },
+});

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { DEFAULT_MARKET_SETTINGS, isMarketOff, marketSettings } from "./market_settings.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+Deno.test({
+  name: "marketSettings() reads who takes part, with the programs' defaults",
+  permissions: PURE,
+  fn() {
+    for (const text of ["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"]) {
+      assert.deepEqual(marketSettings(text), DEFAULT_MARKET_SETTINGS, text);
+    }
+    assert.deepEqual(
+      marketSettings("market:\n  managementPolicy: OptIn\n  excludedNamespaces: [a, b]\n"),
+      { market: true, managementPolicy: "OptIn", excludedNamespaces: ["a", "b"] },
+    );
+    assert.deepEqual(marketSettings("market: {excludedNamespaces: 'a, b'}").excludedNamespaces, [
+      "a",
+      "b",
+    ]);
+  },
+});
+
+Deno.test({
+  name: "isMarketOff() knows the short form and the long one",
+  permissions: PURE,
+  fn() {
+    for (const text of ["market: off", "market: false", "market:\n  enabled: false\n"]) {
+      assert.equal(isMarketOff(text), true, text);
+    }
+    for (const text of ["market: on", "market: {}", "market:\n  enabled: on\n"]) {
+      assert.equal(isMarketOff(text), false, text);
+    }
+  },
+});

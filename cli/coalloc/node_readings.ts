@@ -1,0 +1,77 @@
+/**
+ * What agents and API say of the market at one moment.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { NodeView } from "../../shared/view/node_view.ts";
+import type { AgentName, Cluster } from "./ports.ts";
+
+/** Both, and what could not be had. */
+export interface NodeReadings {
+  readonly views: readonly NodeView[];
+  readonly allocations: readonly PodAllocation[];
+  /** In sentences, for people. */
+  readonly problems: readonly string[];
+}
+
+/** What is asked for. */
+export interface ReadingsChoice {
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  /** All nodes when absent. */
+  readonly node?: string;
+}
+
+/**
+ * Reads allocations and, all at once, the views of the agents. An agent that does not answer costs its
+ * view, never the others'. Throws an `ApiError` when allocations can't be read.
+ */
+export async function readNodes(
+  { reader, views }: Pick<Cluster, "reader" | "views">,
+  { namespace, node }: ReadingsChoice = {},
+): Promise<NodeReadings> {
+  const [allocations, found] = await Promise.all([
+    reader.allocations(namespace),
+    agentsOf(views, node),
+  ]);
+  const problems = [...found.problems];
+  const read: NodeView[] = [];
+  const answers = await Promise.allSettled(found.agents.map((agent) => views.view(agent)));
+  answers.forEach((answer, index) => {
+    if (answer.status === "fulfilled") read.push(answer.value);
+    else problems.push(unreachable(found.agents[index], answer.reason));
+  });
+  if (node !== undefined && found.problems.length === 0 && found.agents.length === 0) {
+    problems.push(`No agent runs on node ${node}: figures are those of the allocations`);
+  }
+  return { views: read, allocations, problems };
+}
+
+async function agentsOf(
+  views: Cluster["views"],
+  node: string | undefined,
+): Promise<{ agents: readonly AgentName[]; problems: readonly string[] }> {
+  try {
+    const all = await views.agents();
+    const problems = all.length === 0
+      ? ["No agent runs: figures are those of the allocations, as old as they say"]
+      : [];
+    return {
+      agents: all.filter((agent) => node === undefined || agent.node === node),
+      problems,
+    };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const problem =
+      `Cannot look for agents: ${error.message}; figures are those of the allocations`;
+    return { agents: [], problems: [problem] };
+  }
+}
+
+function unreachable(agent: AgentName | undefined, reason: unknown): string {
+  if (!(reason instanceof Error)) throw reason;
+  return `Cannot read the agent of node ${agent?.node}: ${reason.message}; ` +
+    "its pods are shown as their allocations have them";
+}

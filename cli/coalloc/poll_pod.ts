@@ -1,0 +1,88 @@
+/**
+ * Looks at one pod until it is as it should be, it is refused, or time is up.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { ClusterReader, PodName } from "./ports.ts";
+
+/** What a look at the pod came to. */
+export type Look =
+  | { readonly done: EnforcementReason; readonly message: string }
+  | { readonly wait: EnforcementReason; readonly message: string };
+
+/** What the kubelet says of a resize that it has not done yet, and may still do. */
+export const WAITS: ReadonlySet<string> = new Set([
+  "ResizeInProgress",
+  "ResizeDeferred",
+  "ResizeError",
+]);
+
+/** What polling works with. */
+export interface PollParts {
+  readonly reader: Pick<ClusterReader, "pod">;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Looks and, where needed, writes. An `ApiError` that it throws is sorted here. */
+  readonly look: (pod: Pod) => Promise<Look>;
+}
+
+/** How it ended. */
+export interface PollEnd {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+  /** The server's refusal, when that ended it. */
+  readonly refusal?: ApiError;
+}
+
+/** A kubelet needs 0.2 to 0.4 s for a resize; asking four times a second loses little of it. */
+const POLL_MS = 250;
+/** A busy server is left alone for this long unless it says another time. */
+const BUSY_MS = 1000;
+
+/** Polls the pod with this name and UID. */
+export async function pollPod(
+  { uid, ...name }: PodName & { readonly uid: string },
+  { reader, clock, signal, timeoutMs, look }: PollParts,
+): Promise<PollEnd> {
+  const deadline = clock.monotonic() + timeoutMs;
+  let last: PollEnd = { reason: "ResizeInProgress", message: "nothing was tried yet" };
+  while (true) {
+    let waitMs = POLL_MS;
+    try {
+      const pod = await reader.pod(name);
+      if (pod === undefined || pod.metadata.uid !== uid) return gone(name);
+      const seen = await look(pod);
+      if ("done" in seen) return { reason: seen.done, message: seen.message };
+      last = { reason: seen.wait, message: seen.message };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (isGone(error)) return gone(name);
+      if (isFinal(error)) return { reason: "Refused", message: error.message, refusal: error };
+      last = { reason: "Refused", message: error.message };
+      waitMs = error.status === 409 ? POLL_MS : error.retryAfterMs ?? BUSY_MS;
+    }
+    if (signal.aborted) return { ...last, message: `stopped while waiting: ${last.message}` };
+    const left = deadline - clock.monotonic();
+    if (left <= 0) return { ...last, message: `${last.message} (after ${timeoutMs / 1000} s)` };
+    await clock.sleep(Math.min(waitMs, left), signal);
+  }
+}
+
+function gone({ name }: Pick<PodName, "name">): PollEnd {
+  return { reason: "PodGone", message: `pod ${name} no longer exists` };
+}
+
+/** 404, and 422 about the UID: a pod of the same name was born again. */
+function isGone({ status, message }: ApiError): boolean {
+  return status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message));
+}
+
+/** True for the server's word about this pod; conflicts and a busy server pass. */
+function isFinal({ status }: ApiError): boolean {
+  return status >= 400 && status < 500 && status !== 409 && status !== 429;
+}

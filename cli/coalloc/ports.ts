@@ -1,0 +1,103 @@
+/**
+ * What the commands need of a cluster and of the terminal. Every call acts with the user's own
+ * rights, and throws an `ApiError` when the server refuses or can't be reached.
+ *
+ * @module
+ */
+import type { PodFacts } from "../../shared/actuation/check.ts";
+import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { NodeView } from "../../shared/view/node_view.ts";
+
+/** Name and namespace of a pod. */
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Reads the API's state. */
+export interface ClusterReader {
+  pod(name: PodName): Promise<Pod | undefined>;
+  /** Of all namespaces when none is named. */
+  pods(namespace?: string): Promise<readonly Pod[]>;
+  namespace(name: string): Promise<Namespace | undefined>;
+  allocations(namespace?: string): Promise<readonly PodAllocation[]>;
+  /** The settings file of the installation; undefined where there is none. */
+  settingsText(): Promise<string | undefined>;
+  /** CPU limits of the template that the pod was made from, millicores by container name. */
+  templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
+  /** What bounds the namespace's limits; nothing where the user may not read it. */
+  limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
+  /** Of the API server, and the controller's image; undefined where there is none. */
+  versions(): Promise<{ readonly server: string; readonly controllerImage: string | undefined }>;
+  /** True while a controller renews its lease. */
+  controllerIsAlive(): Promise<boolean>;
+}
+
+/** An agent, and the node that it runs on. */
+export interface AgentName {
+  readonly node: string;
+  readonly pod: string;
+}
+
+/** Reads what agents show of their nodes. */
+export interface AgentViews {
+  /** The agents that run. */
+  agents(): Promise<readonly AgentName[]>;
+  view(agent: AgentName): Promise<NodeView>;
+}
+
+/** Takes pods out of the market. */
+export interface MarketSwitches {
+  /** Annotates the pod. */
+  optOutPod(name: PodName): Promise<void>;
+  /** Annotates the namespace. */
+  optOutNamespace(name: string): Promise<void>;
+  /** Writes the installation's settings, which the controllers follow while they run. */
+  writeSettings(text: string): Promise<void>;
+}
+
+/** Changes limits: `PATCH pods/{name}/resize` as the given field manager. */
+export interface LimitWriter {
+  resize(name: PodName, patch: ResizePatch): Promise<void>;
+}
+
+/** A connected cluster. */
+export interface Cluster {
+  /** The namespace of the kubeconfig's context. */
+  readonly defaultNamespace: string;
+  readonly reader: ClusterReader;
+  readonly views: AgentViews;
+  readonly switches: MarketSwitches;
+  /** A writer of limits under this name in managedFields. */
+  limitWriter(fieldManager: string): LimitWriter;
+}
+
+/** Which cluster. */
+export interface ConnectOptions {
+  /** A kubeconfig file; without it KUBECONFIG and then ~/.kube/config count. */
+  readonly kubeconfig?: string;
+  /** A context of that file; without it the current one. */
+  readonly context?: string;
+}
+
+/** What the program touches of the world. */
+export interface CoallocWorld {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly outIsTerminal: boolean;
+  readonly inIsTerminal: boolean;
+  /** Size of the terminal now. */
+  readonly size: () => { readonly columns: number; readonly rows: number };
+  /** Value of NO_COLOR, if set. */
+  readonly noColor: string | undefined;
+  readonly clock: Clock;
+  /** Aborted when the user ends the program. */
+  readonly signal: AbortSignal;
+  /** Asks for yes or no on the terminal. */
+  readonly confirm: (question: string) => boolean;
+  readonly connect: (options: ConnectOptions) => Promise<Cluster>;
+}

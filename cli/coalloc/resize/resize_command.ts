@@ -1,0 +1,149 @@
+/**
+ * `resize`: limits by hand, through the checks that hold for everybody.
+ *
+ * @module
+ */
+import { decideManually } from "../../../shared/actuation/decide.ts";
+import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../../shared/api/reason.ts";
+import { cpuText } from "../cpu_text.ts";
+import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
+import type { PodName } from "../ports.ts";
+import { limitsAreOurs, ownLimitsOf } from "../restore/restore_plan.ts";
+import { stepsText } from "../restore/restore_text.ts";
+import { structuredOutput } from "../structured_output.ts";
+import type { LimitWish } from "./limit_wish.ts";
+
+/** Name in managedFields: any but the product's own, so that the value becomes the new own limit. */
+const FIELD_MANAGER = "kubectl-coalloc";
+
+/** What the user asked for. */
+export interface ResizeRequest {
+  readonly pod: PodName;
+  readonly wishes: readonly LimitWish[];
+  readonly dryRun: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Sets the limits and waits for the kubelet. Resolves with 0 when it reports them, else with 1. */
+export async function resizeCommand(
+  request: ResizeRequest,
+  context: CommandContext,
+): Promise<number> {
+  const { reader } = context.cluster;
+  const { namespace, name } = request.pod;
+  const pod = await reader.pod(request.pod);
+  if (pod === undefined) {
+    throw new CommandProblem(
+      `Cannot resize pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
+    );
+  }
+  const wanted = wantedLimits(pod, request.wishes);
+  const facts = await reader.limitFacts(pod);
+  const first = decideManually({ ...facts, pod }, wanted);
+  if (first.reason !== undefined && first.reason !== "Applied" && !WAITS.has(first.reason)) {
+    throw new CommandProblem(
+      `Cannot resize pod ${name}: ${first.message ?? first.reason} (${first.reason})`,
+    );
+  }
+  const steps = [...wanted].map(([container, to]) => {
+    const from = pod.containers.find((one) => one.name === container)?.limitCPU;
+    return { container, ...(from === undefined ? {} : { from }), to };
+  });
+  const end = request.dryRun
+    ? { reason: "DryRun" as const, message: "nothing was changed" }
+    : await apply(request, { pod, wanted, context });
+  const result = { namespace, pod: name, outcome: end.reason, message: end.message, steps };
+  context.world.out(
+    structuredOutput(result, context.output) ??
+      `${namespace}/${name}  ${stepsText(steps)}: ${endText(end)}\n`,
+  );
+  if (end.reason !== "Applied") return end.reason === "DryRun" ? 0 : 1;
+  return 0;
+}
+
+function apply(
+  { pod: name, timeoutMs }: ResizeRequest,
+  { pod, wanted, context }: {
+    readonly pod: Pod;
+    readonly wanted: ReadonlyMap<string, number>;
+    readonly context: CommandContext;
+  },
+): Promise<PollEnd> {
+  const { cluster, world } = context;
+  const writer = cluster.limitWriter(FIELD_MANAGER);
+  let sent = false;
+  return pollPod({ ...name, uid: pod.metadata.uid }, {
+    reader: cluster.reader,
+    clock: world.clock,
+    signal: world.signal,
+    timeoutMs,
+    async look(now): Promise<Look> {
+      const { changes, reason = "ResizeInProgress", message = "" } = decideManually(
+        { pod: now },
+        wanted,
+      );
+      if (changes.length > 0 && sent) return await afterwards(now, { wanted, context });
+      if (changes.length > 0) {
+        await writer.resize(name, resizePatch(now.metadata.uid, changes));
+        sent = true;
+        return { wait: "ResizeInProgress", message: "the kubelet has not reported it yet" };
+      }
+      if (reason === "Applied") return { done: reason, message: "the kubelet has it" };
+      return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
+    },
+  });
+}
+
+/**
+ * Somebody has set another limit since. In the market that is as it should be once the controller has
+ * the value on record as the new own limit: the market goes on from there within a second.
+ */
+async function afterwards(
+  pod: Pod,
+  { wanted, context: { cluster } }: {
+    readonly wanted: ReadonlyMap<string, number>;
+    readonly context: CommandContext;
+  },
+): Promise<Look> {
+  if (!limitsAreOurs(pod)) {
+    return { done: "Refused", message: "somebody else has set another limit meanwhile" };
+  }
+  const { namespace, uid } = pod.metadata;
+  const allocations = await cluster.reader.allocations(namespace);
+  const own = ownLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
+  const present = pod.containers.filter(({ name }) => wanted.has(name))
+    .map(({ name, limitCPU }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
+  return [...wanted].every(([name, limit]) => own?.get(name) === limit)
+    ? { done: "Applied", message: `the new own limit; the market goes on with ${present}` }
+    : { wait: "ResizeInProgress", message: `the market has set ${present}` };
+}
+
+/** Limits by container; a quantity without a name is for a pod's only container. */
+function wantedLimits(pod: Pod, wishes: readonly LimitWish[]): ReadonlyMap<string, number> {
+  const names = pod.containers.map(({ name }) => name);
+  const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);
+  const list = names.join(", ");
+  return new Map(wishes.map(({ container, limitCPU }) => {
+    const name = container ?? (regular.length === 1 ? regular[0] : undefined);
+    if (name === undefined) {
+      throw new CommandProblem(
+        `Cannot resize pod ${pod.metadata.name}: it has several containers (${list}); ` +
+          `name one: --cpu-limit ${regular[0]}=${limitCPU}m`,
+      );
+    }
+    if (!names.includes(name)) {
+      throw new CommandProblem(
+        `Cannot resize pod ${pod.metadata.name}: it has no container "${name}", only ${list}`,
+      );
+    }
+    return [name, limitCPU];
+  }));
+}
+
+function endText({ reason, message }: { reason: EnforcementReason; message: string }): string {
+  if (reason === "Applied") return message;
+  return reason === "DryRun" ? `${message} (dry run)` : `${reason}: ${message}`;
+}

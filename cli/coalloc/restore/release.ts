@@ -1,0 +1,69 @@
+/**
+ * Waits until a running controller has let go of restored pods.
+ *
+ * @module
+ */
+import type { Clock } from "../../../shared/clock.ts";
+import type { ClusterReader } from "../ports.ts";
+import { isDone, type RestoreResult } from "./restore_pod.ts";
+import { ownLimitsOf } from "./restore_plan.ts";
+
+/** What the wait works with. */
+export interface ReleaseParts {
+  readonly reader: Pick<ClusterReader, "allocations" | "pods" | "controllerIsAlive">;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+}
+
+const POLL_MS = 1000;
+/** What a controller says of allocations whose limits it does not touch. */
+const HARMLESS: ReadonlySet<string> = new Set(["Restored", "IdentityMismatch", "OriginalUnknown"]);
+const WORDS =
+  "the controller has not let go of the pod yet, and may set the market's limit once more";
+
+/**
+ * The results, with `RestoreBlocked` for pods that a controller still holds when time is up. A
+ * controller that has let go has removed the allocation; while it has not, it might set the market's
+ * limit once more. Without a running controller allocations stay, and nobody acts on them.
+ */
+export async function awaitRelease(
+  results: readonly RestoreResult[],
+  { reader, clock, signal, timeoutMs, namespace }: ReleaseParts,
+): Promise<readonly RestoreResult[]> {
+  const waiting = results.some((result) => result.outcome === "Restored");
+  if (signal.aborted || !waiting || !await reader.controllerIsAlive()) return results;
+  const deadline = clock.monotonic() + timeoutMs;
+  while (true) {
+    const held = await heldPods(reader, namespace);
+    const unsure = results.some((one) => one.outcome === "Restored" && held.has(keyOf(one)));
+    if (!unsure) return results;
+    if (signal.aborted || clock.monotonic() >= deadline) {
+      return results.map((one) =>
+        isDone(one) && held.has(keyOf(one))
+          ? { ...one, outcome: "RestoreBlocked", message: WORDS }
+          : one
+      );
+    }
+    await clock.sleep(Math.min(POLL_MS, deadline - clock.monotonic()), signal);
+  }
+}
+
+/** Pods in a controller's hand, by {@linkcode keyOf}. */
+async function heldPods(
+  reader: ReleaseParts["reader"],
+  namespace: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const allocations = await reader.allocations(namespace);
+  const held = allocations.filter((one) =>
+    // A pod that was never changed has nothing on record that could be applied again.
+    ownLimitsOf(one) !== undefined && !HARMLESS.has(one.status?.reason ?? "")
+  );
+  return new Set(held.map(({ metadata, spec }) => `${metadata.namespace}/${spec.podName}`));
+}
+
+function keyOf({ namespace, pod }: Pick<RestoreResult, "namespace" | "pod">): string {
+  return `${namespace}/${pod}`;
+}

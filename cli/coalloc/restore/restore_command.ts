@@ -1,0 +1,196 @@
+/**
+ * `restore`: out of the market, own limits back.
+ *
+ * @module
+ */
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { inParallel } from "../in_parallel.ts";
+import type { ClusterReader } from "../ports.ts";
+import { structuredOutput } from "../structured_output.ts";
+import { awaitRelease } from "./release.ts";
+import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
+import { OWN_MANAGER, type RestorePlans, restorePlans } from "./restore_plan.ts";
+import { planText, resultLine, summaryText } from "./restore_text.ts";
+import { isMarketOff } from "../market_settings.ts";
+import { type RestoreTarget, saysNo, switchOff } from "./switch_off.ts";
+
+/** What the user asked for. */
+export interface RestoreRequest {
+  readonly target: RestoreTarget;
+  readonly dryRun: boolean;
+  /** Don't ask. */
+  readonly yes: boolean;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Takes the target out of the market and restores its pods. Resolves with 0 when nothing is left to
+ * restore, and 1 when a pod is left over; a second run goes on where the first has ended.
+ */
+export async function restoreCommand(
+  request: RestoreRequest,
+  context: CommandContext,
+): Promise<number> {
+  const { target, dryRun, timeoutMs } = request;
+  const { cluster, world, output, look } = context;
+  const { reader } = cluster;
+  // What the limits were is read before the switch: a controller removes an allocation it is done with.
+  const { pods, allocations } = await gather(target, reader);
+  const known = await withTemplates(restorePlans(pods, allocations), reader);
+  const plans = await withoutEarlier(known, { target, reader });
+  if (dryRun) {
+    world.out(structuredOutput(planData(plans), output) ?? planText(target, plans));
+    return plans.unrecorded.length === 0 ? 0 : 1;
+  }
+  if (!agreed(request, { context, plans })) {
+    world.err("Nothing was changed.\n");
+    return 1;
+  }
+  const notes = await switchOff(target, { reader, switches: cluster.switches, pods });
+  for (const note of notes) world.err(`${note}.\n`);
+
+  const readable = output === "table" || output === "wide";
+  const parts = {
+    reader,
+    writer: cluster.limitWriter(OWN_MANAGER),
+    clock: world.clock,
+    signal: world.signal,
+    timeoutMs,
+  };
+  const restored = await inParallel(plans.plans, async (plan) => {
+    const result = await restorePod(plan, parts);
+    if (readable) world.out(resultLine(result, look));
+    return result;
+  });
+  const results = [
+    ...await awaitRelease(restored, { ...parts, ...namespaceOf(target) }),
+    ...plans.unrecorded.map(({ pod }) => unknownResult(pod)),
+  ];
+  const { untouched } = plans;
+  if (readable) {
+    const late = results.filter((result) => !restored.includes(result));
+    for (const result of late) world.out(resultLine(result, look));
+    world.out(summaryText(results, { untouched }));
+  } else world.out(structuredOutput({ results, untouched, notes }, output) ?? "");
+  return results.every(isDone) ? 0 : 1;
+}
+
+async function gather(
+  target: RestoreTarget,
+  reader: ClusterReader,
+): Promise<{ pods: readonly Pod[]; allocations: readonly PodAllocation[] }> {
+  if (target.kind !== "pod") {
+    const { namespace } = namespaceOf(target);
+    const [pods, allocations] = await Promise.all([
+      reader.pods(namespace),
+      reader.allocations(namespace),
+    ]);
+    return { pods, allocations };
+  }
+  const [pod, allocations] = await Promise.all([
+    reader.pod(target.pod),
+    reader.allocations(target.pod.namespace),
+  ]);
+  if (pod === undefined) {
+    const { namespace, name } = target.pod;
+    throw new CommandProblem(
+      `Cannot restore pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
+    );
+  }
+  return { pods: [pod], allocations };
+}
+
+function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
+  if (target.kind === "all") return {};
+  return { namespace: target.kind === "pod" ? target.pod.namespace : target.namespace };
+}
+
+/** Where the allocation is lost, the template that the pod was made from tells its own limits. */
+async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
+  const found = await inParallel(plans.unrecorded, async ({ pod }) => ({
+    pod,
+    ownLimits: await reader.templateLimits(pod),
+  }));
+  return {
+    plans: [
+      ...plans.plans,
+      ...found.flatMap(({ pod, ownLimits }) =>
+        ownLimits === undefined ? [] : [{ pod, ownLimits, record: "template" as const }]
+      ),
+    ],
+    unrecorded: found.filter(({ ownLimits }) => ownLimits === undefined).map(({ pod }) => ({
+      pod,
+    })),
+    untouched: plans.untouched,
+  };
+}
+
+/**
+ * A controller removes the allocation of a pod that it has restored, and the pod's limits keep its
+ * name. So a pod without a record that was out of the market before this run has its own limits.
+ */
+async function withoutEarlier(
+  plans: RestorePlans,
+  { target, reader }: { readonly target: RestoreTarget; readonly reader: ClusterReader },
+): Promise<RestorePlans> {
+  if (plans.unrecorded.length === 0) return plans;
+  const marketWasOff = target.kind === "all" && isMarketOff(await reader.settingsText() ?? "");
+  const left = await inParallel(plans.unrecorded, async ({ pod }) => {
+    const namespace = await reader.namespace(pod.metadata.namespace);
+    const wasOut = saysNo(pod) || (namespace !== undefined && saysNo(namespace));
+    return wasOut || marketWasOff ? [] : [{ pod }];
+  });
+  const unrecorded = left.flat();
+  const earlier = plans.unrecorded.length - unrecorded.length;
+  return { ...plans, unrecorded, untouched: plans.untouched + earlier };
+}
+
+/** One pod is what the user typed; many are asked for. */
+function agreed(
+  { target, yes }: RestoreRequest,
+  { context: { world }, plans }: { readonly context: CommandContext; readonly plans: RestorePlans },
+): boolean {
+  if (yes || target.kind === "pod") return true;
+  const where = target.kind === "all" ? "the whole cluster" : `namespace ${target.namespace}`;
+  if (!world.inIsTerminal) {
+    throw new CommandProblem(
+      `Cannot restore ${where}: --yes is missing, and there is no terminal to ask on; ` +
+        "--dry-run shows what would be done",
+    );
+  }
+  const count = plans.plans.length;
+  return world.confirm(
+    `Take ${where} out of the market and give ${count} ${count === 1 ? "pod" : "pods"} their own ` +
+      "limits back?",
+  );
+}
+
+function unknownResult({ metadata }: Pod): RestoreResult {
+  return {
+    namespace: metadata.namespace,
+    pod: metadata.name,
+    outcome: "OriginalUnknown",
+    message: "its limits were set by the market and its own are not on record: recreate the pod, " +
+      "or set them with kubectl coalloc resize",
+    steps: [],
+    tookMs: 0,
+  };
+}
+
+function planData({ plans, unrecorded, untouched }: RestorePlans): unknown {
+  return {
+    plans: plans.map((plan) => ({
+      namespace: plan.pod.metadata.namespace,
+      pod: plan.pod.metadata.name,
+      record: plan.record,
+      steps: restoreSteps(plan),
+    })),
+    unrecorded: unrecorded.map(({ pod: { metadata: { namespace, name } } }) => ({
+      namespace,
+      pod: name,
+    })),
+    untouched,
+  };
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { MANAGED } from "../../../shared/actuation/scope.ts";
+import {
+  addMarketPod,
+  type CoallocScene,
+  coallocScene,
+} from "../../../tests/fixtures/coalloc_scene.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: PURE,
+    async fn() {
+      const scene = coallocScene();
+      await fn(scene);
+      await scene.close();
+    },
+  });
+}
+
+function pod(scene: CoallocScene, key: string) {
+  const found = scene.api.store.tables.Pod.get(key);
+  assert(found !== undefined);
+  return found;
+}
+
+function limits(scene: CoallocScene, key: string) {
+  const [{ limitCPU, appliedLimitCPU, limitManagers } = {}] = pod(scene, key).containers;
+  return { limitCPU, appliedLimitCPU, limitManagers };
+}
+
+const OWN = { limitCPU: 200, appliedLimitCPU: 200, limitManagers: ["mbcas"] };
+
+sceneTest("restoreCommand() opts one pod out and waits for the kubelet", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  assert.equal(await scene.run("restore", "web"), 0);
+  assert.match(scene.out, /^Restored +shop\/web +app 450m → 200m \(0\.\d s\)\n/);
+  assert.match(scene.out, /1 of 1 pod restored\.\n$/);
+  assert.deepEqual(limits(scene, "shop/web"), OWN);
+  assert.equal(pod(scene, "shop/web").metadata.annotations[MANAGED], "false");
+  scene.out = "";
+  assert.equal(await scene.run("restore", "shop/web"), 0);
+  assert.match(scene.out, /the pod has its own limits/);
+});
+
+sceneTest("restoreCommand() restores a namespace, and leaves others alone", async (scene) => {
+  addMarketPod(scene, "a", { limit: 450, own: 200 });
+  addMarketPod(scene, "b", { limit: 300, own: 200 });
+  addMarketPod(scene, "calm", { limit: 200, own: 200, recorded: false });
+  addMarketPod(scene, "far", { limit: 300, own: 200, namespace: "other" });
+  const { Pod: pods, Namespace: namespaces } = scene.api.store.tables;
+  pods.modify("shop/b", (one) => ({
+    ...one,
+    metadata: { ...one.metadata, labels: { [MANAGED]: "true" } },
+  }));
+  assert.equal(await scene.run("restore", "-n", "shop", "--yes"), 0);
+  assert.deepEqual(limits(scene, "shop/a"), OWN);
+  assert.deepEqual(limits(scene, "shop/b"), OWN);
+  assert.equal(limits(scene, "other/far").limitCPU, 300);
+  assert.equal(namespaces.get("shop")?.metadata.annotations[MANAGED], "false");
+  // Its own word would have stood over the namespace's.
+  assert.equal(pod(scene, "shop/b").metadata.annotations[MANAGED], "false");
+  assert.equal(pod(scene, "shop/a").metadata.annotations[MANAGED], undefined);
+  assert.match(scene.out, /2 of 2 pods restored, 1 with own limits before\.\n$/);
+});
+
+sceneTest("restoreCommand() switches the market off for --all", async (scene) => {
+  addMarketPod(scene, "a", { limit: 450, own: 200 });
+  addMarketPod(scene, "far", { limit: 300, own: 200, namespace: "other" });
+  scene.settings = "# ours\nmarket:\n  burstFactor: 2\n";
+  assert.equal(await scene.run("restore", "--all", "-y", "-o", "json"), 0);
+  assert.match(scene.settings, /# ours\n/);
+  assert.match(scene.settings, /enabled: false/);
+  const { results } = JSON.parse(scene.out);
+  assert.deepEqual(
+    results.map(({ pod, outcome }: { pod: string; outcome: string }) => [pod, outcome]),
+    [["a", "Restored"], ["far", "Restored"]],
+  );
+  assert.deepEqual(limits(scene, "other/far"), OWN);
+});
+
+sceneTest("restoreCommand() names a refusal and goes on with the others", async (scene) => {
+  for (const name of ["a", "b", "c"]) addMarketPod(scene, name, { limit: 100, own: 200 });
+  scene.api.store.tables.LimitRange.seed({
+    metadata: { name: "small", namespace: "shop", uid: "", resourceVersion: "" },
+    items: [{ type: "Container", max: 150 }],
+  });
+  addMarketPod(scene, "far", { limit: 300, own: 200, namespace: "other" });
+  scene.settings = "";
+  assert.equal(await scene.run("restore", "--all", "--yes"), 1);
+  assert.equal(scene.out.match(/^RestoreBlocked +shop\//gm)?.length, 3);
+  assert.match(scene.out, /maximum cpu usage/);
+  assert.match(scene.out, /1 of 4 pods restored; 3 not \(RestoreBlocked\): mend/);
+  assert.equal(limits(scene, "other/far").limitCPU, 200);
+});
+
+sceneTest("restoreCommand() tries again when the server is busy", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.api.failNext({ verb: "resize", kind: "Pod", status: 429, times: 2 });
+  assert.equal(await scene.run("restore", "web"), 0);
+  assert.deepEqual(limits(scene, "shop/web"), OWN);
+});
+
+sceneTest("restoreCommand() ends with the kubelet's word when it does not do it", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.kubelet.refuseResizes("shop/web", {
+    type: "PodResizePending",
+    reason: "Deferred",
+    message: "no room",
+  });
+  assert.equal(await scene.run("restore", "web", "--timeout", "3s"), 1);
+  assert.match(scene.out, /^ResizeDeferred +shop\/web +no room \(after 3 s\)\n/);
+  // Rerun after the cause is gone: nothing was lost.
+  scene.kubelet.refuseResizes("shop/web");
+  scene.out = "";
+  assert.equal(await scene.run("restore", "web"), 0);
+  assert.deepEqual(limits(scene, "shop/web"), OWN);
+});
+
+sceneTest("restoreCommand() takes lost records from templates, or says so", async (scene) => {
+  addMarketPod(scene, "owned", { limit: 450, own: 200, recorded: false });
+  addMarketPod(scene, "bare", { limit: 450, own: 200, recorded: false });
+  scene.templates.set("owned", new Map([["app", 200]]));
+  assert.equal(await scene.run("restore", "-n", "shop", "--dry-run"), 1);
+  assert.match(scene.out, /shop\/owned {2}app 450m → 200m \(from the owner's template\)/);
+  assert.equal(await scene.run("restore", "-n", "shop", "--yes"), 1);
+  assert.deepEqual(limits(scene, "shop/owned"), OWN);
+  assert.match(scene.out, /OriginalUnknown +shop\/bare +its limits were set by the market/);
+  assert.equal(limits(scene, "shop/bare").limitCPU, 450);
+});
+
+sceneTest("restoreCommand() waits until a running controller has let go", async (scene) => {
+  const { metadata: { uid } } = addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.controllerAlive = true;
+  assert.equal(await scene.run("restore", "web", "--timeout", "5s"), 1);
+  assert.match(scene.out, /RestoreBlocked +shop\/web +the controller has not let go/);
+  scene.api.store.tables.PodAllocation.remove(`shop/${uid}`);
+  scene.out = "";
+  assert.equal(await scene.run("restore", "web"), 0);
+  assert.match(scene.out, /^Nothing to restore: the pod has its own limits\.\n$/);
+});
+
+sceneTest("restoreCommand() changes nothing on a dry run or without consent", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  assert.equal(await scene.run("restore", "-n", "shop", "--dry-run"), 0);
+  assert.equal(
+    scene.out,
+    "Would annotate namespace shop with mbcas.io/managed=false, then restore:\n" +
+      "  shop/web  app 450m → 200m\n",
+  );
+  assert.equal(await scene.run("restore", "-n", "shop"), 1);
+  assert.match(scene.err, /--yes is missing, and there is no terminal to ask on/);
+  scene.answer = false;
+  assert.equal(await scene.run("restore", "-n", "shop"), 1);
+  assert.match(scene.out, /give 1 pod their own limits back\?/);
+  assert.match(scene.err, /Nothing was changed\.\n$/);
+  assert.equal(limits(scene, "shop/web").limitCPU, 450);
+  assert.equal(
+    scene.api.store.tables.Namespace.get("shop")?.metadata.annotations[MANAGED],
+    undefined,
+  );
+});
+
+sceneTest("restoreCommand() asks for one clear target", async (scene) => {
+  assert.equal(await scene.run("restore"), 2);
+  assert.equal(await scene.run("restore", "web", "--all"), 2);
+  assert.equal(await scene.run("restore", "--all", "-n", "shop"), 2);
+  assert.match(scene.err, /name a pod, or give -n NAMESPACE or --all/);
+  assert.equal(await scene.run("restore", "web"), 1);
+  assert.match(scene.err, /namespace shop has no such pod; is -n right\?/);
+});

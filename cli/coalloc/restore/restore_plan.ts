@@ -1,0 +1,70 @@
+/**
+ * Which limits are whose own: what a restore has to bring back. Pure.
+ *
+ * @module
+ */
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { parseCPU } from "../../../shared/quantity.ts";
+
+/** The field manager of this product's patches. */
+export const OWN_MANAGER = "mbcas";
+
+/** A pod and its own limits, millicores by container name. */
+export interface RestorePlan {
+  readonly pod: Pod;
+  readonly ownLimits: ReadonlyMap<string, number>;
+  /** Where they are on record. */
+  readonly record: "allocation" | "template";
+}
+
+/** A pod whose own limits nobody knows. */
+export interface UnknownOriginal {
+  readonly pod: Pod;
+}
+
+/** What there is to do. */
+export interface RestorePlans {
+  readonly plans: readonly RestorePlan[];
+  /** Their limits are this product's, and no allocation tells what they were. */
+  readonly unrecorded: readonly UnknownOriginal[];
+  /** Pods whose limits are their own. */
+  readonly untouched: number;
+}
+
+/** The user's own limits of the allocation's pod; undefined when they are not on record. */
+export function ownLimitsOf(
+  allocation: PodAllocation | undefined,
+): ReadonlyMap<string, number> | undefined {
+  const originals = allocation?.status?.originalLimits;
+  if (originals === undefined) return undefined;
+  return new Map(originals.flatMap(({ name, cpu }) =>
+    cpu === undefined ? [] : [[
+      name,
+      parseCPU(cpu),
+    ]]
+  ));
+}
+
+/** True when some limit in the pod's spec was set by this product. */
+export function limitsAreOurs({ containers }: Pod): boolean {
+  return containers.some(({ limitManagers = [] }) => limitManagers.includes(OWN_MANAGER));
+}
+
+/** Sorts the pods by what is known of their own limits. */
+export function restorePlans(
+  pods: readonly Pod[],
+  allocations: readonly PodAllocation[],
+): RestorePlans {
+  const byUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
+  const plans: RestorePlan[] = [];
+  const unrecorded: UnknownOriginal[] = [];
+  let untouched = 0;
+  for (const pod of pods) {
+    const ownLimits = ownLimitsOf(byUID.get(pod.metadata.uid));
+    if (ownLimits !== undefined) plans.push({ pod, ownLimits, record: "allocation" });
+    else if (limitsAreOurs(pod)) unrecorded.push({ pod });
+    else untouched++;
+  }
+  return { plans, unrecorded, untouched };
+}

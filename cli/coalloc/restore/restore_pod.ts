@@ -1,0 +1,111 @@
+/**
+ * Gives one pod its own limits back, and waits for the kubelet's word.
+ *
+ * @module
+ */
+import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
+import { decide, type Decision } from "../../../shared/actuation/decide.ts";
+import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
+import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../../shared/api/reason.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import { type Look, pollPod, WAITS } from "../poll_pod.ts";
+import type { ClusterReader, LimitWriter } from "../ports.ts";
+import { standInAllocation } from "../stand_in_allocation.ts";
+import type { RestorePlan } from "./restore_plan.ts";
+
+/** One container's limit, millicores. */
+export interface LimitStep {
+  readonly container: string;
+  readonly from?: number;
+  readonly to: number;
+}
+
+/** What became of a pod. */
+export interface RestoreResult {
+  readonly namespace: string;
+  readonly pod: string;
+  /** `Restored`, or why not. */
+  readonly outcome: EnforcementReason;
+  readonly message: string;
+  readonly steps: readonly LimitStep[];
+  /** Time that it took, ms. */
+  readonly tookMs: number;
+}
+
+/** What a restore works with. */
+export interface RestoreParts {
+  readonly reader: Pick<ClusterReader, "pod">;
+  /** Writes as field manager `mbcas`. */
+  readonly writer: LimitWriter;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How long to wait for the kubelet, ms. */
+  readonly timeoutMs: number;
+}
+
+/** Outcomes after which there is nothing left to restore. */
+const DONE: ReadonlySet<EnforcementReason> = new Set(["Restored", "PodGone", "NotRunning"]);
+
+/** True when nothing is left to restore of the pod. */
+export function isDone({ outcome }: Pick<RestoreResult, "outcome">): boolean {
+  return DONE.has(outcome);
+}
+
+/** Limits that would change. */
+export function restoreSteps({ pod, ownLimits }: RestorePlan): LimitStep[] {
+  return pod.containers.flatMap(({ name, limitCPU }) => {
+    const own = ownLimits.get(name);
+    if (own === undefined || own === limitCPU) return [];
+    return [{ container: name, ...(limitCPU === undefined ? {} : { from: limitCPU }), to: own }];
+  });
+}
+
+/** Sends the patch and waits; a refusal is a result. Rejects only for faults of the program. */
+export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promise<RestoreResult> {
+  const { clock, writer } = parts;
+  const { namespace, name } = plan.pod.metadata;
+  const began = clock.monotonic();
+  const steps = restoreSteps(plan);
+  const verdict = await pollPod(plan.pod.metadata, {
+    ...parts,
+    async look(pod) {
+      const decision = decisionFor(pod, plan);
+      if (decision.changes.length === 0) return settled(decision);
+      const patch = resizePatch(pod.metadata.uid, decision.changes);
+      await writer.resize({ namespace, name }, patch);
+      return { wait: "ResizeInProgress", message: "the kubelet has not reported the limits yet" };
+    },
+  });
+  const blocked = verdict.refusal === undefined ? {} : { outcome: "RestoreBlocked" as const };
+  const { reason: outcome, message } = verdict;
+  const tookMs = clock.monotonic() - began;
+  return { namespace, pod: name, outcome, message, steps, tookMs, ...blocked };
+}
+
+function decisionFor(pod: Pod, { ownLimits }: RestorePlan): Decision {
+  const intents = [...ownLimits].map(([container, limitCPU]): Intent => ({
+    source: "restore",
+    container,
+    limitCPU,
+    reason: "OptedOut",
+  }));
+  return decide(RESTORE_CHAIN, {
+    allocation: standInAllocation(pod),
+    pod,
+    agentSilent: false,
+    intents: arbitrate(intents),
+    backOffMs: 0,
+    takeTurn: () => 0,
+  });
+}
+
+/** What a pod that needs no patch (now) is told to do: be done, or be looked at again. */
+function settled({ reason, message = "" }: Decision): Look {
+  if (reason === undefined || reason === "Applied") {
+    return { done: "Restored", message: "the pod has its own limits" };
+  }
+  if (reason === "ResizeInfeasible") return { done: "RestoreBlocked", message };
+  return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
+}

@@ -1,0 +1,68 @@
+/**
+ * A restore in words. Pure.
+ *
+ * @module
+ */
+import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { cpuText } from "../cpu_text.ts";
+import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
+import type { RestorePlans } from "./restore_plan.ts";
+import { type RestoreTarget, switchWords } from "./switch_off.ts";
+
+/** `app 450m → 200m, proxy 50m → 40m`, or that nothing differs. */
+export function stepsText(steps: readonly LimitStep[]): string {
+  if (steps.length === 0) return "limits as they were";
+  return steps.map(({ container, from, to }) =>
+    from === to ? `${container} ${cpuText(to)}` : `${container} ${cpuText(from)} → ${cpuText(to)}`
+  ).join(", ");
+}
+
+/** One line for a pod that was worked on. */
+export function resultLine(result: RestoreResult, look: TerminalLook = {}): string {
+  const { namespace, pod, outcome, message, steps, tookMs } = result;
+  const done = isDone(result);
+  const word = paint(outcome.padEnd(14), done ? "green" : "red", look);
+  const told = outcome === "Restored"
+    ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
+    : message;
+  return `${word}  ${namespace}/${pod}  ${told}\n`;
+}
+
+/** What would be done. */
+export function planText(target: RestoreTarget, plans: RestorePlans): string {
+  const lines = plans.plans.map((plan) => {
+    const { namespace, name } = plan.pod.metadata;
+    const source = plan.record === "template" ? " (from the owner's template)" : "";
+    return `  ${namespace}/${name}  ${stepsText(restoreSteps(plan))}${source}`;
+  });
+  const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
+    `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
+  );
+  return [
+    `Would ${switchWords(target)}, then restore:`,
+    ...lines,
+    ...unknown,
+    ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),
+    "",
+  ].join("\n");
+}
+
+/** The last line: what was done, and what to do where it was not. */
+export function summaryText(
+  results: readonly RestoreResult[],
+  { untouched }: { readonly untouched: number },
+): string {
+  if (results.length === 0) {
+    const who = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
+    return `Nothing to restore: ${who} own limits.\n`;
+  }
+  const failed = results.filter((result) => !isDone(result));
+  const restored = results.length - failed.length;
+  const others = untouched === 0 ? "" : `, ${untouched} with own limits before`;
+  const pods = results.length === 1 ? "pod" : "pods";
+  const head = `${restored} of ${results.length} ${pods} restored${others}`;
+  if (failed.length === 0) return `${head}.\n`;
+  const outcomes = [...new Set(failed.map(({ outcome }) => outcome))].join(", ");
+  return `${head}; ${failed.length} not (${outcomes}): mend what the lines above name, and run it ` +
+    "again.\n";
+}

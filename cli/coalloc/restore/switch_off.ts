@@ -1,0 +1,75 @@
+/**
+ * Takes pods out of the market, so that nothing applies its limits again.
+ *
+ * @module
+ */
+import { MANAGED } from "../../../shared/actuation/scope.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { withFileValue } from "../../../shared/config/settings_file.ts";
+import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
+
+/** What is restored. */
+export type RestoreTarget =
+  | { readonly kind: "pod"; readonly pod: PodName }
+  | { readonly kind: "namespace"; readonly namespace: string }
+  | { readonly kind: "all" };
+
+/** True when the object opts out by label or annotation. */
+export function saysNo({ metadata }: Pick<Pod | Namespace, "metadata">): boolean {
+  return metadata.labels[MANAGED] === "false" || metadata.annotations[MANAGED] === "false";
+}
+
+/** Pods whose own word would stand over their namespace's. */
+export function contradicting(pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter((pod) => {
+    const { labels, annotations } = pod.metadata;
+    const word = labels[MANAGED] ?? annotations[MANAGED];
+    return word !== undefined && !saysNo(pod);
+  });
+}
+
+/** What switches the target off, in words. */
+export function switchWords(target: RestoreTarget): string {
+  if (target.kind === "pod") {
+    return `annotate pod ${target.pod.namespace}/${target.pod.name} with ${MANAGED}=false`;
+  }
+  return target.kind === "namespace"
+    ? `annotate namespace ${target.namespace} with ${MANAGED}=false`
+    : "set market: off in the installation's settings";
+}
+
+/**
+ * Switches the target off; what is off already is left as it is. Resolves with what could not be found,
+ * as sentences. Throws an `ApiError` when the server refuses: then nothing may be restored.
+ */
+export async function switchOff(
+  target: RestoreTarget,
+  { reader, switches, pods }: {
+    readonly reader: ClusterReader;
+    readonly switches: MarketSwitches;
+    readonly pods: readonly Pod[];
+  },
+): Promise<readonly string[]> {
+  if (target.kind === "pod") {
+    if (!pods.every(saysNo)) await switches.optOutPod(target.pod);
+    return [];
+  }
+  if (target.kind === "namespace") {
+    const namespace = await reader.namespace(target.namespace);
+    if (namespace === undefined || !saysNo(namespace)) {
+      await switches.optOutNamespace(target.namespace);
+    }
+    for (const { metadata } of contradicting(pods)) await switches.optOutPod(metadata);
+    return [];
+  }
+  const text = await reader.settingsText() ?? "";
+  try {
+    await switches.writeSettings(withFileValue(text, { key: "market.enabled", value: false }));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return ["There is no installation here whose market could be switched off"];
+  }
+}

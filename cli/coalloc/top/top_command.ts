@@ -1,0 +1,81 @@
+/**
+ * `top`: once, or again and again.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { explainApiError } from "../api_problem.ts";
+import type { CommandContext } from "../command_context.ts";
+import { readNodes } from "../node_readings.ts";
+import { structuredOutput } from "../structured_output.ts";
+import { type TopChoice, type TopOrder, topView } from "./top_view.ts";
+import { topScreen } from "./top_screen.ts";
+
+/** What the user asked for. */
+export interface TopRequest {
+  /** All pods when empty. */
+  readonly pods: readonly string[];
+  readonly node?: string;
+  readonly sort: TopOrder;
+  /** Time between two screens, ms; one screen only when absent. */
+  readonly watchMs?: number;
+}
+
+/** Cursor to the first place; end of line cleared; rest of the screen cleared (ECMA-48, 8.3). */
+const HOME = "\x1b[H";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
+const CLEAR_ALL = "\x1b[2J";
+
+/** Shows the pods; with a watch until the user ends it. Resolves with the exit code. */
+export async function topCommand(request: TopRequest, context: CommandContext): Promise<number> {
+  const { clock, signal } = context.world;
+  const { watchMs } = request;
+  if (watchMs === undefined) {
+    context.world.out(await screen(request, context));
+    return 0;
+  }
+  let first = true;
+  while (!signal.aborted) {
+    const text = await screen(request, context).catch((error: unknown) => {
+      if (signal.aborted) return "";
+      // A server that is away for a moment ends no watch; a refusal at the start does.
+      if (first || !(error instanceof ApiError)) throw error;
+      return `${explainApiError("read the market", error)}\n`;
+    });
+    if (signal.aborted) break;
+    context.world.out(framed(text, context, { first }));
+    first = false;
+    await clock.sleep(watchMs, signal);
+  }
+  return 0;
+}
+
+async function screen(request: TopRequest, context: CommandContext): Promise<string> {
+  const { cluster, world, namespace, output, look } = context;
+  const { pods, node, sort, watchMs } = request;
+  const where = namespace.all ? {} : { namespace: namespace.name };
+  const onNode = node === undefined ? {} : { node };
+  const readings = await readNodes(cluster, { ...where, ...onNode });
+  const choice: TopChoice = { ...where, ...onNode, pods, sort };
+  const view = topView(readings, { choice, nowMs: world.clock.wall() });
+  if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
+  const structured = structuredOutput(view, output);
+  if (structured !== undefined) return structured;
+  const { rows } = world.size();
+  const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;
+  return topScreen(view, { ...fitted, wide: output === "wide", namespaces: namespace.all });
+}
+
+/** Text on its way to a terminal overwrites the last screen; elsewhere it stands below the last. */
+function framed(
+  text: string,
+  { world, output }: CommandContext,
+  { first }: { readonly first: boolean },
+): string {
+  if (output === "json") return text;
+  if (output === "yaml") return `---\n${text}`;
+  if (!world.outIsTerminal) return first ? text : `\n${text}`;
+  const start = first ? CLEAR_ALL + HOME : HOME;
+  return start + text.replaceAll("\n", `${CLEAR_LINE}\n`) + CLEAR_BELOW;
+}

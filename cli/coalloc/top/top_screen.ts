@@ -1,0 +1,165 @@
+/**
+ * `top` as text. Pure.
+ *
+ * @module
+ */
+import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
+import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../cpu_text.ts";
+import { type Cell, type Column, textTable } from "../text_table.ts";
+import { demandBar } from "./demand_bar.ts";
+import type { TopNode, TopPod, TopView } from "./top_view.ts";
+
+/** How it is shown. */
+export interface TopLook extends TerminalLook {
+  /** More columns. @default {false} */
+  readonly wide?: boolean;
+  /** Pods of several namespaces may be there. @default {true} */
+  readonly namespaces?: boolean;
+  /** Lines of the screen; pods beyond them are counted, not shown. All of them when absent. */
+  readonly rows?: number;
+}
+
+/** Throttled ms/s above which a pod suffers, and above which it is worth a look. */
+const SUFFERS = 100;
+const NOTICEABLE = 20;
+const NODE_BAR = 20;
+
+/** Columns that only some tables have. */
+const BAR = "DEMAND/LIMIT";
+const AGE = "AGE";
+const NAMESPACE = "NAMESPACE";
+
+interface TopColumn extends Column {
+  readonly cell: (pod: TopPod) => Cell;
+  /** In wide tables only. */
+  readonly wide?: true;
+  /** Left out first where lines are too long: the highest goes first. */
+  readonly luxury?: number;
+}
+
+const number = (head: string, cell: TopColumn["cell"]): TopColumn => ({
+  head,
+  align: "right",
+  cell,
+});
+
+const COLUMNS: readonly TopColumn[] = [
+  { head: NAMESPACE, cell: ({ namespace }) => ({ text: namespace }), luxury: 2 },
+  { head: "POD", cell: ({ pod }) => ({ text: pod }) },
+  number("USAGE", ({ usage }) => ({ text: cpuText(usage) })),
+  number("DEMAND", ({ demand }) => ({ text: cpuText(demand) })),
+  number("LIMIT", limitCell),
+  { head: BAR, cell: barCell, luxury: 3 },
+  number("THROTTLED", throttledCell),
+  { ...number("PRICE", ({ price }) => ({ text: priceText(price) })), luxury: 4 },
+  { head: "REASON", cell: reasonCell },
+  { head: "NODE", cell: ({ node }) => ({ text: node }), wide: true },
+  { ...number("OWN", ({ ownLimit }) => ({ text: cpuText(ownLimit) })), wide: true },
+  { ...number("FLOOR", ({ floor }) => ({ text: cpuText(floor) })), wide: true },
+  { ...number("CEILING", ({ ceiling }) => ({ text: cpuText(ceiling) })), wide: true },
+  number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),
+];
+
+/** The screen, each line ended by a line feed. */
+export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): string {
+  const { rows = Infinity, columns = Infinity } = look;
+  const footer = [
+    ...nodes.map((node) => nodeLine(node, { nodes, look })),
+    ...notes.map((note) => paint(note, "yellow", look)),
+  ];
+  // Lines that are too long are continued by the terminal on the next.
+  const plain = [...nodes.map((node) => nodeLine(node, { nodes, look: {} })), ...notes];
+  const height = plain.reduce(
+    (sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)),
+    0,
+  );
+  // The others: the table's head, pods that are counted, space before the footer, the cursor's line.
+  const room = Math.max(1, rows - height - 4);
+  const shown = pods.length > room ? pods.slice(0, room) : pods;
+  const more = pods.length - shown.length;
+  const lines = [
+    pods.length === 0
+      ? "No pods in the market here.\n"
+      : textTable(tableOf(shown, { all: pods, look }), look),
+    ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", look) + "\n"]),
+    ...(footer.length === 0 ? [] : ["\n", ...footer.map((line) => `${line}\n`)]),
+  ];
+  return lines.join("");
+}
+
+/** The table with as many columns as the width has room for. */
+function tableOf(
+  pods: readonly TopPod[],
+  { all, look }: { readonly all: readonly TopPod[]; readonly look: TopLook },
+): { columns: readonly Column[]; rows: Cell[][] } {
+  const { wide = false, namespaces = true, columns: width = Infinity } = look;
+  // Agents' words are less than a second old; an age says something only of the others.
+  const aged = wide || all.some(({ source }) => source === "allocation");
+  const live = all.some(({ source }) => source === "agent");
+  const wanted = COLUMNS.filter(({ head, wide: wideOnly }) => {
+    if (head === AGE) return aged;
+    if (head === NAMESPACE) return namespaces;
+    return head === BAR ? live : wide || !wideOnly;
+  });
+  for (let most = 4;; most--) {
+    const columns = wanted.filter(({ luxury = 0 }) => luxury <= most);
+    const rows = pods.map((pod) => columns.map(({ cell }) => cell(pod)));
+    const [head = ""] = textTable({ columns, rows }).split("\n");
+    const longest = Math.max(
+      head.length,
+      ...textTable({ columns, rows }).split("\n").map((line) => line.length),
+    );
+    if (longest <= width || most === 1) return { columns, rows };
+  }
+}
+
+/** `450m`; while the kubelet is on its way `200m→450m`. */
+function limitCell({ limit, enforced }: TopPod): Cell {
+  const text = cpuText(limit);
+  // The kubelet's quotas move in steps of 10 m: less is the same limit.
+  if (limit === undefined || enforced === undefined || Math.abs(limit - enforced) < 10) {
+    return { text };
+  }
+  return { text: `${cpuText(enforced)}→${text}`, how: "cyan" };
+}
+
+function barCell({ usage, demand, limit, source }: TopPod): Cell {
+  if (limit === undefined || demand === undefined || source === "allocation") return { text: "" };
+  const how: Paint = demand > limit ? "yellow" : "green";
+  return { text: demandBar({ usage: usage ?? 0, demand, limit }), how };
+}
+
+function throttledCell({ throttledMsPerSecond }: TopPod): Cell {
+  const text = throttledText(throttledMsPerSecond);
+  const value = throttledMsPerSecond ?? 0;
+  if (value > SUFFERS) return { text: `${text} ms/s`, how: "red" };
+  if (value > NOTICEABLE) return { text: `${text} ms/s`, how: "yellow" };
+  return { text: throttledMsPerSecond === undefined ? UNKNOWN : `${text} ms/s` };
+}
+
+function reasonCell({ reason, source }: TopPod): Cell {
+  const text = reason ?? UNKNOWN;
+  return source === "allocation" ? { text, how: "dim" } : { text };
+}
+
+function nodeLine(
+  node: TopNode,
+  { nodes, look }: { readonly nodes: readonly TopNode[]; readonly look: TerminalLook },
+): string {
+  const { mode, price, capacity, committed, unmanaged, ageMs, pods } = node;
+  const nameWidth = Math.max(...nodes.map((one) => one.node.length));
+  const filled = capacity > 0
+    ? Math.max(0, Math.min(NODE_BAR, Math.round(committed / capacity * NODE_BAR)))
+    : NODE_BAR;
+  const how: Paint = mode === "uncongested" ? "green" : mode === "congested" ? "yellow" : "red";
+  const bar = paint("█".repeat(filled), how, look) + "░".repeat(NODE_BAR - filled);
+  const parts = [
+    `${coresText(committed)} of ${coresText(capacity)} cores committed`,
+    `${coresText(unmanaged)} unmanaged`,
+    `${pods} ${pods === 1 ? "pod" : "pods"}`,
+    paint(mode, how, look),
+    `price ${priceText(price)}`,
+    paint(`${ageText(ageMs)} ago`, "dim", look),
+  ];
+  return `${paint(node.node.padEnd(nameWidth), "bold", look)}  ${bar}  ${parts.join(" · ")}`;
+}

@@ -1,0 +1,162 @@
+/**
+ * What `top` shows, as plain data: pods as their agents see them, and those without an agent's word as
+ * their allocations have them. Pure.
+ *
+ * @module
+ */
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../../../shared/api/reason.ts";
+import type { Mode } from "../../../shared/market/solver.ts";
+import { parseCPU } from "../../../shared/quantity.ts";
+import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
+import type { NodeReadings } from "../node_readings.ts";
+
+/** One pod. CPU in millicores; absent is what nobody knows. */
+export interface TopPod {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+  /** Whose word it is. */
+  readonly source: "agent" | "allocation";
+  /** How old that word is, ms. */
+  readonly ageMs?: number;
+  readonly usage?: number | undefined;
+  readonly demand?: number;
+  readonly need?: number;
+  /** As the market wants it. */
+  readonly limit?: number;
+  /** As the cgroup has it, or as the kubelet last reported it. */
+  readonly enforced?: number | undefined;
+  readonly ownLimit?: number;
+  readonly floor?: number;
+  readonly ceiling?: number;
+  readonly throttledMsPerSecond?: number;
+  /** 1/m; null when infinite. */
+  readonly price?: number | null;
+  readonly reason?: MarketReason | undefined;
+}
+
+/** One node with an agent. CPU in millicores. */
+export interface TopNode extends Omit<NodeView, "pods" | "at"> {
+  readonly mode: Mode;
+  /** How old the agent's word is, ms. */
+  readonly ageMs: number;
+  /** Pods in its market. */
+  readonly pods: number;
+}
+
+/** All of it. */
+export interface TopView {
+  readonly pods: readonly TopPod[];
+  readonly nodes: readonly TopNode[];
+  /** What is not as it should be, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** What pods are ordered by; by name where it is the same. */
+export type TopOrder = "throttled" | "demand" | "limit" | "name";
+
+/** All orders, for help and completion. */
+export const TOP_ORDERS: readonly TopOrder[] = ["throttled", "demand", "limit", "name"];
+
+/** Which pods, in which order. */
+export interface TopChoice {
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  /** All pods when empty. */
+  readonly pods: readonly string[];
+  readonly node?: string;
+  readonly sort: TopOrder;
+}
+
+/** Puts agents' views and allocations together; `nowMs` is wall-clock time. */
+export function topView(
+  readings: NodeReadings,
+  { choice, nowMs }: { readonly choice: TopChoice; readonly nowMs: number },
+): TopView {
+  const seen = new Set<string>();
+  const pods: TopPod[] = [];
+  for (const view of readings.views) {
+    const ageMs = Math.max(0, nowMs - Date.parse(view.at));
+    for (const pod of view.pods) {
+      seen.add(pod.uid);
+      pods.push(fromAgent(pod, { node: view.node, ageMs }));
+    }
+  }
+  for (const allocation of readings.allocations) {
+    if (!seen.has(allocation.spec.podUID)) pods.push(fromAllocation(allocation, nowMs));
+  }
+  const chosen = pods.filter((pod) => isChosen(pod, choice));
+  const missing = choice.pods.filter((name) => !chosen.some(({ pod }) => pod === name));
+  const notes = [
+    ...readings.problems,
+    ...missing.map((name) =>
+      `Pod ${name} is not in the market; see kubectl coalloc explain ${name}`
+    ),
+  ];
+  const nodes = readings.views.filter(({ node }) =>
+    choice.node === undefined || node === choice.node
+  ).map(({ pods: inMarket, at, ...rest }): TopNode => ({
+    ...rest,
+    pods: inMarket.length,
+    ageMs: Math.max(0, nowMs - Date.parse(at)),
+  })).sort((a, b) => a.node < b.node ? -1 : 1);
+  return { pods: chosen.sort(comparator(choice.sort)), nodes, notes };
+}
+
+function fromAgent(
+  { uid: _uid, containers: _containers, bounds: _bounds, heldBackMsPerSecond, ...pod }: PodView,
+  { node, ageMs }: { readonly node: string; readonly ageMs: number },
+): TopPod {
+  const throttled = heldBackMsPerSecond === undefined
+    ? {}
+    : { throttledMsPerSecond: heldBackMsPerSecond };
+  return { ...pod, node, source: "agent", ageMs, ...throttled };
+}
+
+function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number): TopPod {
+  const since = status?.lastAppliedTime ?? metadata.creationTimestamp;
+  const bounds = status?.bounds?.containers ?? [];
+  const own = (status?.originalLimits ?? []).flatMap(({ cpu }) => cpu ?? []);
+  const { market } = spec;
+  return {
+    namespace: metadata.namespace,
+    pod: spec.podName,
+    node: spec.nodeName,
+    source: "allocation",
+    ...(since === undefined ? {} : { ageMs: Math.max(0, nowMs - Date.parse(since)) }),
+    ...(market === undefined ? {} : {
+      demand: market.demand,
+      need: market.need,
+      // An infinite price is left out of the object; only an overloaded node has one.
+      ...(market.price !== undefined
+        ? { price: market.price }
+        : market.mode === "overloaded"
+        ? { price: null }
+        : {}),
+      reason: market.reason,
+    }),
+    ...(spec.desiredCPULimit === undefined ? {} : { limit: parseCPU(spec.desiredCPULimit) }),
+    ...(status?.appliedCPULimit === undefined
+      ? {}
+      : { enforced: parseCPU(status.appliedCPULimit) }),
+    ...(own.length === 0 ? {} : { ownLimit: own.reduce((sum, cpu) => sum + parseCPU(cpu), 0) }),
+    ...(bounds.length === 0 ? {} : {
+      floor: bounds.reduce((sum, { floor }) => sum + floor, 0),
+      ceiling: bounds.reduce((sum, { ceiling }) => sum + ceiling, 0),
+    }),
+  };
+}
+
+function isChosen({ namespace, pod, node }: TopPod, choice: TopChoice): boolean {
+  return (choice.namespace === undefined || choice.namespace === namespace) &&
+    (choice.node === undefined || choice.node === node) &&
+    (choice.pods.length === 0 || choice.pods.includes(pod));
+}
+
+function comparator(order: TopOrder): (a: TopPod, b: TopPod) => number {
+  const figure = ({ throttledMsPerSecond, demand, limit }: TopPod): number =>
+    ({ throttled: throttledMsPerSecond, demand, limit, name: 0 })[order] ?? -1;
+  const name = ({ namespace, pod }: TopPod): string => `${namespace}/${pod}`;
+  return (a, b) => figure(b) - figure(a) || (name(a) < name(b) ? -1 : 1);
+}

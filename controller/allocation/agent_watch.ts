@@ -1,0 +1,64 @@
+/**
+ * Keeps an eye on the agents' signs of life.
+ *
+ * @module
+ */
+import type { Clock } from "../../shared/clock.ts";
+import type { Caches } from "./caches.ts";
+import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
+
+/** What the watch looks at, and whom it tells. */
+export interface AgentWatchParts {
+  readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
+  readonly clock: Clock;
+  /** Called with each node whose agent fell silent or came back. */
+  readonly onChange: (nodeName: string) => void;
+  /** Called after each look. */
+  readonly observe: (verdict: AgentsVerdict) => void;
+}
+
+/** The watch. */
+export interface AgentWatch {
+  /** True for a node whose agent has not renewed its lease. */
+  isSilent(nodeName: string): boolean;
+  /** Looks until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** How often it looks, ms: an outage shorter than this is small against the time of silence. */
+const LOOK_MS = 10_000;
+
+/** A watch that has not looked yet. */
+export function createAgentWatch(
+  { caches, clock, onChange, observe }: AgentWatchParts,
+): AgentWatch {
+  const agents = createSilentAgents();
+  let silent: ReadonlySet<string> = new Set();
+
+  function look(): void {
+    const managedNodes = new Set<string>();
+    for (const { spec } of caches.allocations.all()) managedNodes.add(spec.nodeName);
+    const verdict = agents.look({
+      nowMs: clock.monotonic(),
+      synced: caches.leases.synced,
+      leases: caches.leases.all(),
+      managedNodes,
+      isReady: (nodeName) => caches.nodes.get(nodeName)?.ready ?? false,
+    });
+    const before = silent;
+    silent = verdict.silent;
+    for (const node of silent) if (!before.has(node)) onChange(node);
+    for (const node of before) if (!silent.has(node)) onChange(node);
+    observe(verdict);
+  }
+
+  return {
+    isSilent: (nodeName) => silent.has(nodeName),
+    async run(signal) {
+      while (!signal.aborted) {
+        look();
+        await clock.sleep(LOOK_MS, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The controller's copies of the API's state.
+ *
+ * @module
+ */
+import type { Lease } from "../../shared/api/lease.ts";
+import type { LimitRange } from "../../shared/api/limit_range.ts";
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { createInformer, type Informer } from "../../shared/control/informer.ts";
+import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
+
+/** The copies. All kinds that have a namespace but leases are indexed by it. */
+export interface Caches {
+  readonly pods: Informer<Pod>;
+  readonly namespaces: Informer<Namespace>;
+  readonly nodes: Informer<Node>;
+  readonly allocations: Informer<PodAllocation>;
+  /** Those of the agents; others do no harm. */
+  readonly leases: Informer<Lease>;
+  readonly limitRanges: Informer<LimitRange>;
+  readonly resourceQuotas: Informer<ResourceQuota>;
+}
+
+/** Where each copy comes from. */
+export type CacheSources = {
+  readonly [K in keyof Caches]: Caches[K] extends Informer<infer T> ? ListWatch<T> : never;
+};
+
+/** What every informer needs. */
+export interface CacheOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/**
+ * Leases are listed again this often, ms: a watch that has died without a word must not make every
+ * agent look silent.
+ */
+const RELIST_LEASES_MS = 120_000;
+
+function namespaceOf({ metadata }: ApiObject): string | undefined {
+  return metadata.namespace;
+}
+
+/** Copies that are empty until each is run. */
+export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
+  const indexed = { ...options, indexBy: namespaceOf };
+  return {
+    pods: createInformer({ ...indexed, source: sources.pods, name: "Pod" }),
+    namespaces: createInformer({ ...options, source: sources.namespaces, name: "Namespace" }),
+    nodes: createInformer({ ...options, source: sources.nodes, name: "Node" }),
+    allocations: createInformer({
+      ...indexed,
+      source: sources.allocations,
+      name: "PodAllocation",
+    }),
+    leases: createInformer({
+      ...options,
+      source: sources.leases,
+      name: "Lease",
+      relistEveryMs: RELIST_LEASES_MS,
+    }),
+    limitRanges: createInformer({ ...indexed, source: sources.limitRanges, name: "LimitRange" }),
+    resourceQuotas: createInformer({
+      ...indexed,
+      source: sources.resourceQuotas,
+      name: "ResourceQuota",
+    }),
+  };
+}
+
+/** The copies with their names, for whoever runs them. */
+export function namedCaches(caches: Caches): readonly (readonly [string, Informer<ApiObject>])[] {
+  return Object.entries(caches);
+}

@@ -1,0 +1,88 @@
+/**
+ * What a namespace's LimitRanges and quotas make of each container's floor and ceiling.
+ *
+ * @module
+ */
+import { type CPURanges, largestLimit } from "../../shared/actuation/cpu_range.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { splitByRequest } from "../../shared/market/pod_split.ts";
+
+/** The words of a ceiling that a quota sets. */
+export const QUOTA_BOUND = "ResourceQuota";
+
+/** A bound from above and the words for it. Millicores. */
+export interface Ceiling {
+  readonly ceiling: number;
+  readonly reason: string;
+}
+
+/** What the namespace says of one container. Millicores. */
+export interface NamespaceBound {
+  readonly floor: number;
+  readonly ceilings: readonly Ceiling[];
+}
+
+/** A container that takes part. */
+export interface BoundedSeat {
+  readonly container: PodContainer;
+  /** The user's own limit, millicores. */
+  readonly own: number;
+}
+
+/** What the bounds come from. */
+export interface NamespaceFacts {
+  readonly pod: Pod;
+  readonly limitRange: CPURanges | undefined;
+  /** What the quotas allow the pod as its total, millicores; undefined when they bind nothing. */
+  readonly quotaCeiling: number | undefined;
+}
+
+/** The namespace's bounds, in the order of the seats. */
+export function namespaceBounds(
+  seats: readonly BoundedSeat[],
+  { pod, limitRange, quotaCeiling = Infinity }: NamespaceFacts,
+): readonly NamespaceBound[] {
+  const seated = new Set(seats.map(({ container }) => container.name));
+  const others = pod.containers.reduce(
+    (sum, { name, limitCPU = 0 }) => seated.has(name) ? sum : sum + limitCPU,
+    0,
+  );
+  const requests = seats.map(({ container }) => container.requestCPU ?? 0);
+  const request = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
+  const podMost = limitRange === undefined ? Infinity : largestLimit(limitRange.pod, request);
+  const byPod = parts(podMost - others, { requests, bases: seats.map(({ own }) => own) });
+  const byQuota = parts(quotaCeiling - others, {
+    requests,
+    bases: seats.map(({ container }) => container.limitCPU ?? 0),
+  });
+  const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
+  return seats.map(({ container: { requestCPU = 0 } }, index) => ({
+    floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
+    ceilings: [
+      {
+        ceiling: limitRange === undefined
+          ? Infinity
+          : largestLimit(limitRange.container, requestCPU),
+        reason: "LimitRange",
+      },
+      { ceiling: byPod[index] ?? Infinity, reason: "LimitRange of the pod" },
+      { ceiling: byQuota[index] ?? Infinity, reason: QUOTA_BOUND },
+    ],
+  }));
+}
+
+interface Split {
+  readonly requests: readonly number[];
+  readonly bases: readonly number[];
+}
+
+/**
+ * Splits what a pod may have: each container its base first and of the rest a part by request, or
+ * all by request where the bases are too much. Nothing when there is no bound.
+ */
+function parts(total: number, { requests, bases }: Split): readonly number[] {
+  if (total === Infinity || requests.length === 0) return [];
+  const base = bases.reduce((sum, one) => sum + one, 0);
+  if (base > total) return splitByRequest(Math.max(0, total), requests);
+  return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));
+}

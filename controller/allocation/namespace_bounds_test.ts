@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import type { CPURange, CPURanges } from "../../shared/actuation/cpu_range.ts";
+import type { PodContainer } from "../../shared/api/pod.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { boundsOf } from "./bounds.ts";
+import { namespaceBounds } from "./namespace_bounds.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function ranges(container: Partial<CPURange>, pod: Partial<CPURange> = {}): CPURanges {
+  const anything = { min: 0, max: Infinity, ratio: Infinity };
+  return { container: { ...anything, ...container }, pod: { ...anything, ...pod } };
+}
+
+const app = sampleContainer({ containerID: "containerd://a" });
+const proxy = sampleContainer({ name: "proxy", containerID: "containerd://b", limitCPU: 400 });
+const seats = (containers: readonly PodContainer[]) =>
+  containers.map((container) => ({ container, own: container.limitCPU ?? 0 }));
+
+interface Choice {
+  readonly limitRange?: CPURanges;
+  readonly quotaCeiling?: number;
+  readonly others?: readonly PodContainer[];
+}
+
+/** The lowest ceiling of each container. */
+function ceilings({ limitRange, quotaCeiling, others = [] }: Choice): readonly number[] {
+  const pod = samplePod("web", { containers: [app, proxy, ...others] });
+  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quotaCeiling })
+    .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
+}
+
+test("namespaceBounds() bounds nothing where the namespace says nothing", () => {
+  assert.deepEqual(ceilings({}), [Infinity, Infinity]);
+});
+
+test("namespaceBounds() takes a container's max and ratio", () => {
+  assert.deepEqual(ceilings({ limitRange: ranges({ max: 350 }) }), [350, 350]);
+  assert.deepEqual(ceilings({ limitRange: ranges({ max: 350, ratio: 3 }) }), [300, 300]);
+});
+
+test("namespaceBounds() divides a pod's max: own limits first, the rest by request", () => {
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }) }), [400, 600]);
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { ratio: 4 }) }), [300, 500]);
+  // Own limits that are too much for it are divided by request.
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 500 }) }), [250, 250]);
+  const others = [sampleContainer({ name: "batch", requestCPU: 50, limitCPU: 300 })];
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }), others }), [250, 450]);
+});
+
+test("namespaceBounds() divides what a quota allows: present limits first", () => {
+  assert.deepEqual(ceilings({ quotaCeiling: 700 }), [250, 450]);
+  assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);
+});
+
+test("boundsOf() names the namespace's bound where it is the lowest, and lifts the floor", () => {
+  const pod = samplePod("web", { containers: [app] });
+  const draft = (choice: Choice) =>
+    boundsOf({
+      pod,
+      namespace: undefined,
+      nodeCPU: 8000,
+      ownLimits: new Map([["app", 200]]),
+      burstFactor: 4,
+      limitRange: choice.limitRange,
+      quotaCeiling: choice.quotaCeiling,
+    });
+  const cases = [
+    [{}, [100, 800, "own limit × 4"]],
+    [{ limitRange: ranges({ max: 300, min: 120 }) }, [120, 300, "LimitRange"]],
+    [{ limitRange: ranges({}, { max: 400, min: 150 }) }, [150, 400, "LimitRange of the pod"]],
+    [{ quotaCeiling: 260 }, [100, 260, "ResourceQuota"]],
+    [{ limitRange: ranges({ max: 90 }) }, [100, 100, "floor (LimitRange would be lower)"]],
+  ] as const;
+  for (const [choice, expected] of cases) {
+    const { reason, containers } = draft(choice);
+    const [bound] = containers;
+    assert.deepEqual([bound?.floor, bound?.ceiling, reason], expected);
+  }
+});

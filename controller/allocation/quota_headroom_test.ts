@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  sampleDesired,
+  samplePod,
+} from "../../tests/contract/sample_objects.ts";
+import { createQuotaLedger, quotaCeiling } from "./quota_headroom.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function quota(change: Partial<ResourceQuota> = {}, resourceVersion = "1"): ResourceQuota {
+  return {
+    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion },
+    hardLimitsCPU: 1000,
+    usedLimitsCPU: 700,
+    scopes: [],
+    ...change,
+  };
+}
+
+/** A pod with this limit, and its allocation with this need and ceiling. */
+function claimant(
+  index: number,
+  { limit, need, ceiling }: { limit: number; need: number; ceiling: number },
+): { pod: Pod; allocation: PodAllocation } {
+  const bare = samplePod(`p${index}`, { containers: [sampleContainer({ limitCPU: limit })] });
+  const pod = { ...bare, metadata: { ...bare.metadata, uid: `u${index}` } };
+  const allocation = sampleAllocation(pod);
+  const { market, ...desired } = sampleDesired("100m");
+  assert.ok(market);
+  const app = { name: "app", containerID: "c", floor: 10, ceiling, weight: 1 };
+  return {
+    pod,
+    allocation: {
+      ...allocation,
+      spec: { ...allocation.spec, ...desired, market: { ...market, need } },
+      status: { bounds: { revision: 1, reason: "", containers: [app] } },
+    },
+  };
+}
+
+test("headroom() is the least that any quota leaves, of those that count CPU limits", () => {
+  const ledger = createQuotaLedger();
+  const { hardLimitsCPU: _none, ...ofMemory } = quota();
+  assert.equal(ledger.headroom([]), undefined);
+  assert.equal(ledger.headroom([ofMemory]), undefined);
+  assert.equal(ledger.headroom([quota({ hardLimitsCPU: 1, scopes: ["BestEffort"] })]), undefined);
+  assert.equal(ledger.headroom([quota(), quota({ hardLimitsCPU: 800 })]), 100);
+  assert.equal(ledger.headroom([quota({ usedLimitsCPU: 1300 })]), -300);
+});
+
+test("headroom() counts accepted raises until the quota is seen in another version", () => {
+  const ledger = createQuotaLedger();
+  ledger.note([quota()], 50);
+  ledger.note([quota()], 30);
+  ledger.note([quota()], -70);
+  assert.equal(ledger.headroom([quota()]), 220);
+  assert.equal(ledger.headroom([quota({ usedLimitsCPU: 780 }, "2")]), 220);
+});
+
+test("quotaCeiling() divides the headroom among pods whose need reaches their ceiling", () => {
+  const full = { limit: 200, need: 400, ceiling: 400 };
+  const modest = { limit: 200, need: 150, ceiling: 400 };
+  const pods = [full, full, modest].map((sizes, index) => claimant(index, sizes));
+  const allocations = pods.map(({ allocation }) => allocation);
+  const ceilings = pods.map(({ pod }) => quotaCeiling({ pod, headroom: 150, allocations }));
+  assert.deepEqual(ceilings, [270, 270, 350]);
+  const none = pods.map(({ pod }) => quotaCeiling({ pod, headroom: -10, allocations }));
+  assert.deepEqual(none, [200, 200, 200]);
+});
+
+test("quotaCeiling() gives claimants parts whose sum is no more than the headroom", () => {
+  const sizes = fc.record({
+    limit: fc.integer({ min: 1, max: 200 }).map((steps) => steps * 10),
+    need: fc.integer({ min: 1, max: 500 }),
+    ceiling: fc.integer({ min: 1, max: 500 }),
+  });
+  fc.assert(
+    fc.property(fc.array(sizes, { maxLength: 8 }), fc.integer({ min: -50, max: 5000 }), (
+      list,
+      headroom,
+    ) => {
+      const pods = list.map((one, index) => claimant(index, one));
+      const allocations = pods.map(({ allocation }) => allocation);
+      let parts = 0;
+      for (const [index, { pod }] of pods.entries()) {
+        const { limit = 0, need = 0, ceiling = 0 } = list[index] ?? {};
+        const part = quotaCeiling({ pod, headroom, allocations }) - limit;
+        assert.ok(part >= 0 && part <= Math.max(0, headroom));
+        if (need >= ceiling) parts += part;
+      }
+      assert.ok(parts <= Math.max(0, headroom));
+    }),
+  );
+});

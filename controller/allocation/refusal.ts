@@ -1,0 +1,37 @@
+/**
+ * What a refused resize means: for what to do next, and in a word.
+ *
+ * @module
+ */
+import type { ApiError } from "../../shared/api/api_error.ts";
+import type { EnforcementReason } from "../../shared/api/reason.ts";
+
+/** What to do next. */
+export type RefusalKind = "gone" | "conflict" | "busy" | "refused";
+
+/**
+ * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that
+ * the pod is gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. A
+ * webhook that can't be reached (500) concerns the pods that it is for, not the whole queue.
+ */
+export function refusalKind({ status, message }: ApiError): RefusalKind {
+  if (status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message))) return "gone";
+  if (status === 409) return "conflict";
+  if (/failed calling webhook/i.test(message)) return "refused";
+  return status === 429 || status >= 500 || status === 0 ? "busy" : "refused";
+}
+
+/** Words of a kube-apiserver 1.36; a webhook or policy chooses its own status, mostly 400 to 403. */
+const WORDS: readonly (readonly [RegExp, EnforcementReason])[] = [
+  [/^admission webhook .* denied/is, "AdmissionDenied"],
+  [/ValidatingAdmissionPolicy .* denied/is, "AdmissionDenied"],
+  [/exceeded quota/i, "QuotaExceeded"],
+  [/(maximum|minimum) \S+ usage per (container|pod)|max limit to request ratio per/i, "LimitRange"],
+  [/node didn't have enough/i, "NodeCapacity"],
+];
+
+/** The reason word of a refusal: that of its cause where the server names one. */
+export function refusalReason({ causes, message }: ApiError): EnforcementReason {
+  if (causes.includes("NodeCapacity")) return "NodeCapacity";
+  return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? "Refused";
+}

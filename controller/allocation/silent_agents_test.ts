@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import type { Lease } from "../../shared/api/lease.ts";
+import { type AgentsView, createSilentAgents, SILENCE_MS } from "./silent_agents.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function lease(nodeName: string, renewTimeMs: number): Lease {
+  return {
+    metadata: { ...agentLeaseRef(nodeName), uid: nodeName, resourceVersion: `${renewTimeMs}` },
+    holder: nodeName,
+    durationSeconds: 60,
+    acquireTimeMs: 0,
+    renewTimeMs,
+    transitions: 0,
+  };
+}
+
+function view(nowMs: number, change: Partial<AgentsView> = {}): AgentsView {
+  return { nowMs, synced: true, leases: [], managedNodes: [], isReady: () => true, ...change };
+}
+
+test("look() calls an agent silent 5 min after the last renewal that it saw", () => {
+  const agents = createSilentAgents();
+  const stuck = { leases: [lease("a", 7)] };
+  assert.deepEqual([...agents.look(view(1000, stuck)).silent], []);
+  assert.deepEqual([...agents.look(view(1000 + SILENCE_MS - 1, stuck)).silent], []);
+  assert.deepEqual([...agents.look(view(1000 + SILENCE_MS, stuck)).silent], ["a"]);
+  const back = agents.look(view(2000 + SILENCE_MS, { leases: [lease("a", 8)] }));
+  assert.deepEqual(back, { silent: new Set(), overdue: 0, agents: 1 });
+});
+
+test("look() goes by its own clock: what a lease says of time proves nothing", () => {
+  const agents = createSilentAgents();
+  for (const [nowMs, renewTimeMs] of [[0, 9e12], [SILENCE_MS, -9e12], [2 * SILENCE_MS, 5]]) {
+    const leases = [lease("a", renewTimeMs ?? 0)];
+    assert.equal(agents.look(view(nowMs ?? 0, { leases })).silent.size, 0);
+  }
+});
+
+test("look() begins anew after each time without leases in sync", () => {
+  const agents = createSilentAgents();
+  const stuck = { leases: [lease("a", 7)] };
+  agents.look(view(0, stuck));
+  assert.equal(agents.look(view(SILENCE_MS, { ...stuck, synced: false })).silent.size, 0);
+  assert.equal(agents.look(view(SILENCE_MS + 1, stuck)).silent.size, 0);
+  assert.equal(agents.look(view(2 * SILENCE_MS, stuck)).silent.size, 0);
+  assert.equal(agents.look(view(2 * SILENCE_MS + 1, stuck)).silent.size, 1);
+});
+
+test("look() expects an agent where there are managed pods, from when it first saw them", () => {
+  const agents = createSilentAgents();
+  agents.look(view(0));
+  const managed = { managedNodes: ["a"] };
+  assert.equal(agents.look(view(100, managed)).silent.size, 0);
+  assert.equal(agents.look(view(SILENCE_MS, managed)).silent.size, 0);
+  assert.deepEqual([...agents.look(view(SILENCE_MS + 100, managed)).silent], ["a"]);
+});
+
+test("look() expects nothing of a node that is not Ready, nor of another's lease", () => {
+  const agents = createSilentAgents();
+  const leader = {
+    ...lease("a", 1),
+    metadata: { ...lease("a", 1).metadata, name: "mbcas-controller" },
+  };
+  const change = { leases: [lease("a", 1), leader], isReady: () => false };
+  agents.look(view(0, change));
+  assert.deepEqual(agents.look(view(SILENCE_MS, change)), {
+    silent: new Set(),
+    overdue: 0,
+    agents: 0,
+  });
+});
+
+test("look() finds nobody silent while more than one and more than 10 % are overdue", () => {
+  const silentOf = (count: number, overdue: number): number => {
+    const agents = createSilentAgents();
+    const leases = (renewTimeMs: number) =>
+      Array.from(
+        { length: count },
+        (_, index) => lease(`n${index}`, index < overdue ? 0 : renewTimeMs),
+      );
+    agents.look(view(0, { leases: leases(0) }));
+    const verdict = agents.look(view(SILENCE_MS, { leases: leases(1) }));
+    assert.equal(verdict.overdue, overdue);
+    assert.equal(verdict.agents, count);
+    return verdict.silent.size;
+  };
+  assert.deepEqual([silentOf(1, 1), silentOf(5, 1), silentOf(5, 2)], [1, 1, 0]);
+  assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
+});
+
+test("look() never finds an agent silent that was heard in the last 5 min, or too many at once", () => {
+  const step = fc.record({
+    afterMs: fc.integer({ min: 0, max: SILENCE_MS }),
+    synced: fc.boolean(),
+    renewed: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    ready: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const agents = createSilentAgents();
+      const heardMs = new Map<string, number>();
+      const renewals = Array.from({ length: 12 }, () => 0);
+      let nowMs = 0;
+      for (const { afterMs, synced, renewed, ready } of steps) {
+        nowMs += afterMs;
+        renewed.forEach((yes, index) => {
+          const name = `n${index}`;
+          if (yes) renewals[index] = (renewals[index] ?? 0) + 1;
+          if (!synced) heardMs.delete(name);
+          else if (yes || !heardMs.has(name)) heardMs.set(name, nowMs);
+        });
+        const { silent, overdue, agents: expected } = agents.look(view(nowMs, {
+          synced,
+          leases: renewals.map((renewal, index) => lease(`n${index}`, renewal)),
+          isReady: (name) => ready[Number(name.slice(1))] ?? false,
+        }));
+        for (const name of silent) {
+          assert.ok(nowMs - (heardMs.get(name) ?? Infinity) >= SILENCE_MS);
+          assert.ok(ready[Number(name.slice(1))]);
+        }
+        assert.ok(silent.size <= Math.max(1, expected / 10));
+        assert.ok(silent.size === overdue || silent.size === 0);
+        if (!synced) assert.equal(overdue, 0);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,35 @@
+/**
+ * What a pod's event stream hears of a new status.
+ *
+ * @module
+ */
+import type { Decision } from "../../shared/actuation/decide.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import { formatCPU } from "../../shared/quantity.ts";
+import { ownValues } from "./own_limits.ts";
+import type { PodEvent } from "./ports.ts";
+
+/** A message and its kind. */
+export type EventWords = Pick<PodEvent, "reason" | "message">;
+
+/** The event for the status that follows a decision; undefined when there is nothing to tell. */
+export function statusEvent(
+  before: PodAllocation,
+  { decision, status }: { readonly decision: Decision; readonly status: PodAllocationStatus },
+): EventWords | undefined {
+  const { reason, message = "" } = decision;
+  if (reason === "Restored") return { reason: "CPULimitsRestored", message };
+  if (reason !== "Applied") return { reason: "CPULimitHeld", message: `${reason}: ${message}` };
+  const from = before.status?.appliedCPULimit ?? ownTotal(before);
+  if (from === status.appliedCPULimit) return undefined;
+  const change = `${from} → ${status.appliedCPULimit ?? "unknown"}`;
+  const why = before.spec.market?.reason ?? "";
+  return { reason: "CPULimitApplied", message: `${change} (${why})` };
+}
+
+/** The user's own limit of the whole pod, as a quantity. */
+function ownTotal({ status }: PodAllocation): string {
+  let total = 0;
+  for (const limit of ownValues(status?.originalLimits).values()) total += limit;
+  return formatCPU(total);
+}

@@ -1,0 +1,74 @@
+/**
+ * How long it takes from an agent's decision to the kubelet's confirmation, as the controller sees
+ * it: from the moment at which new desired limits reach it to that at which the pod's status shows
+ * them.
+ *
+ * @module
+ */
+import { isApplied } from "../shared/actuation/checks/already_there.ts";
+import type { Pod } from "../shared/api/pod.ts";
+import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Informer } from "../shared/control/informer.ts";
+import { parseCPU } from "../shared/quantity.ts";
+
+/** What is watched, and who hears of each confirmation. */
+export interface ConfirmationWatchParts {
+  readonly pods: Informer<Pod>;
+  readonly allocations: Informer<PodAllocation>;
+  readonly clock: Clock;
+  readonly onConfirmed: (waitedMs: number) => void;
+}
+
+interface Seen {
+  readonly podKey: string;
+  readonly desired: string;
+  /** When the desired limits came, ms; undefined once they are there or when nobody saw them come. */
+  sinceMs: number | undefined;
+}
+
+/** Watches until the returned function is called. Of decisions that follow each other the last counts. */
+export function watchConfirmations(
+  { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,
+): () => void {
+  const seen = new Map<string, Seen>();
+  const keyOfPod = new Map<string, string>();
+
+  function takeAllocation(key: string): void {
+    const old = seen.get(key);
+    const allocation = allocations.get(key);
+    if (allocation === undefined) {
+      seen.delete(key);
+      if (old !== undefined && keyOfPod.get(old.podKey) === key) keyOfPod.delete(old.podKey);
+      return;
+    }
+    const { podName, containers = [] } = allocation.spec;
+    const desired = JSON.stringify(containers);
+    if (old?.desired === desired) return;
+    const podKey = `${allocation.metadata.namespace}/${podName}`;
+    keyOfPod.set(podKey, key);
+    seen.set(key, { podKey, desired, sinceMs: old === undefined ? undefined : clock.monotonic() });
+    takePod(podKey);
+  }
+
+  function takePod(podKey: string): void {
+    const key = keyOfPod.get(podKey);
+    const entry = key === undefined ? undefined : seen.get(key);
+    const pod = pods.get(podKey);
+    if (key === undefined || pod === undefined || entry?.sinceMs === undefined) return;
+    const { podUID, containers = [] } = allocations.get(key)?.spec ?? {};
+    if (podUID !== pod.metadata.uid || !showsAll(pod, containers)) return;
+    onConfirmed(clock.monotonic() - entry.sinceMs);
+    entry.sinceMs = undefined;
+  }
+
+  const stops = [allocations.subscribe(takeAllocation), pods.subscribe(takePod)];
+  return () => stops.forEach((stop) => stop());
+}
+
+function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
+  return limits.every(({ name, cpuLimit }) => {
+    const container = pod.containers.find((one) => one.name === name);
+    return container !== undefined && isApplied(container, parseCPU(cpuLimit));
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * The controller's ports on a real API server.
+ *
+ * @module
+ */
+import { createAllocationStore } from "../adapters/kube/allocation_store.ts";
+import { allocationListWatch } from "../adapters/kube/allocations.ts";
+import { checkAPI } from "../adapters/kube/api_checks.ts";
+import { configMapListWatch } from "../adapters/kube/config_maps.ts";
+import type { KubeConnection } from "../adapters/kube/connection.ts";
+import { createEventSink } from "../adapters/kube/event_sink.ts";
+import { createLeaseStore, leaseListWatch } from "../adapters/kube/leases.ts";
+import { limitRangeListWatch } from "../adapters/kube/limit_ranges.ts";
+import { namespaceListWatch } from "../adapters/kube/namespaces.ts";
+import { nodeListWatch } from "../adapters/kube/nodes.ts";
+import { createOwnerTemplates } from "../adapters/kube/owner_templates.ts";
+import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
+import { podListWatch } from "../adapters/kube/pods.ts";
+import { resourceQuotaListWatch } from "../adapters/kube/resource_quotas.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Log } from "../shared/log.ts";
+import type { Random } from "../shared/random.ts";
+import type { ControllerAPI } from "./run_controller.ts";
+
+/** Where the installation is, and what the adapters work with. */
+export interface ControllerAPIOptions {
+  readonly namespace: string;
+  /** The ConfigMap that is followed; null: none. */
+  readonly configMap: string | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: Random;
+  /** Under which events are reported. */
+  readonly identity: string;
+}
+
+/** The Lease over which the controllers agree. */
+const LEADER_LEASE = "mbcas-controller";
+
+/** The ports with the rights of this connection. */
+export function connectControllerAPI(
+  connection: KubeConnection,
+  { namespace, configMap, clock, log, random, identity }: ControllerAPIOptions,
+): ControllerAPI {
+  const every = { log, random };
+  return {
+    ask: (rules) => checkAPI(connection, { rules }),
+    sources: {
+      pods: podListWatch(connection, every),
+      namespaces: namespaceListWatch(connection, every),
+      nodes: nodeListWatch(connection, every),
+      allocations: allocationListWatch(connection, every),
+      leases: leaseListWatch(connection, { ...every, namespace }),
+      limitRanges: limitRangeListWatch(connection, every),
+      resourceQuotas: resourceQuotaListWatch(connection, every),
+    },
+    ...(configMap === null
+      ? {}
+      : { settings: configMapListWatch(connection, { ...every, namespace, name: configMap }) }),
+    leadership: createLeaseStore(connection, { namespace, name: LEADER_LEASE }),
+    store: createAllocationStore(connection),
+    resizer: createPodResizer(connection),
+    templates: createOwnerTemplates(connection),
+    events: createEventSink(connection, { clock, log, instance: identity }),
+  };
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { effectiveSettings, type SettingSources } from "../shared/config/effective_settings.ts";
+import type { Log } from "../shared/log.ts";
+import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
+import { createLiveSettings } from "./live_settings.ts";
+import { CONTROLLER_SETTINGS } from "./settings.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function live(sources: SettingSources = {}) {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  assert.ok(!("faults" in settings));
+  const lines: string[] = [];
+  const put = (level: string) => (message: string, fields: object = {}) =>
+    void lines.push([level, message, ...Object.values(fields)].join(" "));
+  const log: Log = {
+    debug: put("debug"),
+    info: put("info"),
+    warn: put("warn"),
+    error: put("error"),
+  };
+  const subject = createLiveSettings({ settings, sources }, log);
+  let changes = 0;
+  subject.subscribe(() => changes++);
+  return { subject, lines, changes: () => changes };
+}
+
+Deno.test({
+  name: "DEFAULT_MARKET_CONFIG is what the table of settings says",
+  permissions: PURE,
+  fn() {
+    assert.deepEqual({ ...marketConfig(live().subject.values) }, DEFAULT_MARKET_CONFIG);
+  },
+});
+
+Deno.test({
+  name: "takeFile() follows live settings, tells of the others, and keeps flags above the file",
+  permissions: PURE,
+  fn() {
+    const { subject, lines, changes } = live({ flags: new Map([["--burst-factor", "2"]]) });
+    const config = marketConfig(subject.values);
+    const text = "market: {burstFactor: 9, managementPolicy: OptIn}\n" +
+      "controller: {maxResizesPerSecond: 7, dryRun: true}";
+    subject.takeFile({ path: "f", text });
+    assert.deepEqual(
+      [config.burstFactor, config.managementPolicy, config.dryRun, config.maxResizesPerSecond],
+      [2, "OptIn", true, 50],
+    );
+    assert.equal(changes(), 1);
+    assert.deepEqual(lines, [
+      "info Setting changed market.managementPolicy OptOut OptIn file",
+      "info Setting changed controller.dryRun false true file",
+      "warn Setting changed, restart to follow it controller.maxResizesPerSecond 50 7",
+    ]);
+    subject.takeFile({ path: "f", text: "controller: {maxResizesPerSecond: 7, dryRun: true}" });
+    assert.equal(config.managementPolicy, "OptOut");
+    assert.equal(changes(), 2);
+  },
+});
+
+Deno.test({
+  name: "takeFile() refuses a text with faults as a whole, and keeps all when the file is gone",
+  permissions: PURE,
+  fn() {
+    const { subject, lines, changes } = live();
+    subject.takeFile({ path: "f", text: "market: {enabled: off, burstFactor: 0}" });
+    assert.equal(subject.valid, false);
+    subject.takeFile({ path: "f", text: undefined });
+    assert.equal(subject.values().market, true);
+    assert.equal(changes(), 0);
+    assert.match(
+      lines.join("\n"),
+      /^error Settings refused f: market\.burstFactor is "0", expected/,
+    );
+    subject.takeFile({ path: "f", text: "market: off" });
+    assert.deepEqual([subject.valid, subject.values().market, changes()], [true, false, 1]);
+  },
+});

@@ -1,0 +1,113 @@
+/**
+ * The controller: wiring.
+ *
+ * Exit codes: 0 done, 1 the cluster can't be worked with, a loop failed or the leadership was lost,
+ * 2 the settings were wrong.
+ *
+ * @module
+ */
+import { Registry } from "prom-client";
+import { healthRoutes } from "../adapters/health_routes.ts";
+import { serveHTTP } from "../adapters/http_server.ts";
+import { createJSONLog } from "../adapters/json_log.ts";
+import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
+import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
+import { registerProcessMetrics } from "../adapters/process_metrics.ts";
+import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
+import { programSignals } from "../adapters/program_signals.ts";
+import { systemClock } from "../adapters/system_clock.ts";
+import { effectiveFields } from "../shared/config/effective_settings.ts";
+import { createCaches, namedCaches } from "./allocation/caches.ts";
+import { connectControllerAPI } from "./controller_api.ts";
+import { createLiveSettings } from "./live_settings.ts";
+import { createControllerMetrics } from "./metrics.ts";
+import { runController } from "./run_controller.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+
+const text = new TextEncoder();
+const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
+
+/** Runs the controller; resolves with the exit code. */
+async function main(): Promise<number> {
+  const begun = readProgramSettings(CONTROLLER_PROGRAM, {
+    args: Deno.args,
+    env: programEnvironment(CONTROLLER_SETTINGS),
+    otherSections: OTHER_SECTIONS,
+  });
+  if ("exitCode" in begun) {
+    if (begun.exitCode === 0) print(begun.text);
+    else Deno.stderr.writeSync(text.encode(begun.text));
+    return begun.exitCode;
+  }
+
+  const { values } = begun.settings;
+  const { logLevel: level, logFormat: format, kubeconfig, namespace, configMap } = values;
+  const clock = systemClock;
+  const random = { next: () => Math.random() };
+  const log = createJSONLog({ write: print, clock, program: "controller", level, format });
+  log.info("Effective settings", effectiveFields(begun.settings));
+  const settings = createLiveSettings(begun, log);
+  const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
+
+  using signals = programSignals({
+    graceMs: values.stopGrace,
+    onDeadline() {
+      log.error("The end took too long", { graceMs: values.stopGrace });
+      Deno.exit(1);
+    },
+  });
+  const connection = kubeconfig === null
+    ? await connectInCluster()
+    : await connectKubeconfig({ path: kubeconfig });
+  const api = connectControllerAPI(connection, { ...values, clock, log, random, identity });
+  const caches = createCaches(api.sources, { clock, random, log });
+
+  const registry = new Registry();
+  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const metrics = createControllerMetrics(registry, {
+    allocations: caches.allocations.all,
+    synced: () => namedCaches(caches).map(([kind, { synced }]) => [kind, synced] as const),
+    settings: settings.values,
+    settingsValid: () => settings.valid,
+  });
+  let waitsFor: string | undefined = "the start check has not ended";
+  const server = serveHTTP(
+    healthRoutes({
+      unhealthy: () => undefined,
+      unready: () => waitsFor ?? unsynced(namedCaches(caches)),
+      registry,
+    }),
+    { address: values.listen },
+  );
+  log.info("Serving", { address: server.address, namespace, configMap: configMap ?? "none" });
+
+  try {
+    return await runController({
+      api,
+      caches,
+      clock,
+      random,
+      log,
+      settings,
+      metrics,
+      identity,
+      waitsFor: (reason) => waitsFor = reason,
+    }, signals.signal);
+  } catch (error) {
+    log.error("The controller failed", { error: String(error) });
+    return 1;
+  } finally {
+    await server.shutdown();
+    connection.close();
+    log.info("Ended", { signal: String(signals.signal.reason ?? "none") });
+  }
+}
+
+function unsynced(
+  caches: Iterable<readonly [string, { readonly synced: boolean }]>,
+): string | undefined {
+  const names = [...caches].filter(([, { synced }]) => !synced).map(([name]) => name);
+  return names.length === 0 ? undefined : `not in sync: ${names.join(", ")}`;
+}
+
+if (import.meta.main) Deno.exit(await main());

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import type { Node } from "../shared/api/node.ts";
+import type { Informer } from "../shared/control/informer.ts";
+import { silentLog } from "../shared/log.ts";
+import { isOldKubelet, reportOldKubelets } from "./old_kubelets.ts";
+
+Deno.test({
+  name: "isOldKubelet() is true below 1.33 only",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(
+      ["v1.32.9", "1.9.1", "v1.33.0-rc.1", "v1.36.3", "v2.0.0", "", "dev", undefined].map(
+        isOldKubelet,
+      ),
+      [true, true, false, false, false, false, false, false],
+    );
+  },
+});
+
+Deno.test({
+  name: "reportOldKubelets() tells of a node once, and again after it changed",
+  permissions: "none",
+  fn() {
+    const metadata = { name: "n", uid: "u", resourceVersion: "1" };
+    const node: Node = { metadata, allocatableCPU: 1000, ready: true, pressures: [] };
+    const nodes = new Map<string, Node>();
+    let listener = (_key: string): void => {};
+    const informer: Pick<Informer<Node>, "get" | "subscribe"> = {
+      get: (key) => nodes.get(key),
+      subscribe(onChange) {
+        listener = onChange;
+        return () => {};
+      },
+    };
+    const told: unknown[] = [];
+    const log = { ...silentLog, warn: (_text: string, fields?: object) => void told.push(fields) };
+    reportOldKubelets(informer, log);
+    for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
+      nodes.set("n", { ...node, kubeletVersion });
+      listener("n");
+    }
+    listener("gone");
+    assert.deepEqual(told, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
+  },
+});

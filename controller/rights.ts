@@ -1,0 +1,43 @@
+/**
+ * What the controller must be allowed to do: the list behind its ClusterRole and Role.
+ *
+ * @module
+ */
+import type { AccessRight } from "./start_check.ts";
+
+/** Where the installation is. */
+export interface RightsPlace {
+  readonly namespace: string;
+  /** Name of the ConfigMap that is followed; null: none. */
+  readonly configMap: string | null;
+}
+
+const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
+const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
+
+/** Kinds of the core group that are followed in the whole cluster. */
+const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"] as const;
+
+/** Each right by itself, so that a missing one can be named. */
+export function controllerRights({ namespace, configMap }: RightsPlace): readonly AccessRight[] {
+  const rights: AccessRight[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
+  rights.push(
+    { verb: "patch", group: "", resource: "pods", subresource: "resize" },
+    ...followed(ALLOCATIONS),
+    { verb: "create", ...ALLOCATIONS },
+    { verb: "delete", ...ALLOCATIONS },
+    { verb: "update", ...ALLOCATIONS, subresource: "status" },
+    ...followed({ ...LEASES, namespace }),
+    { verb: "get", ...LEASES, namespace },
+    { verb: "create", ...LEASES, namespace },
+    { verb: "update", ...LEASES, namespace },
+  );
+  if (configMap !== null) {
+    rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));
+  }
+  return rights;
+}
+
+function followed(kind: Omit<AccessRight, "verb">): AccessRight[] {
+  return ["list", "watch"].map((verb) => ({ verb, ...kind }));
+}

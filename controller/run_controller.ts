@@ -1,0 +1,186 @@
+/**
+ * The controller from its start check to its end, on whatever API it is given: the real one, or a
+ * simulated one in virtual time.
+ *
+ * @module
+ */
+import type { ConfigMap } from "../shared/api/config_map.ts";
+import type { Clock } from "../shared/clock.ts";
+import { createInformer, type Informer } from "../shared/control/informer.ts";
+import {
+  type ElectionEnd,
+  type LeaseStore,
+  runLeaderElection,
+} from "../shared/control/leader_election.ts";
+import type { ListWatch } from "../shared/control/list_watch.ts";
+import { createSupervisor } from "../shared/control/supervisor.ts";
+import type { Log } from "../shared/log.ts";
+import type { Random } from "../shared/random.ts";
+import { runAllocationLoop } from "./allocation/allocation_loop.ts";
+import { type Caches, type CacheSources, namedCaches } from "./allocation/caches.ts";
+import type { AllocationStore, EventSink, OwnerTemplates, PodResizer } from "./allocation/ports.ts";
+import { marketConfig } from "./config.ts";
+import { watchConfirmations } from "./confirmation_watch.ts";
+import type { LiveSettings } from "./live_settings.ts";
+import type { ControllerMetrics } from "./metrics.ts";
+import { reportOldKubelets } from "./old_kubelets.ts";
+import { controllerRights } from "./rights.ts";
+import { type AskCluster, startCheck } from "./start_check.ts";
+
+/** All that the controller asks of the API. */
+export interface ControllerAPI {
+  readonly ask: AskCluster;
+  readonly sources: CacheSources;
+  /** The installation's settings; absent: they are not followed. */
+  readonly settings?: ListWatch<ConfigMap>;
+  readonly leadership: LeaseStore;
+  readonly store: AllocationStore;
+  readonly resizer: PodResizer;
+  readonly templates: OwnerTemplates;
+  /** A sink and the loop that empties it. */
+  readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
+}
+
+/** What the controller runs with. */
+export interface ControllerParts {
+  readonly api: ControllerAPI;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly settings: LiveSettings;
+  readonly metrics: ControllerMetrics;
+  /** Unlike that of any other controller, in this life and the next. */
+  readonly identity: string;
+  /** Hears what the start waits for; undefined once it may begin. */
+  readonly waitsFor: (reason: string | undefined) => void;
+}
+
+/** The key of the ConfigMap under which the settings file stands. */
+const SETTINGS_KEY = "config.yaml";
+
+/**
+ * Runs until `signal` is aborted. Resolves with the program's exit code: 0 after a clean end, 1 when
+ * the cluster can't be worked with or the leadership was lost: to begin anew is then the cleanest.
+ * Throws the failure of a loop.
+ */
+export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
+  const { api, caches, clock, random, log, settings } = parts;
+  const { namespace, configMap, stopGrace } = settings.values();
+  const verdict = await startCheck({
+    ...parts,
+    ask: api.ask,
+    rights: controllerRights({ namespace, configMap }),
+  }, signal);
+  if (verdict === "stopped") return 0;
+  if (verdict !== "ready") {
+    for (const fault of verdict.faults) log.error(fault);
+    return 1;
+  }
+
+  const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
+  for (const [name, informer] of namedCaches(caches)) {
+    supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
+  }
+  supervisor.supervise("events", api.events.run(supervisor.signal));
+  const followed = followSettings(parts);
+  if (followed !== undefined) {
+    supervisor.supervise("cache of settings", followed.run(supervisor.signal));
+  }
+  const unsubscribe = reportOldKubelets(caches.nodes, log);
+
+  const leave = new AbortController();
+  const stop = (): void => leave.abort();
+  for (const wish of [signal, supervisor.signal]) {
+    wish.addEventListener("abort", stop, { once: true });
+  }
+  if (signal.aborted) stop();
+  const outcome: { end: ElectionEnd } = { end: "stopped" };
+  const election = runLeaderElection({
+    store: api.leadership,
+    clock,
+    random,
+    log,
+    identity: parts.identity,
+    async lead(term) {
+      // Not a single change by settings that are out of date, such as a market that is off by now.
+      if (followed === undefined || await followed.whenSynced(term)) await lead(parts, term);
+    },
+  }, leave.signal);
+  // The caches go on until the work that reads them has ended.
+  supervisor.supervise(
+    "election",
+    election.then((how) => void (outcome.end = how)).finally(supervisor.stop),
+  );
+  try {
+    await supervisor.done();
+  } finally {
+    signal.removeEventListener("abort", stop);
+    unsubscribe();
+  }
+  return outcome.end === "lost" ? 1 : 0;
+}
+
+/** The leader's work. Requests under way at its end get half of the grace. */
+async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
+  const { api, caches, clock, log, settings, metrics } = parts;
+  const { pods, allocations } = caches;
+  const ended = new AbortController();
+  const graceMs = settings.values().stopGrace / 2;
+  const unsubscribe = watchConfirmations({
+    pods,
+    allocations,
+    clock,
+    onConfirmed: metrics.decisionConfirmed,
+  });
+  metrics.leads(true);
+  const work = runAllocationLoop({
+    caches,
+    store: api.store,
+    resizer: api.resizer,
+    templates: api.templates,
+    events: api.events,
+    clock,
+    log,
+    config: marketConfig(settings.values),
+    onConfigChange: settings.subscribe,
+    observer: metrics,
+  }, term).finally(() => ended.abort());
+  const late = (async () => {
+    await aborted(term, ended.signal);
+    await clock.sleep(graceMs, ended.signal);
+    if (!ended.signal.aborted) log.warn("Requests are still under way at the end", { graceMs });
+  })();
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    metrics.leads(false);
+    unsubscribe();
+  }
+}
+
+/** Resolves when either is aborted. */
+function aborted(one: AbortSignal, other: AbortSignal): Promise<void> {
+  if (one.aborted || other.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    for (const signal of [one, other]) {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    }
+  });
+}
+
+/** A copy of the installation's settings that hands on each new text. */
+function followSettings(
+  { api, clock, random, log, settings }: ControllerParts,
+): Informer<ConfigMap> | undefined {
+  if (api.settings === undefined) return undefined;
+  const source = api.settings;
+  const informer = createInformer({ source, clock, random, log, name: "ConfigMap" });
+  informer.subscribe((key) =>
+    settings.takeFile({
+      path: `configmap ${key}`,
+      text: informer.get(key)?.data[SETTINGS_KEY],
+    })
+  );
+  return informer;
+}

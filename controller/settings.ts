@@ -1,0 +1,144 @@
+/**
+ * The controller's table of settings.
+ *
+ * @module
+ */
+import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
+import type { Setting, SettingValues } from "../shared/config/setting.ts";
+import {
+  choiceKind,
+  durationKind,
+  listenKind,
+  numberKind,
+  optionalKind,
+  switchKind,
+  textKind,
+  wordsKind,
+} from "../shared/config/setting_kinds.ts";
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** All that can be set, in the order in which it is shown. */
+export const CONTROLLER_SETTINGS = {
+  ...PROGRAM_ROWS,
+  namespace: row({
+    key: "namespace",
+    flag: "--namespace",
+    env: "POD_NAMESPACE",
+    default: "mbcas-system",
+    description: "The namespace of the installation, with its leases and settings",
+    kind: textKind("a namespace"),
+  }),
+  identity: row({
+    key: "identity",
+    flag: "--identity",
+    env: "POD_NAME",
+    default: "",
+    description: "The name in the leader's lease, completed by a random part",
+    kind: optionalKind(textKind("a name")),
+  }),
+  configMap: row({
+    key: "configMap",
+    flag: "--config-map",
+    env: "MBCAS_CONFIG_MAP",
+    default: "mbcas-config",
+    description: "The ConfigMap whose key config.yaml is followed while running; empty: none",
+    kind: optionalKind(textKind("a ConfigMap's name")),
+  }),
+  market: row({
+    key: "market.enabled",
+    flag: "--market",
+    env: "MBCAS_MARKET",
+    default: "on",
+    description: "off gives every pod its own limits back; `market: off` in the file says the same",
+    kind: switchKind,
+    shorthand: true,
+    live: true,
+  }),
+  managementPolicy: row({
+    key: "market.managementPolicy",
+    flag: "--management-policy",
+    env: "MBCAS_MANAGEMENT_POLICY",
+    default: "OptOut",
+    description: "OptIn takes only pods of namespaces labelled mbcas.io/managed=true",
+    kind: choiceKind(["OptOut", "OptIn"]),
+    live: true,
+  }),
+  excludedNamespaces: row({
+    key: "market.excludedNamespaces",
+    flag: "--excluded-namespaces",
+    env: "MBCAS_EXCLUDED_NAMESPACES",
+    default: "kube-system,kube-public,kube-node-lease,mbcas-system",
+    description: "Namespaces whose pods are left alone; a list in the file",
+    kind: wordsKind("names of namespaces, separated by commas", NAME),
+    live: true,
+  }),
+  burstFactor: row({
+    key: "market.burstFactor",
+    flag: "--burst-factor",
+    env: "MBCAS_BURST_FACTOR",
+    default: "4",
+    description: "Ceiling of a limit as a multiple of the user's own; 1 = never above",
+    kind: numberKind({ least: 1, most: 1000 }),
+    live: true,
+  }),
+  dryRun: row({
+    key: "controller.dryRun",
+    flag: "--dry-run",
+    env: "MBCAS_DRY_RUN",
+    default: "false",
+    description: "Everything but the patch; the status says what would be changed",
+    kind: switchKind,
+    live: true,
+  }),
+  maxResizesPerSecond: row({
+    key: "controller.maxResizesPerSecond",
+    flag: "--max-resizes-per-second",
+    env: "MBCAS_MAX_RESIZES_PER_SECOND",
+    default: "50",
+    description: "Changes of limits per second in the whole cluster",
+    kind: numberKind({ least: 0.01, most: 10_000 }),
+  }),
+  maxNewAllocationsPerSecond: row({
+    key: "controller.maxNewAllocationsPerSecond",
+    flag: "--max-new-allocations-per-second",
+    env: "MBCAS_MAX_NEW_ALLOCATIONS_PER_SECOND",
+    default: "50",
+    description: "Pods that enter the market per second",
+    kind: numberKind({ least: 0.01, most: 10_000 }),
+  }),
+  listen: row({
+    key: "controller.listen",
+    flag: "--listen",
+    env: "MBCAS_CONTROLLER_LISTEN",
+    default: ":8080",
+    description: "Where /healthz, /readyz and /metrics are served",
+    kind: listenKind,
+  }),
+  stopGrace: row({
+    key: "controller.stopGrace",
+    flag: "--stop-grace",
+    env: "MBCAS_CONTROLLER_STOP_GRACE",
+    default: "10s",
+    description: "Time for a clean end after SIGTERM; requests under way get half of it",
+    kind: durationKind({ leastMs: 1000, mostMs: 300_000 }),
+  }),
+};
+
+/** The controller's settings. */
+export type ControllerSettings = SettingValues<typeof CONTROLLER_SETTINGS>;
+
+/** The program as its `--help` presents it. */
+export const CONTROLLER_PROGRAM = {
+  name: "mbcas-controller",
+  description: "Publishes the market's bounds and enforces its limits on pods.",
+  table: CONTROLLER_SETTINGS,
+} as const;
+
+/** Sections of the settings file that the agent checks. */
+export const OTHER_SECTIONS: readonly string[] = ["agent"];
+
+/** Keeps the type of the value while the row is checked. */
+function row<T>(setting: Setting<T>): Setting<T> {
+  return setting;
+}

@@ -1,0 +1,108 @@
+/**
+ * Before anything else: can this cluster do what the controller needs, and may the controller do it?
+ *
+ * @module
+ */
+import { ApiError } from "../shared/api/api_error.ts";
+import type { Clock } from "../shared/clock.ts";
+import { spreadBackoffDelay } from "../shared/control/backoff.ts";
+import type { Log } from "../shared/log.ts";
+import type { Random } from "../shared/random.ts";
+
+/** Something that the controller must be allowed to do, in the words of RBAC. */
+export interface AccessRight {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Absent: in all namespaces, or of a kind without one. */
+  readonly namespace?: string;
+  /** One object by its name. */
+  readonly name?: string;
+}
+
+/** What the server said. */
+export interface ClusterFindings {
+  /** For instance `v1.36.3`. */
+  readonly serverVersion: string;
+  readonly servesPodResize: boolean;
+  readonly servesAllocations: boolean;
+  /** Rights that were asked for and are not given. */
+  readonly missingRights: readonly AccessRight[];
+}
+
+/** Asks the server all of it. Throws an `ApiError` when it does not answer. */
+export type AskCluster = (rights: readonly AccessRight[]) => Promise<ClusterFindings>;
+
+/** What the check needs. */
+export interface StartCheckParts {
+  readonly ask: AskCluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly rights: readonly AccessRight[];
+  /** Hears why the controller is not ready; undefined once it may begin. */
+  readonly waitsFor: (reason: string | undefined) => void;
+}
+
+/** How the check ended: all is there, it can't ever work, or it was stopped while it waited. */
+export type StartVerdict = { readonly faults: readonly string[] } | "ready" | "stopped";
+
+/** Shortest and longest wait between two looks, ms. */
+const WAIT = { minMs: 1000, maxMs: 15_000 } as const;
+
+const NO_DEFINITION =
+  "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply manifests/crds";
+
+/**
+ * Asks until all is there. A server that does not answer and a definition that is missing are waited
+ * for; a server without `pods/resize` and missing rights are faults, which only a person can mend.
+ */
+export async function startCheck(
+  { ask, clock, random, log, rights, waitsFor }: StartCheckParts,
+  signal: AbortSignal,
+): Promise<StartVerdict> {
+  for (let failures = 1; !signal.aborted; failures++) {
+    let reason = NO_DEFINITION;
+    try {
+      const findings = await ask(rights);
+      const faults = faultsOf(findings);
+      if (faults.length > 0) return { faults };
+      if (findings.servesAllocations) {
+        waitsFor(undefined);
+        log.info("The cluster has what is needed", { server: findings.serverVersion });
+        return "ready";
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      reason = `the API server does not answer the start check: ${error.message}`;
+    }
+    const waitMs = spreadBackoffDelay(failures, { ...WAIT, random });
+    waitsFor(reason);
+    log.warn("Waiting", { reason, waitMs: Math.round(waitMs) });
+    await clock.sleep(waitMs, signal);
+  }
+  return "stopped";
+}
+
+function faultsOf({ servesPodResize, serverVersion, missingRights }: ClusterFindings): string[] {
+  const faults = missingRights.map((right) =>
+    `Cannot run: the account may not ${inWords(right)}; apply manifests/base again`
+  );
+  if (!servesPodResize) {
+    faults.unshift(
+      `Cannot manage CPU limits: the API server (${serverVersion}) does not serve pods/resize; it ` +
+        "needs Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on",
+    );
+  }
+  return faults;
+}
+
+/** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */
+function inWords({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
+  const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const full = group === "" ? kind : `${kind}.${group}`;
+  const which = name === undefined ? full : `${full} "${name}"`;
+  return `${verb} ${which}${namespace === undefined ? "" : ` in ${namespace}`}`;
+}

@@ -1,0 +1,47 @@
+/**
+ * What the LimitRanges of a namespace come to.
+ *
+ * @module
+ */
+import type { LimitRange, LimitRangeItem } from "../api/limit_range.ts";
+
+/** A range of CPU requests and limits. Millicores. */
+export interface CPURange {
+  /** 0 when there is none. */
+  readonly min: number;
+  /** Infinity when there is none. */
+  readonly max: number;
+  /** The largest limit / request; Infinity when there is none. */
+  readonly ratio: number;
+}
+
+/** The ranges of a namespace, for each container and for the sums of a pod. */
+export interface CPURanges {
+  readonly container: CPURange;
+  readonly pod: CPURange;
+}
+
+const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
+
+function narrowed(range: CPURange, { min, max, ratio }: LimitRangeItem): CPURange {
+  return {
+    min: Math.max(range.min, min ?? 0),
+    max: Math.min(range.max, max ?? Infinity),
+    ratio: Math.min(range.ratio, ratio ?? Infinity),
+  };
+}
+
+/** All LimitRanges together, since each one counts; undefined when none speaks of CPU. */
+export function cpuRangesOf(limitRanges: readonly LimitRange[]): CPURanges | undefined {
+  const items = limitRanges.flatMap((one) => one.items);
+  if (items.length === 0) return undefined;
+  const of = (type: LimitRangeItem["type"]): CPURange =>
+    items.filter((item) => item.type === type).reduce(narrowed, ANYTHING);
+  return { container: of("Container"), pod: of("Pod") };
+}
+
+/** The largest limit that a range allows beside this request, whole millicores or Infinity. */
+export function largestLimit({ max, ratio }: CPURange, request: number): number {
+  // Without a request the ratio can't be computed, and the server refuses whatever the limit is.
+  return Math.min(max, ratio === Infinity ? Infinity : Math.floor(ratio * request));
+}

@@ -1,0 +1,104 @@
+/**
+ * Who takes part in the market.
+ *
+ * @module
+ */
+import type { Namespace } from "../api/namespace.ts";
+import type { Pod } from "../api/pod.ts";
+import type { EnforcementReason } from "../api/reason.ts";
+
+/** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
+export const MANAGED = "mbcas.io/managed";
+
+/** Why a pod takes no part. */
+export interface OutOfScope {
+  readonly reason: EnforcementReason;
+  readonly message: string;
+}
+
+/** The settings that decide who takes part. */
+export interface ScopeSettings {
+  /** False: nobody does. */
+  readonly market: boolean;
+  /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
+  readonly managementPolicy: "OptOut" | "OptIn";
+  readonly excludedNamespaces: readonly string[];
+}
+
+/** What the rules look at. */
+export interface ScopeSubject {
+  readonly pod: Pod;
+  readonly namespace: Namespace | undefined;
+  readonly config: ScopeSettings;
+}
+
+type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
+
+/** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
+function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): string | undefined {
+  const label = metadata.labels[MANAGED];
+  const annotation = metadata.annotations[MANAGED];
+  return annotation === "false" ? annotation : label ?? annotation;
+}
+
+const marketIsOff: ScopeRule = ({ config }) =>
+  config.market
+    ? undefined
+    : { reason: "MarketOff", message: "the configuration switches the market off" };
+
+const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
+  config.excludedNamespaces.includes(pod.metadata.namespace)
+    ? {
+      reason: "NamespaceExcluded",
+      message: `the configuration excludes namespace ${pod.metadata.namespace}`,
+    }
+    : undefined;
+
+/** The pod's word stands over the namespace's; under `OptIn` the namespace must be labelled too. */
+const optedOut: ScopeRule = ({ pod, namespace, config }) => {
+  const own = managedWord(pod);
+  const theirs = namespace === undefined ? undefined : managedWord(namespace);
+  if ((own ?? theirs) === "false") {
+    const where = own === undefined ? `namespace ${pod.metadata.namespace}` : "the pod";
+    return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
+  }
+  if (config.managementPolicy === "OptIn" && namespace?.metadata.labels[MANAGED] !== "true") {
+    return {
+      reason: "NotOptedIn",
+      message: `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`,
+    };
+  }
+  return undefined;
+};
+
+const notBurstable: ScopeRule = ({ pod }) =>
+  pod.qosClass === "Burstable"
+    ? undefined
+    : { reason: "NotBurstable", message: `the pod is ${pod.qosClass}` };
+
+const noCPULimit: ScopeRule = ({ pod }) =>
+  pod.containers.some(({ limitCPU }) => limitCPU !== undefined)
+    ? undefined
+    : { reason: "NoCPULimit", message: "no container has a CPU limit" };
+
+const RULES: readonly ScopeRule[] = [
+  marketIsOff,
+  namespaceIsExcluded,
+  optedOut,
+  notBurstable,
+  noCPULimit,
+];
+
+/** The first reason for which the pod takes no part; undefined when it does. */
+export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
+  for (const rule of RULES) {
+    const verdict = rule(subject);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+/** True while there is a running pod on a node whose readings can exist. */
+export function isLive({ phase, nodeName, metadata }: Pod): boolean {
+  return phase === "Running" && nodeName !== "" && !metadata.terminating;
+}

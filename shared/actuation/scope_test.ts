@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import type { Namespace } from "../api/namespace.ts";
+import type { Pod } from "../api/pod.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
+import { isLive, MANAGED, outOfScope } from "./scope.ts";
+
+type Words = { readonly label?: string; readonly annotation?: string };
+
+function marks({ label, annotation }: Words) {
+  return {
+    labels: label === undefined ? {} : { [MANAGED]: label },
+    annotations: annotation === undefined ? {} : { [MANAGED]: annotation },
+  };
+}
+
+function namespace(words: Words): Namespace {
+  return { metadata: { name: "shop", uid: "", resourceVersion: "", ...marks(words) } };
+}
+
+interface Choice {
+  readonly pod?: Partial<Pod>;
+  readonly word?: Words;
+  readonly theirs?: Words;
+  readonly config?: Partial<MarketConfig>;
+}
+
+function reason({ pod = {}, word = {}, theirs = {}, config = {} }: Choice): string | undefined {
+  const sample = samplePod("web");
+  return outOfScope({
+    pod: { ...sample, ...pod, metadata: { ...sample.metadata, ...marks(word) } },
+    namespace: namespace(theirs),
+    config: { ...DEFAULT_MARKET_CONFIG, ...config },
+  })?.reason;
+}
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("outOfScope() takes a Burstable pod with a CPU limit", () => {
+  assert.equal(reason({}), undefined);
+});
+
+test("outOfScope() takes nobody while the market is off", () => {
+  assert.equal(reason({ config: { market: false }, word: { label: "true" } }), "MarketOff");
+});
+
+test("outOfScope() leaves excluded namespaces alone, whatever the pod says", () => {
+  const config = { excludedNamespaces: ["shop"] };
+  assert.equal(reason({ config, word: { label: "true" } }), "NamespaceExcluded");
+});
+
+test("outOfScope() heeds the word of pod and namespace, as label or annotation", () => {
+  const words: Words[] = [{ label: "false" }, { annotation: "false" }];
+  for (const word of words) {
+    assert.equal(reason({ word }), "OptedOut");
+    assert.equal(reason({ theirs: word }), "OptedOut");
+  }
+});
+
+test("outOfScope() puts the pod's word over the namespace's", () => {
+  assert.equal(reason({ word: { label: "true" }, theirs: { label: "false" } }), undefined);
+  assert.equal(reason({ word: { label: "false" }, theirs: { label: "true" } }), "OptedOut");
+});
+
+test("outOfScope() believes the opt-out where label and annotation differ", () => {
+  assert.equal(reason({ word: { label: "true", annotation: "false" } }), "OptedOut");
+  assert.equal(reason({ word: { label: "false", annotation: "true" } }), "OptedOut");
+});
+
+test("outOfScope() asks for the namespace's label under OptIn", () => {
+  const config = { managementPolicy: "OptIn" } as const;
+  assert.equal(reason({ config }), "NotOptedIn");
+  assert.equal(reason({ config, word: { label: "true" } }), "NotOptedIn");
+  assert.equal(reason({ config, theirs: { annotation: "true" } }), "NotOptedIn");
+  assert.equal(reason({ config, theirs: { label: "true" } }), undefined);
+  assert.equal(reason({ config, theirs: { label: "true" }, word: { label: "false" } }), "OptedOut");
+  const pod = samplePod("web");
+  const unknown = { pod, namespace: undefined, config: { ...DEFAULT_MARKET_CONFIG, ...config } };
+  assert.equal(outOfScope(unknown)?.reason, "NotOptedIn");
+});
+
+test("outOfScope() leaves Guaranteed and BestEffort pods alone", () => {
+  assert.equal(reason({ pod: { qosClass: "Guaranteed" } }), "NotBurstable");
+  assert.equal(reason({ pod: { qosClass: "BestEffort" } }), "NotBurstable");
+});
+
+test("outOfScope() asks for a CPU limit on one container at least", () => {
+  const { limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
+  assert.equal(reason({ pod: { containers: [bare] } }), "NoCPULimit");
+  assert.equal(reason({ pod: { containers: [bare, sampleContainer()] } }), undefined);
+});
+
+test("isLive() wants a running pod on a node that is not terminating", () => {
+  const running: Pod = { ...samplePod("web"), phase: "Running" };
+  assert.equal(isLive(running), true);
+  assert.equal(isLive({ ...running, phase: "Pending" }), false);
+  assert.equal(isLive({ ...running, nodeName: "" }), false);
+  assert.equal(isLive({ ...running, metadata: { ...running.metadata, terminating: true } }), false);
+});

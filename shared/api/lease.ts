@@ -1,0 +1,27 @@
+/**
+ * A Lease (`coordination.k8s.io/v1`) as this product sees it: an agent's sign of life, or the
+ * leadership of the controllers.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+
+/** The trimmed Lease. Times are ms since the Unix epoch, by the writer's clock. */
+export interface Lease extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /** `spec.holderIdentity`; empty when nobody holds it. An agent's is the name of its node. */
+  readonly holder: string;
+  /** `spec.leaseDurationSeconds`; 0 when absent. */
+  readonly durationSeconds: number;
+  /** `spec.acquireTime`. */
+  readonly acquireTimeMs: number | undefined;
+  /** `spec.renewTime`. */
+  readonly renewTimeMs: number | undefined;
+  /** `spec.leaseTransitions`; 0 when absent. */
+  readonly transitions: number;
+}

@@ -1,0 +1,29 @@
+/**
+ * A LimitRange as this product sees it: what it says of CPU.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+
+/** One item of `spec.limits` that speaks of CPU; others are left out. Millicores. */
+export interface LimitRangeItem {
+  /** The range holds for each container, or for the sums of a pod. */
+  readonly type: "Container" | "Pod";
+  /** `min.cpu`, of requests and limits. */
+  readonly min?: number;
+  /** `max.cpu`, of requests and limits. */
+  readonly max?: number;
+  /** `maxLimitRequestRatio.cpu`: limit / request, without a unit. */
+  readonly ratio?: number;
+}
+
+/** The trimmed LimitRange. */
+export interface LimitRange extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly items: readonly LimitRangeItem[];
+}

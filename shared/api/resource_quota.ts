@@ -1,0 +1,28 @@
+/**
+ * A ResourceQuota as this product sees it: what it leaves of CPU limits.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+
+/** The trimmed ResourceQuota. */
+export interface ResourceQuota extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /**
+   * `limits.cpu` of `status.hard` (of `spec.hard` before the first status), millicores; absent when
+   * the quota does not bound it.
+   */
+  readonly hardLimitsCPU?: number;
+  /** `limits.cpu` of `status.used`, millicores; 0 before the first status. */
+  readonly usedLimitsCPU: number;
+  /**
+   * `spec.scopes`, and the scope names of `spec.scopeSelector`; empty when the quota is for all
+   * pods.
+   */
+  readonly scopes: readonly string[];
+}

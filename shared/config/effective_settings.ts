@@ -1,0 +1,110 @@
+/**
+ * The settings that a program runs with: flag over variable over file over default.
+ *
+ * @module
+ */
+import type { LogFields } from "../log.ts";
+import { nearestName } from "./nearest_name.ts";
+import type { Setting, SettingTable, SettingValues } from "./setting.ts";
+import { fileValues, type SettingsFile } from "./settings_file.ts";
+
+/** Where values may come from. */
+export interface SettingSources {
+  /** Texts by flag, `--burst-factor`. */
+  readonly flags?: ReadonlyMap<string, string>;
+  /** The environment, or the part of it that the program may read. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly file?: SettingsFile;
+  /** Sections of the file that another program checks: what stands there is passed over. */
+  readonly otherSections?: readonly string[];
+}
+
+/** Where a value came from. */
+export type SettingOrigin = "flag" | "environment" | "file" | "default";
+
+/** What holds. */
+export interface Effective<T extends SettingTable> {
+  readonly values: SettingValues<T>;
+  /** The text and origin of each value by key, in the order of the table. */
+  readonly origins: ReadonlyMap<string, { readonly origin: SettingOrigin; readonly text: string }>;
+}
+
+/** All that is wrong: one sentence each, with source, key, value and remedy. */
+export interface SettingFaults {
+  readonly faults: readonly string[];
+}
+
+/** Variables that begin like this are this product's: an unknown one is a misspelt one. */
+const PREFIX = "MBCAS_";
+
+/** Puts the sources together; all faults come at once. */
+export function effectiveSettings<const T extends SettingTable>(
+  table: T,
+  sources: SettingSources = {},
+): Effective<T> | SettingFaults {
+  const { env = {}, file, otherSections = [] } = sources;
+  const faults = unknownVariables(env, table);
+  const read = file === undefined ? undefined : fileValues(file, { table, otherSections });
+  if (read !== undefined) faults.push(...read.faults);
+  const given = { ...sources, path: file?.path ?? "", texts: read?.texts ?? new Map() };
+  const values: Record<string, unknown> = {};
+  const origins = new Map<string, { origin: SettingOrigin; text: string }>();
+  for (const [name, setting] of Object.entries(table)) {
+    const { origin, text, where } = chosen(setting, given);
+    const value = setting.kind.parse(text);
+    if (value === undefined) faults.push(notExpected(where, text, setting));
+    values[name] = value;
+    origins.set(setting.key, { origin, text });
+  }
+  if (faults.length > 0) return { faults };
+  return { values: values as SettingValues<T>, origins };
+}
+
+/** The effective settings as fields of one log line: `4 (default)` by key. */
+export function effectiveFields<T extends SettingTable>({ origins }: Effective<T>): LogFields {
+  return Object.fromEntries(
+    [...origins].map(([key, { origin, text }]) => [key, `${text} (${origin})`]),
+  );
+}
+
+function chosen(
+  setting: Setting<unknown>,
+  { flags, env, path, texts }: SettingSources & {
+    readonly path: string;
+    readonly texts: ReadonlyMap<string, string>;
+  },
+): { origin: SettingOrigin; text: string; where: string } {
+  const { key, flag, env: variable } = setting;
+  const typed = flag === undefined ? undefined : flags?.get(flag);
+  if (typed !== undefined) return { origin: "flag", text: typed, where: `flag ${flag}` };
+  // An empty variable is one that was not set: manifests can't leave a variable out.
+  const exported = variable === undefined ? "" : env?.[variable] ?? "";
+  if (exported !== "") return { origin: "environment", text: exported, where: `env ${variable}` };
+  const written = texts.get(key);
+  if (written !== undefined) return { origin: "file", text: written, where: `${path}: ${key}` };
+  const where = [flag, variable === undefined ? undefined : `env ${variable}`].filter(Boolean);
+  return { origin: "default", text: setting.default, where: where.join(" or ") || key };
+}
+
+function notExpected(where: string, text: string, { kind }: Setting<unknown>): string {
+  return text === ""
+    ? `${where} is not set, expected ${kind.expects}`
+    : `${where} is ${JSON.stringify(text)}, expected ${kind.expects}`;
+}
+
+function unknownVariables(
+  env: Readonly<Record<string, string>>,
+  table: SettingTable,
+): string[] {
+  const known = new Set<string>();
+  for (const { env: name } of Object.values(table)) {
+    if (name !== undefined) known.add(name);
+  }
+  return Object.keys(env).filter((name) => name.startsWith(PREFIX) && !known.has(name)).map(
+    (name) => {
+      const nearest = nearestName(name, known);
+      const remedy = nearest === undefined ? "unset it" : `did you mean ${nearest}?`;
+      return `env ${name} is not a setting; ${remedy}`;
+    },
+  );
+}

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
+import { choiceKind, numberKind, optionalKind, switchKind, wordsKind } from "./setting_kinds.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+const TABLE = {
+  burstFactor: {
+    key: "market.burstFactor",
+    flag: "--burst-factor",
+    env: "MBCAS_BURST_FACTOR",
+    default: "4",
+    description: "How far a limit may go above the user's own.",
+    kind: numberKind({ least: 1, most: 100 }),
+  },
+  enabled: {
+    key: "market.enabled",
+    flag: "--market",
+    env: "MBCAS_MARKET",
+    default: "on",
+    description: "Whether limits are set at all.",
+    kind: switchKind,
+    shorthand: true,
+  },
+  excluded: {
+    key: "market.excludedNamespaces",
+    default: "kube-system",
+    description: "Namespaces that are left alone.",
+    kind: wordsKind("names of namespaces", /^[a-z0-9-]+$/),
+  },
+  level: {
+    key: "log.level",
+    default: "info",
+    description: "How much is logged.",
+    kind: choiceKind(["info", "debug"]),
+  },
+  config: {
+    key: "config",
+    flag: "--config",
+    default: "",
+    description: "The settings file.",
+    kind: optionalKind(choiceKind(["a", "b"])),
+  },
+} as const;
+
+function faultsOf(sources: SettingSources): readonly string[] {
+  const result = effectiveSettings(TABLE, { otherSections: ["agent"], ...sources });
+  return "faults" in result ? result.faults : [];
+}
+
+const file = (text: string) => ({ path: "config.yaml", text });
+
+Deno.test({
+  name: "effectiveSettings() takes flag over variable over file over default",
+  permissions: PURE,
+  fn() {
+    const given = fc.record({
+      flag: fc.boolean(),
+      env: fc.boolean(),
+      file: fc.boolean(),
+    });
+    fc.assert(fc.property(given, (set) => {
+      const result = effectiveSettings(TABLE, {
+        flags: new Map(set.flag ? [["--burst-factor", "1"]] : []),
+        env: set.env ? { MBCAS_BURST_FACTOR: "2" } : {},
+        file: file(set.file ? "market: {burstFactor: 3}" : ""),
+      });
+      assert.ok(!("faults" in result));
+      const expected = set.flag
+        ? [1, "flag"]
+        : set.env
+        ? [2, "environment"]
+        : set.file
+        ? [3, "file"]
+        : [4, "default"];
+      const { origin } = result.origins.get("market.burstFactor") ?? {};
+      assert.deepEqual([result.values.burstFactor, origin], expected);
+    }));
+  },
+});
+
+Deno.test({
+  name: "effectiveSettings() tells all faults at once, with source, key, value and remedy",
+  permissions: PURE,
+  fn() {
+    const faults = faultsOf({
+      flags: new Map([["--market", "maybe"]]),
+      env: { MBCAS_BURST_FACTOR: "0", MBCAS_BURST_FACTR: "2", HOME: "/root" },
+      file: file(
+        "market: {burstFacter: 3, excludedNamespaces: [a, {b: 1}]}\nagent: {sampleMs: 5}\nlog: 1",
+      ),
+    });
+    assert.deepEqual([...faults].sort(), [
+      "config.yaml: log is 1, expected a map of settings",
+      "config.yaml: market.burstFacter is not a setting; did you mean market.burstFactor?",
+      'config.yaml: market.excludedNamespaces is ["a",{"b":1}], expected one value or a list',
+      'env MBCAS_BURST_FACTOR is "0", expected a number from 1 to 100',
+      "env MBCAS_BURST_FACTR is not a setting; did you mean MBCAS_BURST_FACTOR?",
+      'flag --market is "maybe", expected true, on, false or off',
+    ]);
+  },
+});
+
+Deno.test({
+  name:
+    "effectiveSettings() takes `market: off` for the whole section, and an empty variable as unset",
+  permissions: PURE,
+  fn() {
+    const result = effectiveSettings(TABLE, {
+      env: { MBCAS_BURST_FACTOR: "" },
+      file: file("market: off"),
+    });
+    assert.ok(!("faults" in result));
+    assert.deepEqual(result.values, {
+      burstFactor: 4,
+      enabled: false,
+      excluded: ["kube-system"],
+      level: "info",
+      config: null,
+    });
+    assert.deepEqual(effectiveFields(result), {
+      "market.burstFactor": "4 (default)",
+      "market.enabled": "off (file)",
+      "market.excludedNamespaces": "kube-system (default)",
+      "log.level": "info (default)",
+      config: " (default)",
+    });
+  },
+});
+
+Deno.test({
+  name: "effectiveSettings() names a file that is no YAML, or no map",
+  permissions: PURE,
+  fn() {
+    assert.match(faultsOf({ file: file("market: {") }).join(), /^config\.yaml: is not YAML: /);
+    assert.match(faultsOf({ file: file("[1]") }).join(), /^config\.yaml: is not a map of sections/);
+    assert.match(faultsOf({ file: file("log: 7") }).join(), /log is 7, expected a map/);
+    assert.deepEqual(faultsOf({ file: file("market:\n# nothing yet\n") }), []);
+  },
+});

@@ -1,0 +1,123 @@
+/**
+ * The kinds of values that settings have. Each reads the text of a flag, a variable or a scalar of
+ * the file.
+ *
+ * @module
+ */
+import type { SettingKind } from "./setting.ts";
+
+/** Bounds of a number, both included. */
+export interface NumberBounds {
+  /**
+   * Least value.
+   *
+   * @default {0}
+   */
+  readonly least?: number;
+  /** Greatest value. */
+  readonly most: number;
+  /**
+   * True for whole numbers only.
+   *
+   * @default {false}
+   */
+  readonly whole?: boolean;
+}
+
+/** Bounds of a duration, both included, ms. */
+export interface DurationBounds {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/** A decimal number within bounds. */
+export function numberKind({ least = 0, most, whole = false }: NumberBounds): SettingKind<number> {
+  return {
+    expects: `a ${whole ? "whole " : ""}number from ${least} to ${most}`,
+    parse(text) {
+      const pattern = whole ? /^-?\d+$/ : /^-?(\d+(\.\d*)?|\.\d+)$/;
+      const value = Number(text);
+      return pattern.test(text) && value >= least && value <= most ? value : undefined;
+    },
+  };
+}
+
+/** A duration such as `250ms`, `1.5s`, `2m` or `1h`, in milliseconds. */
+export function durationKind({ leastMs, mostMs }: DurationBounds): SettingKind<number> {
+  return {
+    expects: `a duration from ${formatDuration(leastMs)} to ${
+      formatDuration(mostMs)
+    }, for instance 250ms or 2s`,
+    parse(text) {
+      const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+      const factor = MS_PER_UNIT[unit];
+      if (number === undefined || factor === undefined) return undefined;
+      const value = Number(number) * factor;
+      return value >= leastMs && value <= mostMs ? value : undefined;
+    },
+  };
+}
+
+/** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */
+export function formatDuration(ms: number): string {
+  const unit = ms === 0 ? "s" : ["h", "m", "s"].find((name) => ms % (MS_PER_UNIT[name] ?? 1) === 0);
+  return unit === undefined ? `${ms}ms` : `${ms / (MS_PER_UNIT[unit] ?? 1)}${unit}`;
+}
+
+/** One of these words. */
+export function choiceKind<const Word extends string>(words: readonly Word[]): SettingKind<Word> {
+  return {
+    expects: words.length === 1 ? `${words[0]}` : `one of ${words.join(", ")}`,
+    parse: (text) => words.find((word) => word === text),
+  };
+}
+
+const SWITCH: Readonly<Record<string, boolean>> = {
+  true: true,
+  on: true,
+  false: false,
+  off: false,
+};
+
+/** `true`, `on`, `false` or `off`. */
+export const switchKind: SettingKind<boolean> = {
+  expects: "true, on, false or off",
+  parse: (text) => Object.hasOwn(SWITCH, text) ? SWITCH[text] : undefined,
+};
+
+/** Any text but the empty one. */
+export function textKind(expects: string): SettingKind<string> {
+  return { expects, parse: (text) => text === "" ? undefined : text };
+}
+
+/** Words separated by commas, in the file also a list; none when the text is empty. */
+export function wordsKind(expects: string, pattern: RegExp): SettingKind<readonly string[]> {
+  return {
+    expects,
+    parse(text) {
+      const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+      return words.every((word) => pattern.test(word)) ? words : undefined;
+    },
+  };
+}
+
+/** A value that may be left out: null when the text is empty. */
+export function optionalKind<T>(kind: SettingKind<T>): SettingKind<T | null> {
+  return { expects: kind.expects, parse: (text) => text === "" ? null : kind.parse(text) };
+}
+
+/** `host:port` or `:port` of an address to listen on; port 0 takes a free one. */
+export const listenKind: SettingKind<string> = {
+  expects: "an address to listen on, for instance :8080 or 127.0.0.1:8080",
+  parse(text) {
+    const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]*):(\d{1,5})$/i.exec(text) ?? [];
+    return host !== undefined && Number(port) <= 65_535 ? text : undefined;
+  },
+};

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  choiceKind,
+  durationKind,
+  formatDuration,
+  listenKind,
+  numberKind,
+  switchKind,
+  textKind,
+  wordsKind,
+} from "./setting_kinds.ts";
+
+const pure = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
+
+pure("durationKind() reads back what formatDuration() writes", () => {
+  const kind = durationKind({ leastMs: 0, mostMs: 1e9 });
+  fc.assert(fc.property(fc.integer({ min: 0, max: 1e9 }), (ms) => {
+    assert.equal(kind.parse(formatDuration(ms)), ms);
+  }));
+  assert.deepEqual([0, 90_000, 120_000, 3_600_000, 1500].map(formatDuration), [
+    "0s",
+    "90s",
+    "2m",
+    "1h",
+    "1500ms",
+  ]);
+});
+
+pure("durationKind() refuses what is no duration or out of bounds", () => {
+  const kind = durationKind({ leastMs: 10, mostMs: 60_000 });
+  for (const text of ["", "5", "9ms", "61s", "1d", "-1s", "1s ", "Infinity"]) {
+    assert.equal(kind.parse(text), undefined, text);
+  }
+  assert.match(kind.expects, /from 10ms to 1m/);
+});
+
+pure("numberKind() keeps to its bounds and to decimal digits", () => {
+  const whole = numberKind({ least: 1, most: 10, whole: true });
+  assert.deepEqual(["1", "10", "0", "11", "1.5", "1e0", "0x2", ""].map(whole.parse), [
+    1,
+    10,
+    ...Array(6).fill(undefined),
+  ]);
+  assert.equal(numberKind({ most: 1 }).parse(".5"), 0.5);
+});
+
+pure("switchKind, choiceKind(), textKind() and wordsKind() take their words only", () => {
+  assert.deepEqual(["on", "true", "off", "false", "yes", "toString"].map(switchKind.parse), [
+    true,
+    true,
+    false,
+    false,
+    undefined,
+    undefined,
+  ]);
+  const choice = choiceKind(["OptIn", "OptOut"]);
+  assert.deepEqual([choice.parse("OptIn"), choice.parse("optin")], ["OptIn", undefined]);
+  assert.deepEqual([textKind("a name").parse(""), textKind("a name").parse("x")], [undefined, "x"]);
+  const words = wordsKind("names", /^[a-z]+$/);
+  assert.deepEqual(words.parse("a, b,,c"), ["a", "b", "c"]);
+  assert.deepEqual(words.parse(""), []);
+  assert.equal(words.parse("a,B"), undefined);
+});
+
+pure("listenKind takes host:port and :port", () => {
+  for (const text of [":8080", "127.0.0.1:0", "[::1]:8080", "localhost:65535"]) {
+    assert.equal(listenKind.parse(text), text);
+  }
+  for (const text of ["8080", ":", ":65536", "a b:1", "::1:8080"]) {
+    assert.equal(listenKind.parse(text), undefined, text);
+  }
+});

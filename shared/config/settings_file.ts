@@ -1,0 +1,123 @@
+/**
+ * The settings file: YAML with one section per part of the product. One file serves both programs.
+ *
+ * @module
+ */
+import { parse, parseDocument, YAMLError } from "yaml";
+import { nearestName } from "./nearest_name.ts";
+import { sectionOf, type SettingTable } from "./setting.ts";
+
+/** A settings file as it was read. */
+export interface SettingsFile {
+  /** For messages. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The texts of the values by key, and what is wrong with the file. */
+export interface FileValues {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly faults: readonly string[];
+}
+
+/** What may stand in a file. */
+export interface KnownSettings {
+  readonly table: SettingTable;
+  /** Sections that another program checks: what stands there is passed over. */
+  readonly otherSections?: readonly string[];
+}
+
+/**
+ * Reads a settings file. A key that the table does not know is a fault; so is a value that is no
+ * scalar and no list of scalars. An empty file has no values.
+ */
+export function fileValues(
+  { path, text }: SettingsFile,
+  { table, otherSections = [] }: KnownSettings,
+): FileValues {
+  const texts = new Map<string, string>();
+  const faults: string[] = [];
+  const settings = Object.values(table);
+  const known = new Set(settings.map(({ key }) => key).filter((key) => sectionOf(key)));
+  const sections = new Set([...known].map((key) => sectionOf(key) ?? ""));
+  const shorthands = new Map(
+    settings.filter(({ shorthand }) => shorthand).map(({ key }) => [sectionOf(key), key]),
+  );
+
+  function put(key: string, value: unknown): void {
+    const found = scalarText(value);
+    if (found === undefined) {
+      faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
+    } else texts.set(key, found);
+  }
+
+  let root: unknown;
+  try {
+    root = parse(text) ?? {};
+  } catch (error) {
+    // An alias without its anchor is a ReferenceError.
+    if (!(error instanceof YAMLError || error instanceof ReferenceError)) throw error;
+    const message = error.message.trim().replaceAll(/\s*\n\s*/g, " ");
+    return { texts, faults: [`${path}: is not YAML: ${message}`] };
+  }
+  if (!isMap(root)) {
+    return { texts, faults: [`${path}: is not a map of sections (${[...sections].join(", ")})`] };
+  }
+  for (const [section, body] of Object.entries(root)) {
+    if (otherSections.includes(section)) continue;
+    const shorthand = shorthands.get(section);
+    if (!sections.has(section)) {
+      faults.push(unknown(path, section, new Set([...sections, ...otherSections])));
+    } else if (body === null) continue;
+    else if (!isMap(body) && shorthand !== undefined) put(shorthand, body);
+    else if (!isMap(body)) {
+      faults.push(`${path}: ${section} is ${JSON.stringify(body)}, expected a map of settings`);
+    } else {
+      for (const [name, value] of Object.entries(body)) {
+        const key = `${section}.${name}`;
+        if (known.has(key)) put(key, value);
+        else faults.push(unknown(path, key, known));
+      }
+    }
+  }
+  return { texts, faults };
+}
+
+/** The text of a settings file with one value changed; comments and order stay. */
+export function withFileValue(
+  text: string,
+  { key, value }: { readonly key: string; readonly value: boolean | number | string },
+): string {
+  const document = parseDocument(text);
+  const path = key.split(".");
+  const [section = ""] = path;
+  // A shorthand, as in `market: off`, gives way to the section.
+  const present: unknown = document.toJS();
+  if (isMap(present) && present[section] !== undefined && !isMap(present[section])) {
+    document.delete(section);
+  }
+  document.setIn(path, value);
+  return document.toString();
+}
+
+function unknown(path: string, key: string, known: ReadonlySet<string>): string {
+  const nearest = nearestName(key, known);
+  const remedy = nearest === undefined
+    ? `known are ${[...known].sort().join(", ")}`
+    : `did you mean ${nearest}?`;
+  return `${path}: ${key} is not a setting; ${remedy}`;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function scalarText(value: unknown): string | undefined {
+  if (Array.isArray(value)) {
+    const parts = value.map(scalarText);
+    return parts.includes(undefined) ? undefined : parts.join(",");
+  }
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
+}

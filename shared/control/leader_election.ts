@@ -1,0 +1,235 @@
+/**
+ * Runs work in one of several processes at a time: the one that holds the Lease.
+ *
+ * A leader that can't renew stops its work within the renew deadline and the run ends with `lost`:
+ * the process is expected to end too and to begin anew, so that nothing half done is carried over.
+ *
+ * @module
+ */
+import { ApiError } from "../api/api_error.ts";
+import type { Lease } from "../api/lease.ts";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Random } from "../random.ts";
+import { type ElectionState, electionStep, observe } from "./election_step.ts";
+
+/** One Lease. Each call throws an `ApiError` when the server refuses or can't be reached. */
+export interface LeaseStore {
+  /** The record; undefined when there is none. */
+  read(): Promise<Lease | undefined>;
+  /** Creates it under the store's own name; 409 when it exists. */
+  create(lease: Lease): Promise<Lease>;
+  /** Replaces it; 409 when `resourceVersion` is not the stored one. */
+  update(lease: Lease): Promise<Lease>;
+}
+
+/** What an election needs. */
+export interface LeaderElectionParts {
+  readonly store: LeaseStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Unlike that of any other candidate, in this life and the next: a pod's name and a nonce. */
+  readonly identity: string;
+  /**
+   * The work of a leader. It ends soon after its signal is aborted, and only then. What it throws
+   * ends the run.
+   */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Times of an election, ms. */
+export interface LeaderElectionOptions {
+  /**
+   * How long a record counts that is not renewed; whole seconds.
+   *
+   * @default {15000}
+   */
+  readonly leaseMs?: number;
+  /**
+   * A leader that has not renewed for this long stops; less than the lease.
+   *
+   * @default {10000}
+   */
+  readonly renewDeadlineMs?: number;
+  /**
+   * Between two looks or renewals.
+   *
+   * @default {2000}
+   */
+  readonly retryMs?: number;
+}
+
+/** How an election ended: the signal was aborted, or the leadership could not be kept. */
+export type ElectionEnd = "stopped" | "lost";
+
+/** Waits are shorter than asked by up to this share, so that candidates don't keep in step. */
+const SPREAD = 0.2;
+
+/**
+ * Takes part until `signal` is aborted; then the work ends and the Lease is released, so that
+ * another takes over within `retryMs`. After a crash it takes at most `leaseMs` + `retryMs`.
+ */
+export async function runLeaderElection(
+  parts: LeaderElectionParts,
+  signal: AbortSignal,
+  options: LeaderElectionOptions = {},
+): Promise<ElectionEnd> {
+  const { clock, log, identity } = parts;
+  const times = checkedTimes(options);
+  const candidate = createCandidate(parts, times);
+  while (!signal.aborted) {
+    const waitMs = await candidate.attempt();
+    if (candidate.leftMs() <= 0) {
+      await clock.sleep(waitMs, signal);
+      continue;
+    }
+    log.info("Became the leader", { identity });
+    const end = await leadWhileHeld({ ...parts, candidate, waitMs }, signal);
+    if (end === "lost") log.error("Lost the leadership", { identity, holder: candidate.holder() });
+    return end;
+  }
+  return "stopped";
+}
+
+type Times = Required<LeaderElectionOptions>;
+
+function checkedTimes(options: LeaderElectionOptions): Times {
+  const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2000 } = options;
+  const ordered = retryMs > 0 && renewDeadlineMs > retryMs && leaseMs > renewDeadlineMs;
+  if (!ordered || leaseMs % 1000 !== 0) {
+    throw new RangeError(
+      `Cannot run an election: leaseMs ${leaseMs}, renewDeadlineMs ${renewDeadlineMs}, retryMs ` +
+        `${retryMs}; expected 0 < retryMs < renewDeadlineMs < leaseMs, a whole number of seconds`,
+    );
+  }
+  return { leaseMs, renewDeadlineMs, retryMs };
+}
+
+interface LeadParts extends LeaderElectionParts {
+  readonly candidate: Candidate;
+  /** Until the first renewal. */
+  readonly waitMs: number;
+}
+
+/**
+ * Works, and renews until the work has ended: because the signal was aborted, because it failed, or
+ * because the leadership was lost. Then gives the Lease back.
+ */
+async function leadWhileHeld(
+  { candidate, clock, lead, waitMs: firstWaitMs }: LeadParts,
+  signal: AbortSignal,
+): Promise<ElectionEnd> {
+  const term = new AbortController();
+  const ended = new AbortController();
+  const stop = (): void => term.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let failure: { readonly error: unknown } | undefined;
+  const work = lead(term.signal).catch((error: unknown) => void (failure = { error }))
+    .finally(() => ended.abort());
+  let waitMs = firstWaitMs;
+  while (!ended.signal.aborted && candidate.leftMs() > 0) {
+    await clock.sleep(Math.min(waitMs, candidate.leftMs()), ended.signal);
+    if (!ended.signal.aborted && candidate.leftMs() > 0) waitMs = await candidate.attempt();
+  }
+  const lost = !ended.signal.aborted;
+  stop();
+  signal.removeEventListener("abort", stop);
+  await work;
+  await candidate.release();
+  if (failure !== undefined) throw failure.error;
+  return lost ? "lost" : "stopped";
+}
+
+interface Candidate {
+  /** Looks and writes once; returns when to try again, ms. */
+  attempt(): Promise<number>;
+  /** How much longer this candidate leads unless it renews, ms; 0 or less when it does not lead. */
+  leftMs(): number;
+  holder(): string;
+  /** Gives the Lease back if it is this candidate's. A failure is logged: it will run out. */
+  release(): Promise<void>;
+}
+
+/** The promise's value; throws an `ApiError` with status 0 after `limitMs`. */
+async function within<T>(
+  promise: Promise<T>,
+  { clock, limitMs }: { readonly clock: Clock; readonly limitMs: number },
+): Promise<T> {
+  const answered = new AbortController();
+  // The race listens to a promise that comes too late, so that its failure is no orphan.
+  const late = clock.sleep(limitMs, answered.signal).then((): never => {
+    throw new ApiError(0, "Timeout", `no answer within ${limitMs} ms`);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    answered.abort();
+  }
+}
+
+function createCandidate(
+  { store, clock, random, log, identity }: LeaderElectionParts,
+  { leaseMs, renewDeadlineMs, retryMs }: Times,
+): Candidate {
+  let state: ElectionState = { lease: undefined, seenMs: clock.monotonic() };
+  /** True when `state` is the answer to the last write: no need to read before the next. */
+  let fresh = false;
+  let renewedMs = -Infinity;
+
+  function see(lease: Lease | undefined): void {
+    state = observe(state, { lease, nowMs: clock.monotonic() });
+  }
+
+  const isHolder = (): boolean => state.lease?.holder === identity;
+
+  function leftMs(): number {
+    return isHolder() ? renewedMs + renewDeadlineMs - clock.monotonic() : 0;
+  }
+
+  async function lookAndWrite(): Promise<number> {
+    if (!fresh) see(await store.read());
+    fresh = false;
+    const sentMs = clock.monotonic();
+    const moment = { identity, nowMs: sentMs, wallMs: clock.wall(), leaseMs };
+    const action = electionStep(state, moment);
+    if (action.do === "wait") return action.ms;
+    see(await store[action.do](action.lease));
+    fresh = isHolder();
+    // An answer that comes late, after that of a later attempt, takes nothing back.
+    renewedMs = Math.max(renewedMs, sentMs);
+    return Infinity;
+  }
+
+  return {
+    leftMs,
+    holder: () => state.lease?.holder ?? "",
+    async attempt() {
+      const retryWait = retryMs * (1 - SPREAD * random.next());
+      const half = renewDeadlineMs / 2;
+      const limitMs = leftMs() > 0 ? Math.min(half, leftMs()) : half;
+      try {
+        return Math.min(retryWait, await within(lookAndWrite(), { clock, limitMs }));
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        fresh = false;
+        // A conflict means that somebody else was faster: look soon who it is.
+        if (error.status === 409) return retryWait / 10;
+        log.warn("No answer in the election", { error: error.message, status: error.status });
+        return retryWait;
+      }
+    },
+    async release() {
+      if (!isHolder() || state.lease === undefined) return;
+      const lease = { ...state.lease, holder: "", renewTimeMs: clock.wall() };
+      try {
+        see(await within(store.update(lease), { clock, limitMs: retryMs }));
+        log.info("Released the leadership", { identity });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        log.warn("The leadership was not released: it runs out", { error: error.message });
+      }
+    },
+  };
+}

@@ -1,0 +1,299 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { ApiError } from "../api/api_error.ts";
+import type { Lease } from "../api/lease.ts";
+import type { Clock } from "../clock.ts";
+import { silentLog } from "../log.ts";
+import { type Random, seededRandom } from "../random.ts";
+import { type ElectionEnd, type LeaseStore, runLeaderElection } from "./leader_election.ts";
+
+/** A server with one Lease; requests take 5 to 45 ms there and as long back. */
+function createServer(clock: Clock, random: Random) {
+  let lease: Lease | undefined;
+  let version = 0;
+  const trip = (): Promise<void> => clock.sleep(5 + 40 * random.next());
+
+  function store(reachable: () => boolean): LeaseStore {
+    async function send<T>(answer: () => T): Promise<T> {
+      if (!reachable()) {
+        await trip();
+        throw new ApiError(0, "", "no route");
+      }
+      await trip();
+      const result = answer();
+      await trip();
+      // The link may break while the answer is on its way: done, but nobody knows.
+      if (!reachable()) throw new ApiError(0, "", "no answer");
+      return result;
+    }
+    const put = (next: Lease): Lease => {
+      version++;
+      const metadata = { name: "l", namespace: "n", uid: "u", resourceVersion: `${version}` };
+      return lease = { ...next, metadata };
+    };
+    return {
+      read: () => send(() => lease),
+      create: (next) =>
+        send(() => {
+          if (lease !== undefined) throw new ApiError(409, "AlreadyExists", "exists");
+          return put(next);
+        }),
+      update: (next) =>
+        send(() => {
+          if (lease?.metadata.resourceVersion !== next.metadata.resourceVersion) {
+            throw new ApiError(409, "Conflict", "changed");
+          }
+          return put(next);
+        }),
+    };
+  }
+  return { store, lease: () => lease };
+}
+
+/** A machine's own clock: it runs at another rate than the truth, and began elsewhere. */
+function skewed(base: VirtualClock, { rate, startMs }: { rate: number; startMs: number }): Clock {
+  return {
+    wall: () => startMs + base.monotonic() * rate,
+    monotonic: () => startMs + base.monotonic() * rate,
+    sleep: (ms, signal) => base.sleep(ms / rate, signal),
+  };
+}
+
+interface Process {
+  /** Stops it cleanly. */
+  readonly stop: () => void;
+  /** From now on it is cut off, and at once gone. */
+  readonly kill: () => void;
+  /** Whether it reaches the server. */
+  readonly link: { up: boolean };
+  readonly alive: () => boolean;
+  readonly works: () => boolean;
+  readonly ended: Promise<ElectionEnd>;
+}
+
+function world(seed: number) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const random = seededRandom(seed);
+  const server = createServer(clock, random);
+  const processes: Process[] = [];
+  let overlap: string | undefined;
+
+  function start(rate = 1, finishMs = 0): Process {
+    const identity = `p${processes.length}`;
+    const own = skewed(clock, { rate, startMs: 1e6 * random.next() });
+    const stop = new AbortController();
+    let alive = true;
+    let working = false;
+    const link = { up: true };
+    const process: Process = {
+      link,
+      stop: () => stop.abort(),
+      kill() {
+        alive = false;
+        link.up = false;
+        stop.abort();
+      },
+      alive: () => alive,
+      works: () => alive && working,
+      ended: runLeaderElection({
+        store: server.store(() => link.up),
+        clock: own,
+        random,
+        log: silentLog,
+        identity,
+        async lead(signal) {
+          const other = processes.findIndex(({ works }) => works());
+          if (alive && other >= 0) overlap = `${identity} leads while p${other} works`;
+          working = true;
+          while (!signal.aborted) await own.sleep(60_000, signal);
+          await own.sleep(finishMs);
+          working = false;
+        },
+      }, stop.signal),
+    };
+    processes.push(process);
+    return process;
+  }
+
+  return {
+    clock,
+    server,
+    processes,
+    start,
+    overlap: () => overlap,
+    pass: (ms: number) => clock.runUntil(clock.monotonic() + ms),
+    async end() {
+      for (const process of processes) {
+        process.link.up = true;
+        process.stop();
+      }
+      await clock.runUntil(clock.monotonic() + 60_000);
+      return await Promise.all(processes.map(({ ended }) => ended));
+    },
+  };
+}
+
+Deno.test({
+  name: "runLeaderElection() hands over within 3 s of a clean exit",
+  permissions: "none",
+  async fn() {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { start, pass, end } = world(seed);
+      const first = start(1, 500);
+      await pass(3000);
+      assert.ok(first.works());
+      const second = start();
+      await pass(10_000 + seed * 97);
+      first.stop();
+      await pass(500);
+      assert.equal(second.works(), false);
+      await pass(2500);
+      assert.ok(second.works(), `seed ${seed}`);
+      assert.deepEqual(await end(), ["stopped", "stopped"]);
+    }
+  },
+});
+
+Deno.test({
+  name: "runLeaderElection() takes over within 20 s of a crash, not before the lease has run out",
+  permissions: "none",
+  async fn() {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { start, pass, end } = world(seed);
+      const first = start();
+      await pass(3000);
+      const second = start();
+      await pass(20_000 + seed * 97);
+      first.kill();
+      await pass(12_000);
+      assert.equal(second.works(), false);
+      await pass(8000);
+      assert.ok(second.works(), `seed ${seed}`);
+      await end();
+    }
+  },
+});
+
+Deno.test({
+  name: "runLeaderElection() stops the work and ends with lost when it can't renew for 10 s",
+  permissions: "none",
+  async fn() {
+    const { start, pass, end } = world(5);
+    const first = start();
+    await pass(3000);
+    first.link.up = false;
+    await pass(7000);
+    assert.ok(first.works());
+    await pass(3500);
+    assert.equal(first.works(), false);
+    assert.deepEqual(await end(), ["lost"]);
+  },
+});
+
+Deno.test({
+  name: "runLeaderElection() stops at once when another has taken the lease",
+  permissions: "none",
+  async fn() {
+    const { start, pass, server, end, clock } = world(6);
+    const first = start();
+    await pass(3000);
+    const store = server.store(() => true);
+    const lease = server.lease();
+    assert.ok(lease);
+    const theft = store.update({ ...lease, holder: "thief" });
+    await clock.runUntil(clock.monotonic() + 2500);
+    await theft;
+    assert.equal(first.works(), false);
+    assert.deepEqual(await end(), ["lost"]);
+    assert.equal(server.lease()?.holder, "thief");
+  },
+});
+
+Deno.test({
+  name: "runLeaderElection() passes on what the work throws, with the lease released",
+  permissions: "none",
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const server = createServer(clock, seededRandom(1));
+    const run = runLeaderElection({
+      store: server.store(() => true),
+      clock,
+      random: seededRandom(2),
+      log: silentLog,
+      identity: "p",
+      async lead() {
+        await clock.sleep(10);
+        throw new TypeError("a fault");
+      },
+    }, new AbortController().signal);
+    const outcome = assert.rejects(run, { name: "TypeError", message: "a fault" });
+    await clock.runUntil(5000);
+    await outcome;
+    assert.equal(server.lease()?.holder, "");
+  },
+});
+
+Deno.test({
+  name: "runLeaderElection() refuses times that are out of order",
+  permissions: "none",
+  async fn() {
+    const parts = {
+      store: createServer(createVirtualClock({ wallStart: 0 }), seededRandom(1)).store(() => true),
+      clock: createVirtualClock({ wallStart: 0 }),
+      random: seededRandom(2),
+      log: silentLog,
+      identity: "p",
+      lead: () => Promise.resolve(),
+    };
+    for (const options of [{ leaseMs: 10_000 }, { leaseMs: 15_500 }, { retryMs: 0 }]) {
+      await assert.rejects(
+        runLeaderElection(parts, new AbortController().signal, options),
+        RangeError,
+      );
+    }
+  },
+});
+
+/** What befalls one of the processes, and how long the others then go on. */
+const blow = fc.record({
+  kind: fc.constantFrom("cut", "mend", "kill", "stop", "start"),
+  whom: fc.nat(5),
+  passMs: fc.integer({ min: 10, max: 25_000 }),
+  // Clocks of machines differ by parts in a million; here by up to 10 %.
+  rate: fc.double({ min: 0.95, max: 1.05, noNaN: true }),
+});
+
+Deno.test({
+  name: "runLeaderElection() never has two leaders, and always one again within 20 s",
+  permissions: "none",
+  async fn() {
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), fc.array(blow, { maxLength: 14 }), async (seed, blows) => {
+        const { start, processes, pass, overlap, end } = world(seed);
+        start(0.95);
+        start(1.05, 1000);
+        await pass(4000);
+        for (const { kind, whom, passMs, rate } of blows) {
+          const process = processes[whom % processes.length];
+          if (kind === "start" && processes.length < 6) start(rate, 1000);
+          else if (kind === "cut" && process !== undefined) process.link.up = false;
+          else if (kind === "mend" && process?.alive()) process.link.up = true;
+          else if (kind === "kill") process?.kill();
+          else if (kind === "stop") process?.stop();
+          await pass(passMs);
+          assert.equal(overlap(), undefined);
+        }
+        // A process that can reach the server takes over from whatever there was.
+        const last = start();
+        await pass(20_000);
+        assert.equal(overlap(), undefined);
+        assert.equal(processes.filter(({ works }) => works()).length, 1);
+        last.stop();
+        await end();
+        assert.equal(overlap(), undefined);
+      }),
+      { numRuns: 100 },
+    );
+  },
+});

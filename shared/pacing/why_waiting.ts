@@ -1,0 +1,77 @@
+/**
+ * In words: what stands between a limit and its target.
+ *
+ * @module
+ */
+import type { PaceOptions } from "./pace_options.ts";
+import type { PacedContainer } from "./paced_container.ts";
+
+/** The part of a container that the answer depends on. */
+export type WaitingContainer = Pick<PacedContainer, "memory" | "share" | "target">;
+
+const MS_PER_S = 1000;
+
+/**
+ * Why the limit is not at its target after the changes at the monotonic time `now`, ms; undefined
+ * when it is there. It says what {@linkcode planChanges} checks, in that order: a limit of 200 m with
+ * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
+ */
+export function whyWaiting(
+  container: WaitingContainer,
+  { now, options }: { readonly now: number; readonly options: PaceOptions },
+): string | undefined {
+  const { memory: { limit }, share, target } = container;
+  if (share > limit) return raiseWaits(container, { now, options });
+  if (target < limit) return decreaseWaits(container, { now, options });
+  if (target === limit) return undefined;
+  const { loan } = container.memory;
+  if (target <= limit * (1 + options.lowerHysteresis)) {
+    return `loan up to ${show(target)} is within the hysteresis of ${
+      percent(options.lowerHysteresis)
+    }`;
+  }
+  const left = secondsLeft(loan?.since ?? now, { now, waitMs: options.loanWaitMs });
+  return left === 0
+    ? `loan up to ${show(target)} waits until free CPU suffices`
+    : `loan up to ${show(loan?.lowest ?? target)} waits ${left} s`;
+}
+
+type Context = { readonly now: number; readonly options: PaceOptions };
+
+function raiseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
+  const raise = `raise to ${show(share)}`;
+  if (share <= memory.limit * (1 + options.raiseHysteresis)) {
+    return `${raise} is within the hysteresis of ${percent(options.raiseHysteresis)}`;
+  }
+  const left = secondsLeft(memory.raisedAt, { now, waitMs: options.raiseGapMs });
+  return left > 0 ? `${raise} waits ${left} s after the last` : `${raise} waits for funds`;
+}
+
+function decreaseWaits({ memory, target }: WaitingContainer, { now, options }: Context): string {
+  const { limit, lower, since } = memory;
+  const decrease = `decrease to ${show(lower?.highest ?? target)}`;
+  if (target >= limit * (1 - options.lowerHysteresis)) {
+    return `${decrease} is within the hysteresis of ${percent(options.lowerHysteresis)}`;
+  }
+  const waits = secondsLeft(lower?.since ?? now, { now, waitMs: options.lowerWaitMs });
+  const warmsUp = secondsLeft(since, { now, waitMs: options.warmUpMs });
+  return warmsUp > waits
+    ? `${decrease} waits ${warmsUp} s: the readings are young`
+    : `${decrease} waits ${waits} s`;
+}
+
+/** Whole seconds, rounded up, until `waitMs` have passed since `from`. */
+function secondsLeft(
+  from: number,
+  { now, waitMs }: { readonly now: number; readonly waitMs: number },
+): number {
+  return Math.max(0, Math.ceil((from + waitMs - now) / MS_PER_S));
+}
+
+function show(millicores: number): string {
+  return `${Math.round(millicores)}m`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { DEFAULT_PACE } from "./pace_options.ts";
+import { newPaceMemory, type PaceMemory } from "./paced_container.ts";
+import { whyWaiting } from "./why_waiting.ts";
+
+const NOW = 100_000;
+
+/** Of a container with readings for a minute and a limit of 200 m. */
+function why(
+  { share = 200, target = share }: { share?: number; target?: number },
+  memory: Partial<PaceMemory> = {},
+): string | undefined {
+  const container = { share, target, memory: { ...newPaceMemory(200, NOW - 60_000), ...memory } };
+  return whyWaiting(container, { now: NOW, options: DEFAULT_PACE });
+}
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("whyWaiting() has nothing to say of a limit at its target", () => {
+  assert.equal(why({}), undefined);
+});
+
+test("whyWaiting() tells why a raise waits", () => {
+  assert.equal(why({ share: 230 }), "raise to 230m is within the hysteresis of 20 %");
+  const raised = { raisedAt: NOW - 300 };
+  assert.equal(why({ share: 800 }, raised), "raise to 800m waits 1 s after the last");
+  assert.equal(why({ share: 800 }), "raise to 800m waits for funds");
+});
+
+test("whyWaiting() tells why a decrease waits", () => {
+  assert.equal(why({ share: 190 }), "decrease to 190m is within the hysteresis of 10 %");
+  assert.equal(why({ share: 50 }), "decrease to 50m waits 30 s");
+  const lower = { since: NOW - 12_500, highest: 100 };
+  assert.equal(why({ share: 50 }, { lower }), "decrease to 100m waits 18 s");
+  const young = { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } };
+  assert.equal(why({ share: 50 }, young), "decrease to 100m waits 9 s: the readings are young");
+});
+
+test("whyWaiting() tells why a loan waits", () => {
+  const target = 400;
+  assert.equal(why({ target: 210 }), "loan up to 210m is within the hysteresis of 10 %");
+  assert.equal(why({ target }), "loan up to 400m waits 30 s");
+  const loan = { since: NOW - 29_000, lowest: 350 };
+  assert.equal(why({ target }, { loan }), "loan up to 350m waits 1 s");
+  const due = { since: NOW - 31_000, lowest: 350 };
+  assert.equal(why({ target }, { loan: due }), "loan up to 400m waits until free CPU suffices");
+});

@@ -1,0 +1,100 @@
+/**
+ * What an agent shows of its node: the answer to `GET /view`, which the command line and the
+ * dashboard read. CPU in millicores, times in milliseconds.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
+import { marketReasonSchema } from "../api/reason.ts";
+
+const millicores = z.number().min(0);
+/** 1/millicore; null when infinite. */
+const price = z.number().min(0).nullable();
+const mode = z.enum(["uncongested", "congested", "overloaded"]);
+
+/** One container in the market. */
+export const containerViewSchema = z.object({
+  name: z.string(),
+  /** The hex id, without the runtime's scheme. */
+  id: z.string(),
+  /** Used over the last interval; absent while there are no readings. */
+  usage: millicores.optional(),
+  /** Runnable time that a quota took away, per second, summed over threads; absent as `usage`. */
+  heldBackMsPerSecond: z.number().min(0).optional(),
+  /** Share of the last interval's enforcement periods in which a quota ran out, 0 to 1. */
+  throttledShare: z.number().min(0).max(1).optional(),
+  /** What it would use if nothing held it back; absent while there are no readings. */
+  demand: millicores.optional(),
+  /** Demand within floor and ceiling. */
+  need: millicores,
+  /** What the clearing gives for the need. */
+  share: millicores,
+  /** `share` and what is lent on top: where the limit goes when pacing allows it. */
+  target: millicores,
+  /** Bounds of the limit, holds included. */
+  floor: millicores,
+  ceiling: millicores,
+  weight: z.number().min(0),
+  /** Factor on the weight, earned by leaving CPU to others. */
+  credit: z.number().min(0),
+  held: containerBoundsSchema.shape.held,
+  /** The user's own limit. */
+  ownLimit: millicores,
+  /** As last decided. */
+  limit: millicores,
+  /** The quota in the cgroup now; absent when there is none or no readings. */
+  enforced: millicores.optional(),
+  /** Of the last change of the limit; absent before the first. */
+  reason: marketReasonSchema.optional(),
+  /** In words: why the limit is not at the target yet; absent when it is. */
+  waiting: z.string().optional(),
+});
+
+/** One pod in the market; sums over its containers, unless said otherwise. */
+export const podViewSchema = z.object({
+  namespace: z.string(),
+  pod: z.string(),
+  uid: z.string(),
+  /** Absent while no container has readings; so are `heldBackMsPerSecond` and `enforced`. */
+  usage: millicores.optional(),
+  heldBackMsPerSecond: z.number().min(0).optional(),
+  demand: millicores,
+  need: millicores,
+  limit: millicores,
+  enforced: millicores.optional(),
+  floor: millicores,
+  ceiling: millicores,
+  ownLimit: millicores,
+  /** The node's at the last clearing. */
+  price,
+  /** What was last written for the pod; absent before the first write. */
+  reason: marketReasonSchema.optional(),
+  /** The revision of the bounds that the clearing used, and what bounds the pod. */
+  bounds: boundsSchema.pick({ revision: true, reason: true }),
+  containers: z.array(containerViewSchema),
+});
+
+/** A node, as of its last clearing. */
+export const nodeViewSchema = z.object({
+  node: z.string(),
+  /** RFC 3339, by the node's clock. */
+  at: z.iso.datetime(),
+  mode,
+  price,
+  allocatable: millicores,
+  /** What the market may share: allocatable less reserve, pressure and `unmanaged`. */
+  capacity: millicores,
+  /** Held by pods that take no part. */
+  unmanaged: millicores,
+  /** Of capacity: what limits hold now, idle floors counted by what they need. */
+  committed: millicores,
+  pods: z.array(podViewSchema),
+});
+
+/** One container in the market. */
+export type ContainerView = z.infer<typeof containerViewSchema>;
+/** One pod in the market. */
+export type PodView = z.infer<typeof podViewSchema>;
+/** A node, as of its last clearing. */
+export type NodeView = z.infer<typeof nodeViewSchema>;

@@ -1,0 +1,198 @@
+/** The contract suites of all ports, against a real API server. */
+import { allocationListWatch } from "../../adapters/kube/allocations.ts";
+import { createAllocationStore } from "../../adapters/kube/allocation_store.ts";
+import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
+import { createEventSink } from "../../adapters/kube/event_sink.ts";
+import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
+import { createLeaseStore, leasesPath, parseLease } from "../../adapters/kube/leases.ts";
+import { createNodeLink } from "../../adapters/kube/node_link.ts";
+import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { podListWatch } from "../../adapters/kube/pods.ts";
+import { systemClock } from "../../adapters/system_clock.ts";
+import type { PodEvent } from "../../controller/allocation/ports.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
+import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
+import { eventSinkContract } from "../contract/event_sink_contract.ts";
+import { leaseStoreContract } from "../contract/lease_store_contract.ts";
+import { selectiveListWatchContract } from "../contract/list_watch_contract.ts";
+import { nodeLinkContract } from "../contract/node_link_contract.ts";
+import { podResizerContract } from "../contract/pod_resizer_contract.ts";
+import { sampleAllocation, samplePod } from "../contract/sample_objects.ts";
+import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
+import { applyRights } from "./rendered_manifests.ts";
+import { openContractWorld } from "./scene/contract_world.ts";
+import { until } from "./scene/until.ts";
+
+/** Older than anything that a server's watch cache holds: it began with the server. */
+const expiredVersion = (): Promise<string> => Promise.resolve("1");
+const random = seededRandom(7);
+
+selectiveListWatchContract("podListWatch()", async () => {
+  const { connection, namespace, idlePod, ...world } = await openContractWorld();
+  const path = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
+  const labels = { contract: "own" };
+  const labelSelector = "contract=own";
+  return {
+    ...world,
+    subject: podListWatch(connection, { namespace, labelSelector, random }),
+    create: async (name) => void await idlePod(name, labels),
+    createForeign: async (name) => void await idlePod(name),
+    change: async (name) =>
+      void await connection.request({
+        method: "PATCH",
+        path: path(name),
+        contentType: "application/merge-patch+json",
+        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+      }),
+    remove: async (name) =>
+      void await connection.request({
+        method: "DELETE",
+        path: path(name),
+        query: { gracePeriodSeconds: "0" },
+      }),
+    expiredVersion,
+  };
+});
+
+selectiveListWatchContract("allocationListWatch()", async () => {
+  const { connection, namespace, ...world } = await openContractWorld();
+  const own = `node-${namespace}`;
+  const path = `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace}/podallocations`;
+  const create = async (name: string, nodeName: string): Promise<void> => {
+    const pod = samplePod(name, { namespace, nodeName });
+    const { metadata, ...allocation } = sampleAllocation({
+      ...pod,
+      metadata: { ...pod.metadata, uid: crypto.randomUUID() },
+    });
+    // Without an owner: the garbage collector would look for a pod that never was.
+    const body = { ...allocation, metadata: { namespace: metadata.namespace, name } };
+    await connection.request({ method: "POST", path, body });
+  };
+  return {
+    ...world,
+    subject: allocationListWatch(connection, { nodeName: own, random }),
+    create: (name) => create(name, own),
+    createForeign: (name) => create(name, "another-node"),
+    change: async (name) =>
+      void await connection.request({
+        method: "PATCH",
+        path: `${path}/${name}`,
+        contentType: "application/merge-patch+json",
+        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+      }),
+    remove: async (name) =>
+      void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
+    expiredVersion,
+  };
+});
+
+allocationStoreContract(async () => {
+  const world = await openContractWorld();
+  return {
+    ...world,
+    subject: createAllocationStore(world.connection),
+    pod: { ...await world.idlePod("web"), nodeName: "node-1" },
+    read: world.allocation,
+  };
+});
+
+podResizerContract(async () => {
+  const world = await openContractWorld();
+  let created = 0;
+  return {
+    ...world,
+    subject: createPodResizer(world.connection),
+    create: (containers) => world.runningPod(`web-${created++}`, containers),
+    read: world.pod,
+  };
+});
+
+desiredWriterContract(async () => {
+  const world = await openContractWorld();
+  const { connection, nodeName } = world;
+  const admin = createKubectl();
+  await applyRights(admin);
+  const [, path] = await kubectlAsServiceAccount(admin, {
+    namespace: "mbcas-system",
+    serviceAccount: "mbcas-agent",
+    node: nodeName,
+  });
+  const agent = await connectKubeconfig({ path });
+  await Deno.remove(path);
+  const store = createAllocationStore(connection);
+  const allocate = async (name: string, node: string) => {
+    const pod = { ...await world.idlePod(name), nodeName: node };
+    const created = await store.create(sampleAllocation(pod));
+    return await store.writeStatus({ ...created, status: { phase: "Pending" } });
+  };
+  return {
+    ...world,
+    subject: createDesiredWriter(agent),
+    own: await allocate("web", nodeName),
+    foreign: await allocate("db", "another-node"),
+    read: world.allocation,
+    async close() {
+      agent.close();
+      await world.close();
+    },
+  };
+});
+
+nodeLinkContract(async () => {
+  const { connection, namespace, nodeName, ...world } = await openContractWorld();
+  const link = (name: string) =>
+    createNodeLink(connection, { nodeName: name, namespace, clock: systemClock });
+  return {
+    ...world,
+    subject: link(nodeName),
+    nodeName,
+    lost: link("no-such-node"),
+    async renewedAt() {
+      const raw = await world.find({ path: `${leasesPath(namespace)}/mbcas-agent-${nodeName}` });
+      return raw === undefined ? undefined : parseLease(raw).renewTimeMs;
+    },
+    pass: () => systemClock.sleep(5),
+  };
+});
+
+leaseStoreContract(async () => {
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
+  return { ...world, subject: createLeaseStore(connection, { namespace, name: "leader" }) };
+});
+
+eventSinkContract(async () => {
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
+  const stop = new AbortController();
+  const sink = createEventSink(connection, { clock: systemClock, log: silentLog });
+  const running = sink.run(stop.signal);
+  const read = async (podUID: string): Promise<PodEvent[]> => {
+    const path = `/api/v1/namespaces/${namespace}/events`;
+    const fieldSelector = `involvedObject.uid=${podUID}`;
+    const { items } = objectOf(await connection.request({ path, query: { fieldSelector } }));
+    return listOf(items).map((raw) => {
+      const { involvedObject, type, reason, message } = objectOf(raw);
+      const { namespace, name, uid } = objectOf(involvedObject);
+      const told = { namespace, podName: name, podUID: uid, type, reason, message };
+      return told as unknown as PodEvent;
+    });
+  };
+  return {
+    ...world,
+    subject: sink,
+    seen: (podUID, count) =>
+      until(`${count} events`, async () => {
+        const events = await read(podUID);
+        return events.length >= count ? events : undefined;
+      }),
+    async close() {
+      stop.abort();
+      await running;
+      await world.close();
+    },
+  };
+});

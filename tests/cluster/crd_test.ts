@@ -1,0 +1,162 @@
+/** The CustomResourceDefinition on a real API server: what it refuses, shows and explains. */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+
+const kubectl = createKubectl();
+const namespace = `mbcas-crd-${crypto.randomUUID().slice(0, 8)}`;
+
+const UID = "5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0aa";
+const VALID = {
+  apiVersion: "allocation.mbcas.io/v1alpha1",
+  kind: "PodAllocation",
+  metadata: { name: UID, namespace },
+  spec: {
+    podName: "web-0",
+    podUID: UID,
+    nodeName: "node-of-crd-test",
+    namespace,
+    desiredCPULimit: "750m",
+    containers: [{ name: "app", cpuLimit: "0.5" }, { name: "sidecar", cpuLimit: "250m" }],
+    market: {
+      mode: "congested",
+      price: 0.002,
+      demand: 800,
+      need: 750,
+      credit: 1,
+      reason: "Throttled",
+      observedBounds: 1,
+    },
+  },
+};
+
+const BOUND = { name: "app", containerID: "containerd://0a", floor: 10, ceiling: 900, weight: 1 };
+
+/** What must be refused on creation: a change of VALID's spec, and the field in the answer. */
+const REFUSED_SPECS: readonly (readonly [field: string, change: Record<string, unknown>])[] = [
+  ["spec.podName", { podName: "" }],
+  ["spec.podUID", { podUID: undefined }],
+  ["spec.nodeName", { nodeName: "" }],
+  ["spec.namespace", { namespace: undefined }],
+  ["spec.desiredCPULimit", { desiredCPULimit: "plenty" }],
+  ["spec.desiredCPULimit", { desiredCPULimit: "-750m" }],
+  ["spec.desiredCPULimit", { desiredCPULimit: "751m" }],
+  ["spec.desiredCPULimit", { desiredCPULimit: 1 }],
+  ["spec.containers", { containers: [] }],
+  ["spec.containers[0].cpuLimit", { containers: [{ name: "app", cpuLimit: "1 CPU" }] }],
+  ["spec.containers[0].name", { containers: [{ name: "", cpuLimit: "750m" }] }],
+  ["spec.containers[1]", {
+    containers: [{ name: "app", cpuLimit: "250m" }, { name: "app", cpuLimit: "500m" }],
+  }],
+  ["spec.containers", {
+    containers: Array.from({ length: 129 }, (_, i) => ({ name: `c${i}`, cpuLimit: "1m" })),
+    desiredCPULimit: "129m",
+  }],
+  ["spec.market.mode", { market: { ...VALID.spec.market, mode: "relaxed" } }],
+  ["spec.market.price", { market: { ...VALID.spec.market, price: -1 } }],
+  ["spec.market.reason", { market: { ...VALID.spec.market, reason: "Whim" } }],
+  ["spec.market.observedBounds", { market: { ...VALID.spec.market, observedBounds: 1.5 } }],
+];
+
+/** What must be refused as a status, with the field in the answer. */
+const REFUSED_STATUSES: readonly (readonly [field: string, status: Record<string, unknown>])[] = [
+  ["status.phase", { phase: "Done" }],
+  ["status.appliedCPULimit", { appliedCPULimit: "1Mi" }],
+  ["status.reason", { reason: "Because" }],
+  ["status.bounds.containers[0].floor", {
+    bounds: { revision: 1, reason: "", containers: [{ ...BOUND, floor: -1 }] },
+  }],
+  ["status.bounds.containers[0].weight", {
+    bounds: { revision: 1, reason: "", containers: [{ ...BOUND, weight: 0 }] },
+  }],
+  ["status.bounds.containers[0].held", {
+    bounds: { revision: 1, reason: "", containers: [{ ...BOUND, held: "upper" }] },
+  }],
+  ["status.originalLimits[0].cpu", { originalLimits: [{ name: "app", cpu: "half" }] }],
+];
+
+Deno.test("PodAllocation on a real API server", async (t) => {
+  await kubectl.must(["create", "namespace", namespace]);
+  try {
+    await t.step("PodAllocation takes a valid object, and one that was never cleared", async () => {
+      await kubectl.must(["create", "-f", "-"], VALID);
+      const { desiredCPULimit: _sum, containers: _list, market: _seen, ...identity } = VALID.spec;
+      const fresh = { ...VALID, metadata: { namespace, name: "fresh" }, spec: identity };
+      await kubectl.must(["create", "--dry-run=server", "-f", "-"], fresh);
+    });
+
+    for (const [field, change] of REFUSED_SPECS) {
+      await t.step(refusal(field, change), async () => {
+        const other = {
+          ...VALID,
+          metadata: { namespace, name: "other" },
+          spec: { ...VALID.spec, ...change },
+        };
+        const { ok, stderr } = await kubectl.run(
+          ["create", "--validate=false", "--dry-run=server", "-f", "-"],
+          other,
+        );
+        assert.equal(ok, false, "it was taken");
+        assert.match(stderr, /is invalid/);
+        assert.ok(stderr.includes(field), `${stderr} does not name ${field}`);
+      });
+    }
+
+    for (const field of ["podName", "podUID", "nodeName", "namespace"]) {
+      await t.step(`PodAllocation refuses a change of ${field}`, async () => {
+        const { ok, stderr } = await patch({ spec: { [field]: "another" } });
+        assert.equal(ok, false, "it was taken");
+        assert.ok(stderr.includes(`spec.${field}`), stderr);
+        assert.match(stderr, /is immutable/);
+      });
+    }
+
+    for (const [field, status] of REFUSED_STATUSES) {
+      await t.step(refusal(field, status), async () => {
+        const { ok, stderr } = await patch({ status }, "--subresource=status");
+        assert.equal(ok, false, "it was taken");
+        assert.ok(stderr.includes(field), `${stderr} does not name ${field}`);
+      });
+    }
+
+    await t.step("PodAllocation keeps its status out of reach of a spec's patch", async () => {
+      const { stdout } = await patch({ status: { phase: "Applied" } }, "-o", "json");
+      assert.equal(JSON.parse(stdout).status, undefined);
+    });
+
+    await t.step("PodAllocation is found by node and shows its columns", async () => {
+      const get = ["get", "pa", "-n", namespace];
+      const here = await kubectl.must([...get, "--field-selector=spec.nodeName=node-of-crd-test"]);
+      const [header = "", row = ""] = here.split("\n");
+      assert.deepEqual(header.trim().split(/ {2,}/), [
+        "NAME",
+        "POD",
+        "DESIRED",
+        "APPLIED",
+        "PHASE",
+        "REASON",
+        "AGE",
+      ]);
+      assert.match(row, /web-0 +750m/);
+      const elsewhere = ["--field-selector=spec.nodeName=elsewhere", "-o", "name"];
+      assert.equal(await kubectl.must([...get, ...elsewhere]), "");
+      assert.match(await kubectl.must([...get, "-o", "wide"]), /NODE +MODE +PRICE +DEMAND/);
+    });
+
+    await t.step("PodAllocation explains its fields", async () => {
+      const words = await kubectl.must(["explain", "podallocation.status.bounds.containers.held"]);
+      assert.match(words, /not below the present limit/);
+    });
+  } finally {
+    await kubectl.must(["delete", "namespace", namespace, "--wait=false"]);
+  }
+});
+
+function refusal(field: string, change: unknown): string {
+  const shown = JSON.stringify(change, (_key, value) => value === undefined ? "absent" : value);
+  return `PodAllocation names ${field} when it refuses ${shown.slice(0, 80)}`;
+}
+
+function patch(change: unknown, ...flags: string[]): ReturnType<typeof kubectl.run> {
+  const dry = ["--type=merge", "--dry-run=server", "-p", JSON.stringify(change), ...flags];
+  return kubectl.run(["patch", "pa", UID, "-n", namespace, ...dry]);
+}

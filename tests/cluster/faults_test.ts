@@ -1,0 +1,141 @@
+/**
+ * Failures of every part while the market runs on a real node.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";
+import { compactHistory, isHarness, withoutAPIServer } from "./scene/harness_access.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { deletePod, leader, podsOf, whenReady } from "./scene/product.ts";
+import { openRealNode, type RealNode } from "./scene/real_node.ts";
+import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+
+const load = (namespace: ScratchNamespace, name: string): Record<string, unknown> =>
+  loadPod({
+    name,
+    namespace: namespace.name,
+    containers: [{ name: "load", request: "100m", limit: "200m", threads: 1, burstSeconds: 90 }],
+  });
+
+/** Loads the pod and waits until the kernel gives its container more than the user's own limit. */
+async function assertRaised(node: RealNode, namespace: string, name: string): Promise<void> {
+  const pod = await node.pod({ namespace, name });
+  assert.ok(pod !== undefined);
+  await node.signal({ namespace, name }, "load");
+  const directories = podDirectories(pod);
+  await until("raised quota", () => {
+    const quota = enforcedLimits(directories).containers.get("load") ?? 0;
+    return quota > 400 ? true : undefined;
+  }, { timeoutMs: 90_000 });
+  await assertAgreement(node, { namespace, name });
+}
+
+Deno.test("a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const first = await node.run(load(namespace, "phoenix"));
+  await assertRaised(node, namespace.name, "phoenix");
+  const path = `/api/v1/namespaces/${namespace.name}/pods/phoenix`;
+  await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
+  await until(
+    "end of the first pod",
+    async () =>
+      await node.pod({ namespace: namespace.name, name: "phoenix" }) === undefined
+        ? true
+        : undefined,
+  );
+  const second = await node.run(load(namespace, "phoenix"));
+  assert.notEqual(second.metadata.uid, first.metadata.uid);
+  const { status } = await appliedAllocation(node, second);
+  assert.equal(status?.originalLimits?.[0]?.cpu, "200m", "the limit of the new pod is its own");
+  await until(
+    "end of the first allocation",
+    async () =>
+      await node.allocation(namespace.name, first.metadata.uid) === undefined ? true : undefined,
+    SETTLED,
+  );
+  await assertRaised(node, namespace.name, "phoenix");
+});
+
+Deno.test("the standby controller takes over when the leader dies", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  await whenReady(node, "mbcas-controller", 2);
+  await node.run(load(namespace, "orphan"));
+  const old = await until("a leader", () => leader(node));
+  await deletePod(node, old, { graceSeconds: 0 });
+  const next = await until("another leader", async () => {
+    const name = await leader(node);
+    return name === old ? undefined : name;
+  });
+  assert.notEqual(next, old);
+  await assertRaised(node, namespace.name, "orphan");
+  await whenReady(node, "mbcas-controller", 2);
+});
+
+Deno.test({
+  name: "agent and controllers go on after the API server was away for 20 s, without a restart",
+  ignore: !isHarness(),
+  fn: async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    const parts = async (): Promise<string[]> => {
+      const pods = [
+        ...await podsOf(node, "mbcas-agent"),
+        ...await podsOf(node, "mbcas-controller"),
+      ];
+      return pods.flatMap(({ containers }) =>
+        containers.map(({ containerID }) => containerID ?? "")
+      );
+    };
+    const before = await parts();
+    await node.run(load(namespace, "patient"));
+    await withoutAPIServer(20_000);
+    await assertRaised(node, namespace.name, "patient");
+    assert.deepEqual(await parts(), before, "no container of the product was restarted");
+  },
+});
+
+Deno.test({
+  name: "agent and controllers go on after the server has dropped its history",
+  ignore: !isHarness(),
+  fn: async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    await node.run(load(namespace, "early"));
+    await withoutAPIServer(0, compactHistory);
+    await node.run(load(namespace, "late"));
+    await assertRaised(node, namespace.name, "early");
+    await assertRaised(node, namespace.name, "late");
+  },
+});
+
+Deno.test("a new agent takes over the limits as it finds them", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const pod = await node.run(load(namespace, "kept"));
+  await assertRaised(node, namespace.name, "kept");
+  const directories = podDirectories(pod);
+  const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
+  const raised = quota();
+  const [agent] = await podsOf(node, "mbcas-agent");
+  assert.ok(agent !== undefined);
+  await deletePod(node, agent.metadata.name);
+  let least = quota();
+  await until("a new agent", async () => {
+    least = Math.min(least, quota());
+    const [now] = await podsOf(node, "mbcas-agent");
+    return now !== undefined && now.ready && now.metadata.uid !== agent.metadata.uid
+      ? now
+      : undefined;
+  }, { timeoutMs: 90_000 });
+  for (let i = 0; i < 30; i++) {
+    least = Math.min(least, quota());
+    await pause(100);
+  }
+  assert.ok(least >= raised, `the limit of a loaded pod stayed ${raised} m, was ${least} m`);
+  await assertAgreement(node, { namespace: namespace.name, name: "kept" });
+});

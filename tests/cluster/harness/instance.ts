@@ -1,0 +1,66 @@
+/**
+ * One cluster of the harness: its name and all that follows from it. Several may run side by side,
+ * each in a network namespace of its own, so addresses and ports are the same in all of them.
+ *
+ * @module
+ */
+
+/** Where everything of one cluster is. */
+export interface Instance {
+  readonly name: string;
+  /** The folder of all instances. */
+  readonly stateRoot: string;
+  /** The network namespace, as `ip netns` makes it. */
+  readonly namespace: string;
+  /** Holds all state: certificates, logs, data of etcd, containerd and the kubelet. */
+  readonly directory: string;
+  readonly nodeName: string;
+  /** The kubelet's cgroup root; `/` for the default instance, which so looks like any node. */
+  readonly cgroupRoot: string;
+  /** For administrators; its server is reached only within the namespace. */
+  readonly kubeconfig: string;
+  /** The address that containerd listens on. */
+  readonly containerdSocket: string;
+}
+
+/** The instance used where none is named. */
+export const DEFAULT_NAME = "coallocator";
+
+/** Not in a temporary folder that is emptied while the cluster runs, nor in a home: root owns it. */
+export const STATE_ROOT = "/var/tmp/coallocator-cluster";
+
+/** Addresses inside a namespace. Nothing leaves it, so they can collide with no other network. */
+export const NETWORK = {
+  node: "192.168.77.1",
+  /** Room for the 300 pods that the kubelet accepts. */
+  pods: "10.88.0.0/22",
+  services: "10.0.0.0/24",
+  apiService: "10.0.0.1",
+  dnsService: "10.0.0.10",
+  etcd: "http://127.0.0.1:2379",
+  apiServer: "https://127.0.0.1:6443",
+} as const;
+
+/** The paths of an instance. Throws a `RangeError` for a name that is no DNS label of 40 bytes. */
+export function instanceNamed(
+  name: string,
+  { stateRoot = STATE_ROOT }: { readonly stateRoot?: string } = {},
+): Instance {
+  if (!/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) {
+    throw new RangeError(
+      `Cannot use the instance ${JSON.stringify(name)}: expected at most 40 of a-z, 0-9 and -, ` +
+        "beginning with a letter",
+    );
+  }
+  const directory = `${stateRoot}/${name}`;
+  return {
+    name,
+    stateRoot,
+    namespace: `/var/run/netns/${name}`,
+    directory,
+    nodeName: `${name}-node`,
+    cgroupRoot: name === DEFAULT_NAME ? "/" : `/coallocator-${name}`,
+    kubeconfig: `${directory}/admin.kubeconfig`,
+    containerdSocket: `${directory}/containerd.sock`,
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * What a cluster changes on the machine outside its own folder, noted before it starts, so that it
+ * can be undone.
+ *
+ * @module
+ */
+import { readIfThere } from "./daemon.ts";
+import { folderEntries } from "./folder_entries.ts";
+import type { Instance } from "./instance.ts";
+import { readMounts } from "./mounts.ts";
+import { networkName } from "./node_files.ts";
+import { run } from "./shell.ts";
+
+/** What was there before. */
+export interface MachineTraces {
+  /** Values by path under `/proc/sys`. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Folders that were not there. */
+  readonly absent: readonly string[];
+}
+
+/** Settings that a kubelet changes. Source: its `setupKernelTunables`. */
+const SETTINGS: readonly string[] = [
+  "vm/overcommit_memory",
+  "vm/panic_on_oom",
+  "kernel/panic",
+  "kernel/panic_on_oops",
+  "kernel/keys/root_maxkeys",
+  "kernel/keys/root_maxbytes",
+];
+
+/** Folders whose paths are fixed in the kubelet, containerd or its network; parents after them. */
+const FOLDERS: readonly string[] = [
+  "/var/lib/kubelet/device-plugins",
+  "/var/lib/kubelet",
+  "/var/log/containers",
+  "/var/log/pods",
+  "/var/lib/cni/results",
+  "/var/lib/cni",
+  "/run/containerd/s",
+  "/run/containerd/fifo",
+  "/run/containerd",
+  "/etc/cni/net.d",
+  "/etc/cni",
+  "/opt/cni/bin",
+  "/opt/cni",
+  "/run/netns",
+];
+
+/** Where they are noted, beside the folders of all instances: it holds until the last one goes. */
+const FILE = "machine-before.json";
+
+/** Notes what is there, unless that was done when the first cluster was started. */
+export async function noteTraces({ stateRoot }: Instance): Promise<void> {
+  const file = `${stateRoot}/${FILE}`;
+  if (await readIfThere(file) !== undefined) return;
+  const settings: Record<string, string> = {};
+  for (const name of SETTINGS) {
+    const value = await readIfThere(`/proc/sys/${name}`);
+    if (value !== undefined) settings[name] = value.trim();
+  }
+  const absent: string[] = [];
+  for (const folder of FOLDERS) if (!await isThere(folder)) absent.push(folder);
+  await Deno.writeTextFile(file, JSON.stringify({ settings, absent } satisfies MachineTraces));
+}
+
+/** Reads the note; what is not one counts as nothing to undo. */
+export function parseTraces(text: string): MachineTraces {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== "object" || value === null) return { settings: {}, absent: [] };
+  const settings = "settings" in value && typeof value.settings === "object"
+    ? Object.entries(value.settings ?? {}).filter((entry): entry is [string, string] =>
+      typeof entry[1] === "string" && SETTINGS.includes(entry[0])
+    )
+    : [];
+  const absent = "absent" in value && Array.isArray(value.absent) ? value.absent : [];
+  return {
+    settings: Object.fromEntries(settings),
+    // Only known folders: whatever the file says, nothing else is removed.
+    absent: FOLDERS.filter((folder) => absent.includes(folder)),
+  };
+}
+
+/** Undoes the changes that are this instance's, and the last instance all others too. */
+export async function removeTraces(instance: Instance): Promise<void> {
+  await removeLinks("/var/log/containers", instance);
+  await removeNetworkResults(instance);
+  const file = `${instance.stateRoot}/${FILE}`;
+  const text = await readIfThere(file);
+  if (text === undefined || !await isAlone(instance)) return;
+  const { settings, absent } = parseTraces(text);
+  for (const [name, value] of Object.entries(settings)) {
+    const path = `/proc/sys/${name}`;
+    if ((await readIfThere(path))?.trim() !== value) await Deno.writeTextFile(path, value);
+  }
+  for (const folder of absent) await removeFolder(folder);
+  await Deno.remove(file);
+}
+
+async function isAlone({ stateRoot, name }: Instance): Promise<boolean> {
+  const entries = await folderEntries(stateRoot);
+  return entries.every((entry) => !entry.isDirectory || entry.name === name);
+}
+
+/** The kubelet's folder goes with what is in it; the others only when empty. */
+async function removeFolder(folder: string): Promise<void> {
+  const inUse = !folder.startsWith("/var/lib/kubelet") && (await folderEntries(folder)).length > 0;
+  if (inUse) return;
+  // `ip netns` mounts its folder onto itself.
+  if ((await readMounts()).some(({ path }) => path === folder)) await run(["umount", folder]);
+  try {
+    await Deno.remove(folder, { recursive: folder.startsWith("/var/lib/kubelet") });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** Links to logs of pods that are gone. */
+async function removeLinks(folder: string, { directory }: Instance): Promise<void> {
+  for (const { name, isSymlink } of await folderEntries(folder)) {
+    if (!isSymlink) continue;
+    const path = `${folder}/${name}`;
+    if ((await Deno.readLink(path)).startsWith(`${directory}/`)) await Deno.remove(path);
+  }
+}
+
+/**
+ * What the pod network remembers of pods: `NETWORK-CONTAINER-DEVICE`, and under a name that all
+ * networks share, the same containers' loopback devices.
+ */
+async function removeNetworkResults({ name }: Instance): Promise<void> {
+  const folder = "/var/lib/cni/results";
+  const files = (await folderEntries(folder)).map((entry) => entry.name);
+  for (const file of resultsOf(networkName(name), files)) await Deno.remove(`${folder}/${file}`);
+}
+
+/** Those of the files that are about containers of a network. */
+export function resultsOf(network: string, files: readonly string[]): readonly string[] {
+  const prefix = `${network}-`;
+  const containers = new Set(
+    files.filter((file) => file.startsWith(prefix)).map((file) =>
+      file.slice(prefix.length).split("-")[0]
+    ),
+  );
+  return files.filter((file) =>
+    file.startsWith(prefix) || containers.has(/^cni-loopback-([^-]+)-/.exec(file)?.[1])
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * A real Kubernetes node for tests, in a network namespace of its own.
+ *
+ * Exit codes: 0 done, 1 it failed or the cluster is not ready, 2 the command line was wrong; `exec`
+ * gives the code of what it runs.
+ *
+ * @module
+ */
+import { bringDown } from "./bring_down.ts";
+import { bringUp } from "./bring_up.ts";
+import { clusterStatus, execExample, statusTable } from "./cluster_status.ts";
+import { type Command, parseCommand } from "./command_line.ts";
+import { componentNamed } from "./component.ts";
+import { NO_PROXY } from "./daemon.ts";
+import { runForeground } from "./foreground.ts";
+import { DEFAULT_NAME, type Instance, instanceNamed, STATE_ROOT } from "./instance.ts";
+import { lockInstance } from "./instance_lock.ts";
+import { loadImage } from "./load_image.ts";
+import { inNamespace, isInside, namespaceExists } from "./namespace.ts";
+import { openProber } from "./probe.ts";
+import { prepare } from "./prepare.ts";
+import { type Progress, seconds } from "./progress.ts";
+import { awaited, startComponent, stopComponent, waitForComponent } from "./running_component.ts";
+import { readSettings, type Settings } from "./settings.ts";
+import { run, wholePath } from "./shell.ts";
+
+const print = (text: string): void => console.log(text);
+const progress: Progress = { say: print, now: () => performance.now() };
+
+async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args, { name: Deno.env.get("COALLOCATOR_CLUSTER") || DEFAULT_NAME });
+  if (command.action === "text") {
+    (command.exitCode === 0 ? console.log : console.error)(command.text.trimEnd());
+    return command.exitCode;
+  }
+  const path = wholePath(Deno.env.get("PATH"));
+  Deno.env.set("PATH", path);
+  const kubeconfig = Deno.env.get("KUBECONFIG");
+  if (kubeconfig && !kubeconfig.startsWith(`${STATE_ROOT}/`)) return await elsewhere(command);
+  const instance = instanceNamed(command.name);
+  if (Deno.uid() !== 0) {
+    throw new Error(
+      `Cannot use a cluster of the harness: the user is ${Deno.uid()}, only root may; or set ` +
+        "KUBECONFIG to a cluster that runs elsewhere",
+    );
+  }
+  switch (command.action) {
+    case "up":
+      return await up(instance, command, path);
+    case "down": {
+      const began = performance.now();
+      using lock = await lockInstance(instance, { progress });
+      const was = await bringDown(instance, { progress });
+      await lock.remove();
+      // Other instances, when there are any, keep it.
+      await Deno.remove(instance.stateRoot).catch(() => {});
+      const took = seconds(performance.now() - began);
+      print(was ? `${instance.name} is down (${took})` : `${instance.name} is not up`);
+      return 0;
+    }
+    case "status":
+      return await status(instance, command);
+    case "exec":
+      await expectUp(instance);
+      return await runForeground(inNamespace(instance, command.command), {
+        ...NO_PROXY,
+        KUBECONFIG: instance.kubeconfig,
+        COALLOCATOR_CLUSTER: instance.name,
+      });
+    case "load-image":
+      await expectUp(instance);
+      for (const file of command.files) print((await loadImage(instance, file)).trimEnd());
+      return 0;
+    case "stop-component":
+    case "start-component":
+      return await single(instance, command);
+  }
+}
+
+type Of<A extends Command["action"]> = Extract<Command, { readonly action: A }>;
+
+/** Prepares outside of the namespace, and calls itself inside of it. */
+async function up(instance: Instance, command: Of<"up">, path: string): Promise<number> {
+  const began = performance.now();
+  if (!command.inside) {
+    using _lock = await lockInstance(instance, { progress });
+    const folders = {
+      assets: Deno.env.get("KUBEBUILDER_ASSETS"),
+      cacheHome: Deno.env.get("XDG_CACHE_HOME"),
+      home: Deno.env.get("HOME"),
+    };
+    await prepare(instance, { cpuManager: command.cpuManager, folders, path, progress });
+    return await again(instance, ["up", "--inside", "--name", instance.name]);
+  }
+  const started = await bringUp(instance, { settings: await expectUp(instance), progress, path });
+  const took = seconds(performance.now() - began);
+  print(
+    started.length === 0
+      ? `${instance.name} is up already (${took})`
+      : `${instance.name} is up (${took}); started ${started.join(", ")}`,
+  );
+  print(`KUBECONFIG=${instance.kubeconfig} works inside the namespace:`);
+  print(`  ${execExample(instance.name)}`);
+  return 0;
+}
+
+async function status(instance: Instance, { json }: Of<"status">): Promise<number> {
+  if (await readSettings(instance) === undefined || !await namespaceExists(instance)) {
+    const text = `${instance.name} is not up; bring it up by deno task cluster:up`;
+    print(json ? JSON.stringify({ name: instance.name, ready: false, components: [] }) : text);
+    return 1;
+  }
+  if (!await isInside(instance)) {
+    return await again(instance, ["status", "--name", instance.name, ...json ? ["--json"] : []]);
+  }
+  const now = await clusterStatus(instance);
+  print(json ? JSON.stringify(now, null, 2) : statusTable(now).trimEnd());
+  return now.ready ? 0 : 1;
+}
+
+async function single(
+  instance: Instance,
+  { action, component }: Of<"stop-component" | "start-component">,
+): Promise<number> {
+  const settings = await expectUp(instance);
+  const name = componentNamed(component);
+  if (action === "stop-component") {
+    print(await stopComponent(instance, name) ? `${name} is stopped` : `${name} does not run`);
+    return 0;
+  }
+  if (!await isInside(instance)) {
+    return await again(instance, [action, name, "--name", instance.name]);
+  }
+  const started = await startComponent(instance, name, { settings });
+  using prober = await openProber(instance);
+  const wait = awaited(instance, name, (probe) => prober.ask(probe));
+  await waitForComponent(instance, wait, { progress });
+  print(started ? `${name} serves` : `${name} runs already`);
+  return 0;
+}
+
+/** With a cluster that is not ours: looks whether it answers, and runs what is asked for. */
+async function elsewhere(command: Command): Promise<number> {
+  const config = Deno.env.get("KUBECONFIG");
+  if (command.action === "exec") return await runForeground(command.command, {});
+  if (command.action !== "up" && command.action !== "status") {
+    throw new Error(
+      `Cannot run ${command.action}: KUBECONFIG is ${config}, a cluster that is not the harness's; ` +
+        "unset it",
+    );
+  }
+  try {
+    await run(["kubectl", "get", "--raw", "/readyz", "--request-timeout=10s"]);
+  } catch (error) {
+    throw new Error(
+      `Cannot reach the cluster of KUBECONFIG ${config}: ${error}; unset it to use the harness`,
+      { cause: error },
+    );
+  }
+  print(`KUBECONFIG is ${config}: that cluster is ready, nothing to start`);
+  return 0;
+}
+
+async function expectUp(instance: Instance): Promise<Settings> {
+  const settings = await readSettings(instance);
+  if (settings !== undefined) return settings;
+  throw new Error(`Cannot reach ${instance.name}: it is not up; run deno task cluster:up`);
+}
+
+/** Runs this program with other arguments inside the namespace. */
+function again(instance: Instance, args: readonly string[]): Promise<number> {
+  const self = [Deno.execPath(), "run", "--quiet", "--allow-all", import.meta.filename ?? ""];
+  return runForeground(inNamespace(instance, [...self, ...args]), NO_PROXY);
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exitCode = await main(Deno.args);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    // Names that the command line gave, and that there are none of.
+    Deno.exitCode = error instanceof RangeError ? 2 : 1;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The configuration files of containerd, the kubelet, the pod network and the cluster's DNS.
+ *
+ * @module
+ */
+import { type Instance, NETWORK } from "./instance.ts";
+
+/** What the machine or the user decides. */
+export interface NodeOptions {
+  /** `static` gives whole CPUs to Guaranteed pods, whose resize is then Infeasible. */
+  readonly cpuManager: "none" | "static";
+  /** Where the programs of the pod network are. */
+  readonly cniFolder: string;
+  readonly snapshotter: "overlayfs" | "native";
+}
+
+/** The image of the process that holds a pod's namespaces. */
+export const PAUSE_IMAGE = "localhost/coallocator-pause:1";
+
+/** The name of the folder in which kube-proxy, coredns and others find how to reach the API. */
+const PLUGINS_NOT_NEEDED = [
+  "io.containerd.snapshotter.v1.aufs",
+  "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper",
+  "io.containerd.snapshotter.v1.zfs",
+  // It makes /opt/containerd.
+  "io.containerd.internal.v1.opt",
+  "io.containerd.internal.v1.tracing",
+];
+
+/** Texts by file name below the instance's directory. */
+export function nodeFiles(
+  instance: Instance,
+  options: NodeOptions,
+): Readonly<Record<string, string>> {
+  return {
+    "containerd.toml": containerdConfig(instance, options),
+    "kubelet.json": `${JSON.stringify(kubeletConfig(instance, options), null, 2)}\n`,
+    "cni/10-coallocator.conflist": `${JSON.stringify(networkConfig(instance), null, 2)}\n`,
+    Corefile: corefile(instance),
+    // For pods with the node's own DNS: there is no other server in the namespace.
+    "resolv.conf": `nameserver ${NETWORK.node}\n`,
+  };
+}
+
+/** Version 2 of the format: containerd 1.6 knows no later one, 2.x still reads it. */
+function containerdConfig(
+  { directory, containerdSocket }: Instance,
+  { cniFolder, snapshotter }: NodeOptions,
+): string {
+  return `version = 2
+root = "${directory}/containerd/root"
+state = "${directory}/containerd/state"
+disabled_plugins = ${JSON.stringify(PLUGINS_NOT_NEEDED)}
+
+[grpc]
+  address = "${containerdSocket}"
+
+[ttrpc]
+  address = "${containerdSocket}.ttrpc"
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${PAUSE_IMAGE}"
+  # Where root lacks CAP_SYS_RESOURCE, a lower score than its own can't be given.
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  netns_mounts_under_state_dir = true
+  stream_server_address = "127.0.0.1"
+
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = "${cniFolder}"
+  conf_dir = "${directory}/cni"
+
+[plugins."io.containerd.grpc.v1.cri".containerd]
+  snapshotter = "${snapshotter}"
+  default_runtime_name = "runc"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+  SystemdCgroup = false
+  Root = "${directory}/runc"
+`;
+}
+
+function kubeletConfig(
+  { directory, cgroupRoot, containerdSocket }: Instance,
+  { cpuManager }: NodeOptions,
+): Record<string, unknown> {
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: `${directory}/pki/ca.crt` },
+    },
+    authorization: { mode: "Webhook" },
+    cgroupDriver: "cgroupfs",
+    cgroupRoot,
+    failCgroupV1: false,
+    failSwapOn: false,
+    enforceNodeAllocatable: ["pods"],
+    localStorageCapacityIsolation: false,
+    clusterDNS: [NETWORK.dnsService],
+    clusterDomain: "cluster.local",
+    resolvConf: `${directory}/resolv.conf`,
+    containerRuntimeEndpoint: `unix://${containerdSocket}`,
+    podLogsDir: `${directory}/pod-logs`,
+    volumePluginDir: `${directory}/volume-plugins`,
+    maxPods: 300,
+    // What was imported can't be pulled again: neither a full disk nor age may remove it.
+    imageGCHighThresholdPercent: 100,
+    evictionHard: { "memory.available": "100Mi" },
+    ...(cpuManager === "static"
+      // The static policy demands that some CPU is reserved.
+      ? { cpuManagerPolicy: "static", kubeReserved: { cpu: "500m" } }
+      : {}),
+  };
+}
+
+function networkConfig({ name, directory }: Instance): Record<string, unknown> {
+  return {
+    cniVersion: "0.4.0",
+    name: networkName(name),
+    plugins: [{
+      type: "bridge",
+      bridge: "cni0",
+      isGateway: true,
+      hairpinMode: true,
+      ipam: {
+        type: "host-local",
+        dataDir: `${directory}/addresses`,
+        ranges: [[{ subnet: NETWORK.pods }]],
+        routes: [{ dst: "0.0.0.0/0" }],
+      },
+    }],
+  };
+}
+
+/** The pod network's name, with which the files begin that it leaves in a folder of the machine. */
+export function networkName(instance: string): string {
+  return `coallocator-harness-${instance}`;
+}
+
+/**
+ * Knows the cluster's names; all others do not exist, as nothing else is reached. Two blocks, since
+ * within one `template` would answer before `kubernetes`.
+ */
+function corefile({ directory }: Instance): string {
+  return `cluster.local in-addr.arpa {
+  bind ${NETWORK.node}
+  errors
+  ready 127.0.0.1:10054
+  kubernetes cluster.local in-addr.arpa {
+    kubeconfig ${directory}/coredns.kubeconfig
+  }
+  cache 5
+}
+. {
+  bind ${NETWORK.node}
+  errors
+  template ANY ANY {
+    rcode NXDOMAIN
+  }
+}
+`;
+}

@@ -1,0 +1,112 @@
+/**
+ * The part of `up` that runs on the machine: packages, binaries, files, the namespace.
+ *
+ * @module
+ */
+import { BINARIES, type BinaryFolders } from "./binary.ts";
+import { makeCertificates } from "./certificates.ts";
+import { readIfThere } from "./daemon.ts";
+import type { Instance } from "./instance.ts";
+import { writeKubeconfigs } from "./kubeconfig.ts";
+import { noteTraces } from "./machine_traces.ts";
+import { makeNamespace } from "./namespace.ts";
+import { nodeFiles, type NodeOptions } from "./node_files.ts";
+import { obtainBinaries } from "./obtain_binaries.ts";
+import { installPackages } from "./packages.ts";
+import { makeCgroupRoot, podProcesses } from "./pod_cgroups.ts";
+import type { Progress } from "./progress.ts";
+import { runningComponent, stopComponent } from "./running_component.ts";
+import { readSettings, type Settings, writeSettings } from "./settings.ts";
+import { findProgram, run } from "./shell.ts";
+
+/** What the command line and the environment say. */
+export interface PrepareOptions {
+  /** Undefined leaves it as it is, which is `none` at first. */
+  readonly cpuManager: NodeOptions["cpuManager"] | undefined;
+  readonly folders: BinaryFolders;
+  readonly path: string;
+  readonly progress: Progress;
+}
+
+/** Makes everything ready to start components. Throws when the machine can't run the cluster. */
+export async function prepare(instance: Instance, options: PrepareOptions): Promise<void> {
+  const before = await readSettings(instance);
+  if (before === undefined) await refuseForeignPods(instance);
+  const { cniFolder } = await installPackages(options);
+  const binaries = await findBinaries(options);
+  for (const folder of ["run", "logs", "cni", "pod-logs"]) {
+    await Deno.mkdir(`${instance.directory}/${folder}`, { recursive: true });
+  }
+  await noteTraces(instance);
+  await makeNamespace(instance);
+  await makeCgroupRoot(instance);
+  const settings: Settings = {
+    cpuManager: options.cpuManager ?? before?.cpuManager ?? "none",
+    cniFolder,
+    snapshotter: before?.snapshotter ?? await snapshotterFor(instance),
+    binaries,
+  };
+  if (await readIfThere(instance.kubeconfig) === undefined) {
+    await makeCertificates(instance);
+    await writeKubeconfigs(instance);
+  }
+  for (const [name, text] of Object.entries(nodeFiles(instance, settings))) {
+    await Deno.writeTextFile(`${instance.directory}/${name}`, text);
+  }
+  if (before !== undefined && before.cpuManager !== settings.cpuManager) {
+    await forgetCPUPolicy(instance, options);
+  }
+  await writeSettings(instance, settings);
+}
+
+async function findBinaries(options: PrepareOptions): Promise<Record<string, string>> {
+  const kubectl = await findProgram("kubectl", options.path);
+  const names = BINARIES.map(({ name }) => name);
+  const wanted = names.filter((name) => name !== "kubectl" || kubectl === undefined);
+  return {
+    ...kubectl === undefined ? {} : { kubectl },
+    ...Object.fromEntries(await obtainBinaries(wanted, options)),
+  };
+}
+
+/** Two kubelets can't share one cgroup root: each ends what it takes for the other's orphans. */
+async function refuseForeignPods(instance: Instance): Promise<void> {
+  const pids = await podProcesses(instance);
+  if (pids.length === 0) return;
+  throw new Error(
+    `Cannot bring up ${instance.name}: ${pids.length} processes run in pods under the cgroup ` +
+      `root ${instance.cgroupRoot} already, so another kubelet runs here; choose another --name`,
+  );
+}
+
+/** Overlays, where the kernel and the file system can; otherwise each container copies its image. */
+async function snapshotterFor({ directory }: Instance): Promise<Settings["snapshotter"]> {
+  const trial = `${directory}/overlay-trial`;
+  for (const part of ["lower", "upper", "work", "merged"]) {
+    await Deno.mkdir(`${trial}/${part}`, { recursive: true });
+  }
+  const options = ["lowerdir", "upperdir", "workdir"].map((key) =>
+    `${key}=${trial}/${key.replace("dir", "")}`
+  );
+  const merged = `${trial}/merged`;
+  try {
+    await run(["mount", "-t", "overlay", "overlay", "-o", options.join(","), merged]);
+    await run(["umount", merged]);
+    return "overlayfs";
+  } catch {
+    return "native";
+  } finally {
+    await Deno.remove(trial, { recursive: true });
+  }
+}
+
+/** A kubelet refuses to start with a policy other than the one that its state was written under. */
+async function forgetCPUPolicy(instance: Instance, { progress }: PrepareOptions): Promise<void> {
+  if (await runningComponent(instance, "kubelet") !== undefined) {
+    progress.say("stopping kubelet, to start it with the other CPU manager");
+    await stopComponent(instance, "kubelet");
+  }
+  await Deno.remove(`${instance.directory}/kubelet/cpu_manager_state`).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+}

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { parseSettings } from "./settings.ts";
+
+const settings = {
+  cpuManager: "static",
+  cniFolder: "/cni",
+  snapshotter: "native",
+  binaries: { etcd: "/bin/etcd" },
+};
+
+Deno.test({
+  name: "parseSettings() reads settings and refuses what an older harness wrote",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(parseSettings(JSON.stringify(settings)), settings);
+    for (const wrong of [{}, { ...settings, more: 1 }, { ...settings, cpuManager: "x" }]) {
+      assert.throws(() => parseSettings(JSON.stringify(wrong)), SyntaxError);
+    }
+  },
+});

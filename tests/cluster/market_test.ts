@@ -1,0 +1,106 @@
+/**
+ * The market on a real node: agent and controller run as pods, the kernel throttles, limits move.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import {
+  cpuAccount,
+  enforcedLimits,
+  type PodDirectories,
+  podDirectories,
+} from "./scene/node_cgroups.ts";
+import { openRealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+
+/** Throttled ms per second over the next `ms`. */
+async function throttledRate(directories: PodDirectories, ms: number): Promise<number> {
+  const before = cpuAccount(directories).throttledMs;
+  const start = performance.now();
+  await pause(ms);
+  return 1000 * (cpuAccount(directories).throttledMs - before) / (performance.now() - start);
+}
+
+Deno.test("the market raises a throttled container's quota in its cgroup, and lowers it when others need the CPU", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const loads = ["first", "second"].map((name) =>
+    loadPod({
+      name,
+      namespace: namespace.name,
+      containers: [{ name: "load", request: "100m", limit: "300m", threads: 2, burstSeconds: 60 }],
+    })
+  );
+  const [first, second] = await Promise.all(loads.map((load) => node.run(load)));
+  assert.ok(first !== undefined && second !== undefined);
+  const directories = podDirectories(first);
+  const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
+  await appliedAllocation(node, first);
+
+  await node.signal({ namespace: namespace.name, name: "first" }, "load");
+  const raised = await until("larger quota", () => quota() >= 900 ? quota() : undefined, SETTLED);
+  await assertAgreement(node, { namespace: namespace.name, name: "first" });
+  const pod = await node.pod({ namespace: namespace.name, name: "first" });
+  assert.equal(pod?.metadata.uid, first.metadata.uid, "the pod was not replaced");
+
+  await node.signal({ namespace: namespace.name, name: "second" }, "load");
+  await until("smaller quota", () => quota() < raised ? true : undefined, SETTLED);
+  await assertAgreement(node, { namespace: namespace.name, name: "second" });
+});
+
+Deno.test("the market ends the throttling of a container whose demand fits the node", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const pod = await node.run(loadPod({
+    name: "steady",
+    namespace: namespace.name,
+    annotations: { "mbcas.io/managed": "false" },
+    containers: [{ name: "load", request: "100m", limit: "400m", busy: true }],
+  }));
+  const directories = podDirectories(pod);
+  await pause(2000);
+  const before = await throttledRate(directories, 5000);
+  assert.ok(before > 100, `without the market it is throttled ${before.toFixed(0)} ms/s`);
+  await node.connection.request({
+    method: "PATCH",
+    path: `/api/v1/namespaces/${namespace.name}/pods/steady`,
+    contentType: "application/merge-patch+json",
+    body: { metadata: { annotations: { "mbcas.io/managed": null } } },
+  });
+  const after = await until("calm container", async () => {
+    const rate = await throttledRate(directories, 5000);
+    return rate < 20 ? rate : undefined;
+  }, SETTLED);
+  assert.ok(after < 20);
+  await assertAgreement(node, { namespace: namespace.name, name: "steady" });
+});
+
+Deno.test("the market manages several containers and a sidecar of one pod, each by its own demand", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const pod = await node.run(loadPod({
+    name: "many",
+    namespace: namespace.name,
+    sidecars: [{ name: "proxy", request: "50m", limit: "150m", burstSeconds: 30 }],
+    containers: [
+      { name: "busy", request: "50m", limit: "300m", busy: true },
+      { name: "idle", request: "50m", limit: "300m" },
+      { name: "fixed", request: "50m", limit: "200m", resizePolicy: "RestartContainer" },
+    ],
+  }));
+  const directories = podDirectories(pod);
+  const quota = (name: string): number => enforcedLimits(directories).containers.get(name) ?? 0;
+  await until("raised container", () => quota("busy") >= 900 ? true : undefined, SETTLED);
+  await node.signal({ namespace: namespace.name, name: "many" }, "proxy");
+  await until("raised sidecar", () => quota("proxy") > 150 ? true : undefined, SETTLED);
+  assert.equal(quota("fixed"), 200, "a container that a change would restart is left alone");
+  const now = await node.pod({ namespace: namespace.name, name: "many" });
+  assert.deepEqual(
+    now?.containers.map(({ name, containerID }) => [name, containerID]),
+    pod.containers.map(({ name, containerID }) => [name, containerID]),
+    "no container was restarted",
+  );
+});

@@ -1,0 +1,85 @@
+/**
+ * Pods whose load a test commands: idle until told, then busy for some seconds.
+ *
+ * @module
+ */
+
+/** A container that can be loaded. CPU as quantities, for instance `100m`. */
+export interface LoadContainer {
+  readonly name: string;
+  readonly request?: string;
+  readonly limit?: string;
+  /** Busy threads of a burst. @default {1} */
+  readonly threads?: number;
+  /** How long a burst lasts. @default {20} */
+  readonly burstSeconds?: number;
+  /** Busy from the start, without a command. @default {false} */
+  readonly busy?: boolean;
+  /** `RestartContainer` for a container that a CPU change restarts. */
+  readonly resizePolicy?: "NotRequired" | "RestartContainer";
+}
+
+/** The pod. */
+export interface LoadPod {
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly LoadContainer[];
+  /** Restartable init containers. */
+  readonly sidecars?: readonly LoadContainer[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+/** The image of loads; the harness has it, elsewhere it is pulled. */
+const LOAD_IMAGE = "busybox:stable";
+
+/** Idle; each SIGUSR1 starts a burst of busy loops that ends by itself. */
+function script({ threads = 1, busy = false, burstSeconds = 20 }: LoadContainer): string {
+  const loop = "while :; do :; done";
+  const burn = (one: string): string => `for i in $(seq ${threads}); do ${one} & done`;
+  return [
+    `trap "${burn(`timeout ${burstSeconds} sh -c '${loop}'`).replaceAll("$", "\\$")}" USR1`,
+    "trap 'exit 0' TERM",
+    ...(busy ? [burn(`(${loop})`)] : []),
+    // A shell answers a signal when `wait` is interrupted, and at once.
+    "sleep 2147483647 & idle=$!",
+    "while :; do wait $idle; done",
+  ].join("\n");
+}
+
+function containerSpec(container: LoadContainer): Record<string, unknown> {
+  const { name, request, limit, resizePolicy } = container;
+  return {
+    name,
+    image: LOAD_IMAGE,
+    imagePullPolicy: "IfNotPresent",
+    command: ["sh", "-c", script(container)],
+    resources: {
+      ...(request === undefined ? {} : { requests: { cpu: request } }),
+      ...(limit === undefined ? {} : { limits: { cpu: limit } }),
+    },
+    ...(resizePolicy === undefined
+      ? {}
+      : { resizePolicy: [{ resourceName: "cpu", restartPolicy: resizePolicy }] }),
+  };
+}
+
+/** The Pod object. */
+export function loadPod(pod: LoadPod): Record<string, unknown> {
+  const { name, namespace, labels = {}, annotations = {}, nodeSelector, sidecars = [] } = pod;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, labels, annotations },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      ...(nodeSelector === undefined ? {} : { nodeSelector }),
+      initContainers: sidecars.map((sidecar) => ({
+        ...containerSpec(sidecar),
+        restartPolicy: "Always",
+      })),
+      containers: pod.containers.map(containerSpec),
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * What the kernel enforces on this machine: the quotas in the cgroups of a pod. Independent of the
+ * agent's own reading, so that a test does not ask the code under test.
+ *
+ * @module
+ */
+import type { Pod } from "../../../shared/api/pod.ts";
+
+/** CFS limits in millicores; undefined where there is no quota. */
+export interface EnforcedLimits {
+  readonly pod: number | undefined;
+  readonly containers: ReadonlyMap<string, number | undefined>;
+}
+
+/** Throttled time and usage of a pod's cgroup since its start, ms. */
+export interface CPUAccount {
+  readonly throttledMs: number;
+  readonly usageMs: number;
+}
+
+const ROOT = "/sys/fs/cgroup";
+/** kubepods, QoS level, pod, container; and what a nested node puts above. */
+const DEEPEST = 8;
+
+/** Directories of one container and of its pod, for reading again and again. */
+export interface PodDirectories {
+  readonly version: 1 | 2;
+  readonly pod: string;
+  readonly containers: ReadonlyMap<string, string>;
+}
+
+/** Finds a pod's cgroups on this machine. Throws an `Error` when they are not here. */
+export function podDirectories({ metadata, containers }: Pod): PodDirectories {
+  const version = exists(`${ROOT}/cpu/cpu.shares`) ? 1 : 2;
+  const names = [metadata.uid, metadata.uid.replaceAll("-", "_")];
+  const pod = find(
+    version === 1 ? `${ROOT}/cpu` : ROOT,
+    (name) => names.some((uid) => name.includes(uid)),
+  );
+  if (pod === undefined) {
+    throw new Error(
+      `Cannot find the cgroup of pod ${metadata.name} (${metadata.uid}) under ${ROOT}`,
+    );
+  }
+  const children = [...Deno.readDirSync(pod)].filter(({ isDirectory }) => isDirectory);
+  const entries = containers.flatMap(({ name, containerID = "" }) => {
+    const hex = containerID.replace(/^.*:\/\//, "");
+    const child = children.find((entry) => hex !== "" && entry.name.includes(hex));
+    return child === undefined ? [] : [[name, `${pod}/${child.name}`] as const];
+  });
+  return { version, pod, containers: new Map(entries) };
+}
+
+/** What the kernel holds the pod and its containers to, now. */
+export function enforcedLimits({ version, pod, containers }: PodDirectories): EnforcedLimits {
+  const limit = (directory: string): number | undefined => quotaOf(directory, version);
+  return {
+    pod: limit(pod),
+    containers: new Map([...containers].map(([name, directory]) => [name, limit(directory)])),
+  };
+}
+
+/** The accounts of pod and containers summed, as either level may count the throttling. */
+export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAccount {
+  const counters = (directory: string): Map<string, number> =>
+    new Map(
+      Deno.readTextFileSync(`${directory}/cpu.stat`).trim().split("\n").map((line) => {
+        const [key = "", value = "0"] = line.split(" ");
+        return [key, Number(value)];
+      }),
+    );
+  const throttled = (directory: string): number => {
+    const stat = counters(directory);
+    return version === 1
+      ? (stat.get("throttled_time") ?? 0) / 1e6
+      : (stat.get("throttled_usec") ?? 0) / 1e3;
+  };
+  const usageMs = version === 1
+    ? Number(Deno.readTextFileSync(`${pod.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
+    : (counters(pod).get("usage_usec") ?? 0) / 1e3;
+  const inside = [...containers.values()].reduce((sum, directory) => sum + throttled(directory), 0);
+  return { throttledMs: throttled(pod) + inside, usageMs };
+}
+
+/** Millicores of a cgroup's quota; undefined without one. */
+export function quotaOf(directory: string, version: 1 | 2): number | undefined {
+  const [quota, period] = version === 1
+    ? [read(`${directory}/cpu.cfs_quota_us`), read(`${directory}/cpu.cfs_period_us`)]
+    : read(`${directory}/cpu.max`).split(" ");
+  if (quota === undefined || quota === "max" || Number(quota) < 0) return undefined;
+  return 1000 * Number(quota) / Number(period);
+}
+
+function read(file: string): string {
+  return Deno.readTextFileSync(file).trim();
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function find(directory: string, wanted: (name: string) => boolean, depth = 0): string | undefined {
+  if (depth > DEEPEST) return undefined;
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (!isDirectory) continue;
+    const path = `${directory}/${name}`;
+    const found = wanted(name) ? path : find(path, wanted, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

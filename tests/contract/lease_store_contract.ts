@@ -1,0 +1,75 @@
+/**
+ * The contract of `LeaseStore`.
+ *
+ * @module
+ */
+import type { Lease } from "../../shared/api/lease.ts";
+import type { LeaseStore } from "../../shared/control/leader_election.ts";
+import assert from "node:assert/strict";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server without the Lease. */
+export interface LeaseStoreHarness extends ContractHarness {
+  readonly subject: LeaseStore;
+}
+
+const TAKEN: Lease = {
+  metadata: { name: "", namespace: "", uid: "", resourceVersion: "" },
+  holder: "a",
+  durationSeconds: 15,
+  acquireTimeMs: 1_767_225_600_000,
+  renewTimeMs: 1_767_225_600_250,
+  transitions: 2,
+};
+
+/** What candidates write of a Lease. */
+function written({ metadata: _metadata, ...record }: Lease): Omit<Lease, "metadata"> {
+  return record;
+}
+
+/** Registers the suite. */
+export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
+  contractTest("read() gives nothing before create(), and then what it stored", open, async (h) => {
+    assert.equal(await h.settle(h.subject.read()), undefined);
+    const created = await h.settle(h.subject.create(TAKEN));
+    assert.deepEqual(written(created), written(TAKEN));
+    assert.ok(created.metadata.uid !== "" && created.metadata.resourceVersion !== "");
+    assert.deepEqual(await h.settle(h.subject.read()), created);
+  });
+
+  contractTest("create() is refused with 409 to whoever comes second", open, async (h) => {
+    const created = await h.settle(h.subject.create(TAKEN));
+    await assertRefused(h, () => h.subject.create({ ...TAKEN, holder: "b" }), {
+      status: 409,
+      reason: "AlreadyExists",
+    });
+    assert.deepEqual(await h.settle(h.subject.read()), created);
+  });
+
+  contractTest("update() lets one of two win that read the same record", open, async (h) => {
+    const seen = await h.settle(h.subject.create(TAKEN));
+    const won = await h.settle(h.subject.update({ ...seen, holder: "b", transitions: 3 }));
+    await assertRefused(h, () => h.subject.update({ ...seen, holder: "c" }), {
+      status: 409,
+      reason: "Conflict",
+    });
+    assert.deepEqual(await h.settle(h.subject.read()), won);
+    assert.deepEqual(written(won), { ...written(TAKEN), holder: "b", transitions: 3 });
+    assert.notEqual(won.metadata.resourceVersion, seen.metadata.resourceVersion);
+  });
+
+  contractTest("update() can release the record, which nobody holds then", open, async (h) => {
+    const seen = await h.settle(h.subject.create(TAKEN));
+    const free = await h.settle(
+      h.subject.update({ ...seen, holder: "", renewTimeMs: undefined, durationSeconds: 1 }),
+    );
+    assert.deepEqual([free.holder, free.renewTimeMs], ["", undefined]);
+    const next = await h.settle(h.subject.update({ ...free, holder: "b", durationSeconds: 15 }));
+    assert.equal(next.holder, "b");
+  });
+}

@@ -1,0 +1,209 @@
+/** What kustomize makes of the manifests; needs kubectl, but no cluster. */
+import assert from "node:assert/strict";
+import { controllerRights } from "../../controller/rights.ts";
+import { parseAllDocuments } from "yaml";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** Any object of a manifest. */
+type Rendered = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
+  // deno-lint-ignore no-explicit-any -- a test reads many shapes; a wrong path fails it
+  readonly [field: string]: any;
+};
+
+async function render(folder: string): Promise<Rendered[]> {
+  const { success, stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", 'kubectl kustomize "$1"', "sh", `${root}manifests/${folder}`],
+  }).output();
+  const text = new TextDecoder();
+  assert.ok(success, text.decode(stderr));
+  return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
+}
+
+const hasKubectl = new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
+  .outputSync().success;
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !hasKubectl, fn });
+}
+
+function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
+  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
+  assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);
+  return found[0] as Rendered;
+}
+
+function workloads(objects: readonly Rendered[]): Rendered[] {
+  return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
+}
+
+test("overlays/kind runs images that were loaded, and asks no registry", async () => {
+  const images = workloads(await render("overlays/kind")).map(({ spec }) => {
+    const [{ image, imagePullPolicy }] = spec.template.spec.containers;
+    return `${image} ${imagePullPolicy}`;
+  });
+  assert.deepEqual(images.sort(), ["mbcas-agent:dev Never", "mbcas-controller:dev Never"]);
+});
+
+test("overlays/release runs images of the project's version from a registry", async () => {
+  const { version } = JSON.parse(await Deno.readTextFile(`${root}deno.json`));
+  const objects = await render("overlays/release");
+  for (const { metadata, spec } of workloads(objects)) {
+    const [{ image }] = spec.template.spec.containers;
+    assert.match(
+      image,
+      new RegExp(`^[a-z.]+/.*/${metadata.name}:${version.replaceAll(".", "\\.")}$`),
+    );
+  }
+  for (const { metadata, kind } of objects) {
+    assert.equal(
+      metadata.labels?.["app.kubernetes.io/version"],
+      version,
+      `${kind} ${metadata.name}`,
+    );
+    assert.equal(metadata.labels?.["app.kubernetes.io/part-of"], "coallocator");
+  }
+});
+
+test("each workload's pods are unprivileged, read-only and found by their labels", async () => {
+  const found = workloads(await render("overlays/release"));
+  assert.deepEqual(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort(), [
+    "DaemonSet mbcas-agent",
+    "Deployment mbcas-controller",
+  ]);
+  for (const { metadata, spec } of found) {
+    const { template, selector } = spec;
+    assert.deepEqual(selector.matchLabels, { "app.kubernetes.io/name": metadata.name });
+    const { version, ...labels } = Object.fromEntries(
+      Object.entries(template.metadata.labels).map(([key, value]) => [key.split("/")[1], value]),
+    );
+    assert.equal(typeof version, "string");
+    const component = metadata.name.replace("mbcas-", "");
+    assert.deepEqual(labels, { name: metadata.name, component, "part-of": "coallocator" });
+    const { securityContext, containers, hostNetwork, hostPID } = template.spec;
+    assert.deepEqual([hostNetwork, hostPID], [undefined, undefined]);
+    assert.deepEqual(securityContext, {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    const [container, ...others] = containers;
+    assert.deepEqual(others, []);
+    assert.deepEqual(container.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    assert.ok(container.resources.requests.cpu && container.resources.limits.memory);
+    assert.equal(container.livenessProbe.httpGet.path, "/healthz");
+    assert.equal(container.readinessProbe.httpGet.path, "/readyz");
+    assert.deepEqual(container.args, ["--config=/etc/mbcas/config.yaml"]);
+  }
+});
+
+test("the agent runs on every Linux node and sees its cgroup files only to read", async () => {
+  const { spec } = one(await render("base"), "DaemonSet", "mbcas-agent");
+  assert.equal(spec.updateStrategy.rollingUpdate.maxUnavailable, "10%");
+  const pod = spec.template.spec;
+  assert.equal(pod.priorityClassName, "system-node-critical");
+  assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
+  assert.deepEqual(pod.nodeSelector, { "kubernetes.io/os": "linux" });
+  const host = pod.volumes.filter((volume: Rendered) => volume["hostPath"] !== undefined);
+  assert.deepEqual(host.map((volume: Rendered) => volume["hostPath"].path), ["/sys/fs/cgroup"]);
+  const [mount] = pod.containers[0].volumeMounts;
+  assert.deepEqual([mount.name, mount.mountPath, mount.readOnly], ["cgroup", "/host/cgroup", true]);
+});
+
+test("the controller has two replicas, which are spread and not evicted together", async () => {
+  const objects = await render("base");
+  const { spec } = one(objects, "Deployment", "mbcas-controller");
+  assert.equal(spec.replicas, 2);
+  assert.equal(
+    spec.template.spec.topologySpreadConstraints[0].topologyKey,
+    "kubernetes.io/hostname",
+  );
+  assert.equal(one(objects, "PodDisruptionBudget", "mbcas-controller").spec.maxUnavailable, 1);
+});
+
+/** Rights as `verb group/resource`. */
+function rightsOf(role: Rendered): string[] {
+  return role["rules"].flatMap((rule: Record<string, string[]>) =>
+    (rule["apiGroups"] ?? []).flatMap((group) =>
+      (rule["resources"] ?? []).flatMap((resource) =>
+        (rule["verbs"] ?? []).map((verb) => `${verb} ${group}/${resource}`)
+      )
+    )
+  );
+}
+
+test("the agent's rights are these and no others, none of them on pods", async () => {
+  const objects = await render("base");
+  assert.deepEqual(rightsOf(one(objects, "ClusterRole", "mbcas-agent")).sort(), [
+    "get /nodes",
+    "get allocation.mbcas.io/podallocations",
+    "list allocation.mbcas.io/podallocations",
+    "patch allocation.mbcas.io/podallocations",
+    "watch allocation.mbcas.io/podallocations",
+  ]);
+  assert.deepEqual(
+    [...new Set(rightsOf(one(objects, "Role", "mbcas-agent")).map((right) => right.split(" ")[1]))],
+    ["coordination.k8s.io/leases"],
+  );
+});
+
+test("the controller has each right that it asks for at its start, and changes pods by resize only", async () => {
+  const objects = await render("base");
+  const wide = rightsOf(one(objects, "ClusterRole", "mbcas-controller"));
+  const narrow = rightsOf(one(objects, "Role", "mbcas-controller"));
+  const asked = controllerRights({ namespace: "mbcas-system", configMap: "mbcas-config" });
+  assert.ok(asked.length > 10);
+  for (const { verb, group, resource, subresource, namespace } of asked) {
+    const right = `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`;
+    assert.ok((namespace === undefined ? wide : [...wide, ...narrow]).includes(right), right);
+  }
+  const writes = [...wide, ...narrow].filter((right) => !/^(get|list|watch) /.test(right));
+  assert.deepEqual(writes.filter((right) => right.includes("/pods")), ["patch /pods/resize"]);
+});
+
+test("components add what they say: dry-run its variable, prometheus its monitors", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
+    const kustomization = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: [`${base}/base`],
+      components: [`${base}/components/dry-run`, `${base}/components/prometheus`],
+    };
+    await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
+    const { stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-c", 'kubectl kustomize "$1"', "sh", folder],
+    }).output();
+    const text = new TextDecoder().decode(stdout);
+    assert.notEqual(text, "", new TextDecoder().decode(stderr));
+    const objects: Rendered[] = parseAllDocuments(text).map((document) => document.toJS());
+    const { spec } = one(objects, "Deployment", "mbcas-controller");
+    assert.deepEqual(spec.template.spec.containers[0].env.at(-1), {
+      name: "MBCAS_DRY_RUN",
+      value: "true",
+    });
+    for (const name of ["mbcas-agent", "mbcas-controller"]) {
+      assert.equal(one(objects, "PodMonitor", name).spec.podMetricsEndpoints[0].port, "http");
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+test("examples make pods that the market can manage: Burstable with a CPU limit", async () => {
+  const found = workloads(await render("examples"));
+  assert.equal(found.length, 4);
+  for (const { metadata, spec } of found) {
+    const [{ resources }] = spec.template.spec.containers;
+    assert.ok(resources.limits.cpu, metadata.name);
+    assert.notDeepEqual(resources.limits, resources.requests);
+  }
+});

@@ -1,0 +1,46 @@
+/** The permission sets of `deno.json`, the settings and the Dockerfile agree. */
+import assert from "node:assert/strict";
+import { AGENT_SETTINGS } from "../../agent/settings.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import { compileArguments, PROGRAMS } from "../../tools/build/programs.ts";
+
+const root = new URL("../../", import.meta.url);
+const { permissions } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+
+for (
+  const [name, table] of [["agent", AGENT_SETTINGS], ["controller", CONTROLLER_SETTINGS]] as const
+) {
+  Deno.test(`the permission set ${name} has the variable of each setting`, () => {
+    for (const { key, env } of Object.values(table)) {
+      if (env !== undefined) assert.ok(permissions[name].env.includes(env), `${key}: ${env}`);
+    }
+  });
+}
+
+Deno.test("the programs in the cluster may run, load and write nothing", () => {
+  for (const { permissions: name } of PROGRAMS.filter(({ image }) => image)) {
+    const kinds = Object.keys(permissions[name]).sort();
+    assert.deepEqual(kinds, ["env", "net", "read"], name);
+  }
+});
+
+Deno.test("the permission set agent names one host, one port to listen on and three folders", () => {
+  assert.deepEqual(permissions.agent.net, ["kubernetes.default.svc:443", "0.0.0.0:8081"]);
+  assert.deepEqual(permissions.agent.read, [
+    "/host/cgroup",
+    "/etc/mbcas",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+  ]);
+});
+
+Deno.test("Dockerfile compiles with the flags of compileArguments()", async () => {
+  const dockerfile = await Deno.readTextFile(new URL("Dockerfile", root));
+  for (const program of PROGRAMS.filter(({ image }) => image)) {
+    for (const word of compileArguments(program, "unused")) {
+      if (/^(--quiet|-P=|--output=)/.test(word) || word === program.entry) continue;
+      assert.ok(dockerfile.includes(word), `${word} is not in the Dockerfile`);
+    }
+    assert.match(dockerfile, new RegExp(`ENTRYPOINT \\["/${program.name}"\\]`));
+  }
+  assert.match(dockerfile, /deno:debian-2\.9\.6/);
+});

@@ -1,0 +1,123 @@
+/**
+ * The controller's program on the simulated cluster: start check, election, settings, loops.
+ *
+ * @module
+ */
+import { Registry } from "prom-client";
+import { createCaches } from "../../controller/allocation/caches.ts";
+import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
+import { createControllerMetrics } from "../../controller/metrics.ts";
+import { runController } from "../../controller/run_controller.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import type { AskCluster } from "../../controller/start_check.ts";
+import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+
+/** Where the program runs. */
+export interface ProgramPlace {
+  readonly api: SimulatedAPI;
+  readonly clock: Clock;
+  readonly identity: string;
+  /**
+   * What the server says at the start check.
+   *
+   * @default all that is needed
+   */
+  readonly ask?: AskCluster;
+}
+
+/** A program that runs. */
+export interface ControllerProgram {
+  readonly settings: LiveSettings;
+  readonly registry: Registry;
+  /** SIGTERM. */
+  terminate(): void;
+  /** From now on no request of it reaches the server: the machine is cut off. */
+  cutOff(): void;
+  readonly leads: () => Promise<boolean>;
+  /** Why it is not ready. */
+  readonly waitsFor: () => string | undefined;
+  /** The exit code, once it has ended. */
+  readonly exitCode: () => number | undefined;
+  readonly ended: Promise<unknown>;
+}
+
+const ALL_THERE: AskCluster = () =>
+  Promise.resolve({
+    serverVersion: "v1.36.3",
+    servesPodResize: true,
+    servesAllocations: true,
+    missingRights: [],
+  });
+
+/** Starts a controller. */
+export function startProgram(
+  { api, clock, identity, ask = ALL_THERE }: ProgramPlace,
+): ControllerProgram {
+  const random = seededRandom(identity.length);
+  const log = silentLog;
+  const stop = new AbortController();
+  const effective = effectiveSettings(CONTROLLER_SETTINGS);
+  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
+  const settings = createLiveSettings({ settings: effective, sources: {} }, log);
+  const sources = {
+    pods: api.listWatch("Pod"),
+    namespaces: api.listWatch("Namespace"),
+    nodes: api.listWatch("Node"),
+    allocations: api.listWatch("PodAllocation"),
+    leases: api.listWatch("Lease"),
+    limitRanges: api.listWatch("LimitRange"),
+    resourceQuotas: api.listWatch("ResourceQuota"),
+  };
+  const caches = createCaches(sources, { clock, random, log });
+  const registry = new Registry();
+  const metrics = createControllerMetrics(registry, {
+    allocations: caches.allocations.all,
+    synced: () => [],
+    settings: settings.values,
+    settingsValid: () => settings.valid,
+  });
+  const link = { up: true };
+  const leadership = api.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" });
+  const never = new Promise<never>(() => {});
+  let waitsFor: string | undefined = "not begun";
+  let exitCode: number | undefined;
+  const run = runController({
+    api: {
+      ask,
+      sources,
+      leadership: {
+        read: () => link.up ? leadership.read() : never,
+        create: (lease) => link.up ? leadership.create(lease) : never,
+        update: (lease) => link.up ? leadership.update(lease) : never,
+      },
+      store: api.allocationStore,
+      resizer: api.podResizer(),
+      templates: { limitsOf: () => Promise.resolve(undefined) },
+      events: { emit: api.events.emit, run: () => Promise.resolve() },
+    },
+    caches,
+    clock,
+    random,
+    log,
+    settings,
+    metrics,
+    identity,
+    waitsFor: (reason) => waitsFor = reason,
+  }, stop.signal);
+  return {
+    settings,
+    registry,
+    terminate: () => stop.abort(),
+    cutOff: () => link.up = false,
+    async leads() {
+      return (await registry.getSingleMetric("mbcas_leader")?.get())?.values[0]?.value === 1;
+    },
+    waitsFor: () => waitsFor,
+    exitCode: () => exitCode,
+    ended: run.then((code) => exitCode = code),
+  };
+}

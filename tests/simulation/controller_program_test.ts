@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+function start(
+  { api, clock }: ControllerScene,
+  identity = "first",
+): ControllerProgram {
+  return startProgram({ api, clock, identity });
+}
+
+sceneTest("runController() manages pods, and ends with 0 when it is terminated", async (scene) => {
+  const program = start(scene);
+  scene.createPod("web");
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  assert.equal(program.waitsFor(), undefined);
+  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+  const metrics = await program.registry.metrics();
+  assert.match(metrics, /^mbcas_resizes_total\{outcome="accepted",reason="DemandRose"\} 1$/m);
+  assert.match(metrics, /^mbcas_allocations\{phase="Applied",reason="Applied"\} 1$/m);
+  assert.match(metrics, /^mbcas_decision_confirmation_seconds_count 1$/m);
+  assert.match(metrics, /^mbcas_reconcile_duration_seconds_count [1-9]/m);
+  program.terminate();
+  await scene.pass(1000);
+  assert.equal(program.exitCode(), 0);
+  assert.equal(scene.api.store.tables.Lease.get("mbcas-system/mbcas-controller")?.holder, "");
+});
+
+sceneTest("runController() hands over to a standby within 3 s of its end", async (scene) => {
+  const first = start(scene);
+  scene.createPod("web");
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  const second = start(scene, "second");
+  await scene.pass(10_000);
+  assert.deepEqual([await first.leads(), await second.leads()], [true, false]);
+  // What nobody announces any more when the standby begins: it must look at all that is there.
+  first.terminate();
+  await scene.pass(1000);
+  scene.want("web", 400);
+  await scene.pass(2000);
+  assert.deepEqual([await first.leads(), await second.leads()], [false, true]);
+  await scene.pass(5000);
+  assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
+  second.terminate();
+  await scene.pass(2000);
+});
+
+sceneTest("runController() takes up what a dead leader left, within 20 s", async (scene) => {
+  const first = start(scene);
+  scene.createPod("web");
+  await scene.pass(10_000);
+  const second = start(scene, "second");
+  await scene.pass(10_000);
+  // Its resizes fail from now on, so that the wish is left for the other.
+  first.cutOff();
+  scene.api.failNext({ verb: "resize", kind: "Pod", status: 500, times: 3 });
+  scene.want("web", 300);
+  await scene.pass(20_000);
+  assert.equal(first.exitCode(), 1);
+  assert.equal(await second.leads(), true);
+  await scene.pass(5000);
+  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+  second.terminate();
+  await scene.pass(2000);
+});
+
+sceneTest("runController() looks at pods that nothing changes after a takeover", async (scene) => {
+  const first = start(scene);
+  await scene.pass(5000);
+  const second = start(scene, "second");
+  await scene.pass(5000);
+  first.terminate();
+  // Between the leaders: the standby's copy knows of the pod before the standby leads.
+  await scene.pass(100);
+  assert.equal(first.exitCode(), 0);
+  scene.createPod("web");
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+  second.terminate();
+  await scene.pass(2000);
+});
+
+// The YAML parser looks at two variables for its own debugging.
+sceneTest("runController() follows market: off and on while it runs", async (scene) => {
+  const program = start(scene);
+  scene.createPod("web");
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  const path = "configmap mbcas-config";
+  program.settings.takeFile({ path, text: "market: off" });
+  await scene.pass(3000);
+  assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+  program.settings.takeFile({ path, text: "market: {enabled: on, burstFactor: 1.2}" });
+  await scene.pass(10_000);
+  assert.equal(scene.limits("web").applied, 240);
+  program.terminate();
+  await scene.pass(2000);
+}, { permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] } });
+
+sceneTest("runController() waits for the custom resource and for the server", async (scene) => {
+  let asked = 0;
+  const { api, clock } = scene;
+  const program = startProgram({
+    api,
+    clock,
+    identity: "first",
+    ask() {
+      asked++;
+      if (asked === 1) return Promise.reject(new ApiError(0, "Unreachable", "no route"));
+      const servesAllocations = asked > 3;
+      const findings = { serverVersion: "v1.36.3", servesPodResize: true, missingRights: [] };
+      return Promise.resolve({ ...findings, servesAllocations });
+    },
+  });
+  await scene.pass(1);
+  assert.match(program.waitsFor() ?? "", /does not answer the start check: no route/);
+  scene.createPod("web");
+  await scene.pass(3000);
+  assert.match(program.waitsFor() ?? "", /CustomResourceDefinition .* is missing/);
+  assert.equal(scene.allocation("web"), undefined);
+  await scene.pass(60_000);
+  assert.equal(program.waitsFor(), undefined);
+  assert.ok(scene.allocation("web"));
+  program.terminate();
+  await scene.pass(2000);
+});
+
+sceneTest("runController() ends with 1 where the cluster can't be worked with", async (scene) => {
+  const { api, clock } = scene;
+  const program = startProgram({
+    api,
+    clock,
+    identity: "first",
+    ask: (rights) =>
+      Promise.resolve({
+        serverVersion: "v1.32.0",
+        servesPodResize: false,
+        servesAllocations: true,
+        missingRights: rights.slice(0, 2),
+      }),
+  });
+  await scene.pass(1);
+  assert.equal(program.exitCode(), 1);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { sampleContainer } from "../contract/sample_objects.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
+
+/** How many resizes the server has been asked for and how many it took. */
+function patches({ api }: ControllerScene): number {
+  return api.requests.get("resize Pod") ?? 0;
+}
+
+function refusals({ api }: ControllerScene): readonly string[] {
+  return api.events.all().filter(({ reason }) => reason === "CPULimitFailed")
+    .map(({ message }) => message);
+}
+
+sceneTest("runAllocationLoop() keeps all raises of a namespace within its quota", async (scene) => {
+  const names = ["a", "b", "c", "d"];
+  scene.startController();
+  for (const name of names) scene.createPod(name);
+  scene.api.store.tables.ResourceQuota.create({
+    metadata,
+    hardLimitsCPU: 1000,
+    usedLimitsCPU: 800,
+    scopes: [],
+  });
+  await scene.pass(5000);
+  for (const name of names) scene.want(name, 600);
+  await scene.pass(60_000);
+  const total = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
+  assert.ok(total > 960 && total <= 1000, `${total}`);
+  assert.deepEqual(refusals(scene), []);
+  for (const name of names) {
+    const { reason = "", message = "" } = scene.allocation(name)?.status ?? {};
+    assert.ok(
+      ["QuotaExceeded", "Applied", "BoundsStale", "OutsideBounds"].includes(reason),
+      `${reason} ${message}`,
+    );
+  }
+
+  // What one gives up another gets, once the quota says so.
+  scene.want("a", 100);
+  await scene.pass(60_000);
+  const later = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
+  assert.ok(later > 960 && later <= 1000, `${later}`);
+  assert.equal(scene.limits("a").wanted, 100);
+  assert.deepEqual(refusals(scene), []);
+});
+
+sceneTest("runAllocationLoop() writes nothing while a quota leaves nothing", async (scene) => {
+  scene.startController();
+  scene.createPod("web");
+  scene.api.store.tables.ResourceQuota.create({
+    metadata,
+    hardLimitsCPU: 200,
+    usedLimitsCPU: 200,
+    scopes: [],
+  });
+  await scene.pass(5000);
+  scene.want("web", 600);
+  await scene.pass(20_000);
+  assert.equal(patches(scene), 0);
+  const before = [...scene.api.store.tables.PodAllocation.all()];
+  await scene.pass(300_000);
+  assert.deepEqual([...scene.api.store.tables.PodAllocation.all()], before);
+});
+
+sceneTest("runAllocationLoop() passes over quotas that don't count the pod", async (scene) => {
+  scene.startController();
+  scene.createPod("web");
+  const { ResourceQuota: quotas } = scene.api.store.tables;
+  quotas.create({ metadata, usedLimitsCPU: 0, scopes: [] });
+  quotas.create({
+    metadata: { ...metadata, namespace: "other" },
+    hardLimitsCPU: 1,
+    usedLimitsCPU: 1,
+    scopes: [],
+  });
+  scene.want("web", 600);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+});
+
+sceneTest("runAllocationLoop() follows a LimitRange that comes and goes", async (scene) => {
+  scene.startController();
+  scene.createPod("web");
+  const { LimitRange: ranges } = scene.api.store.tables;
+  ranges.create({ metadata, items: [{ type: "Container", max: 350 }] });
+  scene.want("web", 600);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 350, applied: 350 });
+  const bounds = scene.allocation("web")?.status?.bounds;
+  assert.deepEqual([bounds?.containers[0]?.ceiling, bounds?.reason], [350, "LimitRange"]);
+  ranges.remove("shop/cpu");
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+  assert.deepEqual(refusals(scene), []);
+});
+
+sceneTest("runAllocationLoop() asks nothing that an older pod can't get", async (scene) => {
+  scene.startController();
+  scene.createPod("web", {
+    containers: [
+      sampleContainer(),
+      sampleContainer({ name: "big", requestCPU: 50, limitCPU: 900 }),
+    ],
+  });
+  scene.api.store.tables.LimitRange.create({
+    metadata,
+    items: [{ type: "Container", max: 500 }],
+  });
+  scene.want("web", 400);
+  await scene.pass(10_000);
+  assert.equal(patches(scene), 0);
+  assert.equal(scene.allocation("web")?.status?.reason, "LimitRange");
+  assert.match(scene.allocation("web")?.status?.message ?? "", /container big/);
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { podAllocationCRD } from "./pod_allocation_crd.ts";
+import type { JSONValue } from "./structural_schema.ts";
+
+/** The value at a path of keys and indices; undefined where there is none. */
+function at(value: JSONValue | undefined, path: string): JSONValue | undefined {
+  let found: unknown = value;
+  for (const key of path.split("/")) {
+    if (typeof found !== "object" || found === null) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return found as JSONValue | undefined;
+}
+
+/** Every schema of a field, with its path. */
+function fields(schema: JSONValue | undefined, path: string): [string, JSONValue][] {
+  const below = at(schema, "properties") ?? at(schema, "items/properties") ?? {};
+  return Object.entries(below as object).flatMap(([name, field]) => [
+    [`${path}.${name}`, field],
+    ...fields(field, `${path}.${name}`),
+  ]);
+}
+
+const version = at(podAllocationCRD(), "spec/versions/0");
+const schema = at(version, "schema/openAPIV3Schema");
+
+Deno.test({
+  name: "podAllocationCRD() describes each field of spec and status",
+  permissions: "none",
+  fn() {
+    const described = fields(schema, "").filter(([path]) => path !== ".metadata");
+    assert.ok(described.length > 30, `${described.length} fields`);
+    for (const [path, field] of described) {
+      assert.equal(typeof at(field, "description"), "string", `${path} has no description`);
+    }
+  },
+});
+
+Deno.test({
+  name: "podAllocationCRD() bounds each list, so that rules over it have a bounded cost",
+  permissions: "none",
+  fn() {
+    const lists = fields(schema, "").filter(([, field]) => at(field, "type") === "array");
+    assert.ok(lists.length >= 5, `${lists.length} lists`);
+    for (const [path, list] of lists) {
+      // Conditions are one of each type; every other list is of containers.
+      const [most, key] = path.endsWith(".conditions") ? [8, "type"] : [128, "name"];
+      assert.equal(at(list, "maxItems"), most, path);
+      assert.deepEqual(at(list, "x-kubernetes-list-map-keys"), [key], path);
+    }
+  },
+});
+
+Deno.test({
+  name: "podAllocationCRD() makes the pod's identity immutable",
+  permissions: "none",
+  fn() {
+    for (const field of ["podName", "podUID", "nodeName", "namespace"]) {
+      assert.deepEqual(
+        at(schema, `properties/spec/properties/${field}/x-kubernetes-validations/0`),
+        { rule: "self == oldSelf", message: `${field} is immutable` },
+      );
+    }
+  },
+});
+
+Deno.test({
+  name: "podAllocationCRD() shows six columns, four more when asked for wide ones",
+  permissions: "none",
+  fn() {
+    const columns = at(version, "additionalPrinterColumns") as {
+      name: string;
+      priority?: number;
+    }[];
+    const named = (priority?: number): string[] =>
+      columns.filter((column) => column.priority === priority).map(({ name }) => name);
+    assert.deepEqual(named(), ["Pod", "Desired", "Applied", "Phase", "Reason", "Age"]);
+    assert.deepEqual(named(1), ["Node", "Mode", "Price", "Demand"]);
+  },
+});
+
+Deno.test({
+  name: "podAllocationCRD() lets agents ask for the allocations of one node",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(at(version, "selectableFields"), [{ jsonPath: ".spec.nodeName" }]);
+    assert.deepEqual(at(version, "subresources"), { status: {} });
+  },
+});

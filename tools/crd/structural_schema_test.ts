@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { z } from "zod";
+import { type JSONValue, structuralSchema } from "./structural_schema.ts";
+
+/** All keys in a value that stand for keywords, not for the names of fields. */
+function keywords(value: JSONValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(keywords);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    key === "properties" ? Object.values(child as object).flatMap(keywords) : [
+      key,
+      ...keywords(child),
+    ]
+  );
+}
+
+Deno.test({
+  name: "structuralSchema() keeps bounds, patterns, descriptions and extensions",
+  permissions: "none",
+  fn() {
+    const schema = z.object({
+      size: z.int().min(1).max(9).describe("How large."),
+      names: z.array(z.string().regex(/^a/)).max(3).optional().meta({
+        "x-kubernetes-list-type": "set",
+      }),
+    });
+    assert.deepEqual(structuralSchema(schema), {
+      type: "object",
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 9, description: "How large." },
+        names: {
+          type: "array",
+          maxItems: 3,
+          items: { type: "string", pattern: "^a" },
+          "x-kubernetes-list-type": "set",
+        },
+      },
+      required: ["size"],
+    });
+  },
+});
+
+Deno.test({
+  name: "structuralSchema() drops keywords that a server refuses, never fields of such a name",
+  permissions: "none",
+  fn() {
+    const name = fc.constantFrom("additionalProperties", "$schema", "properties", "size");
+    fc.assert(fc.property(name, name, (outer, inner) => {
+      const schema = structuralSchema(z.object({ [outer]: z.object({ [inner]: z.string() }) }));
+      assert.deepEqual(
+        keywords(schema).filter((key) => key === "additionalProperties" || key === "$schema"),
+        [],
+      );
+      assert.deepEqual(schema, {
+        type: "object",
+        required: [outer],
+        properties: {
+          [outer]: {
+            type: "object",
+            required: [inner],
+            properties: { [inner]: { type: "string" } },
+          },
+        },
+      });
+    }));
+  },
+});
+
+Deno.test({
+  name: "structuralSchema() refuses a type that OpenAPI can't tell",
+  permissions: "none",
+  fn() {
+    assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date cannot be represented/);
+  },
+});

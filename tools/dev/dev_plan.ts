@@ -1,0 +1,105 @@
+/**
+ * What `deno task dev` will do: from what is there to a list of commands.
+ *
+ * @module
+ */
+
+/** What is there. */
+export interface DevSurroundings {
+  /** Programs that are installed. */
+  readonly installed: ReadonlySet<string>;
+  /** Name of the harness's cluster that this runs in; absent elsewhere. */
+  readonly harness?: string;
+  /** Current context, when `KUBECONFIG` names a cluster; absent otherwise. */
+  readonly context?: string;
+  /** Names of Kind's clusters. */
+  readonly kindClusters: readonly string[];
+}
+
+/** One command, and what it is for. */
+export interface DevStep {
+  readonly about: string;
+  readonly command: readonly [program: string, ...args: string[]];
+}
+
+/** The commands in order, or why it can't be done and what would help. */
+export type DevPlan = { readonly steps: readonly DevStep[] } | { readonly problem: string };
+
+/** Name in manifests/kind/cluster.yaml. */
+const KIND_CLUSTER = "coallocator";
+const IMAGES = ["mbcas-agent", "mbcas-controller"] as const;
+const NAMESPACE = ["--namespace", "mbcas-system"];
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  docker: "install Docker Engine (docs.docker.com/engine/install) and start it",
+  kind: "install Kind 0.31 or newer (kind.sigs.k8s.io)",
+  kubectl: "install kubectl 1.32 or newer (kubernetes.io/docs/tasks/tools)",
+};
+
+/** Builds, loads, deploys, waits, follows the logs. */
+export function devPlan(surroundings: DevSurroundings): DevPlan {
+  const { installed, harness, context, kindClusters } = surroundings;
+  const needed = harness === undefined ? ["docker", "kind", "kubectl"] : ["kubectl"];
+  const missing = needed.filter((program) => !installed.has(program));
+  if (missing.length > 0) {
+    const remedies = missing.map((program) => `${program} is missing: ${REMEDIES[program]}`);
+    return { problem: `Cannot run dev: ${remedies.join("; ")}` };
+  }
+  if (harness !== undefined) {
+    const load: DevStep = {
+      about: "Build images without Docker and load them",
+      command: ["deno", "task", "image:local", "--load"],
+    };
+    return { steps: [load, ...deploySteps([])] };
+  }
+  if (context !== undefined && !context.startsWith("kind-")) {
+    return {
+      problem: `Cannot run dev: the context ${context} is no Kind cluster, so images can't be ` +
+        "loaded into it; unset KUBECONFIG for a new Kind cluster, or push images and apply " +
+        "manifests/overlays/release",
+    };
+  }
+  const cluster = context?.slice("kind-".length) ?? KIND_CLUSTER;
+  const create: DevStep = {
+    about: "Create a Kind cluster",
+    command: ["kind", "create", "cluster", "--config", "manifests/kind/cluster.yaml"],
+  };
+  return {
+    steps: [
+      ...(kindClusters.includes(cluster) ? [] : [create]),
+      ...IMAGES.map((image): DevStep => ({
+        about: `Build ${image}`,
+        command: ["docker", "build", "--target", image.slice(6), "--tag", `${image}:dev`, "."],
+      })),
+      {
+        about: "Load the images into the nodes",
+        command: [
+          ...["kind", "load", "docker-image", "--name", cluster] as const,
+          ...IMAGES.map((image) => `${image}:dev`),
+        ],
+      },
+      ...deploySteps(["--context", `kind-${cluster}`]),
+    ],
+  };
+}
+
+function deploySteps(context: readonly string[]): DevStep[] {
+  const kubectl = (about: string, ...args: string[]): DevStep => ({
+    about,
+    command: ["kubectl", ...context, ...args],
+  });
+  const workloads = ["daemonset/mbcas-agent", "deployment/mbcas-controller"];
+  return [
+    kubectl("Apply the manifests", "apply", "-k", "manifests/overlays/kind"),
+    // The tag stays the same: without a restart the old image would go on running.
+    kubectl("Restart", ...NAMESPACE, "rollout", "restart", ...workloads),
+    ...workloads.map((workload) =>
+      kubectl(`Wait for ${workload}`, ...NAMESPACE, "rollout", "status", workload, "--timeout=180s")
+    ),
+    kubectl(
+      "Follow the logs; Ctrl-C ends this, not the programs",
+      ...[...NAMESPACE, "logs", "--follow", "--prefix", "--tail=20", "--max-log-requests=50"],
+      "--selector=app.kubernetes.io/part-of=coallocator",
+    ),
+  ];
+}

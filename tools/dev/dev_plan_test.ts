@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { devPlan, type DevSurroundings } from "./dev_plan.ts";
+
+const all = new Set(["docker", "kind", "kubectl"]);
+
+function commands(surroundings: DevSurroundings): string[] {
+  const plan = devPlan(surroundings);
+  assert.ok("steps" in plan, JSON.stringify(plan));
+  return plan.steps.map(({ command }) => command.join(" "));
+}
+
+Deno.test({
+  name: "devPlan() makes a cluster, builds, loads, deploys and follows",
+  permissions: "none",
+  fn() {
+    const words = commands({ installed: all, kindClusters: [] })
+      .map((command) => command.split(" ").slice(0, 3).join(" "));
+    assert.deepEqual(words, [
+      "kind create cluster",
+      "docker build --target",
+      "docker build --target",
+      "kind load docker-image",
+      ...Array(5).fill("kubectl --context kind-coallocator"),
+    ]);
+  },
+});
+
+Deno.test({
+  name: "devPlan() takes the Kind cluster that KUBECONFIG names",
+  permissions: "none",
+  fn() {
+    const words = commands({ installed: all, context: "kind-mine", kindClusters: ["mine"] });
+    assert.ok(!words.some((command) => command.includes("create")));
+    assert.ok(words.includes(
+      "kind load docker-image --name mine mbcas-agent:dev mbcas-controller:dev",
+    ));
+    assert.ok(words.includes("kubectl --context kind-mine apply -k manifests/overlays/kind"));
+  },
+});
+
+Deno.test({
+  name: "devPlan() needs neither Docker nor Kind on the harness's node",
+  permissions: "none",
+  fn() {
+    const [load, apply] = commands({
+      installed: new Set(["kubectl"]),
+      harness: "coallocator",
+      context: "default",
+      kindClusters: [],
+    });
+    assert.equal(load, "deno task image:local --load");
+    assert.equal(apply, "kubectl apply -k manifests/overlays/kind");
+  },
+});
+
+Deno.test({
+  name: "devPlan() names what is missing and the remedy",
+  permissions: "none",
+  fn() {
+    const plan = devPlan({ installed: new Set(["kubectl"]), kindClusters: [] });
+    assert.ok("problem" in plan);
+    assert.match(plan.problem, /^Cannot run dev: docker is missing: install .*; kind is missing/);
+  },
+});
+
+Deno.test({
+  name: "devPlan() does not touch a cluster that it can't load images into",
+  permissions: "none",
+  fn() {
+    const plan = devPlan({ installed: all, context: "production", kindClusters: [] });
+    assert.ok("problem" in plan);
+    assert.match(plan.problem, /context production is no Kind cluster/);
+  },
+});
