@@ -57,12 +57,8 @@ export function readSample(
   page.sample = sample;
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);
-  page.demand = page.rule({
-    intervalMs: sample.intervalMs,
-    usage: sample.usage,
-    heldBack: sample.heldBack,
-    throttledShare: sample.periods > 0 ? sample.throttledPeriods / sample.periods : 0,
-    ...(sample.quota === undefined ? {} : { quota: sample.quota }),
-    scarcity,
-  });
+  const { intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;
+  const throttledShare = periods > 0 ? throttledPeriods / periods : 0;
+  const signal = { intervalMs, usage, heldBack, throttledShare, scarcity };
+  page.demand = page.rule(quota === undefined ? signal : { ...signal, quota });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../shared/api/reason.ts";
+import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Bidder } from "../shared/market/bids.ts";
@@ -64,15 +65,21 @@ export interface RoundResult {
 /** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
 const AMPLE_SHARE = 0.1;
 
-/**
- * Feeds what was just read to the estimates. Returns whether the market should be cleared at once:
- * somebody needs clearly more than the limit, or has readings for the first time.
- */
+/** What the next step depends on. */
+export interface SeatsRead {
+  /** The market should be cleared at once: somebody needs clearly more, or has its first readings. */
+  readonly urgent: boolean;
+  /** Somebody is close to a quota: the next look should come soon. */
+  readonly busy: boolean;
+}
+
+/** Feeds what was just read to the estimates. */
 export function readSeats(
   table: readonly Seat[],
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
-): boolean {
+): SeatsRead {
   let urgent = false;
+  let busy = false;
   for (const seat of table) {
     const reading = sample.containers.get(seat.containerID);
     let page = book.get(seat.containerID);
@@ -81,12 +88,13 @@ export function readSeats(
       book.set(seat.containerID, page);
       urgent = true;
     }
+    busy ||= reading !== undefined && isBusy(reading);
     const known = page.sample;
     readSample(page, { sample: reading, scarcity: context.scarcity });
     if (page.sample === undefined || page.sample === known) continue;
     urgent ||= known === undefined || couldBeRaised(seat, page, context);
   }
-  return urgent;
+  return { urgent, busy };
 }
 
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */

@@ -6,7 +6,6 @@
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
@@ -127,12 +126,9 @@ async function rounds(
         ...(reserve === undefined ? {} : { reserve }),
       });
       const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
-      busy = table.seats.some(({ containerID }) => {
-        const reading = sample.containers.get(containerID);
-        return reading !== undefined && isBusy(reading);
-      });
-      const urgent = readSeats(table.seats, { sample, book, context });
-      if (urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
+      const read = readSeats(table.seats, { sample, book, context });
+      busy = read.busy;
+      if (read.urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
         cleared = { at: now, table };
         const round = runRound(table.seats, { sample, book, context });
         scarcity = round.scarcity;

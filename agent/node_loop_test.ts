@@ -43,6 +43,7 @@ function stage() {
     const abort = new AbortController();
     const { signal } = abort;
     const rounds: RoundResult[] = [];
+    const looks = { count: 0 };
     const random = seededRandom(2);
     const informer = createInformer({
       source: api.listWatch("PodAllocation", { nodeName: "node-1" }),
@@ -62,14 +63,14 @@ function stage() {
     const observe = (round: RoundResult): void => void rounds.push(round);
     const ended = Promise.all([
       informer.run(signal),
-      runNodeLoop(parts, signal, { observe }),
+      runNodeLoop(parts, signal, { observe, looked: () => void looks.count++ }),
     ]);
     const stop = async (): Promise<void> => {
       abort.abort();
       await clock.runUntil(clock.monotonic() + 1000);
       await ended;
     };
-    return { rounds, stop };
+    return { looks, rounds, stop };
   };
   const writes = (): number => api.requests.get("patch PodAllocation") ?? 0;
   const renewals = (): number => api.requests.get("patch Lease") ?? 0;
@@ -104,16 +105,18 @@ test("runNodeLoop() raises a limit within a second of the demand", async () => {
 
 test("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
   const { clock, api, demand, limitOf, startAgent } = stage();
-  const { rounds, stop } = startAgent();
+  const { looks, rounds, stop } = startAgent();
   await clock.runUntil(5000);
   const limit = limitOf("a");
   api.stop();
   demand.set("a", 1500);
   const before = rounds.length;
+  const looksBefore = looks.count;
   await clock.runUntil(25_000);
   assert.equal(limitOf("a"), limit);
-  // At least one round each sampling interval of 250 ms.
-  assert.ok(rounds.length - before >= 79, `${rounds.length - before} rounds`);
+  // A look each sampling interval of 250 ms, a round each second.
+  assert.ok(looks.count - looksBefore >= 79, `${looks.count - looksBefore} looks`);
+  assert.ok(rounds.length - before >= 19, `${rounds.length - before} rounds`);
   api.start();
   await clock.runUntil(25_000 + 30_000 + 2000);
   assert.ok(limitOf("a") >= 1500, `the limit is ${limitOf("a")}`);

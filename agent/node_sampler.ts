@@ -8,16 +8,16 @@
  *
  * @module
  */
-import { isBusy } from "../shared/cgroup/busy.ts";
 import type { CgroupFiles } from "../shared/cgroup/cgroup_files.ts";
 import { SHORTEST_INTERVAL_MS } from "../shared/cgroup/interval.ts";
 import { type CgroupLayout, findLayout } from "../shared/cgroup/layout.ts";
 import type { ContainerSample, NodeSample } from "../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
-import { lookAtPod, lookAtSettings, type LookContext } from "./pod_look.ts";
+import type { LookContext } from "./look_context.ts";
+import { lookAtPod, lookAtSettings } from "./pod_look.ts";
 import { createPodRegister } from "./pod_register.ts";
-import { unmanagedShare } from "./unmanaged_cpu.ts";
+import { RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
 import type { WatchedPod } from "./watched_pod.ts";
 
 /** What the sampler works with; times in milliseconds. */
@@ -46,7 +46,8 @@ export interface NodeSampler {
   /**
    * The node at a monotonic time. `managed` holds the hex ids of the containers that the bounds
    * name. A container that was not looked at this time keeps its last sample, with that one's `at`;
-   * one without two trustworthy looks is missing. Throws what the tree throws.
+   * one without two trustworthy looks is missing. The map is the same at each look: what a caller
+   * wants to keep, it copies. Throws what the tree throws.
    */
   sample(at: number, managed: ReadonlySet<string>): NodeSample;
   /** The pods as the last look found them. */
@@ -89,29 +90,50 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     listed: (pod, at) => lookAtSettings(pod, { ...fixed, at, named }),
   });
 
+  const samples = new Map<string, ContainerSample>();
+  let known = register.version;
+  let unmanaged:
+    | { readonly named: ReadonlySet<string>; readonly at: number; readonly millicores: number }
+    | undefined;
+
+  const show = (pod: WatchedPod): void => {
+    for (const { id, sample } of pod.containers.values()) {
+      if (sample === undefined) samples.delete(id);
+      else samples.set(id, sample);
+    }
+  };
+
   return {
     layout,
     sample(at, managed) {
       named = managed;
       register.refresh(at, managed);
-      const containers = new Map<string, ContainerSample>();
       const context: LookContext = { ...fixed, at, named };
-      let unmanaged = 0;
       for (const pod of register.pods.values()) {
         const { managed: isIn } = pod.unmanaged?.named === named
           ? pod.unmanaged
           : unmanagedShare(pod, { at, named });
         const calm = ON_TIME * (isIn ? calmMs : strangerMs);
-        const ms = wantsLook(pod) ? SHORTEST_INTERVAL_MS : calm;
-        if (!isTooSoon(pod, { at, ms }) && !lookAtPod(pod, context, { managed: isIn })) {
-          register.relist(pod, at);
-        }
-        for (const { id, sample } of pod.containers.values()) {
-          if (sample !== undefined) containers.set(id, sample);
-        }
-        unmanaged += unmanagedShare(pod, { at, named }).millicores;
+        if (isTooSoon(pod, { at, ms: pod.restless ? SHORTEST_INTERVAL_MS : calm })) continue;
+        if (!lookAtPod(pod, context, { managed: isIn })) register.relist(pod, at);
+        show(pod);
       }
-      return { at, containers, unmanaged };
+      if (register.version !== known) {
+        known = register.version;
+        samples.clear();
+        for (const pod of register.pods.values()) show(pod);
+        unmanaged = undefined;
+      }
+      const fresh = unmanaged?.named === named && at >= unmanaged.at &&
+        at - unmanaged.at < RENEWED_MS * ON_TIME;
+      if (!fresh || unmanaged === undefined) {
+        let millicores = 0;
+        for (const pod of register.pods.values()) {
+          millicores += unmanagedShare(pod, { at, named }).millicores;
+        }
+        unmanaged = { named, at, millicores };
+      }
+      return { at, containers: samples, unmanaged: unmanaged.millicores };
     },
     pods: () => [...register.pods.values()],
     close: () => tree.release(""),
@@ -135,12 +157,4 @@ function pathsOf(files: CgroupFiles): string[] {
 function malformedFile({ message }: SyntaxError, files: CgroupFiles): string {
   const named = (path: string) => message.startsWith(`Cannot parse ${path.replace(/^.*\//, "")}:`);
   return pathsOf(files).find(named) ?? files.stat;
-}
-
-/** Whether a container is close to its quota, or there is no sample yet that could tell. */
-function wantsLook({ containers }: WatchedPod): boolean {
-  for (const { sample } of containers.values()) {
-    if (sample === undefined || isBusy(sample)) return true;
-  }
-  return false;
 }

@@ -10,8 +10,8 @@
  *
  * @module
  */
+import { isBusy } from "../shared/cgroup/busy.ts";
 import {
-  type CgroupFiles,
   readCounters,
   readPeriod,
   readQuota,
@@ -23,23 +23,9 @@ import { fadeMemory, heldBack, roomAfterCalm } from "../shared/cgroup/held_back.
 import { type Interval, intervalBetween } from "../shared/cgroup/interval.ts";
 import { DEFAULT_PERIOD_MS } from "../shared/cgroup/quota.ts";
 import type { Reading } from "../shared/cgroup/reading.ts";
-import type { CgroupTree } from "../shared/cgroup/tree.ts";
+import { isCalmInterval, lookAtCalm } from "./calm_look.ts";
+import type { LookContext } from "./look_context.ts";
 import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.ts";
-
-/** What a look needs to know of its surroundings. */
-export interface LookContext {
-  readonly tree: CgroupTree;
-  /** Monotonic time. */
-  readonly at: number;
-  /** CPUs of the node. */
-  readonly cores: number;
-  /** The hex ids of the containers that the bounds name. */
-  readonly named: ReadonlySet<string>;
-  /** Whether to read PSI of containers with a quota, where it is offered. */
-  readonly pressure: boolean;
-  /** Told of each file whose text is not what the kernel prints. */
-  readonly malformed: (error: SyntaxError, files: CgroupFiles) => void;
-}
 
 /**
  * All counters of a pod and the quotas in it are read this often; those of a pod outside of the
@@ -52,14 +38,6 @@ const PHASES = 8;
 const UNLIMITED_MS = { used: 1000, unused: 5000 } as const;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
-/**
- * A container that used less of its quota for one period than this was not throttled. Half, because
- * CPUs take the quota in slices, of which some may lie unused on other CPUs when it runs out.
- */
-const CALM_SHARE = { stays: 0.5, becomes: 0.25 } as const;
-/** One that was throttled is not calm for this long, whatever it uses. */
-const THROTTLED_MS = 2000;
-
 /** A container and what one look found of it. */
 interface Looked {
   readonly container: WatchedContainer;
@@ -100,6 +78,8 @@ export function lookAtPod(
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
+  if (!thorough && lookAtCalm(pod, context)) return true;
+  const before = pod.lookedAt;
   pod.lookedAt = at;
   const looked: Looked[] = [];
   let calm = !thorough;
@@ -117,7 +97,8 @@ export function lookAtPod(
     looked.push({ container, interval, rising: wasCalm && !isCalm });
   }
   if (calm) sampleCalm(pod, looked, context);
-  else sampleBothLevels(pod, looked, context);
+  else sampleBothLevels(pod, looked, { ...context, before });
+  settle(pod);
   return present;
 }
 
@@ -183,15 +164,6 @@ function inferCounters(container: WatchedContainer, context: LookContext): Readi
   return isCalmInterval(container, used) ? { ...previous, at, usageMs } : undefined;
 }
 
-function isCalmInterval(
-  { quota, periodMs, throttledAt, calm }: WatchedContainer,
-  { at, usageMs }: { readonly at: number; readonly usageMs: number },
-): boolean {
-  if (quota === undefined) return true;
-  const share = calm ? CALM_SHARE.stays : CALM_SHARE.becomes;
-  return at - throttledAt > THROTTLED_MS && usageMs < share * quota / 1000 * periodMs;
-}
-
 /** Periods of a time in which they were not read, cut to those of the interval itself. */
 function withinSpan(interval: Interval, { periodMs }: WatchedContainer): Interval {
   const { intervalMs, periods, throttledPeriods } = interval;
@@ -212,7 +184,7 @@ function readAll(
 function sampleCalm(
   pod: WatchedPod,
   looked: readonly Looked[],
-  { at, cores }: LookContext,
+  { cores }: LookContext,
 ): void {
   let usageMs = 0;
   let intervalMs = 0;
@@ -223,21 +195,17 @@ function sampleCalm(
     intervalMs = interval.intervalMs;
   }
   pod.memory = fadeMemory(pod.memory, intervalMs);
-  const { own } = pod;
-  if (own?.previous === undefined) return;
-  // What the containers used, the pod used: its next interval begins here, as theirs do.
-  own.previous = { ...own.previous, at, usageMs: own.previous.usageMs + usageMs };
-  own.inferred = true;
+  pod.inferredMs += usageMs;
 }
 
 /** Samples from the counters of both levels. */
 function sampleBothLevels(
   pod: WatchedPod,
   looked: readonly Looked[],
-  context: LookContext,
+  context: LookContext & { readonly before: number | undefined },
 ): void {
   const { cores, tree } = context;
-  const own = pod.own === undefined ? undefined : lookAtOwn(pod.own, context);
+  const own = pod.own === undefined ? undefined : lookAtOwn(pod, pod.own, context);
   const containers = looked.map(({ container, interval }) => {
     const { quota, roomMs } = container;
     // Only where both levels count is there a doubt that the number of threads can settle.
@@ -264,18 +232,43 @@ function sampleBothLevels(
   }
 }
 
-/** The pod's own interval. */
-function lookAtOwn(own: WatchedCgroup, context: LookContext): Interval | undefined {
-  const { previous, inferred } = own;
+/**
+ * The pod's own interval. While its containers were calm its counters were not read: what those used
+ * meanwhile, the pod used, so that its interval begins where theirs do.
+ */
+function lookAtOwn(
+  pod: WatchedPod,
+  own: WatchedCgroup,
+  context: LookContext & { readonly before: number | undefined },
+): Interval | undefined {
+  const { previous } = own;
+  const { inferredMs } = pod;
   const reading = readAll(own, context, false);
   own.previous = reading;
-  own.inferred = false;
+  pod.inferredMs = 0;
   if (reading === undefined) return undefined;
   own.window.add(reading.at, reading.usageMs);
   if (previous === undefined) return undefined;
+  if (inferredMs === 0 && previous.at === context.before) {
+    return intervalBetween([previous, reading], context);
+  }
+  const at = context.before ?? previous.at;
   // The levels' counters are not read at one instant: what was inferred may be a little ahead.
-  const usageMs = inferred ? Math.min(previous.usageMs, reading.usageMs) : previous.usageMs;
-  return intervalBetween([{ ...previous, usageMs }, reading], context);
+  const usageMs = Math.min(previous.usageMs + inferredMs, reading.usageMs);
+  return intervalBetween([{ ...previous, at, usageMs }, reading], context);
+}
+
+/** Notes what the next look depends on. */
+function settle(pod: WatchedPod): void {
+  pod.restless = false;
+  pod.unlimitedDueAt = Infinity;
+  for (const container of pod.containers.values()) {
+    const { sample, previous } = container;
+    if (sample === undefined || isBusy(sample)) pod.restless = true;
+    if (container.quota !== undefined || sample === undefined || previous === undefined) continue;
+    const dueAt = previous.at + (sample.usage > 0 ? UNLIMITED_MS.used : UNLIMITED_MS.unused);
+    pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, dueAt);
+  }
 }
 
 function setSample(

@@ -35,6 +35,8 @@ export interface PodRegisterOptions {
 export interface PodRegister {
   /** By UID. */
   readonly pods: ReadonlyMap<string, WatchedPod>;
+  /** Grows with each pod that is listed anew or gone. */
+  readonly version: number;
   /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
   refresh(at: number, wanted: ReadonlySet<string>): void;
   /** Lists one pod's directory now. */
@@ -57,8 +59,10 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
   let missing: ReadonlySet<string> = new Set();
   let seen: ReadonlySet<string> = missing;
   let first = true;
+  let version = 0;
 
   const remove = (uid: string, pod: WatchedPod): void => {
+    version++;
     pods.delete(uid);
     directories.delete(uid);
     for (const { id, files } of pod.containers.values()) {
@@ -76,6 +80,7 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
       readonly found: readonly ContainerCgroup[];
     },
   ): void => {
+    version++;
     let pod = pods.get(uid);
     if (pod === undefined) {
       const foundAt = first ? -Infinity : at;
@@ -139,6 +144,9 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
 
   return {
     pods,
+    get version() {
+      return version;
+    },
     relist,
     refresh(at, wanted) {
       const before = scannedAt ?? at;

@@ -31,8 +31,8 @@ export function unmanagedCPU(pod: WatchedPod, named: ReadonlySet<string>): numbe
   return held;
 }
 
-/** Percentiles over minutes are worked out anew this often. */
-const RENEWED_MS = 1000;
+/** Percentiles over minutes are worked out anew this often, milliseconds. */
+export const RENEWED_MS = 1000;
 
 /** A pod's part, as worked out lately. */
 export function unmanagedShare(

@@ -72,6 +72,12 @@ export interface WatchedPod {
   memory: LevelMemory;
   /** What the market may not share because of it, and for whom and when that was worked out. */
   unmanaged?: UnmanagedShare;
+  /** Whether a container is close to its quota, or has no sample yet that could tell. */
+  restless: boolean;
+  /** When a container without a quota is to be looked at again, monotonic milliseconds. */
+  unlimitedDueAt: number;
+  /** Milliseconds of CPU time used since `own.previous`, as its containers tell. */
+  inferredMs: number;
   /** When it was last looked at, monotonic milliseconds; absent before the first time. */
   lookedAt?: number;
   /** When all of its counters were last read; absent before the first time. */
@@ -88,7 +94,13 @@ export function watchPod(
 ): WatchedPod {
   const own = directory === undefined ? {} : { own: watch(layout, directory) };
   const known = { uid, foundAt: at, ...own, containers: new Map(), formerIDs: [] };
-  return { ...known, memory: NO_LEVEL_MEMORY };
+  return {
+    ...known,
+    memory: NO_LEVEL_MEMORY,
+    restless: true,
+    unlimitedDueAt: -Infinity,
+    inferredMs: 0,
+  };
 }
 
 /** Brings the pod's containers in line with a listing; returns the files of those that are gone. */
@@ -115,6 +127,7 @@ export function updateContainers(
   for (const container of found) {
     if (pod.containers.has(container.id)) continue;
     const stray = directory === undefined || !container.directory.startsWith(`${directory}/`);
+    pod.restless = true;
     pod.containers.set(container.id, {
       id: container.id,
       stray,

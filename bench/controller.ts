@@ -13,6 +13,7 @@ import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
 import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { quantile } from "../simulation/quantile.ts";
 import {
+  beatNode,
   BENCH_NAMESPACE,
   createPods,
   forAll,
@@ -45,7 +46,8 @@ interface Round {
 }
 
 const connection = await connectKubeconfig();
-const resizer = createPodResizer(connection);
+// By another name than the controller's: to it these limits are the user's own.
+const resizer = createPodResizer(connection, { fieldManager: "bench" });
 const say = (text: string): void => values.json ? undefined : console.log(text);
 const nextLimit = alternating();
 
@@ -77,6 +79,7 @@ async function uids(): Promise<string[]> {
 }
 
 async function report(limitCPU: number): Promise<void> {
+  await beatNode(connection, count);
   await forAll({ count, atOnce: AT_ONCE }, (index) => reportLimit(connection, { index, limitCPU }));
 }
 
@@ -100,6 +103,19 @@ async function bareRounds(podUIDs: readonly string[]): Promise<Round[]> {
   const all: Round[] = [];
   for (let round = 0; round < rounds; round++) all.push(await bareRound(podUIDs));
   return all;
+}
+
+/** Writes since `earlier`, by method and path. */
+function freshWrites(
+  now: ReadonlyMap<string, number>,
+  earlier: ReadonlyMap<string, number>,
+): Record<string, number> {
+  const fresh = [...now].map(([line, total]) => [line, total - (earlier.get(line) ?? 0)] as const);
+  return Object.fromEntries(fresh.filter(([, writes]) => writes > 0));
+}
+
+function add(sums: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [line, writes] of Object.entries(more)) sums[line] = (sums[line] ?? 0) + writes;
 }
 
 interface Summary {
@@ -130,6 +146,7 @@ try {
   await until(() => allocations().filter(({ status }) => status?.bounds).length === count);
   say("controller");
   const enforced: Round[] = [];
+  const roundWrites: Record<string, number> = {};
   for (let round = 0; round < rounds; round++) {
     const limitCPU = nextLimit();
     controller.setDryRun(true);
@@ -137,12 +154,14 @@ try {
     await until(() => allocations().every(({ status }) => status?.reason === "DryRun"));
     controller.takeResizeTimes();
     const requestMs: number[] = [];
+    const earlier = new Map(controller.writes);
     const begun = performance.now();
     controller.setDryRun(false);
     await until(() => {
       requestMs.push(...controller.takeResizeTimes());
       return requestMs.length >= count;
     });
+    add(roundWrites, freshWrites(controller.writes, earlier));
     enforced.push({ perSecond: count / (performance.now() - begun) * 1000, requestMs });
     await report(limitCPU);
     await until(() => allocations().every(({ status }) => status?.reason === "Applied"));
@@ -152,11 +171,7 @@ try {
   await new Promise((resolve) => setTimeout(resolve, 5000));
   const writesBefore = new Map(controller.writes);
   await new Promise((resolve) => setTimeout(resolve, Number(values.quiet) * 1000));
-  const quietWrites: Record<string, number> = {};
-  for (const [line, total] of controller.writes) {
-    const fresh = total - (writesBefore.get(line) ?? 0);
-    if (fresh > 0) quietWrites[line] = fresh;
-  }
+  const quietWrites = freshWrites(controller.writes, writesBefore);
   await controller.end();
   const after = await bareRounds(podUIDs);
 
@@ -170,6 +185,7 @@ try {
     bare,
     controller: own,
     share: Number((own.perSecond / bare.perSecond).toFixed(3)),
+    roundWrites,
     quietSeconds: Number(values.quiet),
     quietWrites,
   };

@@ -36,23 +36,11 @@ export async function forAll(
 
 /** Makes node, namespace and pods; what is there from before is kept. */
 export async function createPods(connection: KubeConnection, count: number): Promise<void> {
-  const cpu = String(Math.ceil(count));
   await create(connection, "/api/v1/nodes", {
     metadata: { name: NODE },
     spec: { unschedulable: true, taints: [{ key: "bench", effect: "NoSchedule" }] },
   });
-  await connection.request({
-    method: "PATCH",
-    path: `/api/v1/nodes/${NODE}/status`,
-    contentType: STRATEGIC,
-    body: {
-      status: {
-        allocatable: { cpu, memory: "1Ti", pods: String(count + 10) },
-        capacity: { cpu, memory: "1Ti", pods: String(count + 10) },
-        conditions: [{ type: "Ready", status: "True", reason: "Bench", message: "an object only" }],
-      },
-    },
-  });
+  await beatNode(connection, count);
   await create(connection, "/api/v1/namespaces", {
     metadata: { name: BENCH_NAMESPACE, labels: { "mbcas.io/managed": "true" } },
   });
@@ -76,6 +64,24 @@ export async function createPods(connection: KubeConnection, count: number): Pro
       },
     });
     await reportLimit(connection, { index, limitCPU: OWN_LIMIT });
+  });
+}
+
+/** The node's sign of life: without one for 40 s the node would no longer count as Ready. */
+export async function beatNode(connection: KubeConnection, count: number): Promise<void> {
+  const room = { cpu: String(count), memory: "1Ti", pods: String(count + 10) };
+  const lastHeartbeatTime = new Date().toISOString();
+  await connection.request({
+    method: "PATCH",
+    path: `/api/v1/nodes/${NODE}/status`,
+    contentType: STRATEGIC,
+    body: {
+      status: {
+        allocatable: room,
+        capacity: room,
+        conditions: [{ type: "Ready", status: "True", reason: "Bench", lastHeartbeatTime }],
+      },
+    },
   });
 }
 
@@ -114,7 +120,7 @@ export async function reportLimit(
   });
 }
 
-/** Removes all that the benchmark made; what is gone already is no error. */
+/** Removes all that the benchmark made, and waits until it is gone; so a next run finds nothing. */
 export async function removePods(connection: KubeConnection, count: number): Promise<void> {
   await forAll({ count, atOnce: 8 }, async (index) => {
     const path = `${PODS}/${pathPart(podName(index))}`;
@@ -122,6 +128,10 @@ export async function removePods(connection: KubeConnection, count: number): Pro
   });
   await remove(connection, `/api/v1/namespaces/${BENCH_NAMESPACE}`);
   await remove(connection, `/api/v1/nodes/${NODE}`);
+  for (let tries = 1; await exists(connection, `/api/v1/namespaces/${BENCH_NAMESPACE}`); tries++) {
+    if (tries > TRIES) throw new Error(`Cannot remove namespace ${BENCH_NAMESPACE}: it stays`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 }
 
 /** In a new namespace the account of pods is made a moment later: until then pods are refused. */
@@ -138,6 +148,16 @@ async function create(connection: KubeConnection, path: string, body: unknown): 
       if (error.status !== 403 || tries === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
+  }
+}
+
+async function exists(connection: KubeConnection, path: string): Promise<boolean> {
+  try {
+    await connection.request({ path });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
   }
 }
 

@@ -18,6 +18,8 @@ export interface MarketConfig {
   readonly dryRun: boolean;
   readonly maxResizesPerSecond: number;
   readonly maxNewAllocationsPerSecond: number;
+  /** An agent of which no renewal was seen for this long is silent. */
+  readonly agentSilentAfterMs: number;
 }
 
 /** The settings that hold where nothing else is said: the defaults of the table. */
@@ -29,6 +31,7 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   dryRun: false,
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
+  agentSilentAfterMs: 300_000,
 };
 
 /** A view of settings that may change: each property is read when it is asked for. */
@@ -54,6 +57,9 @@ export function marketConfig(settings: () => ControllerSettings): MarketConfig {
     },
     get maxNewAllocationsPerSecond() {
       return settings().maxNewAllocationsPerSecond;
+    },
+    get agentSilentAfterMs() {
+      return settings().agentSilentAfter;
     },
   };
 }

@@ -107,6 +107,15 @@ export const CONTROLLER_SETTINGS = {
     description: "Pods that enter the market per second",
     kind: numberKind({ least: 0.01, most: 10_000 }),
   }),
+  agentSilentAfter: row({
+    key: "controller.agentSilentAfter",
+    flag: "--agent-silent-after",
+    env: "MBCAS_AGENT_SILENT_AFTER",
+    default: "5m",
+    description: "A node whose agent was not heard for this long gets its pods' own limits back; " +
+      "several of the agent's heartbeats",
+    kind: durationKind({ leastMs: 5000, mostMs: 86_400_000 }),
+  }),
   listen: row({
     key: "controller.listen",
     flag: "--listen",

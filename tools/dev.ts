@@ -1,6 +1,6 @@
 /**
  * Builds the images, loads them into a Kind cluster, deploys, waits and follows the logs:
- * `deno task dev`. A Kind cluster that `KUBECONFIG` names is used as it is; inside of the harness's
+ * `deno task dev`; with `--no-follow` it ends there. A Kind cluster that `KUBECONFIG` names is used as it is; inside of the harness's
  * node images are made without Docker.
  *
  * @module
@@ -35,6 +35,7 @@ const plan = devPlan({
     Object.entries(found).filter(([, words]) => words !== undefined).map(([name]) => name),
   ),
   kindClusters: clusters?.split("\n") ?? [],
+  follow: !Deno.args.includes("--no-follow"),
   ...(harness === undefined ? {} : { harness }),
   ...(context === undefined ? {} : { context }),
 });

@@ -107,6 +107,7 @@ Deno.test("request() has status 0 when nobody listens or the answer is no JSON",
   }
   const refused = await refusalOf(connection.request({ path: "/" }));
   assert.deepEqual([refused.status, refused.reason], [0, "Unreachable"]);
+  assert.match(refused.message, /^GET \/: client error \(Connect\)/);
 });
 
 Deno.test("request() keeps its pool of connections until the server can't be reached", async () => {

@@ -6,29 +6,54 @@
  *
  * @module
  */
-import {
-  type Cluster,
-  type Context,
-  newClusters,
-  newContexts,
-  newUsers,
-  type User,
-} from "@kubernetes/client-node/dist/config_types.js";
+import { newClusters, newContexts, newUsers } from "@kubernetes/client-node/dist/config_types.js";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 
-/** A user; paths are absolute. */
-export interface KubeconfigUser extends User {
+/** A user; paths are absolute, data are base64. */
+export interface KubeconfigUser {
+  readonly name: string;
+  readonly certData?: string;
+  readonly certFile?: string;
+  readonly keyData?: string;
+  readonly keyFile?: string;
+  readonly token?: string;
   /** A file with a bearer token, read again from time to time. */
-  tokenFile?: string;
+  readonly tokenFile?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly impersonateUser?: string;
+  /** The plugin's entry, raw. */
+  readonly exec?: unknown;
+  /** The provider's entry, raw. */
+  readonly authProvider?: unknown;
+}
+
+/** A cluster; paths are absolute, data are base64. */
+export interface KubeconfigCluster {
+  readonly name: string;
+  readonly server: string;
+  readonly caData?: string;
+  readonly caFile?: string;
+  readonly skipTLSVerify: boolean;
+  readonly tlsServerName?: string;
+  readonly proxyUrl?: string;
+}
+
+/** A context. */
+export interface KubeconfigContext {
+  readonly name: string;
+  readonly cluster: string;
+  readonly user?: string;
+  readonly namespace?: string;
 }
 
 /** The files' content; of two entries with the same name the first stands, as kubectl has it. */
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
-  readonly contexts: readonly Context[];
-  readonly clusters: readonly Cluster[];
+  readonly contexts: readonly KubeconfigContext[];
+  readonly clusters: readonly KubeconfigCluster[];
   readonly users: readonly KubeconfigUser[];
 }
 
@@ -41,8 +66,8 @@ export interface KubeconfigFile {
 
 /** What a context leads to. */
 export interface KubeconfigTarget {
-  readonly context: Context;
-  readonly cluster: Cluster;
+  readonly context: KubeconfigContext;
+  readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser | undefined;
 }
 

@@ -7,10 +7,12 @@ import { Buffer } from "node:buffer";
 import type { Clock } from "../../shared/clock.ts";
 import { createExecPlugin } from "./exec_plugin.ts";
 import type { KubeconfigUser } from "./kubeconfig.ts";
+import { objectOf, textOf } from "./json_fields.ts";
 import type { Login } from "./login.ts";
 import { createTokenReader } from "./token_file.ts";
 
-type LoginSource = (options: { readonly refresh: boolean }) => Promise<Login>;
+/** Who asks, anew for each request; `refresh` passes over what is cached. */
+export type LoginSource = (options: { readonly refresh: boolean }) => Promise<Login>;
 
 /** What a source needs. */
 export interface KubeconfigLoginOptions {
@@ -42,7 +44,9 @@ function authorizationOf(user: KubeconfigUser, clock: Clock): LoginSource {
   if (user.exec) return createExecPlugin(user.exec, { clock });
   if (user.authProvider) {
     throw new TypeError(
-      `Cannot log in as user "${user.name}": auth-provider "${user.authProvider.name}" is not ` +
+      `Cannot log in as user "${user.name}": auth-provider "${
+        textOf(objectOf(user.authProvider).name)
+      }" is not ` +
         "supported, use an exec plugin (kubectl oidc-login for OIDC) or a token",
     );
   }

@@ -65,9 +65,18 @@ export function noAnswer(
     return new ApiError(0, "Timeout", `${what}: nothing came for ${patience.exceededMs} ms`, from);
   }
   if (request.signal?.aborted) return new ApiError(0, "Aborted", `${what}: aborted`, from);
-  const words = error instanceof Error ? error.message : String(error);
+  const words = wordsOf(error);
   if (error instanceof SyntaxError) {
     return new ApiError(0, "BadAnswer", `${what}: the answer is no JSON: ${words}`, from);
   }
   return new ApiError(0, "Unreachable", `${what}: ${words}`, from);
+}
+
+/** "fetch failed" says nothing: what failed stands in its cause, after the URL. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const inner = error.message === "fetch failed" && error.cause instanceof Error
+    ? error.cause
+    : error;
+  return inner.message.replace(/^error sending request for url \([^)]*\): /, "");
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
+import type { MarketConfig } from "../config.ts";
 import type { Caches } from "./caches.ts";
 import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
 
@@ -11,6 +12,7 @@ import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
 export interface AgentWatchParts {
   readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
   readonly clock: Clock;
+  readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
   /** Called with each node whose agent fell silent or came back. */
   readonly onChange: (nodeName: string) => void;
   /** Called after each look. */
@@ -26,11 +28,13 @@ export interface AgentWatch {
 }
 
 /** How often it looks, ms: an outage shorter than this is small against the time of silence. */
-const LOOK_MS = 10_000;
+const LONGEST_LOOK_MS = 10_000;
+/** Looks in a time of silence, at least: it is found late by at most the inverse of this. */
+const LOOKS = 10;
 
 /** A watch that has not looked yet. */
 export function createAgentWatch(
-  { caches, clock, onChange, observe }: AgentWatchParts,
+  { caches, clock, config, onChange, observe }: AgentWatchParts,
 ): AgentWatch {
   const agents = createSilentAgents();
   let silent: ReadonlySet<string> = new Set();
@@ -40,6 +44,7 @@ export function createAgentWatch(
     for (const { spec } of caches.allocations.all()) managedNodes.add(spec.nodeName);
     const verdict = agents.look({
       nowMs: clock.monotonic(),
+      silentAfterMs: config.agentSilentAfterMs,
       synced: caches.leases.synced,
       leases: caches.leases.all(),
       managedNodes,
@@ -57,7 +62,7 @@ export function createAgentWatch(
     async run(signal) {
       while (!signal.aborted) {
         look();
-        await clock.sleep(LOOK_MS, signal);
+        await clock.sleep(Math.min(LONGEST_LOOK_MS, config.agentSilentAfterMs / LOOKS), signal);
       }
     },
   };

@@ -49,6 +49,7 @@ export async function runAllocationLoop(
   const agents = createAgentWatch({
     caches,
     clock,
+    config,
     onChange: addPodsOn,
     observe: (verdict) => {
       observer.agents?.(verdict);

@@ -6,8 +6,6 @@
 import { nodeOfAgentLease } from "../../shared/api/agent_lease.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 
-/** An agent of which no renewal was seen for this long is silent, ms: four renewals were missed. */
-export const SILENCE_MS = 300_000;
 /** When more than this share of the agents is overdue, the fault is not theirs. */
 const MOST_SILENT = 0.1;
 
@@ -15,6 +13,8 @@ const MOST_SILENT = 0.1;
 export interface AgentsView {
   /** By the controller's own monotonic clock, ms; what the leases say of time is another clock's. */
   readonly nowMs: number;
+  /** An agent of which no renewal was seen for this long is silent, ms. */
+  readonly silentAfterMs: number;
   /** False while the leases that are cached may be old. */
   readonly synced: boolean;
   /** Leases as cached; those that are no agent's are passed over. */
@@ -55,7 +55,7 @@ interface Heard {
 export function createSilentAgents(): SilentAgents {
   let heard = new Map<string, Heard>();
   return {
-    look({ nowMs, synced, leases, managedNodes, isReady }) {
+    look({ nowMs, silentAfterMs, synced, leases, managedNodes, isReady }) {
       if (!synced) {
         heard = new Map();
         return { silent: new Set(), overdue: 0, agents: 0 };
@@ -76,7 +76,7 @@ export function createSilentAgents(): SilentAgents {
         next.set(node, { renewal, atMs });
         if (!isReady(node)) continue;
         agents++;
-        if (nowMs - atMs >= SILENCE_MS) overdue.add(node);
+        if (nowMs - atMs >= silentAfterMs) overdue.add(node);
       }
       heard = next;
       const counts = overdue.size <= Math.max(1, MOST_SILENT * agents);

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import type { Lease } from "../../shared/api/lease.ts";
-import { type AgentsView, createSilentAgents, SILENCE_MS } from "./silent_agents.ts";
+import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
+
+const SILENCE_MS = 300_000;
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -20,7 +22,8 @@ function lease(nodeName: string, renewTimeMs: number): Lease {
 }
 
 function view(nowMs: number, change: Partial<AgentsView> = {}): AgentsView {
-  return { nowMs, synced: true, leases: [], managedNodes: [], isReady: () => true, ...change };
+  const calm = { synced: true, leases: [], managedNodes: [], isReady: () => true };
+  return { nowMs, silentAfterMs: SILENCE_MS, ...calm, ...change };
 }
 
 test("look() calls an agent silent 5 min after the last renewal that it saw", () => {

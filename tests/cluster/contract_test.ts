@@ -24,11 +24,14 @@ import { sampleAllocation, samplePod } from "../contract/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
+import { pauseControllerMeanwhile } from "./scene/paused_controller.ts";
 import { until } from "./scene/until.ts";
 
 /** Older than anything that a server's watch cache holds: it began with the server. */
 const expiredVersion = (): Promise<string> => Promise.resolve("1");
 const random = seededRandom(7);
+
+pauseControllerMeanwhile();
 
 selectiveListWatchContract("podListWatch()", async () => {
   const { connection, namespace, idlePod, ...world } = await openContractWorld();

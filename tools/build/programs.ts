@@ -28,10 +28,11 @@ export const PROGRAMS: readonly Program[] = [
 ];
 
 /**
- * V8 keeps less machine code, which saves a third of the memory. `--lite-mode` would save as much,
- * but the solver would run 20 times slower.
+ * V8 keeps less machine code, which saves a third of the memory, and cleans up young objects after
+ * each megabyte, which saves another 15 MB. `--lite-mode` would save as much, but the solver would run
+ * 20 times slower.
  */
-export const V8_FLAGS = "--v8-flags=--optimize-for-size";
+export const V8_FLAGS = "--v8-flags=--optimize-for-size,--max-semi-space-size=1";
 
 /** Arguments of `deno` that compile a program into the file `output`. */
 export function compileArguments(program: Program, output: string): string[] {

@@ -14,6 +14,8 @@ export interface DevSurroundings {
   readonly context?: string;
   /** Names of Kind's clusters. */
   readonly kindClusters: readonly string[];
+  /** Whether to follow the logs in the end. */
+  readonly follow: boolean;
 }
 
 /** One command, and what it is for. */
@@ -36,9 +38,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   kubectl: "install kubectl 1.32 or newer (kubernetes.io/docs/tasks/tools)",
 };
 
-/** Builds, loads, deploys, waits, follows the logs. */
+/** Builds, loads, deploys, waits, and follows the logs if asked to. */
 export function devPlan(surroundings: DevSurroundings): DevPlan {
-  const { installed, harness, context, kindClusters } = surroundings;
+  const { installed, harness, context, kindClusters, follow } = surroundings;
   const needed = harness === undefined ? ["docker", "kind", "kubectl"] : ["kubectl"];
   const missing = needed.filter((program) => !installed.has(program));
   if (missing.length > 0) {
@@ -50,7 +52,7 @@ export function devPlan(surroundings: DevSurroundings): DevPlan {
       about: "Build images without Docker and load them",
       command: ["deno", "task", "image:local", "--load"],
     };
-    return { steps: [load, ...deploySteps([])] };
+    return { steps: [load, ...deploySteps([], { follow })] };
   }
   if (context !== undefined && !context.startsWith("kind-")) {
     return {
@@ -78,16 +80,24 @@ export function devPlan(surroundings: DevSurroundings): DevPlan {
           ...IMAGES.map((image) => `${image}:dev`),
         ],
       },
-      ...deploySteps(["--context", `kind-${cluster}`]),
+      ...deploySteps(["--context", `kind-${cluster}`], { follow }),
     ],
   };
 }
 
-function deploySteps(context: readonly string[]): DevStep[] {
+function deploySteps(
+  context: readonly string[],
+  { follow }: { readonly follow: boolean },
+): DevStep[] {
   const kubectl = (about: string, ...args: string[]): DevStep => ({
     about,
     command: ["kubectl", ...context, ...args],
   });
+  const followLogs = kubectl(
+    "Follow the logs; Ctrl-C ends this, not the programs",
+    ...[...NAMESPACE, "logs", "--follow", "--prefix", "--tail=20", "--max-log-requests=50"],
+    "--selector=app.kubernetes.io/part-of=coallocator",
+  );
   const workloads = ["daemonset/mbcas-agent", "deployment/mbcas-controller"];
   return [
     kubectl("Apply the manifests", "apply", "-k", "manifests/overlays/kind"),
@@ -96,10 +106,6 @@ function deploySteps(context: readonly string[]): DevStep[] {
     ...workloads.map((workload) =>
       kubectl(`Wait for ${workload}`, ...NAMESPACE, "rollout", "status", workload, "--timeout=180s")
     ),
-    kubectl(
-      "Follow the logs; Ctrl-C ends this, not the programs",
-      ...[...NAMESPACE, "logs", "--follow", "--prefix", "--tail=20", "--max-log-requests=50"],
-      "--selector=app.kubernetes.io/part-of=coallocator",
-    ),
+    ...(follow ? [followLogs] : []),
   ];
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { devPlan, type DevSurroundings } from "./dev_plan.ts";
 
 const all = new Set(["docker", "kind", "kubectl"]);
+const follow = true;
 
 function commands(surroundings: DevSurroundings): string[] {
   const plan = devPlan(surroundings);
@@ -13,7 +14,7 @@ Deno.test({
   name: "devPlan() makes a cluster, builds, loads, deploys and follows",
   permissions: "none",
   fn() {
-    const words = commands({ installed: all, kindClusters: [] })
+    const words = commands({ installed: all, kindClusters: [], follow })
       .map((command) => command.split(" ").slice(0, 3).join(" "));
     assert.deepEqual(words, [
       "kind create cluster",
@@ -29,7 +30,7 @@ Deno.test({
   name: "devPlan() takes the Kind cluster that KUBECONFIG names",
   permissions: "none",
   fn() {
-    const words = commands({ installed: all, context: "kind-mine", kindClusters: ["mine"] });
+    const words = commands({ installed: all, context: "kind-mine", kindClusters: ["mine"], follow });
     assert.ok(!words.some((command) => command.includes("create")));
     assert.ok(words.includes(
       "kind load docker-image --name mine mbcas-agent:dev mbcas-controller:dev",
@@ -47,6 +48,7 @@ Deno.test({
       harness: "coallocator",
       context: "default",
       kindClusters: [],
+      follow,
     });
     assert.equal(load, "deno task image:local --load");
     assert.equal(apply, "kubectl apply -k manifests/overlays/kind");
@@ -57,7 +59,7 @@ Deno.test({
   name: "devPlan() names what is missing and the remedy",
   permissions: "none",
   fn() {
-    const plan = devPlan({ installed: new Set(["kubectl"]), kindClusters: [] });
+    const plan = devPlan({ installed: new Set(["kubectl"]), kindClusters: [], follow });
     assert.ok("problem" in plan);
     assert.match(plan.problem, /^Cannot run dev: docker is missing: install .*; kind is missing/);
   },
@@ -67,8 +69,17 @@ Deno.test({
   name: "devPlan() does not touch a cluster that it can't load images into",
   permissions: "none",
   fn() {
-    const plan = devPlan({ installed: all, context: "production", kindClusters: [] });
+    const plan = devPlan({ installed: all, context: "production", kindClusters: [], follow });
     assert.ok("problem" in plan);
     assert.match(plan.problem, /context production is no Kind cluster/);
+  },
+});
+
+Deno.test({
+  name: "devPlan() ends after the rollout when nobody wants to follow",
+  permissions: "none",
+  fn() {
+    const words = commands({ installed: all, kindClusters: [], follow: false });
+    assert.match(words.at(-1) ?? "", /rollout status deployment\/mbcas-controller/);
   },
 });

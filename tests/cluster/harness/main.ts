@@ -62,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
       return await status(instance, command);
     case "exec":
       await expectUp(instance);
-      return await runForeground(inNamespace(instance, command.command), {
+      return await runForeground(inNamespace(instance, withOwnDeno(command.command)), {
         ...NO_PROXY,
         KUBECONFIG: instance.kubeconfig,
         COALLOCATOR_CLUSTER: instance.name,
@@ -139,10 +139,15 @@ async function single(
   return 0;
 }
 
+/** "deno" means this very one: it may be nowhere on the PATH. */
+function withOwnDeno([program = "", ...args]: readonly string[]): string[] {
+  return [program === "deno" ? Deno.execPath() : program, ...args];
+}
+
 /** With a cluster that is not ours: looks whether it answers, and runs what is asked for. */
 async function elsewhere(command: Command): Promise<number> {
   const config = Deno.env.get("KUBECONFIG");
-  if (command.action === "exec") return await runForeground(command.command, {});
+  if (command.action === "exec") return await runForeground(withOwnDeno(command.command), {});
   if (command.action !== "up" && command.action !== "status") {
     throw new Error(
       `Cannot run ${command.action}: KUBECONFIG is ${config}, a cluster that is not the harness's; ` +
