@@ -36,46 +36,57 @@ export function isCalmInterval(
  * nothing changed, where that does not hold. Version 1 only: version 2 has no such counter.
  */
 export function lookAtCalm(pod: WatchedPod, { tree, at, cores }: LookContext): boolean {
-  const { lookedAt, containers } = pod;
+  const { lookedAt, limited } = pod;
   if (tree.counter === undefined || pod.restless || at >= pod.unlimitedDueAt) return false;
   if (lookedAt === undefined || at - lookedAt < SHORTEST_INTERVAL_MS) return false;
   if (at - lookedAt > LONGEST_CALM_MS) return false;
-  const counts: number[] = [];
-  for (const container of containers.values()) {
-    const { quota, previous, calm, periodMs, files } = container;
-    if (quota === undefined) continue;
-    if (!calm || files.version !== 1 || previous?.at !== lookedAt) return false;
-    const usageMs = (tree.counter(files.usage) ?? NaN) / NS_PER_MS;
-    const usedMs = usageMs - previous.usageMs;
+  // Counted loops here and below: iterators would be most of what a look leaves to the collector.
+  for (let i = 0; i < limited.length; i++) {
+    const container = limited[i];
+    if (container?.previous === undefined || !container.calm) return false;
+    if (container.files.version !== 1 || container.previous.at !== lookedAt) return false;
+    container.readMs = (tree.counter(container.files.usage) ?? NaN) / NS_PER_MS;
+    const usedMs = container.readMs - container.previous.usageMs;
+    const mostMs = CALM_SHARE.stays * (container.quota ?? 0) / 1000 * container.periodMs;
     // Also what is no number fails this.
-    if (!(usedMs >= 0 && usedMs < CALM_SHARE.stays * quota / 1000 * periodMs)) return false;
-    counts.push(usageMs);
+    if (!(usedMs >= 0 && usedMs < mostMs)) return false;
   }
-  let place = 0;
-  const intervalMs = at - lookedAt;
-  for (const container of containers.values()) {
-    const { quota, previous, id } = container;
-    if (quota === undefined || previous === undefined) continue;
-    const usageMs = counts[place++] ?? 0;
-    const usedMs = usageMs - previous.usageMs;
-    const { periods, throttledPeriods, throttledMs } = previous;
-    container.previous = { at, usageMs, periods, throttledPeriods, throttledMs };
-    container.inferred = true;
-    container.roomMs = roomAfterCalm(cores);
-    container.sample = {
-      podUID: pod.uid,
-      containerID: id,
-      at,
-      intervalMs,
-      usage: usedMs / intervalMs * 1000,
-      heldBack: 0,
-      periods: 0,
-      throttledPeriods: 0,
-      quota,
-    };
-    if (!container.stray) pod.inferredMs += usedMs;
+  for (let i = 0; i < limited.length; i++) {
+    const container = limited[i];
+    if (container !== undefined) takeCalm(container, { pod, at, lookedAt, cores });
   }
   pod.lookedAt = at;
-  pod.memory = fadeMemory(pod.memory, intervalMs);
+  pod.memory = fadeMemory(pod.memory, at - lookedAt);
   return true;
+}
+
+function takeCalm(
+  container: WatchedContainer,
+  { pod, at, lookedAt, cores }: {
+    readonly pod: WatchedPod;
+    readonly at: number;
+    readonly lookedAt: number;
+    readonly cores: number;
+  },
+): void {
+  const { previous, readMs, quota } = container;
+  if (previous === undefined || quota === undefined) return;
+  const intervalMs = at - lookedAt;
+  const usedMs = readMs - previous.usageMs;
+  previous.at = at;
+  previous.usageMs = readMs;
+  container.inferred = true;
+  container.roomMs = roomAfterCalm(cores);
+  container.sample = {
+    podUID: pod.uid,
+    containerID: container.id,
+    at,
+    intervalMs,
+    usage: usedMs / intervalMs * 1000,
+    heldBack: 0,
+    periods: 0,
+    throttledPeriods: 0,
+    quota,
+  };
+  if (!container.stray) pod.inferredMs += usedMs;
 }

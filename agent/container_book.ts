@@ -20,8 +20,9 @@ export interface ContainerPage {
   credit: number;
   /** Until when credit was earned, monotonic milliseconds; absent before the first time. */
   creditedAt?: number;
-  /** Of the last change of the limit; absent before the first. */
+  /** Of the last change of the limit, and when it was, monotonic ms; absent before the first. */
   reason?: MarketReason;
+  changedAt?: number;
 }
 
 /** Time constant of a usage peak: what was used a moment ago may be used again at once. */

@@ -80,7 +80,10 @@ export function readSeats(
 ): SeatsRead {
   let urgent = false;
   let busy = false;
-  for (const seat of table) {
+  // A counted loop: this runs at each look.
+  for (let i = 0; i < table.length; i++) {
+    const seat = table[i];
+    if (seat === undefined) continue;
     const reading = sample.containers.get(seat.containerID);
     let page = book.get(seat.containerID);
     if (page === undefined) {
@@ -136,6 +139,7 @@ export function runRound(
       const base = { ...outcome, seat, page, from, limit: plan.memory.limit };
       if (plan.change === undefined) return base;
       page.reason = plan.change.reason;
+      page.changedAt = now;
       return { ...base, changedFor: plan.change.reason };
     },
   );

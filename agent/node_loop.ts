@@ -21,8 +21,15 @@ import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { createSeating, type Table } from "./seating.ts";
 
-/** Looks at the node's cgroups; `named` are the hex ids of the containers that take part. */
-export type Sense = (at: number, named: ReadonlySet<string>) => NodeSample;
+/**
+ * Looks at the node's cgroups; `named` are the hex ids of the containers that take part, `unsettled`
+ * of those whose quota should change soon.
+ */
+export type Sense = (
+  at: number,
+  named: ReadonlySet<string>,
+  options: { readonly unsettled: readonly string[] },
+) => NodeSample;
 
 /** What the loop works with. */
 export interface NodeLoopParts {
@@ -116,7 +123,7 @@ async function rounds(
     begun ||= allocations.synced;
     if (node !== undefined && begun) {
       const table = seating.seat(allocations.all());
-      const sample = sense(now, table.named);
+      const sample = sense(now, table.named, { unsettled: unsettledOf(book, now) });
       const sampledAt = clock.monotonic();
       options.looked?.(sampledAt - now);
       const capacity = marketCapacity({
@@ -133,12 +140,31 @@ async function rounds(
         const round = runRound(table.seats, { sample, book, context });
         scarcity = round.scarcity;
         outbox.keepOnly(table.keys);
-        for (const write of desiredWrites(round, outbox.written)) outbox.put(write);
+        for (const write of desiredWrites(round, outbox.written)) {
+          outbox.put(write);
+          const { desiredCPULimit: limit, market } = write.desired;
+          log.debug("Limit wanted", { allocation: write.key, limit, reason: market?.reason });
+        }
         options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
       }
     }
     await clock.sleep(busy ? busySampleMs : sampleMs, signal);
   }
+}
+
+/** Time in which API, controller and kubelet put a change into force, if they do. */
+const SETTLING_MS = 10_000;
+/** Quotas are whole steps of this many millicores. */
+const STEP = 10;
+
+/** The containers whose limit was changed lately and is not in force yet. */
+function unsettledOf(book: ContainerBook, now: number): string[] {
+  const ids: string[] = [];
+  for (const [id, { changedAt = -Infinity, pace, sample }] of book) {
+    if (now - changedAt > SETTLING_MS || sample?.quota === undefined) continue;
+    if (Math.abs(sample.quota - pace.limit) >= STEP) ids.push(id);
+  }
+  return ids;
 }
 
 /** Renews the lease and looks at the node, once a heartbeat. */

@@ -15,7 +15,7 @@ import type { ContainerSample, NodeSample } from "../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import type { LookContext } from "./look_context.ts";
-import { lookAtPod, lookAtSettings } from "./pod_look.ts";
+import { lookAtChange, lookAtPod, lookAtSettings, type LookOutcome } from "./pod_look.ts";
 import { createPodRegister } from "./pod_register.ts";
 import { RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
 import type { WatchedPod } from "./watched_pod.ts";
@@ -40,6 +40,15 @@ export interface NodeSamplerOptions {
   readonly log?: Log;
 }
 
+/** What may be known beside who takes part. */
+export interface SampleOptions {
+  /**
+   * Hex ids of containers whose quota is about to change: it is read at each look, those of others
+   * that are far from their quota every 5 s. @default {none}
+   */
+  readonly unsettled?: Iterable<string>;
+}
+
 /** Looks at one node. */
 export interface NodeSampler {
   readonly layout: CgroupLayout;
@@ -49,7 +58,7 @@ export interface NodeSampler {
    * one without two trustworthy looks is missing. The map is the same at each look: what a caller
    * wants to keep, it copies. Throws what the tree throws.
    */
-  sample(at: number, managed: ReadonlySet<string>): NodeSample;
+  sample(at: number, managed: ReadonlySet<string>, options?: SampleOptions): NodeSample;
   /** The pods as the last look found them. */
   pods(): readonly WatchedPod[];
   /** Closes all files. */
@@ -96,34 +105,56 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     | { readonly named: ReadonlySet<string>; readonly at: number; readonly millicores: number }
     | undefined;
 
-  const show = (pod: WatchedPod): void => {
-    for (const { id, sample } of pod.containers.values()) {
+  let pods: readonly WatchedPod[] = [];
+
+  const show = ({ containers, limited }: WatchedPod, outcome: LookOutcome): void => {
+    if (outcome === "calm") {
+      for (let i = 0; i < limited.length; i++) {
+        const container = limited[i];
+        if (container?.sample !== undefined) samples.set(container.id, container.sample);
+      }
+      return;
+    }
+    for (const { id, sample } of containers.values()) {
       if (sample === undefined) samples.delete(id);
       else samples.set(id, sample);
     }
   };
 
+  /** Brings what hangs on the list of pods in line with it. */
+  const list = (): void => {
+    known = register.version;
+    pods = [...register.pods.values()];
+    samples.clear();
+    for (const pod of pods) show(pod, "whole");
+    unmanaged = undefined;
+  };
+
   return {
     layout,
-    sample(at, managed) {
+    sample(at, managed, { unsettled = [] } = {}) {
       named = managed;
       register.refresh(at, managed);
       const context: LookContext = { ...fixed, at, named };
-      for (const pod of register.pods.values()) {
+      if (register.version !== known) list();
+      for (const id of unsettled) {
+        const container = register.container(id);
+        if (container !== undefined) lookAtChange(container, context);
+      }
+      // A counted loop, as in calm_look.ts.
+      for (let i = 0; i < pods.length; i++) {
+        const pod = pods[i];
+        if (pod === undefined) continue;
         const { managed: isIn } = pod.unmanaged?.named === named
           ? pod.unmanaged
           : unmanagedShare(pod, { at, named });
         const calm = ON_TIME * (isIn ? calmMs : strangerMs);
         if (isTooSoon(pod, { at, ms: pod.restless ? SHORTEST_INTERVAL_MS : calm })) continue;
-        if (!lookAtPod(pod, context, { managed: isIn })) register.relist(pod, at);
-        show(pod);
+        const outcome = lookAtPod(pod, context, { managed: isIn });
+        if (outcome === "gone") register.relist(pod, at);
+        show(pod, outcome);
       }
-      if (register.version !== known) {
-        known = register.version;
-        samples.clear();
-        for (const pod of register.pods.values()) show(pod);
-        unmanaged = undefined;
-      }
+      if (register.version !== known) list();
       const fresh = unmanaged?.named === named && at >= unmanaged.at &&
         at - unmanaged.at < RENEWED_MS * ON_TIME;
       if (!fresh || unmanaged === undefined) {

@@ -121,11 +121,10 @@ function containerView(
 /** Of the container whose limit was changed last, as far as this agent remembers. */
 function latestReason(seats: readonly SeatResult[]): SeatResult["page"]["reason"] {
   let latest: SeatResult | undefined;
-  const changedAt = ({ page }: SeatResult): number =>
-    page.pace.recent.at(-1)?.until ?? page.pace.raisedAt;
   for (const result of seats) {
-    if (result.page.reason === undefined) continue;
-    if (latest === undefined || changedAt(result) > changedAt(latest)) latest = result;
+    const { changedAt } = result.page;
+    if (changedAt === undefined) continue;
+    if (latest === undefined || changedAt > (latest.page.changedAt ?? 0)) latest = result;
   }
   return latest?.page.reason;
 }

@@ -54,7 +54,7 @@ function roundOf(
         demand: 310.4,
         sample: sampleReading("a", { at: 0, usage: used, heldBack: 40, throttledPeriods: 1 }),
       }),
-      ...(reason === undefined || index > 0 ? {} : { reason }),
+      ...(reason === undefined || index > 0 ? {} : { reason, changedAt: 0 }),
     },
     floor: 100,
     ceiling: 2000,

@@ -31,19 +31,33 @@ import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.
  * All counters of a pod and the quotas in it are read this often; those of a pod outside of the
  * market more often, since they make up its usage window.
  */
-const THOROUGH_MS = { managed: 2000, unmanaged: 1000 } as const;
+const THOROUGH_MS = { managed: 5000, unmanaged: 1000 } as const;
 /** Thorough looks are spread over this many looks, so that no single one does all the work. */
-const PHASES = 8;
-/** A container without a quota is read this often, and one that used nothing then, this often. */
-const UNLIMITED_MS = { used: 1000, unused: 5000 } as const;
+const PHASES = 20;
+/**
+ * A container without a quota is read at thorough looks, and this often where it used something the
+ * last time.
+ */
+const UNLIMITED_MS = { used: 1000, unused: 2 * THOROUGH_MS.managed } as const;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
+/**
+ * How a look ended: only the containers with a quota were read, all that were due, or a cgroup was
+ * gone, so that the pod's directory should be listed again.
+ */
+export type LookOutcome = "calm" | "whole" | "gone";
+
 /** A container and what one look found of it. */
 interface Looked {
   readonly container: WatchedContainer;
   readonly interval: Interval;
   /** Whether it was calm until then. */
   readonly rising: boolean;
+}
+
+/** Reads one container's quota: it should have changed. */
+export function lookAtChange(container: WatchedContainer, context: LookContext): void {
+  lookAtQuota(container, context);
 }
 
 /** Reads what changes seldom: weights, enforcement periods, and who has a quota at all. */
@@ -66,19 +80,19 @@ function lookAtWeight(cgroup: WatchedCgroup, context: LookContext): void {
 
 /**
  * Reads a pod's counters and renews the samples of the containers that were read. `managed` says
- * whether the bounds name a container of it. Returns false when a cgroup was gone: then the pod's directory should be listed again.
+ * whether the bounds name a container of it.
  */
 export function lookAtPod(
   pod: WatchedPod,
   context: LookContext,
   { managed }: { readonly managed: boolean },
-): boolean {
+): LookOutcome {
   const { at } = context;
   const thoroughMs = managed ? THOROUGH_MS.managed : THOROUGH_MS.unmanaged;
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
-  if (!thorough && lookAtCalm(pod, context)) return true;
+  if (!thorough && lookAtCalm(pod, context)) return "calm";
   const before = pod.lookedAt;
   pod.lookedAt = at;
   const looked: Looked[] = [];
@@ -86,7 +100,7 @@ export function lookAtPod(
   let present = true;
   for (const container of pod.containers.values()) {
     if (thorough) renewSettings(container, context);
-    if (container.quota === undefined && !isUnlimitedDue(container, at)) continue;
+    if (container.quota === undefined && !thorough && !isUnlimitedDue(container, at)) continue;
     const wasCalm = container.calm;
     const { interval, isCalm } = lookAtContainer(container, { ...context, thorough });
     calm &&= isCalm;
@@ -99,7 +113,7 @@ export function lookAtPod(
   if (calm) sampleCalm(pod, looked, context);
   else sampleBothLevels(pod, looked, { ...context, before });
   settle(pod);
-  return present;
+  return present ? "whole" : "gone";
 }
 
 /** Some milliseconds, the same for the same pod. */
@@ -260,15 +274,18 @@ function lookAtOwn(
 
 /** Notes what the next look depends on. */
 function settle(pod: WatchedPod): void {
+  const limited: WatchedContainer[] = [];
   pod.restless = false;
   pod.unlimitedDueAt = Infinity;
   for (const container of pod.containers.values()) {
     const { sample, previous } = container;
     if (sample === undefined || isBusy(sample)) pod.restless = true;
+    if (container.quota !== undefined) limited.push(container);
     if (container.quota !== undefined || sample === undefined || previous === undefined) continue;
     const dueAt = previous.at + (sample.usage > 0 ? UNLIMITED_MS.used : UNLIMITED_MS.unused);
     pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, dueAt);
   }
+  pod.limited = limited;
 }
 
 function setSample(

@@ -16,12 +16,15 @@ import type { Reading } from "../shared/cgroup/reading.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import { createUsageWindow, type UsageWindow } from "../shared/cgroup/usage_window.ts";
 
+/** Renewed in place: a thousand of them a second would be garbage. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** A cgroup of either level. */
 export interface WatchedCgroup {
   readonly files: CgroupFiles;
   readonly window: UsageWindow;
   /** Absent before the first look and after one that found nothing. */
-  previous?: Reading | undefined;
+  previous?: Writable<Reading> | undefined;
   /** Whether `previous` carries a part that was inferred, not read: see `pod_look.ts`. */
   inferred: boolean;
   /** What its weight says; absent when it could not be read. */
@@ -41,6 +44,8 @@ export interface WatchedContainer extends WatchedCgroup {
   periodMs: number;
   /** Whether the last interval told that its quota was far away. */
   calm: boolean;
+  /** Usage that was just read and is not in `previous` yet, milliseconds. */
+  readMs: number;
   /** When it was last seen throttled, monotonic milliseconds. */
   throttledAt: number;
   /** Milliseconds: see `held_back.ts`. */
@@ -74,6 +79,8 @@ export interface WatchedPod {
   unmanaged?: UnmanagedShare;
   /** Whether a container is close to its quota, or has no sample yet that could tell. */
   restless: boolean;
+  /** Its containers with a quota. */
+  limited: readonly WatchedContainer[];
   /** When a container without a quota is to be looked at again, monotonic milliseconds. */
   unlimitedDueAt: number;
   /** Milliseconds of CPU time used since `own.previous`, as its containers tell. */
@@ -98,6 +105,7 @@ export function watchPod(
     ...known,
     memory: NO_LEVEL_MEMORY,
     restless: true,
+    limited: [],
     unlimitedDueAt: -Infinity,
     inferredMs: 0,
   };
@@ -134,6 +142,7 @@ export function updateContainers(
       foundAt: at,
       roomMs: 0,
       calm: false,
+      readMs: 0,
       periodMs: DEFAULT_PERIOD_MS,
       throttledAt: -Infinity,
       ...watch(layout, container.directory),

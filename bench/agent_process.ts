@@ -91,7 +91,7 @@ export async function measureAgent(
     const after = { at: performance.now(), cpuMs: cpuMs(child.pid), ...await durations() };
     const looks = after.looks - before.looks;
     const rounds = after.rounds - before.rounds;
-    if (!(looks > 0)) throw new Error("it did not look at the node");
+    if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
     return {
       millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
       rssMB: memoryMB(child.pid, "VmRSS"),

@@ -5,7 +5,7 @@
  * @module
  */
 import type { RoundResult } from "../agent/market_round.ts";
-import { type NodeLoopOptions, runNodeLoop } from "../agent/node_loop.ts";
+import { type NodeLoopOptions, runNodeLoop, type Sense } from "../agent/node_loop.ts";
 import { createNodeSampler } from "../agent/node_sampler.ts";
 import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
 import { createCaches, namedCaches } from "../controller/allocation/caches.ts";
@@ -142,10 +142,10 @@ function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions)
   supervisor.supervise("agent's allocations", allocations.run(signal));
   const parts = {
     allocations,
-    sense: (at: number, named: ReadonlySet<string>) => {
+    sense: ((at, named, options) => {
       node.advance(at);
-      return sampler.sample(at, named);
-    },
+      return sampler.sample(at, named, options);
+    }) satisfies Sense,
     writer: api.desiredWriter(SCENE_NODE),
     link: api.nodeLink(SCENE_NODE),
     clock,

@@ -97,15 +97,20 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
     async *lines(request) {
       const patience = createPatience(request.signal);
       let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+      let giveUp = (): void => {};
       try {
         patience.start(Math.min(request.timeoutMs ?? REQUEST_TIMEOUT_MS, REQUEST_TIMEOUT_MS));
         const response = await open({ ...request, signal: patience.signal });
         reader = response.body?.getReader();
+        // Deno 2.9 forgets a fetch's signal after some thousand reads: the reader is ended here.
+        giveUp = () => void reader?.cancel().catch(() => {});
+        patience.signal.addEventListener("abort", giveUp, { once: true });
         const lines = createJSONLines();
         while (reader !== undefined) {
           patience.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
           const { done, value } = await reader.read();
           patience.stop();
+          if (patience.signal.aborted) throw new DOMException("the wait is over", "AbortError");
           if (done) break;
           yield* lines.take(value);
         }
@@ -115,6 +120,7 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
         throw failure(error, request, patience);
       } finally {
         patience.end();
+        patience.signal.removeEventListener("abort", giveUp);
         // Rejects when the stream is broken already: there is nothing left to give back then.
         await reader?.cancel().catch(() => {});
       }

@@ -117,7 +117,7 @@ export function heldBack(
 
 /** The memory after a time in which neither level counted anything. */
 export function fadeMemory(memory: LevelMemory, spanMs: number): LevelMemory {
-  if (memory === NO_LEVEL_MEMORY) return memory;
+  if (memory.podMs === 0 && memory.sumMs === 0) return memory;
   const kept = Math.exp(-spanMs / MEMORY_MS);
   return {
     podMs: memory.podMs * kept,

@@ -54,13 +54,11 @@ export interface CreditStep {
  */
 export function creditAfter(credit: number, step: CreditStep): number {
   const { share, need, entitlement, intervalMs, halfLifeMs = CREDIT_HALF_LIFE_MS } = step;
-  for (const [name, value] of Object.entries({ credit, share, need, entitlement, intervalMs })) {
-    if (!(value >= 0 && value < Infinity)) {
-      throw new RangeError(
-        `Cannot update a credit: ${name} is ${value}, expected a finite number, at least 0`,
-      );
-    }
-  }
+  check("credit", credit);
+  check("share", share);
+  check("need", need);
+  check("entitlement", entitlement);
+  check("intervalMs", intervalMs);
   if (!(halfLifeMs > 0)) {
     throw new RangeError(
       `Cannot update a credit: halfLifeMs is ${halfLifeMs}, expected a number above 0`,
@@ -71,6 +69,13 @@ export function creditAfter(credit: number, step: CreditStep): number {
   const target = given - taken;
   const before = Math.log2(withinBounds(credit));
   return withinBounds(2 ** (target + (before - target) * 2 ** (-intervalMs / halfLifeMs)));
+}
+
+function check(name: string, value: number): void {
+  if (value >= 0 && value < Infinity) return;
+  throw new RangeError(
+    `Cannot update a credit: ${name} is ${value}, expected a finite number, at least 0`,
+  );
 }
 
 function withinBounds(credit: number): number {

@@ -77,25 +77,22 @@ Deno.test("the standby controller takes over when the leader dies", async () => 
 });
 
 Deno.test({
-  name: "agent and controllers go on after the API server was away for 20 s, without a restart",
+  name:
+    "agent and controllers go on after the API server was away for 20 s, agents without a restart",
   ignore: !isHarness(),
   fn: async () => {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);
-    const parts = async (): Promise<string[]> => {
-      const pods = [
-        ...await podsOf(node, "mbcas-agent"),
-        ...await podsOf(node, "mbcas-controller"),
-      ];
-      return pods.flatMap(({ containers }) =>
+    // The controller's leader may end itself when it can't renew its lease; an agent has no reason to.
+    const agents = async (): Promise<string[]> =>
+      (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
         containers.map(({ containerID }) => containerID ?? "")
       );
-    };
-    const before = await parts();
+    const before = await agents();
     await node.run(load(namespace, "patient"));
     await withoutAPIServer(20_000);
     await assertRaised(node, namespace.name, "patient");
-    assert.deepEqual(await parts(), before, "no container of the product was restarted");
+    assert.deepEqual(await agents(), before, "no agent was restarted");
   },
 });
 

@@ -30,7 +30,12 @@ Deno.test({
   name: "devPlan() takes the Kind cluster that KUBECONFIG names",
   permissions: "none",
   fn() {
-    const words = commands({ installed: all, context: "kind-mine", kindClusters: ["mine"], follow });
+    const words = commands({
+      installed: all,
+      context: "kind-mine",
+      kindClusters: ["mine"],
+      follow,
+    });
     assert.ok(!words.some((command) => command.includes("create")));
     assert.ok(words.includes(
       "kind load docker-image --name mine mbcas-agent:dev mbcas-controller:dev",

@@ -16,6 +16,7 @@ Deno.test("layers accepts imports that point down", () => {
       ["simulation/cluster.ts", "../controller/allocation/enforcement.ts"],
       ["cli/demo.ts", "../simulation/cluster.ts"],
       ["bench/solver.ts", "../shared/market/solver.ts"],
+      ["bench/reaction.ts", "../tests/cluster/scene/until.ts"],
       ["shared/log.ts", "zod"],
       ["adapters/kube/pods.ts", "@kubernetes/client-node"],
     ] as const
@@ -50,6 +51,12 @@ Deno.test("layers lets a test import anything", () => {
 Deno.test("layers refuses a test imported by other code", () => {
   assert.deepEqual(imports("bench/solver.ts", "../shared/market/solver_test.ts"), [
     "bench/solver.ts imports the test file shared/market/solver_test.ts",
+  ]);
+  assert.deepEqual(imports("bench/solver.ts", "../tests/browser/report_test.ts"), [
+    "bench/solver.ts imports the test file tests/browser/report_test.ts",
+  ]);
+  assert.deepEqual(imports("tools/size.ts", "../tests/cluster/scene/until.ts"), [
+    "tools/size.ts imports the test file tests/cluster/scene/until.ts",
   ]);
 });
 
