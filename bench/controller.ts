@@ -3,7 +3,7 @@
  * concurrency on the same server, and counts what it writes while nothing changes.
  *
  * The pods stand on a node that is an object only, so no kubelet takes part; what one would report
- * is written between the rounds. Needs `KUBECONFIG` and the custom resource.
+ * is written between the rounds. Needs `KUBECONFIG`, and a cluster without the product.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
 import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
 import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { quantile } from "../simulation/quantile.ts";
+import { createKubectl } from "../tests/cluster/kubectl.ts";
 import {
   beatNode,
   BENCH_NAMESPACE,
@@ -45,6 +46,8 @@ interface Round {
   readonly requestMs: readonly number[];
 }
 
+const CRDS = new URL("../manifests/crds", import.meta.url).pathname;
+await createKubectl().must(["apply", "-k", CRDS]);
 const connection = await connectKubeconfig();
 // By another name than the controller's: to it these limits are the user's own.
 const resizer = createPodResizer(connection, { fieldManager: "bench" });

@@ -46,7 +46,7 @@ const pods = await Promise.all(
     node.run(loadPod({
       name: `burst-${i}`,
       namespace: namespace.name,
-      containers: [{ name: "load", request: "20m", limit: "100m", burstSeconds: 2 }],
+      containers: [{ name: "load", request: "50m", limit: "250m", burstSeconds: 2 }],
     }))),
 );
 for (const pod of pods) await appliedAllocation(node, pod);
@@ -65,7 +65,11 @@ for (let i = 0; i < options.bursts; i++) {
   const mode = recorder.mode(target.pod);
   modes.set(mode, (modes.get(mode) ?? 0) + 1);
   if (times === undefined) {
-    say(`${i + 1}/${options.bursts}: no larger quota within ${TIMEOUT_MS} ms (${mode})`);
+    say(
+      `${
+        i + 1
+      }/${options.bursts}: no quota above ${target.limit()} m within ${TIMEOUT_MS} ms (${mode})`,
+    );
   } else {
     // What the watches bring may come after the quota is seen.
     await pause(500);
@@ -79,7 +83,7 @@ for (let i = 0; i < options.bursts; i++) {
 const report = reactionReport(bursts, {
   missed: options.bursts - bursts.length,
   modes: Object.fromEntries(modes),
-  scene: `${options.pods} pods of 100m (ceiling 400m) on ${navigator.hardwareConcurrency} CPUs, ` +
+  scene: `${options.pods} pods of 250m (ceiling 1000m) on ${navigator.hardwareConcurrency} CPUs, ` +
     `one burst of 1 thread for 2 s each ${options.every} s`,
   lendUpTo: Number(options.lendUpTo),
 });

@@ -125,18 +125,25 @@ export interface Target {
   readonly directories: PodDirectories;
   /** Process 1 of the container, as this machine numbers it. */
   readonly pid: number;
+  /** The container's limit by its cgroup, millicores. */
+  limit(): number;
 }
 
 /** Finds the cgroups and the process of a pod's container `load`. */
 export function targetOf(pod: Pod): Target {
   const directories = podDirectories(pod);
-  const container = directories.containers.get("load");
+  const container = directories.containers.get("load") ?? "";
   const pids = Deno.readTextFileSync(`${container}/cgroup.procs`).trim().split("\n").map(Number);
   const pid = pids.find((pid) =>
     /^NSpid:.*\s1$/m.test(Deno.readTextFileSync(`/proc/${pid}/status`))
   );
   if (pid === undefined) throw new Error(`Cannot find process 1 of ${pod.metadata.name} here`);
-  return { pod, directories, pid };
+  return {
+    pod,
+    directories,
+    pid,
+    limit: () => quotaOf(container, directories.version) ?? Infinity,
+  };
 }
 
 /** How often the quota is looked at, ms. It bounds the error of a time. */

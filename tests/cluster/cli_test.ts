@@ -5,30 +5,11 @@ import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts"
 import { parsePod } from "../../adapters/kube/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
+import { coalloc } from "./scene/coalloc.ts";
 
 const kubectl = createKubectl();
 const namespace = `coalloc-cli-${crypto.randomUUID().slice(0, 8)}`;
 const MANAGED = "mbcas.io/managed";
-
-interface Answer {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** The program as it ships: under its own permissions, in a process of its own. */
-async function coalloc(...args: string[]): Promise<Answer> {
-  const entry = new URL("../../cli/kubectl_coalloc.ts", import.meta.url).pathname;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-P=cli", entry, ...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-}
 
 function manifest(name: string, limit = "200m"): unknown {
   return {

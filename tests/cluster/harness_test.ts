@@ -8,11 +8,10 @@ import assert from "node:assert/strict";
 import { folderEntries } from "./harness/folder_entries.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { cgroupMounts, readMounts } from "./harness/mounts.ts";
-import { run } from "./harness/shell.ts";
+import { canRunHarness, harness } from "./scene/second_cluster.ts";
 
 const NAME = "selftest";
 const instance = instanceNamed(NAME);
-const MAIN = new URL("harness/main.ts", import.meta.url).pathname;
 
 const POD = JSON.stringify({
   apiVersion: "v1",
@@ -29,20 +28,6 @@ const POD = JSON.stringify({
     }],
   },
 });
-
-function canRun(): boolean {
-  const permitted = ["run", "read", "write", "env", "sys"] as const;
-  if (permitted.some((name) => Deno.permissions.querySync({ name }).state !== "granted")) {
-    return false;
-  }
-  const kubeconfig = Deno.env.get("KUBECONFIG") ?? "";
-  return Deno.uid() === 0 && kubeconfig.startsWith(`${instance.stateRoot}/`);
-}
-
-function harness(...args: string[]): Promise<string> {
-  const env = { KUBECONFIG: "", COALLOCATOR_CLUSTER: "" };
-  return run([Deno.execPath(), "run", "-q", "-A", MAIN, ...args], { env });
-}
 
 /** What names the instance: mounts, cgroups, processes and files of the machine. */
 async function traces(): Promise<readonly string[]> {
@@ -81,7 +66,7 @@ function parentAndName(path: string): readonly [string, string] {
 
 Deno.test({
   name: "bringDown() leaves no process, mount, cgroup, namespace or file of a cluster with a pod",
-  ignore: !canRun(),
+  ignore: !canRunHarness(NAME),
   async fn() {
     await harness("down", "--name", NAME);
     assert.deepEqual(await traces(), []);
@@ -105,7 +90,7 @@ Deno.test({
 
 Deno.test({
   name: "startComponent() brings back the API server that stopComponent() ended",
-  ignore: !canRun(),
+  ignore: !canRunHarness(NAME),
   async fn() {
     try {
       await harness("up", "--name", NAME);

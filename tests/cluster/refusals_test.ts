@@ -201,6 +201,13 @@ Deno.test("a resize that the kubelet defers is pending with its reason, and appl
     await whenReason(node, name, "ResizeDeferred");
     assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
     await mark("yes");
+    // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
+    // at its node's labels every ten seconds only.
+    const passing = { name: "passer-by", namespace: namespace.name, containers };
+    await node.run(loadPod(passing));
+    await pause(15_000);
+    const path = `/api/v1/namespaces/${namespace.name}/pods/passer-by`;
+    await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
     await until("raise", async () => await quotaOf(node, name) > 200 || undefined, {
       timeoutMs: 240_000,
       everyMs: 500,

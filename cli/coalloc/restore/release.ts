@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
+import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { isDone, type RestoreResult } from "./restore_pod.ts";
 import { ownLimitsOf } from "./restore_plan.ts";
 
@@ -56,7 +57,7 @@ async function heldPods(
   reader: ReleaseParts["reader"],
   namespace: string | undefined,
 ): Promise<ReadonlySet<string>> {
-  const allocations = await reader.allocations(namespace);
+  const allocations = await allocationsOnRecord(reader, namespace);
   const held = allocations.filter((one) =>
     // A pod that was never changed has nothing on record that could be applied again.
     ownLimitsOf(one) !== undefined && !HARMLESS.has(one.status?.reason ?? "")

@@ -9,6 +9,7 @@ import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";
 import type { ClusterReader } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
+import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { awaitRelease } from "./release.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { OWN_MANAGER, type RestorePlans, restorePlans } from "./restore_plan.ts";
@@ -85,13 +86,13 @@ async function gather(
     const { namespace } = namespaceOf(target);
     const [pods, allocations] = await Promise.all([
       reader.pods(namespace),
-      reader.allocations(namespace),
+      allocationsOnRecord(reader, namespace),
     ]);
     return { pods, allocations };
   }
   const [pod, allocations] = await Promise.all([
     reader.pod(target.pod),
-    reader.allocations(target.pod.namespace),
+    allocationsOnRecord(reader, target.pod.namespace),
   ]);
   if (pod === undefined) {
     const { namespace, name } = target.pod;

@@ -120,6 +120,15 @@ sceneTest("restoreCommand() ends with the kubelet's word when it does not do it"
   assert.deepEqual(limits(scene, "shop/web"), OWN);
 });
 
+sceneTest("restoreCommand() goes by the templates when the resource is deleted", async (scene) => {
+  addMarketPod(scene, "owned", { limit: 450, own: 200 });
+  scene.templates.set("owned", new Map([["app", 200]]));
+  scene.installed = false;
+  scene.controllerAlive = true;
+  assert.equal(await scene.run("restore", "--all", "--yes"), 0);
+  assert.deepEqual(limits(scene, "shop/owned"), OWN);
+});
+
 sceneTest("restoreCommand() takes lost records from templates, or says so", async (scene) => {
   addMarketPod(scene, "owned", { limit: 450, own: 200, recorded: false });
   addMarketPod(scene, "bare", { limit: 450, own: 200, recorded: false });

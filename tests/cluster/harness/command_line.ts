@@ -15,6 +15,7 @@ export type Command =
     readonly inside: boolean;
   }
   | { readonly action: "down"; readonly name: string }
+  | { readonly action: "binaries" }
   | { readonly action: "status"; readonly name: string; readonly json: boolean }
   | { readonly action: "exec"; readonly name: string; readonly command: readonly string[] }
   | { readonly action: "load-image"; readonly name: string; readonly files: readonly string[] }
@@ -76,6 +77,11 @@ export function parseCommand(
   sub("down", "end the cluster and remove all that it made")
     .action((options: Named) => {
       found = { action: "down", name: options.name };
+    });
+  program.command("binaries")
+    .description("find, download or build what up needs, and nothing else")
+    .action(() => {
+      found = { action: "binaries" };
     });
   sub("status", "what runs; exit code 1 when not all is ready")
     .option("--json", "as JSON", false)

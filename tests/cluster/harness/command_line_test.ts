@@ -22,6 +22,7 @@ Deno.test("parseCommand() reads each action with its options", () => {
     cpuManager: "static",
     inside: false,
   });
+  assert.deepEqual(parse("binaries"), { action: "binaries" });
   assert.deepEqual(parse("down"), { action: "down", name });
   assert.deepEqual(parse("status", "--json"), { action: "status", name, json: true });
   assert.deepEqual(parse("load-image", "a.tar", "b.tar"), {

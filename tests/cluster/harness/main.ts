@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { BinaryFolders } from "./binary.ts";
 import { bringDown } from "./bring_down.ts";
 import { bringUp } from "./bring_up.ts";
 import { clusterStatus, execExample, statusTable } from "./cluster_status.ts";
@@ -18,7 +19,7 @@ import { lockInstance } from "./instance_lock.ts";
 import { loadImage } from "./load_image.ts";
 import { inNamespace, isInside, namespaceExists } from "./namespace.ts";
 import { openProber } from "./probe.ts";
-import { prepare } from "./prepare.ts";
+import { findBinaries, prepare } from "./prepare.ts";
 import { type Progress, seconds } from "./progress.ts";
 import { awaited, startComponent, stopComponent, waitForComponent } from "./running_component.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -37,6 +38,11 @@ async function main(args: readonly string[]): Promise<number> {
   Deno.env.set("PATH", path);
   const kubeconfig = Deno.env.get("KUBECONFIG");
   if (kubeconfig && !kubeconfig.startsWith(`${STATE_ROOT}/`)) return await elsewhere(command);
+  if (command.action === "binaries") {
+    const binaries = await findBinaries({ folders: binaryFolders(), path, progress });
+    print(Object.values(binaries).join("\n"));
+    return 0;
+  }
   const instance = instanceNamed(command.name);
   if (Deno.uid() !== 0) {
     throw new Error(
@@ -84,11 +90,7 @@ async function up(instance: Instance, command: Of<"up">, path: string): Promise<
   const began = performance.now();
   if (!command.inside) {
     using _lock = await lockInstance(instance, { progress });
-    const folders = {
-      assets: Deno.env.get("KUBEBUILDER_ASSETS"),
-      cacheHome: Deno.env.get("XDG_CACHE_HOME"),
-      home: Deno.env.get("HOME"),
-    };
+    const folders = binaryFolders();
     await prepare(instance, { cpuManager: command.cpuManager, folders, path, progress });
     return await again(instance, ["up", "--inside", "--name", instance.name]);
   }
@@ -137,6 +139,14 @@ async function single(
   await waitForComponent(instance, wait, { progress });
   print(started ? `${name} serves` : `${name} runs already`);
   return 0;
+}
+
+function binaryFolders(): BinaryFolders {
+  return {
+    assets: Deno.env.get("KUBEBUILDER_ASSETS"),
+    cacheHome: Deno.env.get("XDG_CACHE_HOME"),
+    home: Deno.env.get("HOME"),
+  };
 }
 
 /** "deno" means this very one: it may be nowhere on the PATH. */

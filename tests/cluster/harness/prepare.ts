@@ -59,7 +59,10 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   await writeSettings(instance, settings);
 }
 
-async function findBinaries(options: PrepareOptions): Promise<Record<string, string>> {
+/** The paths of all programs of the cluster, found, downloaded or built. */
+export async function findBinaries(
+  options: Pick<PrepareOptions, "folders" | "path" | "progress">,
+): Promise<Record<string, string>> {
   const kubectl = await findProgram("kubectl", options.path);
   const names = BINARIES.map(({ name }) => name);
   const wanted = names.filter((name) => name !== "kubectl" || kubectl === undefined);

@@ -15,6 +15,8 @@ export interface LoadContainer {
   readonly burstSeconds?: number;
   /** Busy from the start, without a command. @default {false} */
   readonly busy?: boolean;
+  /** From the start, again and again: counts to `count`, then sleeps. A load with a known end. */
+  readonly beat?: { readonly count: number; readonly sleepMs: number };
   /** `RestartContainer` for a container that a CPU change restarts. */
   readonly resizePolicy?: "NotRequired" | "RestartContainer";
 }
@@ -35,17 +37,23 @@ export interface LoadPod {
 const LOAD_IMAGE = "busybox:stable";
 
 /** Idle; each SIGUSR1 starts a burst of busy loops that ends by itself. */
-function script({ threads = 1, busy = false, burstSeconds = 20 }: LoadContainer): string {
+function script({ threads = 1, busy = false, burstSeconds = 20, beat }: LoadContainer): string {
   const loop = "while :; do :; done";
   const burn = (one: string): string => `for i in $(seq ${threads}); do ${one} & done`;
   return [
     `trap "${burn(`timeout ${burstSeconds} sh -c '${loop}'`).replaceAll("$", "\\$")}" USR1`,
     "trap 'exit 0' TERM",
     ...(busy ? [burn(`(${loop})`)] : []),
+    ...(beat === undefined ? [] : [burn(`(${beatLoop(beat)})`)]),
     // A shell answers a signal when `wait` is interrupted, and at once.
     "sleep 2147483647 & idle=$!",
     "while :; do wait $idle; done",
   ].join("\n");
+}
+
+function beatLoop({ count, sleepMs }: NonNullable<LoadContainer["beat"]>): string {
+  const work = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); done`;
+  return `while :; do ${work}; usleep ${1000 * sleepMs}; done`;
 }
 
 function containerSpec(container: LoadContainer): Record<string, unknown> {

@@ -1,0 +1,135 @@
+/**
+ * The way out as the guide has it: afterwards every pod has the limits that it came with, and
+ * nothing of the product is left. The last file in order, since it takes the product away; it
+ * installs it again in the end.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { Pod } from "../../shared/api/pod.ts";
+import { createKubectl } from "./kubectl.ts";
+import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
+import { coalloc } from "./scene/coalloc.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { whenReady } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { until } from "./scene/until.ts";
+
+const OVERLAY = new URL("../../manifests/overlays/kind", import.meta.url).pathname;
+/** Everything the product installs, by kind; pods and the like go with its namespace. */
+const CLUSTER_KINDS = [
+  "customresourcedefinitions,clusterroles,clusterrolebindings,priorityclasses",
+  "validatingadmissionpolicies,validatingadmissionpolicybindings",
+].join();
+const kubectl = createKubectl();
+
+/** Limits by container: what spec, kubelet and kernel say, which must be the same three times. */
+async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, number>> {
+  const pod = await node.pod(name);
+  assert.ok(pod !== undefined, `${name.name} is there`);
+  const { containers } = enforcedLimits(podDirectories(pod));
+  const words = pod.containers.map(({ name, limitCPU = 0, appliedLimitCPU = 0 }) => {
+    const kernel = containers.get(name) ?? 0;
+    assert.deepEqual(
+      [limitCPU, appliedLimitCPU],
+      [kernel, kernel],
+      `${name}: three words, one limit`,
+    );
+    return [name, kernel] as const;
+  });
+  return Object.fromEntries(words);
+}
+
+/** Names of the product's objects that have no namespace, and its namespace. */
+async function leftovers(): Promise<readonly string[]> {
+  const names = async (...args: string[]): Promise<string[]> =>
+    (await kubectl.must(["get", ...args, "-o", "name", "--ignore-not-found"])).split("\n");
+  const all = [
+    ...await names(CLUSTER_KINDS),
+    ...await names("namespaces"),
+    ...await names("roles,rolebindings,configmaps,leases,networkpolicies", "-A"),
+  ];
+  return all.filter((name) => /mbcas|coallocator/.test(name));
+}
+
+Deno.test("uninstalled as documented, every pod has the limits that it came with and nothing is left", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const own: Record<string, Record<string, number>> = {
+    alone: { load: 200 },
+    pair: { load: 150, side: 120 },
+    idle: { load: 220 },
+    blocked: { load: 300 },
+  };
+  const name = (pod: string): PodName => ({ namespace: namespace.name, name: pod });
+  const run = async ([pod, limits]: [string, Record<string, number>]): Promise<Pod> =>
+    await node.run(loadPod({
+      ...name(pod),
+      containers: Object.entries(limits).map(([container, limit]) => ({
+        name: container,
+        request: "50m",
+        limit: `${limit}m`,
+        burstSeconds: 300,
+      })),
+    }));
+  const pods = await Promise.all(Object.entries(own).map(run));
+  for (const pod of pods) await appliedAllocation(node, pod);
+  for (const pod of ["alone", "pair", "blocked"]) await node.signal(name(pod), "load");
+  await until("limits other than their own", async () => {
+    const now = await Promise.all(
+      ["alone", "pair", "blocked"].map((pod) => limitsOf(node, name(pod))),
+    );
+    const raised = now.every(({ load = 0 }) => load > 320);
+    return raised ? true : undefined;
+  }, SETTLED);
+
+  // What the API now refuses is the own limit of one of them.
+  const ranges = `/api/v1/namespaces/${namespace.name}/limitranges`;
+  await node.create(ranges, {
+    metadata: { name: "low" },
+    spec: { limits: [{ type: "Container", max: { cpu: "260m" } }] },
+  });
+
+  const first = await coalloc("restore", "--all", "--yes");
+  assert.equal(first.code, 1, first.stdout + first.stderr);
+  assert.match(first.stdout, /^RestoreBlocked +\S+\/blocked +.*maximum cpu usage/m);
+  assert.deepEqual(await limitsOf(node, name("alone")), own["alone"]);
+  await node.connection.request({ method: "DELETE", path: `${ranges}/low` });
+  const second = await coalloc("restore", "--all", "--yes");
+  assert.equal(second.code, 0, second.stdout + second.stderr);
+
+  await until("end of all allocations", async () => {
+    const { stdout, stderr } = await kubectl.run(["get", "podallocations", "-A"]);
+    return /No resources found/.test(stdout + stderr) ? true : undefined;
+  }, SETTLED);
+  try {
+    await kubectl.must(["delete", "-k", OVERLAY, "--timeout=120s"]);
+    await until("end of all that was installed", async () => {
+      const left = await leftovers();
+      assert.deepEqual(left, []);
+      return true;
+    }, SETTLED);
+    for (const [pod, limits] of Object.entries(own)) {
+      assert.deepEqual(await limitsOf(node, name(pod)), limits, pod);
+      const { restarts } = restartsOf(
+        await kubectl.must(["get", "pod", pod, "-n", namespace.name, "-o", "json"]),
+      );
+      assert.equal(restarts, 0, `${pod} was never restarted`);
+    }
+  } finally {
+    await kubectl.must(["apply", "-k", OVERLAY]);
+    await whenReady(node, "mbcas-controller", 2);
+    await whenReady(node, "mbcas-agent", 1);
+  }
+});
+
+function restartsOf(json: string): { restarts: number } {
+  const { status: { containerStatuses } } = JSON.parse(json);
+  const restarts = containerStatuses.reduce(
+    (sum: number, { restartCount }: { restartCount: number }) => sum + restartCount,
+    0,
+  );
+  return { restarts };
+}
