@@ -13,7 +13,7 @@ export interface CgroupTreeOptions {
   /**
    * Files kept open. Beyond it the one opened last is closed: looks go round in a circle, so any
    * fixed part of the circle is worth keeping, and closing the oldest would keep none of it.
-   * @default {2048}
+   * @default {4096}
    */
   readonly maxOpenFiles?: number;
 }
@@ -31,7 +31,7 @@ const BUFFER_BYTES = 16 * 1024;
  */
 export function openCgroupTree(
   root: string,
-  { maxOpenFiles = 2048 }: CgroupTreeOptions = {},
+  { maxOpenFiles = 4096 }: CgroupTreeOptions = {},
 ): OpenCgroupTree {
   const files = new Map<string, Deno.FsFile>();
   const buffer = new Uint8Array(BUFFER_BYTES);

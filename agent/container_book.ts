@@ -16,6 +16,8 @@ export interface ContainerPage {
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
   peak: number;
   sample?: ContainerSample;
+  /** Time for which quotas held it back since its first sample, ms summed over threads. */
+  heldBackMs: number;
   pace: PaceMemory;
   credit: number;
   /** Until when credit was earned, monotonic milliseconds; absent before the first time. */
@@ -56,6 +58,7 @@ export function readSample(
     page.pace = { ...page.pace, since };
   }
   page.sample = sample;
+  page.heldBackMs += sample.heldBack * sample.intervalMs / 1000;
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);
   const { intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;

@@ -15,6 +15,7 @@ function newPage(): { page: ContainerPage; shares: number[] } {
       return usage * 2;
     },
     peak: 0,
+    heldBackMs: 0,
     pace: newPaceMemory(500, 0),
     credit: 1,
   };
@@ -25,11 +26,12 @@ pure("readSample() feeds each sample once, and nothing where there is none", () 
   const { page, shares } = newPage();
   readSample(page, { sample: undefined, scarcity: 0 });
   assert.equal(page.demand, undefined);
-  const sample = sampleReading("a", { at: 250, periods: 4, throttledPeriods: 1 });
+  const sample = sampleReading("a", { at: 250, periods: 4, throttledPeriods: 1, heldBack: 80 });
   readSample(page, { sample, scarcity: 0 });
   readSample(page, { sample, scarcity: 0 });
   assert.equal(page.demand, 600);
   assert.deepEqual(shares, [0.25]);
+  assert.equal(page.heldBackMs, 20, "80 ms/s for a quarter of a second");
 });
 
 pure("readSample() lets a peak fade, and takes a higher one at once", () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
-import { isUnhurried, type MarketReason } from "../shared/api/reason.ts";
+import { isUnhurried, knownMarketReason, type MarketReason } from "../shared/api/reason.ts";
 import { formatCPU } from "../shared/quantity.ts";
 import { objectKey } from "../shared/control/object_key.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
@@ -16,13 +16,19 @@ export interface DesiredWrite {
   readonly desired: Desired;
 }
 
+/** What was last said, and to which object. */
+export interface Written {
+  readonly uid: string;
+  readonly desired: Desired;
+}
+
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
  * cleared, and those whose bounds have changed since. Nothing else is written.
  */
 export function desiredWrites(
   round: RoundResult,
-  lastWritten: ReadonlyMap<string, Desired>,
+  lastWritten: ReadonlyMap<string, Written>,
 ): DesiredWrite[] {
   const byKey = new Map<string, SeatResult[]>();
   for (const result of round.seats) {
@@ -35,12 +41,15 @@ export function desiredWrites(
   for (const [key, results] of byKey) {
     const allocation = results[0]?.seat.allocation;
     if (allocation === undefined) continue;
-    const last = lastWritten.get(key) ?? allocation.spec;
+    const written = lastWritten.get(key);
+    // An allocation that was deleted and made anew has the same key, and nothing was said to it yet.
+    const last = written?.uid === allocation.metadata.uid ? written.desired : allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
     const changed = weightiest(results);
     const stale = last.market?.observedBounds !== revision;
     if (changed === undefined && last.containers !== undefined && !stale) continue;
-    const reason = changed ?? last.market?.reason ?? "FirstClearing";
+    const reason = changed ?? knownMarketReason(last.market?.reason) ??
+      "FirstClearing";
     writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
   }
   return writes;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../shared/api/reason.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
-import { desiredWrites } from "./desired.ts";
+import { desiredWrites, type Written } from "./desired.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 import { boundedAllocation, sampleBounds, sampleSeats } from "../tests/fixtures/sample_seat.ts";
 
@@ -13,7 +13,14 @@ function pure(name: string, fn: () => void): void {
 function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatResult[] {
   return sampleSeats(allocation).map((seat): SeatResult => ({
     seat,
-    page: { rule: () => 0, demand: 310.4, peak: 0, pace: newPaceMemory(500, 0), credit: 1.5 },
+    page: {
+      rule: () => 0,
+      demand: 310.4,
+      peak: 0,
+      heldBackMs: 0,
+      pace: newPaceMemory(500, 0),
+      credit: 1.5,
+    },
     floor: 100,
     ceiling: 2000,
     least: 100,
@@ -44,7 +51,7 @@ const WRITTEN: Desired = {
   },
 };
 
-const NOTHING = new Map<string, Desired>();
+const NOTHING = new Map<string, Written>();
 
 pure("desiredWrites() writes an allocation that was never cleared", () => {
   const round = roundOf(resultsOf(boundedAllocation("a")));
@@ -62,9 +69,16 @@ pure(
     const known = roundOf(resultsOf(boundedAllocation("a", { spec: WRITTEN })));
     assert.deepEqual(desiredWrites(known, NOTHING), []);
     const told = roundOf(resultsOf(boundedAllocation("a")));
-    assert.deepEqual(desiredWrites(told, new Map([["shop/a", WRITTEN]])), []);
+    const written = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN }]]);
+    assert.deepEqual(desiredWrites(told, written), []);
   },
 );
+
+pure("desiredWrites() tells an allocation that was made anew what its namesake was told", () => {
+  const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", desired: WRITTEN }]]);
+  const [write] = desiredWrites(roundOf(resultsOf(boundedAllocation("a"))), written);
+  assert.equal(write?.desired.desiredCPULimit, "500m");
+});
 
 pure("desiredWrites() writes a changed limit with its reason, and no other pod's", () => {
   const seats = [

@@ -158,6 +158,7 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
     pace: newPaceMemory(limit, context.now),
     credit: seat.credit,
     peak: 0,
+    heldBackMs: 0,
   };
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { knownMarketReason } from "../shared/api/reason.ts";
 import { objectKey } from "../shared/control/object_key.ts";
 import type { PaceOptions } from "../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../shared/pacing/why_waiting.ts";
@@ -60,7 +61,7 @@ function podView(seats: readonly SeatResult[], { price, now, pace }: PodContext)
   if (first === undefined) throw new TypeError("Cannot show a pod: it has no seats");
   const { metadata, spec, status } = first.seat.allocation;
   const containers = seats.map((result) => containerView(result, { now, pace }));
-  const reason = latestReason(seats) ?? spec.market?.reason;
+  const reason = latestReason(seats) ?? knownMarketReason(spec.market?.reason);
   return {
     namespace: metadata.namespace,
     pod: spec.podName,

@@ -48,6 +48,7 @@ function roundOf(
     page: {
       rule: () => 0,
       peak: 0,
+      heldBackMs: 0,
       credit: 1.5,
       pace: newPaceMemory(500, 0),
       ...(used === undefined || index > 0 ? {} : {

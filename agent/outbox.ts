@@ -4,10 +4,9 @@
  * @module
  */
 import { ApiError } from "../shared/api/api_error.ts";
-import type { Desired } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
-import type { DesiredWrite } from "./desired.ts";
+import type { DesiredWrite, Written } from "./desired.ts";
 import type { DesiredWriter } from "./ports.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
@@ -25,7 +24,7 @@ export interface Outbox {
   /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
   put(write: DesiredWrite): void;
   /** What each allocation was last told, sent or not. */
-  readonly written: ReadonlyMap<string, Desired>;
+  readonly written: ReadonlyMap<string, Written>;
   /** Forgets the allocations that are not among these keys. */
   keepOnly(keys: ReadonlySet<string>): void;
   /** Sends until the signal is aborted. Throws what a write threw that is no `ApiError`. */
@@ -38,7 +37,7 @@ export interface Outbox {
  */
 export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
   const waiting = new Map<string, DesiredWrite>();
-  const written = new Map<string, Desired>();
+  const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
   let wake: () => void = () => {};
   let failure: { readonly error: unknown } | undefined;
@@ -66,7 +65,7 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
   return {
     put: (write) => {
       waiting.set(write.key, write);
-      written.set(write.key, write.desired);
+      written.set(write.key, { uid: write.allocation.metadata.uid, desired: write.desired });
       wake();
     },
     written,

@@ -51,7 +51,7 @@ test("createOutbox() sends one write of an allocation at a time, and the newest 
   for (const limit of ["3", "4"]) outbox.put(writeOf("a", limit));
   await clock.runUntil(1000);
   assert.deepEqual(sent, ["0 a 2", "100 a 4"]);
-  assert.equal(outbox.written.get("shop/a")?.desiredCPULimit, "4");
+  assert.equal(outbox.written.get("shop/a")?.desired.desiredCPULimit, "4");
   assert.equal(most(), 1);
   await stop();
 });

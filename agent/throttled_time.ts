@@ -7,31 +7,30 @@ import type { RoundResult } from "./market_round.ts";
 
 /** Adds up what rounds report. */
 export interface ThrottledTime {
-  /** Takes a round; a sample counts once, however many rounds show it. */
-  add(round: RoundResult): void;
-  /** Seconds by pod UID, of the pods of the last round. */
+  /** Takes a round, with all that was read since the last one. */
+  add(round: Pick<RoundResult, "seats">): void;
+  /** Seconds by pod UID, of the pods of the last round. Never falls while a pod is there. */
   seconds(): ReadonlyMap<string, number>;
 }
-
-const MS2_PER_S2 = 1e6;
 
 /** A sum of nothing. */
 export function createThrottledTime(): ThrottledTime {
   let seconds = new Map<string, number>();
+  let counted = new Map<string, number>();
   return {
-    add({ seats, now }) {
-      let pods = 0;
-      let last: string | undefined;
-      for (const { seat, page: { sample } } of seats) {
-        const uid = seat.allocation.spec.podUID;
-        if (uid !== last) pods++;
-        last = uid;
-        const fresh = sample?.at === now ? sample.heldBack * sample.intervalMs / MS2_PER_S2 : 0;
-        if (fresh > 0 || !seconds.has(uid)) seconds.set(uid, (seconds.get(uid) ?? 0) + fresh);
+    add({ seats }) {
+      const before = counted;
+      counted = new Map();
+      const sums = new Map<string, number>();
+      for (const { seat, page: { heldBackMs } } of seats) {
+        const { containerID, allocation: { spec: { podUID } } } = seat;
+        // A container that was restarted counts from nothing, under another id.
+        const freshMs = heldBackMs - (before.get(containerID) ?? 0);
+        counted.set(containerID, heldBackMs);
+        const sum = sums.get(podUID) ?? seconds.get(podUID) ?? 0;
+        sums.set(podUID, sum + freshMs / 1000);
       }
-      if (seconds.size === pods) return;
-      const here = new Set(seats.map(({ seat }) => seat.allocation.spec.podUID));
-      seconds = new Map([...seconds].filter(([uid]) => here.has(uid)));
+      seconds = sums;
     },
     seconds: () => seconds,
   };

@@ -11,7 +11,8 @@ import { formatCPU } from "../shared/quantity.ts";
 /** Where the benchmark's objects are. */
 export const BENCH_NAMESPACE = "bench-controller";
 
-const NODE = "bench-controller-node";
+/** The node that is an object only. */
+export const BENCH_NODE = "bench-controller-node";
 const PODS = `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`;
 const STRATEGIC = "application/strategic-merge-patch+json";
 
@@ -37,7 +38,7 @@ export async function forAll(
 /** Makes node, namespace and pods; what is there from before is kept. */
 export async function createPods(connection: KubeConnection, count: number): Promise<void> {
   await create(connection, "/api/v1/nodes", {
-    metadata: { name: NODE },
+    metadata: { name: BENCH_NODE },
     spec: { unschedulable: true, taints: [{ key: "bench", effect: "NoSchedule" }] },
   });
   await beatNode(connection, count);
@@ -49,7 +50,7 @@ export async function createPods(connection: KubeConnection, count: number): Pro
     await create(connection, PODS, {
       metadata: { name },
       spec: {
-        nodeName: NODE,
+        nodeName: BENCH_NODE,
         serviceAccountName: "default",
         automountServiceAccountToken: false,
         tolerations: [{ operator: "Exists" }],
@@ -73,7 +74,7 @@ export async function beatNode(connection: KubeConnection, count: number): Promi
   const lastHeartbeatTime = new Date().toISOString();
   await connection.request({
     method: "PATCH",
-    path: `/api/v1/nodes/${NODE}/status`,
+    path: `/api/v1/nodes/${BENCH_NODE}/status`,
     contentType: STRATEGIC,
     body: {
       status: {
@@ -127,7 +128,7 @@ export async function removePods(connection: KubeConnection, count: number): Pro
     await remove(connection, path, { gracePeriodSeconds: "0" });
   });
   await remove(connection, `/api/v1/namespaces/${BENCH_NAMESPACE}`);
-  await remove(connection, `/api/v1/nodes/${NODE}`);
+  await remove(connection, `/api/v1/nodes/${BENCH_NODE}`);
   for (let tries = 1; await exists(connection, `/api/v1/namespaces/${BENCH_NAMESPACE}`); tries++) {
     if (tries > TRIES) throw new Error(`Cannot remove namespace ${BENCH_NAMESPACE}: it stays`);
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -19,11 +19,17 @@ import { silentLog } from "../shared/log.ts";
 import { formatCPU } from "../shared/quantity.ts";
 import { BENCH_NAMESPACE, forAll } from "./controller_pods.ts";
 
+/** A resize request that was answered: the pod's name, and how long it took, ms. */
+export interface MeasuredResize {
+  readonly name: string;
+  readonly tookMs: number;
+}
+
 /** A controller that runs. */
 export interface MeasuredController {
   readonly caches: Caches;
-  /** Times of the resize requests since the last call, ms. */
-  takeResizeTimes(): number[];
+  /** The resize requests since the last call. */
+  takeResizes(): MeasuredResize[];
   /** Writes of the controller's own so far, by method and path without names. */
   readonly writes: ReadonlyMap<string, number>;
   /** Everything but the patch, or that too. */
@@ -76,7 +82,7 @@ export function startController(connection: KubeConnection): MeasuredController 
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
-  const times: number[] = [];
+  const resizes: MeasuredResize[] = [];
   const stop = new AbortController();
   const run = runController({
     api: {
@@ -85,7 +91,7 @@ export function startController(connection: KubeConnection): MeasuredController 
         async resize(namespace, name, patch) {
           const begunMs = clock.monotonic();
           const version = await api.resizer.resize(namespace, name, patch);
-          times.push(clock.monotonic() - begunMs);
+          resizes.push({ name, tookMs: clock.monotonic() - begunMs });
           return version;
         },
       },
@@ -103,7 +109,7 @@ export function startController(connection: KubeConnection): MeasuredController 
 
   return {
     caches,
-    takeResizeTimes: () => times.splice(0),
+    takeResizes: () => resizes.splice(0),
     writes,
     setDryRun: (dryRun) => settings.takeFile(settingsFile(dryRun)),
     async want(limitCPU) {

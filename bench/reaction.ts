@@ -86,5 +86,7 @@ const report = reactionReport(bursts, {
   scene: `${options.pods} pods of 250m (ceiling 1000m) on ${navigator.hardwareConcurrency} CPUs, ` +
     `one burst of 1 thread for 2 s each ${options.every} s`,
   lendUpTo: Number(options.lendUpTo),
+  timeoutMs: TIMEOUT_MS,
 });
+if (!report.withinLimits) Deno.exitCode = 1;
 console.log(options.json ? JSON.stringify(report) : reactionTable(report));

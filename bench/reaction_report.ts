@@ -21,9 +21,14 @@ export interface BurstLegs {
   readonly legs: Readonly<Partial<Record<typeof LEGS[number], number>>>;
 }
 
+/** What is asked for, ms. */
+export const REACTION_LIMITS = { medianMs: 450, p95Ms: 800 } as const;
+
 /** The first sighting after the burst began whose limit is above the one before. */
 function firstRise(sightings: readonly Sighting[], begun: number): number | undefined {
-  const before = sightings.findLast(({ at }) => at < begun)?.limit ?? 0;
+  const before = sightings.findLast(({ at }) => at < begun)?.limit;
+  // Without one before it, nobody can tell a rise.
+  if (before === undefined) return undefined;
   return sightings.find(({ at, limit }) => at >= begun && limit > before)?.at;
 }
 
@@ -55,8 +60,11 @@ export interface Spread {
 
 /** What the benchmark prints. */
 export interface ReactionReport extends Spread {
+  /** All that were begun; the missed ones count with the time for which they were waited for. */
   readonly bursts: number;
   readonly missed: number;
+  /** Whether none was missed and {@linkcode REACTION_LIMITS} held. */
+  readonly withinLimits: boolean;
   readonly legs: Readonly<Record<string, Spread>>;
   /** Bursts by the market's mode at their end. */
   readonly modes: Readonly<Record<string, number>>;
@@ -64,20 +72,34 @@ export interface ReactionReport extends Spread {
   readonly lendUpTo: number;
 }
 
-/** Sums up. Throws a `RangeError` without a burst that was answered. */
+/**
+ * Sums up the bursts that were answered, and the missed ones as `timeoutMs`, which is shorter than the
+ * truth. Throws a `RangeError` without a burst that was answered.
+ */
 export function reactionReport(
   bursts: readonly BurstLegs[],
-  rest: Pick<ReactionReport, "missed" | "modes" | "scene" | "lendUpTo">,
+  { timeoutMs, ...rest }:
+    & Pick<ReactionReport, "missed" | "modes" | "scene" | "lendUpTo">
+    & { readonly timeoutMs: number },
 ): ReactionReport {
   if (bursts.length === 0) {
     throw new RangeError("Cannot report reaction times: no burst was answered");
   }
+  const missed = Array.from({ length: rest.missed }, () => timeoutMs);
   const legs = LEGS.flatMap((name) => {
     const values = bursts.flatMap(({ legs }) => legs[name] ?? []);
     return values.length === 0 ? [] : [[name, spread(values)] as const];
   });
-  const total = spread(bursts.map(({ totalMs }) => totalMs));
-  return { bursts: bursts.length, ...total, legs: Object.fromEntries(legs), ...rest };
+  const total = spread([...bursts.map(({ totalMs }) => totalMs), ...missed]);
+  const withinLimits = missed.length === 0 && total.medianMs <= REACTION_LIMITS.medianMs &&
+    total.p95Ms <= REACTION_LIMITS.p95Ms;
+  return {
+    bursts: bursts.length + missed.length,
+    ...total,
+    legs: Object.fromEntries(legs),
+    withinLimits,
+    ...rest,
+  };
 }
 
 function spread(values: readonly number[]): Spread {

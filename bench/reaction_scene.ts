@@ -13,6 +13,7 @@ import { parseCPU } from "../shared/quantity.ts";
 import {
   type PodDirectories,
   podDirectories,
+  processOne,
   quotaOf,
 } from "../tests/cluster/scene/node_cgroups.ts";
 import type { RealNode } from "../tests/cluster/scene/real_node.ts";
@@ -133,11 +134,7 @@ export interface Target {
 export function targetOf(pod: Pod): Target {
   const directories = podDirectories(pod);
   const container = directories.containers.get("load") ?? "";
-  const pids = Deno.readTextFileSync(`${container}/cgroup.procs`).trim().split("\n").map(Number);
-  const pid = pids.find((pid) =>
-    /^NSpid:.*\s1$/m.test(Deno.readTextFileSync(`/proc/${pid}/status`))
-  );
-  if (pid === undefined) throw new Error(`Cannot find process 1 of ${pod.metadata.name} here`);
+  const pid = processOne(pod, "load");
   return {
     pod,
     directories,

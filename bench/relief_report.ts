@@ -38,7 +38,7 @@ export interface ReliefStretch {
 export interface ReliefReport {
   readonly before: ReliefStretch;
   /**
-   * Seconds from opting in until the pod is throttled less than the target over the next
+   * Seconds from opting in until the pod is throttled less than the target in each of the next
    * {@linkcode CALM_S} seconds; null when that never came.
    */
   readonly convergenceS: number | null;
@@ -50,16 +50,12 @@ export interface ReliefReport {
 
 /** A pod below this is not throttled any more, ms/s: the target that the reports go by. */
 const CALM_MS_PER_S = 20;
-/** Length of the stretch that must be below it. */
+/** Seconds in a row that must be below it. */
 export const CALM_S = 10;
 
 /** Sums up. Throws a `RangeError` for a stretch with fewer than two looks. */
 export function reliefReport({ alone, managed, optedInAt }: ReliefRun): ReliefReport {
-  const from = managed.findIndex((sample, index) => {
-    const end = managed.findIndex(({ at }) => at - sample.at >= 1000 * CALM_S);
-    return end > index &&
-      stretchOf(managed.slice(index, end + 1)).throttledMsPerS < CALM_MS_PER_S;
-  });
+  const from = managed.findIndex((_, index) => isCalmFrom(managed, index));
   const calm = from < 0 ? undefined : managed.slice(from);
   return {
     before: stretchOf(alone),
@@ -67,6 +63,18 @@ export function reliefReport({ alone, managed, optedInAt }: ReliefRun): ReliefRe
     after: calm === undefined ? null : stretchOf(calm),
     changesIn5Min: calm === undefined ? null : busiest(calm, 300_000),
   };
+}
+
+/** Whether each of the seconds after a look stays below the target. */
+function isCalmFrom(samples: readonly ReliefSample[], index: number): boolean {
+  for (let begin = index, second = 0; second < CALM_S; second++) {
+    const start = samples[begin]?.at ?? Infinity;
+    const end = samples.findIndex(({ at }, i) => i > begin && at - start >= 1000);
+    if (end < 0) return false;
+    if (stretchOf(samples.slice(begin, end + 1)).throttledMsPerS >= CALM_MS_PER_S) return false;
+    begin = end;
+  }
+  return true;
 }
 
 /** Means over samples. */

@@ -5,32 +5,38 @@
  */
 import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
+import { CommandProblem } from "./coalloc/command_context.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";
+import { kubeconfigProblem } from "./coalloc/kube/kubeconfig_problem.ts";
 import { runCoalloc } from "./coalloc/run_coalloc.ts";
+import { listenForInterrupt } from "./terminal/interrupt.ts";
+import { writeWhole } from "./terminal/write_whole.ts";
 
 if (import.meta.main) {
-  const text = new TextEncoder();
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const stop = (): void => stopping.abort();
-  Deno.addSignalListener("SIGINT", stop);
+  const interrupt = listenForInterrupt(Deno);
+  const { signal } = interrupt;
   const outIsTerminal = Deno.stdout.isTerminal();
+  const env = (name: string): string | undefined => Deno.env.get(name);
   let close = (): void => {};
   try {
     Deno.exitCode = await runCoalloc(Deno.args, {
-      out: (part) => void Deno.stdout.writeSync(text.encode(part)),
-      err: (part) => void Deno.stderr.writeSync(text.encode(part)),
+      out: (part) => writeWhole(part, Deno.stdout),
+      err: (part) => writeWhole(part, Deno.stderr),
       outIsTerminal,
       inIsTerminal: Deno.stdin.isTerminal(),
       size: () => outIsTerminal ? Deno.consoleSize() : { columns: 120, rows: 40 },
       noColor: Deno.noColor ? "1" : undefined,
       clock,
       signal,
-      confirm: (question) => confirm(question),
-      async connect({ kubeconfig, context }) {
+      confirm: (question) => interrupt.unheard(() => confirm(question)),
+      async connect({ kubeconfig: path, context }) {
         const { namespace: defaultNamespace, ...connection } = await connectKubeconfig({
-          ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+          ...(path === undefined ? {} : { path }),
           ...(context === undefined ? {} : { context }),
+          env,
+        }).catch((cause: unknown) => {
+          const problem = kubeconfigProblem(cause, { path, env });
+          throw problem === undefined ? cause : new CommandProblem(problem, { cause });
         });
         close = () => connection.close();
         return createKubeCluster(connection, { defaultNamespace, clock, signal });
@@ -38,6 +44,8 @@ if (import.meta.main) {
     });
   } finally {
     close();
-    Deno.removeSignalListener("SIGINT", stop);
+    interrupt.end();
   }
+  // What was under way when the user ended it, for instance a port-forward, would hold on for seconds.
+  if (signal.aborted) Deno.exit();
 }

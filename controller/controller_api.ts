@@ -17,6 +17,7 @@ import { createOwnerTemplates } from "../adapters/kube/owner_templates.ts";
 import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
 import { podListWatch } from "../adapters/kube/pods.ts";
 import { resourceQuotaListWatch } from "../adapters/kube/resource_quotas.ts";
+import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -59,7 +60,8 @@ export function connectControllerAPI(
       : { settings: configMapListWatch(connection, { ...every, namespace, name: configMap }) }),
     leadership: createLeaseStore(connection, { namespace, name: LEADER_LEASE }),
     store: createAllocationStore(connection),
-    resizer: createPodResizer(connection),
+    resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
+    restorer: createPodResizer(connection, { fieldManager: RESTORE_MANAGER }),
     templates: createOwnerTemplates(connection),
     events: createEventSink(connection, { clock, log, instance: identity }),
   };

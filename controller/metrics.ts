@@ -68,7 +68,10 @@ export function createControllerMetrics(
   const queueDelayed = gauge("queue_delayed", "Pods that will be looked at later.");
   const leader = gauge("leader", "1 in the controller that leads.");
   const agents = gauge("agents", "Agents of Ready nodes.");
-  const overdue = gauge("agents_overdue", "Agents of which no renewal was seen for 5 minutes.");
+  const overdue = gauge(
+    "agents_overdue",
+    "Agents of which no renewal was seen for controller.agentSilentAfter.",
+  );
   const silent = gauge("agents_silent", "Agents that count as silent: their pods are restored.");
   const reconciles = seconds(
     "reconcile_duration",

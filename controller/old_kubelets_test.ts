@@ -2,20 +2,7 @@ import assert from "node:assert/strict";
 import type { Node } from "../shared/api/node.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { silentLog } from "../shared/log.ts";
-import { isOldKubelet, reportOldKubelets } from "./old_kubelets.ts";
-
-Deno.test({
-  name: "isOldKubelet() is true below 1.33 only",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(
-      ["v1.32.9", "1.9.1", "v1.33.0-rc.1", "v1.36.3", "v2.0.0", "", "dev", undefined].map(
-        isOldKubelet,
-      ),
-      [true, true, false, false, false, false, false, false],
-    );
-  },
-});
+import { reportOldKubelets } from "./old_kubelets.ts";
 
 Deno.test({
   name: "reportOldKubelets() tells of a node once, and again after it changed",

@@ -36,6 +36,8 @@ export interface ControllerAPI {
   readonly leadership: LeaseStore;
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
+  /** As `resizer`, for limits that are the user's own value. */
+  readonly restorer: PodResizer;
   readonly templates: OwnerTemplates;
   /** A sink and the loop that empties it. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
@@ -138,6 +140,7 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     caches,
     store: api.store,
     resizer: api.resizer,
+    restorer: api.restorer,
     templates: api.templates,
     events: api.events,
     clock,

@@ -88,7 +88,7 @@ export async function startCheck(
 
 function faultsOf({ servesPodResize, serverVersion, missingRights }: ClusterFindings): string[] {
   const faults = missingRights.map((right) =>
-    `Cannot run: the account may not ${inWords(right)}; apply manifests/base again`
+    `Cannot run: the account may not ${inWords(right)}; apply the manifests of your overlay again`
   );
   if (!servesPodResize) {
     faults.unshift(

@@ -1,7 +1,8 @@
 /**
  * Builds the images, loads them into a Kind cluster, deploys, waits and follows the logs:
- * `deno task dev`; with `--no-follow` it ends there. A Kind cluster that `KUBECONFIG` names is used as it is; inside of the harness's
- * node images are made without Docker.
+ * `deno task dev`; with `--no-follow` it ends there. A Kind cluster that `KUBECONFIG` names is used as
+ * it is; inside of the harness's node images are made without Docker. With `--use-installed` another
+ * cluster is taken with what is installed there.
  *
  * @module
  */
@@ -36,6 +37,7 @@ const plan = devPlan({
   ),
   kindClusters: clusters?.split("\n") ?? [],
   follow: !Deno.args.includes("--no-follow"),
+  useInstalled: Deno.args.includes("--use-installed"),
   ...(harness === undefined ? {} : { harness }),
   ...(context === undefined ? {} : { context }),
 });

@@ -38,6 +38,10 @@ log:
 follows the ConfigMap while it runs: settings marked *live* hold within seconds, the others from the
 next start on; a text with faults is refused as a whole and logged. The agents read theirs at their
 start.
+
+Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\` and
+\`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Another
+\`controller.listen\` needs its port in the Deployment and the NetworkPolicy, too.
 `;
 
 function programSection({ title, table }: DescribedProgram): string {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { AGENT_SETTINGS } from "../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
+import project from "../deno.json" with { type: "json" };
 import { settingsPage } from "./settings_table.ts";
 
 Deno.test({
@@ -14,5 +16,19 @@ Deno.test({
       /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `4` \| .*\(\*live\*\) \|/,
     );
     assert.match(page, /^\| – \| `--kubeconfig` \| `KUBECONFIG` \| – \|/m);
+  },
+});
+
+Deno.test({
+  name: "settingsPage() names the settings that the images' permissions fix",
+  permissions: "none",
+  fn() {
+    const { agent, controller } = project.permissions;
+    const { listen, cgroupRoot } = AGENT_SETTINGS;
+    assert.deepEqual(agent.net, ["kubernetes.default.svc:443", `0.0.0.0${listen.default}`]);
+    assert(agent.read.includes(cgroupRoot.default));
+    assert(agent.read.includes("/etc/mbcas") && controller.read.includes("/etc/mbcas"));
+    const fixed = /the agent's `listen`, `cgroupRoot` and\s`--kubeconfig`, .* `\/etc\/mbcas`\./;
+    assert.match(settingsPage([]), fixed);
   },
 });

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type PodAllocation, podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { storedAllocationSchema } from "../../shared/api/stored_allocation.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { allocationsPath } from "./allocation_path.ts";
 import type { KubeConnection } from "./connection.ts";
@@ -28,7 +29,7 @@ export function allocationListWatch(
   });
 }
 
-/** The allocation; fields that the schema does not know are dropped. Throws a `ZodError`. */
+/** The allocation; fields that the schema does not know are dropped, reason words are kept. Throws a `ZodError`. */
 export function parseAllocation(raw: unknown): PodAllocation {
-  return podAllocationSchema.parse(raw);
+  return storedAllocationSchema.parse(raw);
 }

@@ -5,47 +5,76 @@
  */
 import type { Login } from "./login.ts";
 
+/** A pool of connections to one server. */
+export interface Pool {
+  readonly client: Deno.HttpClient;
+  /** Aborted when the pool is known to lead nowhere: its streams will never hear of it. */
+  readonly dead: AbortSignal;
+  /** When anything last came over it, ms of a monotonic clock; -Infinity before. */
+  heardAtMs: number;
+}
+
 /** Room for one pool. */
 export interface ClientSlot {
   /** The pool for this login; a new one when there is none or the certificate is another one. */
-  client(login: Login): Promise<Deno.HttpClient>;
-  /** Lets go of the pool: the next request opens another. What is under way goes on. */
-  drop(): void;
+  pool(login: Login): Promise<Pool>;
+  /**
+   * Lets go of this pool, if it is in use still: the next request opens another. What is under way
+   * over it goes on, unless it is `dead`.
+   */
+  drop(pool: Pool, options?: { readonly dead?: boolean }): void;
+  /** Lets go of the pool in use, whichever it is. What is under way goes on. */
+  close(): void;
 }
 
-interface OpenClient {
+interface PresentPool {
   readonly cert: string | undefined;
-  readonly client: Promise<Deno.HttpClient>;
+  readonly opening: Promise<Pool>;
+  /** Once it is open. */
+  pool?: Pool;
 }
 
 /** An empty slot. */
 export function createClientSlot(
   open: (login: Login) => Promise<Deno.HttpClient>,
 ): ClientSlot {
-  let present: OpenClient | undefined;
+  let present: PresentPool | undefined;
+  const deaths = new WeakMap<Pool, AbortController>();
 
-  function drop(): void {
+  async function openPool(login: Login): Promise<Pool> {
+    const death = new AbortController();
+    const pool = { client: await open(login), dead: death.signal, heardAtMs: -Infinity };
+    deaths.set(pool, death);
+    return pool;
+  }
+
+  function close(): void {
     const dropped = present;
     present = undefined;
     // A pool that could not be opened has told whoever waited for it.
-    dropped?.client.then((client) => client.close(), () => {});
+    dropped?.opening.then(({ client }) => client.close(), () => {});
   }
 
   return {
-    async client(login) {
+    async pool(login) {
       const cert = login.certificate?.cert;
       if (present === undefined || present.cert !== cert) {
-        drop();
-        present = { cert, client: open(login) };
+        close();
+        present = { cert, opening: openPool(login) };
       }
-      const { client } = present;
+      const own = present;
       try {
-        return await client;
+        own.pool = await own.opening;
+        return own.pool;
       } catch (error) {
-        if (present?.client === client) present = undefined;
+        if (present === own) present = undefined;
         throw error;
       }
     },
-    drop,
+    drop(pool, { dead = false } = {}) {
+      if (present?.pool === pool) close();
+      if (dead) deaths.get(pool)?.abort();
+    },
+    close,
   };
 }

@@ -7,7 +7,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { systemClock } from "../system_clock.ts";
 import { answerError } from "./answer_error.ts";
-import { createClientSlot } from "./client_slot.ts";
+import { createClientSlot, type Pool } from "./client_slot.ts";
 import type { KubeRequest, KubeSocketRequest, OpenKubeConnection } from "./connection.ts";
 import { createJSONLines } from "./json_lines.ts";
 import type { Login } from "./login.ts";
@@ -33,18 +33,27 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Three times the interval of bookmarks, which come about once a minute. */
 const SILENCE_TIMEOUT_MS = 180_000;
 
+/** A request on its way, and the pool that it took; absent while it has none. */
+interface Call {
+  readonly request: KubeRequest;
+  readonly patience: Patience;
+  pool?: Pool;
+}
+
 /** A connection; nothing is sent before it is asked for. */
 export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
   const { server, login, clock = systemClock } = options;
   const slot = createClientSlot(options.openClient);
 
-  async function fetchOnce(request: KubeRequest, refresh: boolean): Promise<Response> {
+  async function fetchOnce(call: Call, refresh: boolean): Promise<Response> {
+    const { request, patience } = call;
     const who = await login({ refresh });
+    call.pool = await slot.pool(who);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const type = request.contentType ?? "application/json";
-    return await fetch(addressOf(server, request), {
+    const response = await fetch(addressOf(server, request), {
       method: request.method ?? "GET",
-      client: await slot.client(who),
+      client: call.pool.client,
       redirect: "error",
       headers: {
         ...who.headers,
@@ -52,16 +61,22 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
         ...(body === undefined ? {} : { "content-type": type }),
       },
       ...(body === undefined ? {} : { body }),
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
+      signal: patience.signal,
     });
+    heard(call);
+    return response;
+  }
+
+  function heard({ pool }: Call): void {
+    if (pool !== undefined) pool.heardAtMs = clock.monotonic();
   }
 
   /** The answer, when it is a success; a login that was refused is renewed once. */
-  async function open(request: KubeRequest): Promise<Response> {
-    let response = await fetchOnce(request, false);
+  async function open(call: Call): Promise<Response> {
+    let response = await fetchOnce(call, false);
     if (response.status === 401) {
       await response.body?.cancel();
-      response = await fetchOnce(request, true);
+      response = await fetchOnce(call, true);
     }
     if (response.ok) return response;
     const retryAfter = response.headers.get("retry-after");
@@ -71,10 +86,17 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
     );
   }
 
-  function failure(error: unknown, request: KubeRequest, patience: Patience): ApiError {
+  /**
+   * A pool over which nothing at all came for most of a wait leads nowhere: then its streams are ended
+   * as well, which would not notice for minutes. While others are answered only this request was slow.
+   */
+  function failure(error: unknown, { request, patience, pool }: Call): ApiError {
     if (error instanceof ApiError) return error;
     const answer = noAnswer(error, { request, patience });
-    if (answer.reason !== "Aborted") slot.drop();
+    if (answer.reason === "Aborted" || pool === undefined) return answer;
+    const silentMs = clock.monotonic() - pool.heardAtMs;
+    const { exceededMs } = patience;
+    slot.drop(pool, { dead: exceededMs !== undefined && silentMs >= exceededMs / 2 });
     return answer;
   }
 
@@ -82,13 +104,14 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
     async request(request) {
       const timeoutMs = request.timeoutMs ?? REQUEST_TIMEOUT_MS;
       const patience = createPatience(request.signal);
+      const call: Call = { request, patience };
       try {
         patience.start(timeoutMs);
-        const response = await open({ ...request, signal: patience.signal });
+        const response = await open(call);
         const text = await response.text();
         return text === "" ? undefined : JSON.parse(text);
       } catch (error) {
-        throw failure(error, request, patience);
+        throw failure(error, call);
       } finally {
         patience.end();
       }
@@ -96,31 +119,40 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
 
     async *lines(request) {
       const patience = createPatience(request.signal);
+      const call: Call = { request, patience };
       let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
       let giveUp = (): void => {};
       try {
         patience.start(Math.min(request.timeoutMs ?? REQUEST_TIMEOUT_MS, REQUEST_TIMEOUT_MS));
-        const response = await open({ ...request, signal: patience.signal });
+        const response = await open(call);
         reader = response.body?.getReader();
         // Deno 2.9 forgets a fetch's signal after some thousand reads: the reader is ended here.
         giveUp = () => void reader?.cancel().catch(() => {});
         patience.signal.addEventListener("abort", giveUp, { once: true });
+        call.pool?.dead.addEventListener("abort", giveUp, { once: true });
+        if (call.pool?.dead.aborted) giveUp();
         const lines = createJSONLines();
         while (reader !== undefined) {
           patience.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
           const { done, value } = await reader.read();
           patience.stop();
+          if (call.pool?.dead.aborted) {
+            throw new TypeError("Cannot read the stream: its connection leads nowhere");
+          }
           if (patience.signal.aborted) throw new DOMException("the wait is over", "AbortError");
           if (done) break;
+          heard(call);
           yield* lines.take(value);
         }
         if (lines.pending) throw new TypeError("Cannot read the stream: it ends within a line");
       } catch (error) {
         if (request.signal?.aborted) return;
-        throw failure(error, request, patience);
+        throw failure(error, call);
       } finally {
         patience.end();
-        patience.signal.removeEventListener("abort", giveUp);
+        for (const ends of [patience.signal, call.pool?.dead]) {
+          ends?.removeEventListener("abort", giveUp);
+        }
         // Rejects when the stream is broken already: there is nothing left to give back then.
         await reader?.cancel().catch(() => {});
       }
@@ -131,11 +163,11 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
       return new WebSocket(addressOf(server.replace(/^http/, "ws"), request), {
         protocols: [...request.protocols],
         headers: who.headers,
-        client: await slot.client(who),
+        client: (await slot.pool(who)).client,
       });
     },
 
-    close: slot.drop,
+    close: slot.close,
   };
 }
 

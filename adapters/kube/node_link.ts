@@ -16,7 +16,10 @@ import { readNode } from "./nodes.ts";
 export interface KubeNodeLink {
   /** The node as the API has it now. Throws an `ApiError`. */
   node(): Promise<Node>;
-  /** Renews the agent's Lease, and makes it when it is not there. Throws an `ApiError`. */
+  /**
+   * Renews the agent's Lease, and makes it when it is not there, owned by the node. Throws an
+   * `ApiError`.
+   */
   renewLease(): Promise<void>;
 }
 
@@ -65,13 +68,16 @@ export function createNodeLink(
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 404) throw error;
         const labels = { "app.kubernetes.io/name": "mbcas-agent" };
+        const { metadata: { name, uid } } = await readNode(connection, nodeName);
+        // The garbage collector removes it with the node; it need not hold up the node's deletion.
+        const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
         await connection.request({
           method: "POST",
           path: collection,
           body: {
             apiVersion: "coordination.k8s.io/v1",
             kind: "Lease",
-            metadata: { namespace, name: ref.name, labels },
+            metadata: { namespace, name: ref.name, labels, ownerReferences },
             spec: renewal(),
           },
         });

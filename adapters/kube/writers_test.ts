@@ -65,6 +65,9 @@ Deno.test("createDesiredWriter() erases a price that became infinite", async () 
 Deno.test("createNodeLink() renews the Lease, and makes it when it is not there", async () => {
   let known = false;
   await using server = serveCanned(({ method }) => {
+    if (method === "GET") {
+      return { metadata: { name: "node-1", uid: "n1", resourceVersion: "3" }, status: {} };
+    }
     if (method === "PATCH" && !known) return statusAnswer(404, { reason: "NotFound" });
     known = true;
     return {};
@@ -82,13 +85,18 @@ Deno.test("createNodeLink() renews the Lease, and makes it when it is not there"
     server.requests.map(({ method, path }) => `${method} ${path.split("/").at(-1)}`),
     [
       "PATCH mbcas-agent-node-1",
+      "GET node-1",
       "POST leases",
       "PATCH mbcas-agent-node-1",
     ],
   );
-  assert.deepEqual(server.requests[2]?.body, { spec });
-  assert.partialDeepStrictEqual(server.requests[1]?.body, {
-    metadata: { namespace: "mbcas-system", labels: { "app.kubernetes.io/name": "mbcas-agent" } },
+  assert.deepEqual(server.requests[3]?.body, { spec });
+  assert.partialDeepStrictEqual(server.requests[2]?.body, {
+    metadata: {
+      namespace: "mbcas-system",
+      labels: { "app.kubernetes.io/name": "mbcas-agent" },
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "n1" }],
+    },
     spec,
   });
   await using denying = serveCanned(() => statusAnswer(403));

@@ -9,6 +9,7 @@ import { durationParser } from "./duration.ts";
 import { addGlobalFlags } from "./global_flags.ts";
 import { limitWishParser } from "./resize/limit_wish.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
+import { VERSION } from "./version.ts";
 
 /** What the program does, in a sentence. */
 const DESCRIPTION =
@@ -23,8 +24,13 @@ export type CommandHandler = (
 
 /** The command, with its subcommands; parsing it calls `handle`. */
 export function coallocCommand(handle: CommandHandler): Command {
-  const root = new Command("kubectl-coalloc").usage("[command] [flags]").description(DESCRIPTION)
-    .helpOption("-h, --help", "show this text").helpCommand(false);
+  const root = new Command("kubectl-coalloc").usage("[flags] [command] [flags]")
+    .description(DESCRIPTION).helpOption("-h, --help", "show this text")
+    .helpCommand("help [command]", "show the help of a command")
+    .version(`kubectl-coalloc ${VERSION}`, "--version", "show the version of this program")
+    // Flags before the command are the program's, those after it the command's.
+    .enablePositionalOptions();
+  addGlobalFlags(root);
   for (const command of [top(), explain(), restore(), resize(), version()]) {
     addGlobalFlags(command);
     root.addCommand(handled(command, handle));
@@ -33,10 +39,20 @@ export function coallocCommand(handle: CommandHandler): Command {
   return root;
 }
 
+/** All flags of the call; the same flag behind the command stands over one before it. */
+function allFlags(command: Command): Readonly<Record<string, unknown>> {
+  const given = (one: Command): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(one.opts()).filter(([name]) => one.getOptionValueSource(name) !== "default"),
+    );
+  const before = command.parent === null ? {} : given(command.parent);
+  return { ...command.opts(), ...before, ...given(command) };
+}
+
 function handled(command: Command, handle: CommandHandler): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
     () => {
-      handle(command.name(), { words: command.args, flags: command.opts() });
+      handle(command.name(), { words: command.args, flags: allFlags(command) });
     },
   );
 }
@@ -52,7 +68,12 @@ function top(): Command {
     )
     .addOption(
       new Option("-w, --watch [interval]", "again and again, for instance every 1s")
-        .argParser(durationParser({ leastMs: 200, mostMs: 3_600_000 })).preset("2s"),
+        .argParser(durationParser({
+          leastMs: 200,
+          mostMs: 3_600_000,
+          // The interval may be left out, so a pod's name after -w is taken for one.
+          remedy: "put pods before -w, or write --watch=2s",
+        })).preset("2s"),
     )
     .addOption(
       new Option("--sort <figure>", "largest first").choices(TOP_ORDERS).default("throttled"),

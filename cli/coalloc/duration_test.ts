@@ -15,5 +15,7 @@ Deno.test({
       assert.throws(() => parse(text), InvalidArgumentError, text);
     }
     assert.throws(() => parse("web-1"), /from 500ms to 1m/);
+    const advised = durationParser({ leastMs: 500, mostMs: 60_000, remedy: "write --watch=2s" });
+    assert.throws(() => advised("web-1"), /^InvalidArgumentError: Give .*; write --watch=2s$/);
   },
 });

@@ -31,10 +31,19 @@ export interface ClusterReader {
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
   /** What bounds the namespace's limits; nothing where the user may not read it. */
   limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
-  /** Of the API server, and the controller's image; undefined where there is none. */
-  versions(): Promise<{ readonly server: string; readonly controllerImage: string | undefined }>;
+  versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
+}
+
+/** What runs in the cluster. */
+export interface ClusterVersions {
+  /** Of the API server. */
+  readonly server: string;
+  /** Undefined where there is no controller, or the user may not see it. */
+  readonly controllerImage: string | undefined;
+  /** False where the user may not read the installation. */
+  readonly controllerIsVisible: boolean;
 }
 
 /** An agent, and the node that it runs on. */

@@ -5,15 +5,22 @@
  */
 import type { CommandContext } from "./command_context.ts";
 import { structuredOutput } from "./structured_output.ts";
+import type { ClusterVersions } from "./ports.ts";
 import { VERSION } from "./version.ts";
 
 /** Shows the versions. Resolves with the exit code. */
 export async function versionCommand({ cluster, world, output }: CommandContext): Promise<number> {
-  const { server, controllerImage } = await cluster.reader.versions();
+  const found = await cluster.reader.versions();
+  const { server, controllerImage } = found;
   const versions = { client: VERSION, server, controller: controllerImage ?? null };
   world.out(
     structuredOutput(versions, output) ??
-      `Client: ${VERSION}\nServer: ${server}\nController: ${controllerImage ?? "not installed"}\n`,
+      `Client: ${VERSION}\nServer: ${server}\nController: ${controllerText(found)}\n`,
   );
   return 0;
+}
+
+function controllerText({ controllerImage, controllerIsVisible }: ClusterVersions): string {
+  if (!controllerIsVisible) return "not known, you may not read the installation";
+  return controllerImage ?? "not installed";
 }

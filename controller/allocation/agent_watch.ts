@@ -13,7 +13,7 @@ export interface AgentWatchParts {
   readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
   readonly clock: Clock;
   readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
-  /** Called with each node whose agent fell silent or came back. */
+  /** Called with each node whose agent fell silent or came back, or was awaited and is heard. */
   readonly onChange: (nodeName: string) => void;
   /** Called after each look. */
   readonly observe: (verdict: AgentsVerdict) => void;
@@ -23,6 +23,11 @@ export interface AgentWatchParts {
 export interface AgentWatch {
   /** True for a node whose agent has not renewed its lease. */
   isSilent(nodeName: string): boolean;
+  /**
+   * True once the node's agent was seen to renew its lease. A node of which this is asked too early is
+   * told of by `onChange` when it is.
+   */
+  heardSinceStart(nodeName: string): boolean;
   /** Looks until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -38,6 +43,7 @@ export function createAgentWatch(
 ): AgentWatch {
   const agents = createSilentAgents();
   let silent: ReadonlySet<string> = new Set();
+  const awaited = new Set<string>();
 
   function look(): void {
     const managedNodes = new Set<string>();
@@ -54,11 +60,21 @@ export function createAgentWatch(
     silent = verdict.silent;
     for (const node of silent) if (!before.has(node)) onChange(node);
     for (const node of before) if (!silent.has(node)) onChange(node);
+    for (const node of awaited) {
+      if (!agents.heard(node)) continue;
+      awaited.delete(node);
+      onChange(node);
+    }
     observe(verdict);
   }
 
   return {
     isSilent: (nodeName) => silent.has(nodeName),
+    heardSinceStart(nodeName) {
+      const heard = agents.heard(nodeName);
+      if (!heard) awaited.add(nodeName);
+      return heard;
+    },
     async run(signal) {
       while (!signal.aborted) {
         look();

@@ -3,14 +3,15 @@
  *
  * @module
  */
+import { isOldKubelet } from "../../shared/actuation/old_kubelet.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { createAgentWatch } from "./agent_watch.ts";
 import { type Caches, namedCaches } from "./caches.ts";
+import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { QUOTA_BOUND } from "./namespace_bounds.ts";
@@ -22,8 +23,11 @@ import { createTurns } from "./turns.ts";
  * What the loop works with; it makes queue, back-off, rates, the gate for events and the watch over
  * the agents itself.
  */
-export interface AllocationLoopParts
-  extends Omit<ReconcilerParts, "backoff" | "turns" | "newAllocations" | "events" | "isSilent"> {
+export interface AllocationLoopParts extends
+  Omit<
+    ReconcilerParts,
+    "backoff" | "turns" | "newAllocations" | "events" | "isSilent" | "heardSinceStart"
+  > {
   readonly events: EventSink;
   /**
    * Calls back when `config` says something else than before, until the returned function is called:
@@ -61,11 +65,9 @@ export async function runAllocationLoop(
     events: createEventGate(parts.events, clock),
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
-    newAllocations: createRateLimiter({
-      perSecond: maxNewAllocationsPerSecond,
-      burst: Math.max(1, Math.ceil(maxNewAllocationsPerSecond)),
-    }),
+    newAllocations: createEnrolmentSlots({ perSecond: maxNewAllocationsPerSecond }),
     isSilent: agents.isSilent,
+    heardSinceStart: agents.heardSinceStart,
   });
   const timed = async (podKey: string): Promise<ReconcileResult> => {
     const begunMs = clock.monotonic();
@@ -129,11 +131,26 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     else podOf.set(key, podKeyOf(allocation));
     if (podKey !== undefined) queue.add(podKey);
   };
+  const isOld = (nodeName: string): boolean =>
+    isOldKubelet(caches.nodes.get(nodeName)?.kubeletVersion);
+  const oldNodes = new Set<string>();
+  for (const { metadata } of caches.nodes.all()) {
+    if (isOld(metadata.name)) oldNodes.add(metadata.name);
+  }
+  // A kubelet may be replaced under its running pods.
+  const addPodsOfReplacedKubelet = (nodeName: string): void => {
+    if (isOld(nodeName) === oldNodes.has(nodeName)) return;
+    if (!oldNodes.delete(nodeName)) oldNodes.add(nodeName);
+    for (const pod of caches.pods.all()) {
+      if (pod.nodeName === nodeName) queue.add(objectKey(pod.metadata));
+    }
+  };
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
   return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
+    caches.nodes.subscribe(addPodsOfReplacedKubelet),
     caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
     caches.resourceQuotas.subscribe((key) => addHeldByQuota(namespaceOf(key))),
   ];

@@ -6,20 +6,18 @@
 import { MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/actuation/chains.ts";
 import { decide, type Decision } from "../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
+import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { isUnhurried } from "../../shared/api/reason.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
 import { ownValues } from "./own_limits.ts";
-import type { PodResizer } from "./ports.ts";
 import { describeChanges } from "./report_words.ts";
+import { type LimitHands, sendLimits } from "./send_limits.ts";
 import type { OutOfScope } from "../../shared/actuation/scope.ts";
 
 /** What enforcement needs beside the API's state. */
-export interface EnforceContext {
-  readonly resizer: PodResizer;
+export interface EnforceContext extends LimitHands {
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
   /** True when the limits are this product's and the user's own are not on record. */
@@ -76,12 +74,12 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
   return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
 }
 
-/** Gathers the wishes, asks the chain, sends one patch. Throws nothing that the server answers. */
+/** Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server answers. */
 export async function enforce(
   { pod, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
-  const { outOfScope, agentSilent, resizer, backOffMs, quotaHeadroom } = context;
+  const { outOfScope, agentSilent, backOffMs, quotaHeadroom } = context;
   const restoring = restoreCause(context);
   const base = restoring === undefined ? {} : { restoring };
   if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
@@ -109,12 +107,12 @@ export async function enforce(
     const message = `would change ${describeChanges(pod, decision.changes)}`;
     return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
-  const { namespace, name, uid } = pod.metadata;
-  try {
-    const patched = await resizer.resize(namespace, name, resizePatch(uid, decision.changes));
-    return { ...base, decision, patched };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { ...base, decision, refusal: error };
-  }
+  const own = ownValues(allocation.status?.originalLimits);
+  const sent = await sendLimits({ pod, changes: decision.changes, own }, context);
+  if (sent.refusal !== undefined) return { ...base, decision, refusal: sent.refusal };
+  return {
+    ...base,
+    decision: { ...decision, changes: sent.changes },
+    ...(sent.version === undefined ? {} : { patched: sent.version }),
+  };
 }

@@ -9,11 +9,12 @@ import {
   sampleDesired,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
+import type { PodResizer } from "./ports.ts";
 import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
+interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
   readonly limit?: number;
   readonly applied?: number;
   readonly reason?: MarketReason;
@@ -23,7 +24,7 @@ interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
 /** Own limit 200 m, the agent wants 300 m. */
 async function attempt(
   choice: Choice = {},
-): Promise<{ outcome: Enforcement; patches: ResizePatch[]; turns: boolean[] }> {
+): Promise<{ outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: boolean[] }> {
   const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
   const containers = [sampleContainer({
     containerID: "containerd://a",
@@ -31,7 +32,11 @@ async function attempt(
     appliedLimitCPU: applied,
   })];
   const sample = samplePod("web", { containers });
-  const pod: Pod = { ...sample, phase: "Running", metadata: { ...sample.metadata, uid: "u1" } };
+  const pod: Pod = {
+    ...sample,
+    phase: "Running",
+    metadata: { ...sample.metadata, uid: "u1", resourceVersion: "1" },
+  };
   const bare = sampleAllocation(pod);
   const desired = sampleDesired("300m");
   const market = desired.market === undefined ? {} : { market: { ...desired.market, reason } };
@@ -43,6 +48,14 @@ async function attempt(
     status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
   };
   const patches: ResizePatch[] = [];
+  const hands: string[] = [];
+  const hand = (manager: string): PodResizer => ({
+    resize(_namespace, _name, patch) {
+      patches.push(patch);
+      hands.push(manager);
+      return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
+    },
+  });
   const turns: boolean[] = [];
   const outcome = await enforce({
     pod,
@@ -52,12 +65,8 @@ async function attempt(
     limitRange: undefined,
     quotas: [],
   }, {
-    resizer: {
-      resize(_namespace, _name, patch) {
-        patches.push(patch);
-        return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
-      },
-    },
+    resizer: hand("market"),
+    restorer: hand("restore"),
     outOfScope: undefined,
     agentSilent: false,
     originalUnknown: false,
@@ -69,20 +78,21 @@ async function attempt(
     dryRun: false,
     ...context,
   });
-  return { outcome, patches, turns };
+  return { outcome, patches, hands, turns };
 }
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("enforce() patches the limit that the agent wants, with the pod's UID", async () => {
-  const { outcome, patches, turns } = await attempt();
+test("enforce() patches the limit that the agent wants, on the very pod that is cached", async () => {
+  const { outcome, patches, hands, turns } = await attempt();
   assert.equal(outcome.patched, "2");
   assert.deepEqual(patches, [{
-    metadata: { uid: "u1" },
+    metadata: { uid: "u1", resourceVersion: "1" },
     spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
   }]);
+  assert.deepEqual(hands, ["market"]);
   assert.deepEqual(turns, [true]);
 });
 
@@ -103,8 +113,9 @@ test("enforce() is done when the kubelet reports the wanted limit", async () => 
 
 test("enforce() brings own limits back out of scope and under a silent agent", async () => {
   for (const cause of [{ outOfScope: OPTED_OUT }, { agentSilent: true }]) {
-    const { outcome, patches } = await attempt({ limit: 300, ...cause });
+    const { outcome, patches, hands } = await attempt({ limit: 300, ...cause });
     assert.equal(outcome.patched, "2");
+    assert.deepEqual(hands, ["restore"]);
     assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits.cpu, "200m");
     const done = await attempt({ limit: 200, ...cause });
     assert.equal(done.outcome.decision.reason, "Restored");

@@ -3,10 +3,10 @@
  *
  * @module
  */
+import { MARKET_MANAGER, RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original } from "../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../shared/quantity.ts";
-import { OWN_MANAGER } from "./own_limits.ts";
 
 /** A limit that somebody else has set. */
 export interface ForeignLimit {
@@ -17,6 +17,9 @@ export interface ForeignLimit {
   /** Who has set it. */
   readonly manager: string;
 }
+
+/** This product's own hands: what is brought back is the record's word, and no news. */
+const OWN_HANDS: ReadonlySet<string> = new Set([MARKET_MANAGER, RESTORE_MANAGER]);
 
 /** Own limits that others have changed. */
 export interface TakenOver {
@@ -34,7 +37,7 @@ export function takenOver(originals: readonly Original[], pod: Pod): TakenOver |
   const own = new Map(originals.map((one) => [one.name, one]));
   const changes: ForeignLimit[] = [];
   for (const { name, limitCPU, limitManagers = [] } of pod.containers) {
-    const manager = limitManagers.find((one) => one !== OWN_MANAGER);
+    const manager = limitManagers.find((one) => !OWN_HANDS.has(one));
     if (manager === undefined || limitCPU === undefined) continue;
     const to = formatCPU(limitCPU);
     const from = own.get(name)?.cpu;

@@ -29,6 +29,8 @@ test("takenOver() takes a value that somebody applied beside this product", () =
 
 test("takenOver() goes by managers, not by values", () => {
   assert.equal(takenOver(RECORD, pod(600, ["mbcas"])), undefined);
+  // Brought back by a command that had read an older record: the record stands.
+  assert.equal(takenOver(RECORD, pod(600, ["mbcas-restore"])), undefined);
   assert.equal(takenOver(RECORD, pod(600)), undefined);
   assert.equal(takenOver(RECORD, pod(200, ["kubectl-patch"])), undefined);
 });

@@ -3,12 +3,10 @@
  *
  * @module
  */
+import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original } from "../../shared/api/pod_allocation.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
-
-/** The field manager of this product's own patches. */
-export const OWN_MANAGER = "mbcas";
 
 /** Own limits and requests, for the record. */
 export interface Originals {
@@ -17,8 +15,8 @@ export interface Originals {
 }
 
 /**
- * True when a limit in the pod's spec is this product's, or once was: without a record it can't be
- * taken for the user's own.
+ * True when a limit in the pod's spec is the market's: without a record it can't be taken for the
+ * user's own. One that was brought back has another manager.
  */
 export function limitsAreOurs({ containers }: Pod): boolean {
   return containers.some(({ limitManagers }) => isOurs(limitManagers));
@@ -26,7 +24,7 @@ export function limitsAreOurs({ containers }: Pod): boolean {
 
 /** True when nobody else manages the limit: a co-manager has applied the value as its own. */
 function isOurs(limitManagers: readonly string[] = []): boolean {
-  return limitManagers.length > 0 && limitManagers.every((manager) => manager === OWN_MANAGER);
+  return limitManagers.length > 0 && limitManagers.every((manager) => manager === MARKET_MANAGER);
 }
 
 const entry = (name: string, millicores: number | undefined): Original =>

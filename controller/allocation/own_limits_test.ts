@@ -40,6 +40,8 @@ Deno.test({
     assert.equal(managed([]), false);
     assert.equal(managed(["kubectl"]), false);
     assert.equal(managed(["mbcas"]), true);
+    // Brought back: the user's own value, whoever remembers it.
+    assert.equal(managed(["mbcas-restore"]), false);
     // Somebody has applied the same value: it is theirs now.
     assert.equal(managed(["argocd", "mbcas"]), false);
   },

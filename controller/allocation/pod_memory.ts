@@ -40,8 +40,6 @@ export interface PodMemory {
   templateDueMs: number;
   /** The warnings that were told last. */
   warned: string;
-  /** True when the limits in the pod's spec, though set by this product, are the user's own. */
-  restored: boolean;
 }
 
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
@@ -83,7 +81,7 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
-      const memory = { uid, warned: "", restored: false, templateDueMs: -Infinity };
+      const memory = { uid, warned: "", templateDueMs: -Infinity };
       memories.set(podKey, memory);
       return memory;
     },

@@ -6,6 +6,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { RefusalKind } from "./refusal.ts";
 import type { AgentsVerdict } from "./silent_agents.ts";
 
 /** Writes allocations. Each call throws an `ApiError` when the server refuses. */
@@ -18,11 +19,12 @@ export interface AllocationStore {
   remove(allocation: PodAllocation): Promise<void>;
 }
 
-/** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, field manager `mbcas`. */
+/** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
 export interface PodResizer {
   /**
-   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 422 with reason `Invalid`
-   * when the pod's UID is another one.
+   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 409 with reason `Conflict`
+   * when the patch names another version than the pod's, 422 with reason `Invalid` when it names
+   * another UID.
    */
   resize(namespace: string, podName: string, patch: ResizePatch): Promise<string>;
 }
@@ -63,9 +65,13 @@ export interface EventSink {
 export interface AllocationObserver {
   /** The agents were looked at. */
   agents?(verdict: AgentsVerdict): void;
-  /** The server has answered a resize; the reason is the market's, a restore's cause or a refusal's. */
+  /**
+   * A resize was sent. `refused`: for the reason that the server gives. `busy`, `conflict`, `gone`: the
+   * server was busy or not there, what was known of the pod was old, the pod was gone; the reason is
+   * then, as for `accepted`, the market's or a restore's cause.
+   */
   resized?(answer: {
-    readonly outcome: "accepted" | "refused";
+    readonly outcome: "accepted" | RefusalKind;
     readonly reason: string;
     readonly restoring: boolean;
   }): void;

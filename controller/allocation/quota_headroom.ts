@@ -3,11 +3,14 @@
  *
  * @module
  */
+import { isLive } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import type { Caches } from "./caches.ts";
+import { podKeyOf } from "./gather.ts";
 
 /** Raises that the server has accepted and the cached quotas do not count yet. */
 export interface QuotaLedger {
@@ -61,11 +64,25 @@ export function createQuotaLedger(): QuotaLedger {
   };
 }
 
+/** The allocations of the namespace's live pods. */
+export function liveAllocations(
+  { pods, allocations }: {
+    readonly pods: Pick<Caches["pods"], "get">;
+    readonly allocations: Pick<Caches["allocations"], "byIndex">;
+  },
+  namespace: string,
+): readonly PodAllocation[] {
+  return allocations.byIndex(namespace).filter((allocation) => {
+    const pod = pods.get(podKeyOf(allocation));
+    return pod !== undefined && pod.metadata.uid === allocation.spec.podUID && isLive(pod);
+  });
+}
+
 /** Whose share of the headroom it is, and among whom. */
 export interface QuotaClaim {
   readonly pod: Pod;
   readonly headroom: number;
-  /** The allocations of the namespace. */
+  /** Those of the namespace's live pods: of a finished one the last need stands still. */
   readonly allocations: readonly PodAllocation[];
 }
 

@@ -9,7 +9,7 @@ import {
   sampleDesired,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
-import { createQuotaLedger, quotaCeiling } from "./quota_headroom.ts";
+import { createQuotaLedger, liveAllocations, quotaCeiling } from "./quota_headroom.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -99,4 +99,23 @@ test("quotaCeiling() gives claimants parts whose sum is no more than the headroo
       assert.ok(parts <= Math.max(0, headroom));
     }),
   );
+});
+
+test("liveAllocations() leaves out finished pods and those of another birth", () => {
+  const sizes = { limit: 200, need: 400, ceiling: 400 };
+  const pods = new Map<string, Pod>();
+  const allocations = ["Running", "Succeeded", "Failed", "Running"].map((phase, index) => {
+    const { pod, allocation } = claimant(index, sizes);
+    const { metadata } = pod;
+    const uid = index === 3 ? "reborn" : metadata.uid;
+    const live = { ...pod, phase: phase as Pod["phase"], metadata: { ...metadata, uid } };
+    pods.set(`shop/${metadata.name}`, live);
+    return allocation;
+  });
+  const gone = claimant(4, sizes).allocation;
+  const live = liveAllocations({
+    pods: { get: (key) => pods.get(key) },
+    allocations: { byIndex: () => [...allocations, gone] },
+  }, "shop");
+  assert.deepEqual(live, allocations.slice(0, 1));
 });

@@ -3,45 +3,40 @@
  *
  * @module
  */
-import { changeOf } from "../../shared/actuation/cut_raises.ts";
 import type { Decision } from "../../shared/actuation/decide.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { Backoff } from "../../shared/control/backoff.ts";
-import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
+import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
 import type { MarketConfig } from "../config.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
+import { createBusyServer } from "./busy_server.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
+import type { EnrolmentSlots } from "./enrolment_slots.ts";
 import type { EventGate } from "./event_gate.ts";
 import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
+import { causeOf, netChange, refusalDecision } from "./outcome_facts.ts";
 import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
-import type {
-  AllocationObserver,
-  AllocationStore,
-  OwnerTemplates,
-  PodEvent,
-  PodResizer,
-} from "./ports.ts";
+import type { AllocationObserver, AllocationStore, OwnerTemplates, PodEvent } from "./ports.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
-import { createQuotaLedger, quotaCeiling } from "./quota_headroom.ts";
+import { createQuotaLedger, liveAllocations, quotaCeiling } from "./quota_headroom.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { describeChanges } from "./report_words.ts";
-import { isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
+import { isFinished, isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
+import type { LimitHands } from "./send_limits.ts";
 import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+import { staysRestored } from "./stays_restored.ts";
 import { statusEvent } from "./status_event.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a reconcile works with. */
-export interface ReconcilerParts {
+export interface ReconcilerParts extends LimitHands {
   readonly caches: Caches;
   readonly store: AllocationStore;
-  readonly resizer: PodResizer;
   readonly templates: OwnerTemplates;
   readonly events: EventGate;
   readonly clock: Clock;
@@ -51,9 +46,11 @@ export interface ReconcilerParts {
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
   readonly turns: Turns;
-  readonly newAllocations: RateLimiter;
+  readonly newAllocations: EnrolmentSlots;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
+  /** True once this controller has seen the node's agent renew its lease. */
+  readonly heardSinceStart: (nodeName: string) => boolean;
   readonly observer?: AllocationObserver;
 }
 
@@ -64,7 +61,7 @@ interface Case extends Gathered {
   readonly memory: PodMemory;
   /** Why the pod takes no part; undefined when it does. */
   readonly scope: OutOfScope | undefined;
-  /** False while the cache may not know of the last patch yet. */
+  /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
   readonly own: OwnLimits;
   /** Millicores that the quotas leave; undefined when none binds. */
@@ -75,12 +72,12 @@ interface Case extends Gathered {
 const PENDING_MS = 2000;
 /** When to look again after a patch if the kubelet says nothing, ms. */
 const CONFIRM_MS = 10_000;
+/** When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent. */
+const OUT_OF_STEP_MS = 2000;
 /** When to look again at a pod in the market: an agent falls silent without an event, ms. */
 const LOOK_AGAIN_MS = 30_000;
-/** A fresh state is a moment away after a conflict, ms. */
-const CONFLICT_MS = 100;
-/** How long the whole queue rests when the server is busy and says no time itself, ms. */
-const BUSY_MS = 1000;
+/** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
+const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
@@ -88,37 +85,35 @@ export function createReconciler(
 ): (podKey: string) => Promise<ReconcileResult> {
   const { caches, store, clock, config, observer = {} } = parts;
   const ledger = createQuotaLedger();
+  const conflicts = createBackoff(CONFLICT_MS);
+  const busy = createBusyServer(parts);
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
+    conflicts.reset(podKey);
+    busy.forget(podKey);
     parts.events.forget(uid);
   });
 
-  async function reconcile(podKey: string): Promise<ReconcileResult> {
-    const gathered = gather(caches, podKey);
-    if (gathered === undefined) {
+  async function reconcile(
+    gathered: Gathered & Pick<Case, "podKey" | "allocation" | "scope">,
+  ): Promise<ReconcileResult> {
+    const { podKey, pod, scope, allocation } = gathered;
+    if (isFinished(pod)) {
       memories.forget(podKey);
+      await store.remove(allocation);
       return {};
     }
-    const { pod, namespace } = gathered;
-    const scope = outOfScope({ pod, namespace, config });
     const takesPart = scope === undefined && isLive(pod);
-    let { allocation } = gathered;
-    if (allocation === undefined) {
-      if (!takesPart) return {};
-      const waitMs = parts.newAllocations.take(clock.monotonic());
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-      allocation = await store.create(newAllocation(gathered));
-    }
     const memory = memories.of(podKey, pod);
     const nowMs = clock.monotonic();
-    const current = isCurrent(memory, { pod, nowMs });
+    const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
     const own = await settleOwnLimits({ pod, allocation, memory }, {
       templates: parts.templates,
       nowMs,
       current,
     });
     const quotaHeadroom = ledger.headroom(gathered.quotas);
-    const known = { ...gathered, podKey, memory, scope, allocation, current, own, quotaHeadroom };
+    const known = { ...gathered, memory, current, own, quotaHeadroom };
     tellForeign(known);
     if (takesPart && own.known) {
       const { written, warnings } = await publish(known);
@@ -138,7 +133,7 @@ export function createReconciler(
     const { pod, own: { originals }, quotaHeadroom: headroom } = known;
     const allocations = headroom === undefined
       ? []
-      : caches.allocations.byIndex(pod.metadata.namespace);
+      : liveAllocations(caches, pod.metadata.namespace);
     return publishBounds(known, {
       store,
       config,
@@ -166,14 +161,17 @@ export function createReconciler(
 
   async function enforceLimits(known: Case): Promise<ReconcileResult> {
     const { podKey, pod, memory, scope, quotaHeadroom } = known;
+    if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
     if (!known.current) return { requeueAfterMs: CONFIRM_MS };
     const now = clock.monotonic();
     const outcome = await enforce(known, {
       resizer: parts.resizer,
+      restorer: parts.restorer,
       outOfScope: scope,
-      agentSilent: parts.isSilent(pod.nodeName),
+      agentSilent: parts.isSilent(pod.nodeName) ||
+        (staysRestored(pod, known.allocation) && !parts.heardSinceStart(pod.nodeName)),
       originalUnknown: !known.own.known,
-      backOffMs: Math.max(0, (memory.refusal?.untilMs ?? 0) - now),
+      backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
       quotaHeadroom,
@@ -182,14 +180,14 @@ export function createReconciler(
       memory.attemptedAt = new Date(clock.wall()).toISOString();
     }
     if (outcome.patched !== undefined) {
+      busy.forget(podKey);
       const { resourceVersion: from } = pod.metadata;
       memory.patched = { from, to: outcome.patched, atMs: now };
       memory.pendingSince = now;
       memory.sentAtMs = now;
       memory.refusal = undefined;
-      memory.restored = false;
       parts.backoff.reset(podKey);
-      ledger.note(known.quotas, netChange(known, outcome));
+      ledger.note(known.quotas, netChange(known.pod, outcome));
       audit(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }
@@ -209,7 +207,6 @@ export function createReconciler(
       parts.backoff.reset(podKey);
       memory.refusal = undefined;
       memory.pendingSince = undefined;
-      memory.restored = true;
       return {};
     }
     const { refusal } = memory;
@@ -261,25 +258,25 @@ export function createReconciler(
     outcome: Enforcement,
     refusal: ApiError,
   ): Promise<ReconcileResult> {
-    const now = clock.monotonic();
-    const kind = refusalKind(refusal);
-    if (kind === "gone") return {};
-    if (kind === "conflict") return { requeueAfterMs: CONFLICT_MS };
-    if (kind === "busy") {
-      const waitMs = refusal.retryAfterMs ?? BUSY_MS;
-      parts.turns.holdUntil(now + waitMs);
-      return { requeueAfterMs: waitMs };
-    }
+    const { podKey } = known;
     const { message } = refusal;
-    const waitMs = parts.backoff.next(known.podKey);
+    const nowMs = clock.monotonic();
+    const kind = refusalKind(refusal);
     const decision = refusalDecision(outcome, { message, reason: refusalReason(refusal) });
-    const { reason = "Refused" } = decision;
-    known.memory.refusal = { untilMs: now + waitMs, message, reason: refusalReason(refusal) };
     observer.resized?.({
-      outcome: "refused",
-      reason,
+      outcome: kind,
+      reason: kind === "refused"
+        ? decision.reason ?? "Refused"
+        : causeOf(known.allocation, outcome),
       restoring: outcome.restoring !== undefined,
     });
+    if (kind === "gone") return {};
+    if (kind === "conflict") throw refusal;
+    const { waitMs, lasts } = kind === "busy"
+      ? busy.note({ podKey, error: refusal, nowMs })
+      : { waitMs: parts.backoff.next(podKey), lasts: true };
+    if (!lasts) return { requeueAfterMs: waitMs };
+    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: refusalReason(refusal) };
     emit(known.pod, "Warning", "CPULimitFailed", message);
     await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
@@ -295,8 +292,10 @@ export function createReconciler(
     parts.events.emit({ namespace, podName, podUID, type, reason, message });
   }
 
-  function audit({ pod, allocation }: Case, { decision, restoring }: Enforcement): void {
-    const reason = restoring?.reason ?? allocation.spec.market?.reason ?? "";
+  function audit(known: Case, outcome: Enforcement): void {
+    const { pod } = known;
+    const { decision, restoring } = outcome;
+    const reason = causeOf(known.allocation, outcome);
     parts.log.info("CPU limit changed", {
       pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
       change: describeChanges(pod, decision.changes),
@@ -306,25 +305,31 @@ export function createReconciler(
   }
 
   return async (podKey) => {
+    const gathered = gather(caches, podKey);
+    if (gathered === undefined) {
+      memories.forget(podKey);
+      return {};
+    }
+    const { pod, namespace, node } = gathered;
+    const scope = outOfScope({ pod, namespace, kubeletVersion: node?.kubeletVersion, config });
+    let { allocation } = gathered;
+    if (allocation === undefined) {
+      if (scope !== undefined || !isLive(pod)) return {};
+      const waitMs = parts.newAllocations.take(podKey, clock.monotonic());
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      // What is thrown here is the loop's to retry: no event may tell that the kind is served again
+      // (404), or that the copy has caught up with what is there already (409).
+      allocation = await store.create(newAllocation(gathered));
+    }
     try {
-      return await reconcile(podKey);
+      const result = await reconcile({ ...gathered, podKey, scope, allocation });
+      conflicts.reset(podKey);
+      return result;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.status === 409) return { requeueAfterMs: CONFLICT_MS };
+      if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };
       if (error.status === 404) return {};
       throw error;
     }
   };
-}
-
-function refusalDecision(
-  { restoring }: Enforcement,
-  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
-): Decision {
-  return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
-}
-
-/** By how much an accepted patch changes the pod's total, millicores. */
-function netChange({ pod }: Case, { decision }: Enforcement): number {
-  return changeOf(pod, new Map(decision.changes.map(({ name, limitCPU }) => [name, limitCPU]))).net;
 }

@@ -1,131 +1,15 @@
 import assert from "node:assert/strict";
-import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import type { Informer } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
-import { objectKey } from "../../shared/control/object_key.ts";
-import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
-import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { sampleContainer, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
-import { DEFAULT_MARKET_CONFIG } from "../config.ts";
-import { createEventGate } from "./event_gate.ts";
-import { MAX_CPU } from "./overrides.ts";
-import type { PodEvent } from "./ports.ts";
-import { createReconciler } from "./reconcile.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
-import { createTurns } from "./turns.ts";
-
-/** A cache that holds what the test says. */
-function cacheOf<T extends ApiObject>(objects: Map<string, T>): Informer<T> {
-  return {
-    get: (key) => objects.get(key),
-    byIndex: () => [],
-    all: () => objects.values(),
-    synced: true,
-    whenSynced: () => Promise.resolve(true),
-    subscribe: () => () => {},
-    run: () => Promise.resolve(),
-  };
-}
-
-function nextVersion(pod: Pod | undefined): string {
-  return `${Number(pod?.metadata.resourceVersion) + 1}`;
-}
-
-/** One pod with an own limit of 200 m; every write is seen at once, but for patches. */
-function stage() {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const pods = new Map<string, Pod>();
-  const allocations = new Map<string, PodAllocation>();
-  const events: PodEvent[] = [];
-  const patches: ResizePatch[] = [];
-  const state: { refusal: ApiError | undefined; removed: number } = {
-    refusal: undefined,
-    removed: 0,
-  };
-  const keep = (allocation: PodAllocation): Promise<PodAllocation> => {
-    allocations.set(objectKey(allocation.metadata), allocation);
-    return Promise.resolve(allocation);
-  };
-  const look = createReconciler({
-    caches: {
-      pods: cacheOf(pods),
-      allocations: cacheOf(allocations),
-      namespaces: cacheOf(new Map()),
-      nodes: cacheOf(new Map()),
-      leases: cacheOf(new Map()),
-      limitRanges: cacheOf(new Map()),
-      resourceQuotas: cacheOf(new Map()),
-    },
-    store: {
-      create: keep,
-      writeStatus: keep,
-      remove: ({ metadata }) => {
-        state.removed++;
-        allocations.delete(objectKey(metadata));
-        return Promise.resolve();
-      },
-    },
-    resizer: {
-      resize: (_namespace, _name, patch) => {
-        patches.push(patch);
-        if (state.refusal !== undefined) return Promise.reject(state.refusal);
-        return Promise.resolve(nextVersion(pods.get("shop/web")));
-      },
-    },
-    events: createEventGate({ emit: (event) => void events.push(event) }, clock),
-    clock,
-    log: silentLog,
-    config: DEFAULT_MARKET_CONFIG,
-    backoff: createBackoff(),
-    templates: { limitsOf: () => Promise.resolve(undefined) },
-    turns: createTurns({ perSecond: 1000 }),
-    newAllocations: createRateLimiter({ perSecond: 1, burst: 1 }),
-    isSilent: () => false,
-  });
-  const setPod = (change: (pod: Pod) => Pod): void => {
-    const containers = [sampleContainer({ containerID: "containerd://a", appliedLimitCPU: 200 })];
-    const sample = samplePod("web", { containers });
-    const { metadata } = sample;
-    const running = { phase: "Running", metadata: { ...metadata, uid: "u1" } } as const;
-    const pod = change(pods.get("shop/web") ?? { ...sample, ...running });
-    const resourceVersion = nextVersion(pod);
-    pods.set("shop/web", { ...pod, metadata: { ...pod.metadata, resourceVersion } });
-  };
-  const want = (limit: string): void => {
-    const allocation = allocations.get("shop/u1");
-    const desired = sampleDesired(limit);
-    const observedBounds = allocation?.status?.bounds?.revision ?? 0;
-    assert.ok(allocation !== undefined && desired.market !== undefined);
-    const market = { ...desired.market, observedBounds };
-    void keep({ ...allocation, spec: { ...allocation.spec, ...desired, market } });
-  };
-  setPod((pod) => pod);
-  const status = () => allocations.get("shop/u1")?.status;
-  const reconcile = () => look("shop/web");
-  return { clock, pods, events, patches, state, setPod, want, status, look, reconcile };
-}
-
-function limited(pod: Pod, limitCPU: number): Pod {
-  const containers = pod.containers.map((app) => ({
-    ...app,
-    limitCPU,
-    appliedLimitCPU: limitCPU,
-    limitManagers: ["mbcas"],
-  }));
-  return { ...pod, containers };
-}
+import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
+import { MAX_CPU } from "./overrides.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
 test("createReconciler() creates allocations at the rate that is set", async () => {
-  const { pods, look, reconcile, status } = stage();
+  const { pods, look, reconcile, status } = reconcilerStage();
   const web = pods.get("shop/web");
   assert.ok(web);
   pods.set("shop/db", { ...web, metadata: { ...web.metadata, name: "db", uid: "u2" } });
@@ -135,7 +19,7 @@ test("createReconciler() creates allocations at the rate that is set", async () 
 });
 
 test("createReconciler() patches once while the cache tells old news", async () => {
-  const { reconcile, want, patches, setPod, status } = stage();
+  const { reconcile, want, patches, setPod, status } = reconcilerStage();
   await reconcile();
   want("300m");
   assert.deepEqual(await reconcile(), { requeueAfterMs: 10_000 });
@@ -148,7 +32,7 @@ test("createReconciler() patches once while the cache tells old news", async () 
 });
 
 test("createReconciler() writes a pending reason only when it lasts over 2 s", async () => {
-  const { reconcile, status, clock } = stage();
+  const { reconcile, status, clock } = reconcilerStage();
   await reconcile();
   assert.deepEqual(await reconcile(), { requeueAfterMs: 2000 });
   assert.equal(status()?.phase, undefined);
@@ -159,7 +43,7 @@ test("createReconciler() writes a pending reason only when it lasts over 2 s", a
 });
 
 test("createReconciler() keeps the server's word during the back-off", async () => {
-  const { reconcile, want, state, status, clock, patches } = stage();
+  const { reconcile, want, state, status, clock, patches } = reconcilerStage();
   await reconcile();
   want("300m");
   state.refusal = new ApiError(403, "Forbidden", "exceeded quota");
@@ -176,7 +60,7 @@ test("createReconciler() keeps the server's word during the back-off", async () 
 });
 
 test("createReconciler() calls a refused restore RestoreBlocked, and retries it", async () => {
-  const { reconcile, setPod, state, status, clock } = stage();
+  const { reconcile, setPod, state, status, clock } = reconcilerStage();
   await reconcile();
   setPod((pod) => {
     const { metadata } = limited(pod, 300);
@@ -196,7 +80,7 @@ test("createReconciler() calls a refused restore RestoreBlocked, and retries it"
 });
 
 test("createReconciler() forgets a refusal when a pod of the same name is born", async () => {
-  const { reconcile, want, state, setPod, clock } = stage();
+  const { reconcile, want, state, setPod, clock } = reconcilerStage();
   await reconcile();
   want("300m");
   state.refusal = new ApiError(422, "Invalid", "metadata.uid: field is immutable");
@@ -213,7 +97,7 @@ test("createReconciler() forgets a refusal when a pod of the same name is born",
 });
 
 test("createReconciler() tells of an ignored annotation once", async () => {
-  const { reconcile, setPod, events, clock } = stage();
+  const { reconcile, setPod, events, clock } = reconcilerStage();
   setPod((pod) => ({
     ...pod,
     metadata: { ...pod.metadata, annotations: { [MAX_CPU]: "64" } },
@@ -225,4 +109,33 @@ test("createReconciler() tells of an ignored annotation once", async () => {
   assert.equal(told.length, 1);
   assert.equal(told[0]?.type, "Warning");
   assert.match(told[0]?.message ?? "", /max-cpu: "64" asks for more/);
+});
+
+test("createReconciler() removes the allocation of a finished pod without a restore", async () => {
+  for (const phase of ["Succeeded", "Failed"] as const) {
+    const { reconcile, setPod, want, patches, state, status } = reconcilerStage();
+    await reconcile();
+    want("300m");
+    setPod((pod) => {
+      const metadata = { ...pod.metadata, labels: { [MANAGED]: "false" } };
+      return { ...limited(pod, 300), phase, metadata };
+    });
+    assert.deepEqual(await reconcile(), {});
+    assert.deepEqual([state.removed, status(), patches.length], [1, undefined, 0]);
+    assert.deepEqual(await reconcile(), {});
+    assert.equal(state.removed, 1);
+  }
+});
+
+test("createReconciler() makes no allocation on a node whose kubelet can't resize", async () => {
+  const { reconcile, pods, nodes, status } = reconcilerStage();
+  const name = pods.get("shop/web")?.nodeName ?? "";
+  const metadata = { name, uid: "n", resourceVersion: "1" };
+  const node = { metadata, allocatableCPU: 1000, ready: true, pressures: [] };
+  nodes.set(name, { ...node, kubeletVersion: "v1.32.4" });
+  assert.deepEqual(await reconcile(), {});
+  assert.equal(status(), undefined);
+  nodes.set(name, { ...node, kubeletVersion: "v1.33.0" });
+  await reconcile();
+  assert.equal(status()?.bounds?.revision, 1);
 });

@@ -11,10 +11,13 @@ export type RefusalKind = "gone" | "conflict" | "busy" | "refused";
 
 /**
  * 404, and 422 about an immutable UID (a pod of the same name was born again) mean that
- * the pod is gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. A
- * webhook that can't be reached (500) concerns the pods that it is for, not the whole queue.
+ * the pod is gone; 409 that the state was old; 429, 5xx and no answer that the server is busy. What a
+ * webhook denies, with a status of its own choice, and a webhook that can't be reached (500) concern
+ * the pods that it is for, not the whole queue.
  */
-export function refusalKind({ status, message }: ApiError): RefusalKind {
+export function refusalKind(refusal: ApiError): RefusalKind {
+  const { status, message } = refusal;
+  if (refusalReason(refusal) === "AdmissionDenied") return "refused";
   if (status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message))) return "gone";
   if (status === 409) return "conflict";
   if (/failed calling webhook/i.test(message)) return "refused";

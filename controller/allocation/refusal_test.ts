@@ -21,6 +21,8 @@ Deno.test({
       [500, "", "busy"],
       [503, "", "busy"],
       [500, 'failed calling webhook "policy.example.com": no endpoints', "refused"],
+      [500, 'admission webhook "policy.example.com" denied the request: no', "refused"],
+      [409, 'admission webhook "policy.example.com" denied the request: no', "refused"],
       [0, "", "busy"],
     ] as const;
     for (const [status, message, kind] of cases) {

@@ -55,8 +55,7 @@ export async function settleOwnLimits(
     };
     return { known: true, originals, foreign: taken.changes };
   }
-  // After a restore the limits are the user's own again, whoever wrote them.
-  if (!limitsAreOurs(pod) || memory.restored) {
+  if (!limitsAreOurs(pod)) {
     return { known: true, originals: originalsOf(pod), foreign: [] };
   }
   if (nowMs < memory.templateDueMs) return { known: false, foreign: [] };

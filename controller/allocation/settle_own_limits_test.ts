@@ -66,13 +66,11 @@ test("settleOwnLimits() believes other managers only on a pod that is new enough
   assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "100m" }]);
 });
 
-test("settleOwnLimits() takes the spec where this product has set nothing, or has restored", async () => {
+test("settleOwnLimits() takes the spec where the market has set nothing", async () => {
   const expected = [{ name: "app", cpu: "300m" }];
   const untouched = await settle({ manager: "kube-controller-manager" });
   assert.deepEqual(untouched.originals?.originalLimits, expected);
-  const memory = memoryOf();
-  memory.restored = true;
-  const restored = await settle({ memory });
+  const restored = await settle({ manager: "mbcas-restore" });
   assert.deepEqual(restored.originals?.originalLimits, expected);
   assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
 });

@@ -27,7 +27,7 @@ export interface AgentsView {
 
 /** What a look at the agents came to. */
 export interface AgentsVerdict {
-  /** Nodes whose agent is silent; empty while too many are overdue at once. */
+  /** Nodes whose agent is silent; while too many are overdue at once, those that were before. */
   readonly silent: ReadonlySet<string>;
   /** Agents that are overdue, whether that counts or not. */
   readonly overdue: number;
@@ -39,26 +39,48 @@ export interface AgentsVerdict {
 export interface SilentAgents {
   /** Takes in what is seen now and says who is silent. Times may not run backward. */
   look(view: AgentsView): AgentsVerdict;
+  /** True for a node whose agent has renewed its lease between two looks: it was alive then. */
+  heard(nodeName: string): boolean;
 }
 
-interface Heard {
+/** What is known of one agent. */
+interface Agent {
+  /** The last renewal that was seen; undefined when its lease never was. */
   readonly renewal: string | undefined;
+  /** Since when no other one was, ms. */
   readonly atMs: number;
+  readonly heard: boolean;
+  readonly silent: boolean;
 }
 
 /**
  * A memory without any agent. An agent is heard when its lease is another one than at the last
  * look. A node without a lease counts from when it was first seen to have managed pods. While the
- * leases are not in sync nobody is silent, and all begin anew when they are: what was missed
- * meanwhile can't be held against an agent.
+ * leases are not in sync nobody falls silent, and all begin anew when they are: what was missed
+ * meanwhile can't be held against an agent. But an agent that is silent stays so until it is heard:
+ * what it wanted is no truer because the controller has lost sight of it, or another one died too.
  */
 export function createSilentAgents(): SilentAgents {
-  let heard = new Map<string, Heard>();
+  let known = new Map<string, Agent>();
+  let inStep = false;
+
+  function next(node: string, renewal: string | undefined, nowMs: number): Agent {
+    const last = known.get(node);
+    if (last === undefined) return { renewal, atMs: nowMs, heard: false, silent: false };
+    // A lease that is gone is no sign of life.
+    const now = renewal ?? last.renewal;
+    if (now !== last.renewal) return { renewal: now, atMs: nowMs, heard: true, silent: false };
+    return inStep ? last : { ...last, atMs: nowMs };
+  }
+
+  const silentNodes = (): Set<string> =>
+    new Set([...known].flatMap(([node, { silent }]) => silent ? [node] : []));
+
   return {
     look({ nowMs, silentAfterMs, synced, leases, managedNodes, isReady }) {
       if (!synced) {
-        heard = new Map();
-        return { silent: new Set(), overdue: 0, agents: 0 };
+        inStep = false;
+        return { silent: silentNodes(), overdue: 0, agents: 0 };
       }
       const renewals = new Map<string, string | undefined>();
       for (const node of managedNodes) renewals.set(node, undefined);
@@ -66,23 +88,27 @@ export function createSilentAgents(): SilentAgents {
         const node = nodeOfAgentLease(lease);
         if (node !== undefined) renewals.set(node, renewalOf(lease));
       }
-      const next = new Map<string, Heard>();
-      const overdue = new Set<string>();
+      known = new Map([...renewals].map(([node, renewal]) => [node, next(node, renewal, nowMs)]));
+      inStep = true;
+      const overdue: string[] = [];
       let agents = 0;
-      for (const [node, renewal] of renewals) {
-        const last = heard.get(node);
-        const same = last !== undefined && last.renewal === renewal;
-        const atMs = same ? last.atMs : nowMs;
-        next.set(node, { renewal, atMs });
+      for (const [node, { atMs, silent }] of known) {
         if (!isReady(node)) continue;
         agents++;
-        if (nowMs - atMs >= silentAfterMs) overdue.add(node);
+        if (silent || nowMs - atMs >= silentAfterMs) overdue.push(node);
       }
-      heard = next;
-      const counts = overdue.size <= Math.max(1, MOST_SILENT * agents);
-      return { silent: counts ? overdue : new Set(), overdue: overdue.size, agents };
+      if (overdue.length <= Math.max(1, MOST_SILENT * agents)) {
+        for (const node of overdue) fallSilent(node);
+      }
+      return { silent: silentNodes(), overdue: overdue.length, agents };
     },
+    heard: (nodeName) => known.get(nodeName)?.heard ?? false,
   };
+
+  function fallSilent(node: string): void {
+    const agent = known.get(node);
+    if (agent !== undefined) known.set(node, { ...agent, silent: true });
+  }
 }
 
 /** Differs after each renewal, also after one of a lease that was deleted and made again. */

@@ -78,6 +78,43 @@ test("look() expects nothing of a node that is not Ready, nor of another's lease
   });
 });
 
+test("look() keeps an agent silent until it is heard, whatever the controller loses sight of", () => {
+  const agents = createSilentAgents();
+  const silentAt = (nowMs: number, change: Partial<AgentsView>): string[] => [
+    ...agents.look(view(nowMs, change)).silent,
+  ];
+  const stuck = { leases: [lease("a", 7), lease("b", 1)] };
+  agents.look(view(0, stuck));
+  const aloneSilent = { leases: [lease("a", 7), lease("b", 2)] };
+  assert.deepEqual(silentAt(SILENCE_MS, aloneSilent), ["a"]);
+  // The copy of the leases breaks and comes back.
+  assert.deepEqual(silentAt(SILENCE_MS + 1, { ...aloneSilent, synced: false }), ["a"]);
+  assert.deepEqual(silentAt(SILENCE_MS + 2, aloneSilent), ["a"]);
+  // Another agent dies: two of two are too many, for the second one.
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 2, aloneSilent), ["a"]);
+  // The node is not Ready for a while, and its lease is gone.
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 3, { ...aloneSilent, isReady: () => false }), ["a"]);
+  const gone = { leases: [lease("b", 2)], managedNodes: ["a"] };
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 4, gone), ["a"]);
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 5, stuck), ["a"]);
+  const heard = { leases: [lease("a", 8), lease("b", 3)] };
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 6, heard), []);
+});
+
+test("heard() is true once a renewal was seen to change, also while nobody looked", () => {
+  const agents = createSilentAgents();
+  const heard = (): boolean[] => ["a", "b", "c"].map(agents.heard);
+  agents.look(view(0, { leases: [lease("a", 7), lease("b", 1)], managedNodes: ["c"] }));
+  assert.deepEqual(heard(), [false, false, false]);
+  agents.look(view(1, { synced: false, leases: [lease("a", 8)] }));
+  assert.deepEqual(heard(), [false, false, false]);
+  const later = { leases: [lease("a", 8), lease("b", 1), lease("c", 1)] };
+  agents.look(view(2, later));
+  assert.deepEqual(heard(), [true, false, true]);
+  agents.look(view(SILENCE_MS + 2, later));
+  assert.deepEqual(heard(), [true, false, true]);
+});
+
 test("look() finds nobody silent while more than one and more than 10 % are overdue", () => {
   const silentOf = (count: number, overdue: number): number => {
     const agents = createSilentAgents();
@@ -96,7 +133,7 @@ test("look() finds nobody silent while more than one and more than 10 % are over
   assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
 });
 
-test("look() never finds an agent silent that was heard in the last 5 min, or too many at once", () => {
+test("look() finds an agent silent after 5 min, never too many at once, and until it is heard", () => {
   const step = fc.record({
     afterMs: fc.integer({ min: 0, max: SILENCE_MS }),
     synced: fc.boolean(),
@@ -107,28 +144,39 @@ test("look() never finds an agent silent that was heard in the last 5 min, or to
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const agents = createSilentAgents();
       const heardMs = new Map<string, number>();
+      const unseen = new Set<string>();
       const renewals = Array.from({ length: 12 }, () => 0);
       let nowMs = 0;
+      let before = new Set<string>();
       for (const { afterMs, synced, renewed, ready } of steps) {
         nowMs += afterMs;
+        const spoke = new Set<string>();
         renewed.forEach((yes, index) => {
           const name = `n${index}`;
-          if (yes) renewals[index] = (renewals[index] ?? 0) + 1;
-          if (!synced) heardMs.delete(name);
-          else if (yes || !heardMs.has(name)) heardMs.set(name, nowMs);
+          if (yes) {
+            renewals[index] = (renewals[index] ?? 0) + 1;
+            unseen.add(name);
+          }
+          if (synced && unseen.delete(name) && heardMs.has(name)) spoke.add(name);
+          if (!synced) heardMs.set(name, Infinity);
+          else if (spoke.has(name) || (heardMs.get(name) ?? Infinity) === Infinity) {
+            heardMs.set(name, nowMs);
+          }
         });
         const { silent, overdue, agents: expected } = agents.look(view(nowMs, {
           synced,
           leases: renewals.map((renewal, index) => lease(`n${index}`, renewal)),
           isReady: (name) => ready[Number(name.slice(1))] ?? false,
         }));
-        for (const name of silent) {
+        for (const name of before) assert.equal(silent.has(name), !spoke.has(name));
+        const fresh = [...silent].filter((name) => !before.has(name));
+        for (const name of fresh) {
           assert.ok(nowMs - (heardMs.get(name) ?? Infinity) >= SILENCE_MS);
           assert.ok(ready[Number(name.slice(1))]);
         }
-        assert.ok(silent.size <= Math.max(1, expected / 10));
-        assert.ok(silent.size === overdue || silent.size === 0);
+        assert.ok(fresh.length === 0 || overdue <= Math.max(1, expected / 10));
         if (!synced) assert.equal(overdue, 0);
+        before = new Set(silent);
       }
     }),
     { numRuns: 500 },

@@ -20,16 +20,34 @@ export interface ContainerResources {
 
 /** Strategic merge patch: lists merge by container name, so only what changes is named. */
 export interface ResizePatch {
-  /** A pod of the same name with another UID is refused by the server (422, immutable). */
-  readonly metadata: { readonly uid: string };
+  /**
+   * A pod of the same name with another UID is refused by the server (422, immutable), and so is,
+   * before anything else, a pod with another version than the one named here (409).
+   */
+  readonly metadata: { readonly uid: string; readonly resourceVersion?: string };
   readonly spec: {
     readonly containers?: readonly ContainerResources[];
     readonly initContainers?: readonly ContainerResources[];
   };
 }
 
+/** Options of a patch. */
+export interface ResizePatchOptions {
+  /**
+   * The only version of the pod on which the patch counts: a change that its sender has not seen is
+   * not overwritten.
+   *
+   * @default any
+   */
+  readonly resourceVersion?: string;
+}
+
 /** The patch that sets these limits on the pod with this UID, and touches nothing else. */
-export function resizePatch(podUID: string, changes: readonly LimitChange[]): ResizePatch {
+export function resizePatch(
+  podUID: string,
+  changes: readonly LimitChange[],
+  { resourceVersion }: ResizePatchOptions = {},
+): ResizePatch {
   if (changes.length === 0) {
     throw new RangeError("Cannot build a resize patch: no container changes");
   }
@@ -40,7 +58,7 @@ export function resizePatch(podUID: string, changes: readonly LimitChange[]): Re
   const containers = changes.filter((change) => !change.sidecar).map(entry);
   const initContainers = changes.filter((change) => change.sidecar).map(entry);
   return {
-    metadata: { uid: podUID },
+    metadata: { uid: podUID, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     spec: {
       ...(containers.length > 0 ? { containers } : {}),
       ...(initContainers.length > 0 ? { initContainers } : {}),

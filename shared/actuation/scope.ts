@@ -6,6 +6,7 @@
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reason.ts";
+import { isOldKubelet } from "./old_kubelet.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
@@ -29,6 +30,8 @@ export interface ScopeSettings {
 export interface ScopeSubject {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
+  /** Of the pod's node; not known: its pods are given the benefit of the doubt. */
+  readonly kubeletVersion?: string | undefined;
   readonly config: ScopeSettings;
 }
 
@@ -81,12 +84,21 @@ const noCPULimit: ScopeRule = ({ pod }) =>
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
+const oldKubelet: ScopeRule = ({ pod, kubeletVersion }) =>
+  isOldKubelet(kubeletVersion)
+    ? {
+      reason: "ResizeUnsupported",
+      message: `the kubelet of ${pod.nodeName} is ${kubeletVersion}: resizes need 1.33 or newer`,
+    }
+    : undefined;
+
 const RULES: readonly ScopeRule[] = [
   marketIsOff,
   namespaceIsExcluded,
   optedOut,
   notBurstable,
   noCPULimit,
+  oldKubelet,
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */
@@ -96,6 +108,11 @@ export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
     if (verdict !== undefined) return verdict;
   }
   return undefined;
+}
+
+/** True for a pod whose containers have all ended for good: nothing is left to give limits to. */
+export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
+  return phase === "Succeeded" || phase === "Failed";
 }
 
 /** True while there is a running pod on a node whose readings can exist. */

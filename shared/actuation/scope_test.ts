@@ -3,7 +3,7 @@ import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { isLive, MANAGED, outOfScope } from "./scope.ts";
+import { isFinished, isLive, MANAGED, outOfScope } from "./scope.ts";
 
 type Words = { readonly label?: string; readonly annotation?: string };
 
@@ -90,6 +90,28 @@ test("outOfScope() asks for a CPU limit on one container at least", () => {
   const { limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
   assert.equal(reason({ pod: { containers: [bare] } }), "NoCPULimit");
   assert.equal(reason({ pod: { containers: [bare, sampleContainer()] } }), undefined);
+});
+
+test("outOfScope() leaves pods alone whose kubelet can't resize them", () => {
+  const of = (kubeletVersion: string | undefined) =>
+    outOfScope({
+      pod: { ...samplePod("web"), nodeName: "node-1" },
+      namespace: namespace({}),
+      config: DEFAULT_MARKET_CONFIG,
+      kubeletVersion,
+    });
+  assert.deepEqual(of("v1.32.9"), {
+    reason: "ResizeUnsupported",
+    message: "the kubelet of node-1 is v1.32.9: resizes need 1.33 or newer",
+  });
+  assert.equal(of("v1.33.0"), undefined);
+  assert.equal(of(undefined), undefined);
+});
+
+test("isFinished() is true for pods that will never run again", () => {
+  const of = (phase: Pod["phase"]): boolean => isFinished({ phase });
+  assert.deepEqual([of("Succeeded"), of("Failed")], [true, true]);
+  assert.deepEqual([of("Pending"), of("Running"), of("Unknown")], [false, false, false]);
 });
 
 test("isLive() wants a running pod on a node that is not terminating", () => {

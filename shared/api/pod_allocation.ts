@@ -13,6 +13,10 @@ import { enforcementReasonSchema, marketReasonSchema } from "./reason.ts";
 const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
 const whole = z.int().min(0);
 
+/** The words of this version are what may be written; another version's are read all the same. */
+const marketReason: z.ZodType<string> = marketReasonSchema;
+const enforcementReason: z.ZodType<string> = enforcementReasonSchema;
+
 /** Lists of a pod's containers are bounded, so that the API server can bound the cost of rules. */
 const MOST_CONTAINERS = 128;
 
@@ -57,7 +61,7 @@ export const marketSchema = z.object({
   demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),
   need: z.number().min(0).describe("Millicores: the demand within floor and ceiling."),
   credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),
-  reason: marketReasonSchema.describe("Why the desired limit is what it is."),
+  reason: marketReason.describe("Why the desired limit is what it is."),
   observedBounds: whole.describe("The status.bounds.revision that the clearing used."),
 });
 
@@ -100,7 +104,7 @@ const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
 export const conditionSchema = z.object({
   type: z.literal("Applied").describe("Applied: the kubelet reports the desired limits."),
   status: z.enum(["True", "False"]).describe("True or False."),
-  reason: enforcementReasonSchema.describe("Why, as one word."),
+  reason: enforcementReason.describe("Why, as one word."),
   message: z.string().max(32_768).describe("The reason in a sentence."),
   lastTransitionTime: z.string().max(64).describe("Time at which status last changed."),
   observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
@@ -167,7 +171,7 @@ export const podAllocationSchema = z.object({
       description: "The CPU limit of each container that the kubelet reports.",
       ...BY_NAME,
     }),
-    reason: enforcementReasonSchema.optional().describe(
+    reason: enforcementReason.optional().describe(
       "Why the desired limits are or are not applied, as one word.",
     ),
     message: z.string().max(32_768).optional().describe("The reason in a sentence."),

@@ -68,6 +68,20 @@ export const ENFORCEMENT_REASONS = {
 /** A word of {@linkcode ENFORCEMENT_REASONS}. */
 export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;
 
+const SENTENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...MARKET_REASONS, ...ENFORCEMENT_REASONS }),
+);
+
+/** What a reason word means, of either list; a newer version may have words that are in neither. */
+export function sentenceOf(reason: string): string {
+  return SENTENCES.get(reason) ?? "a reason that this version does not know";
+}
+
+/** The market's word, or undefined for none and for one that this version does not know. */
+export function knownMarketReason(reason: string | undefined): MarketReason | undefined {
+  return marketReasonSchema.safeParse(reason).data;
+}
+
 const words = <T extends string>(reasons: Record<T, string>): [T, ...T[]] =>
   Object.keys(reasons) as [T, ...T[]];
 

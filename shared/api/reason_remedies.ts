@@ -33,7 +33,8 @@ export const REASON_REMEDIES: Readonly<Record<MarketReason | EnforcementReason, 
   BoundsStale: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   OutsideBounds: "if it lasts, agent and controller differ in version",
   NotRunning: "",
-  ResizeUnsupported: "resizePolicy NotRequired for cpu lets the market change the limit",
+  ResizeUnsupported:
+    "it takes resizePolicy NotRequired for cpu, and a node whose kubelet is 1.33 or newer",
   QoSWouldChange: "a CPU limit above the request in one container, or another memory limit, helps",
   LimitRange: "change the namespace's LimitRange, or recreate pods that are older than it",
   QuotaExceeded: "raise limits.cpu of the namespace's ResourceQuota",
@@ -46,13 +47,17 @@ export const REASON_REMEDIES: Readonly<Record<MarketReason | EnforcementReason, 
   Refused: "the message is the API server's",
   NodeCapacity: "the node has no room for the limit's request",
   AdmissionDenied: "exempt patches of pods/resize by mbcas-controller in the policy",
-  DryRun: "set controller.dryRun to false in ConfigMap mbcas-config",
+  DryRun:
+    "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is " +
+    "in the overlay, take it out: its variable stands over the ConfigMap",
   Restored: "",
   RestoreBlocked: "make room in the quota or LimitRange that the message names; it is tried again",
   OriginalUnknown: "recreate the pod, or set its limits with kubectl coalloc resize",
 };
 
-/** What can be done about a reason; undefined for nothing. */
-export function remedyFor(reason: MarketReason | EnforcementReason): string | undefined {
-  return REASON_REMEDIES[reason] || undefined;
+const REMEDIES: ReadonlyMap<string, string> = new Map(Object.entries(REASON_REMEDIES));
+
+/** What can be done about a reason; undefined for nothing, and for a word that is not known. */
+export function remedyFor(reason: string): string | undefined {
+  return REMEDIES.get(reason) || undefined;
 }

@@ -17,6 +17,7 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.equal(remedyFor("Applied"), undefined);
+    assert.equal(remedyFor("WordOfALaterVersion"), undefined);
     assert.match(remedyFor("QuotaExceeded") ?? "", /ResourceQuota/);
   },
 });

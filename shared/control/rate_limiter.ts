@@ -18,6 +18,11 @@ export interface RateLimit {
 export interface RateLimiter {
   /** Takes a token and returns 0, or takes none and returns the wait until there is one, ms. */
   take(nowMs: number): number;
+  /**
+   * Takes the next token that is not taken yet, now or in the future, and returns the wait until it
+   * is there, ms. Whoever took it must use it then, without asking again.
+   */
+  reserve(nowMs: number): number;
   /** The wait until `tokens` (default 1) could be taken together, ms; takes none. */
   wait(nowMs: number, tokens?: number): number;
   /** Hands out nothing before `untilMs`, for instance because the server asked for it. */
@@ -51,6 +56,11 @@ export function createRateLimiter(limit: RateLimit): RateLimiter {
     take(nowMs) {
       const leftMs = wait(nowMs);
       if (leftMs === 0) fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
+      return leftMs;
+    },
+    reserve(nowMs) {
+      const leftMs = wait(nowMs);
+      fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
       return leftMs;
     },
     wait,

@@ -75,6 +75,17 @@ Deno.test({
 });
 
 Deno.test({
+  name: "reserve() takes tokens of the future, one interval apart",
+  permissions,
+  fn() {
+    const limiter = createRateLimiter({ perSecond: 10, burst: 2 });
+    assert.deepEqual([0, 0, 0, 0, 50].map((now) => limiter.reserve(now)), [0, 0, 100, 200, 250]);
+    assert.equal(limiter.take(250), 150);
+    assert.equal(limiter.take(400), 0);
+  },
+});
+
+Deno.test({
   name: "createRateLimiter() refuses a rate or burst that allows nothing",
   permissions,
   fn() {

@@ -65,7 +65,7 @@ function resized(pod: Pod, container: PodContainer, { limit, manager }: Change):
 
 /**
  * The pod as the patch makes it, with `manager` as the owner of its limits. Throws an `ApiError`:
- * 422 when the UID is another one, a container is unknown, a limit is below its request or the QoS
+ * 409 when the patch names another version, which is looked at before anything else; 422 when the UID is another one, a container is unknown, a limit is below its request or the QoS
  * class would change; 400 when a quantity is none.
  */
 export function resizePod(
@@ -73,6 +73,15 @@ export function resizePod(
   patch: ResizePatch,
   { manager }: { readonly manager: string },
 ): Pod {
+  const { resourceVersion = pod.metadata.resourceVersion } = patch.metadata;
+  if (resourceVersion !== pod.metadata.resourceVersion) {
+    const { name } = pod.metadata;
+    throw new ApiError(
+      409,
+      "Conflict",
+      `Operation cannot be fulfilled on pods "${name}": the object has been modified`,
+    );
+  }
   if (patch.metadata.uid !== pod.metadata.uid) {
     throw invalid(
       pod,

@@ -15,11 +15,11 @@ function allocation(name: string, nodeName: string): Record<string, unknown> {
   };
 }
 
-function lease(name: string): Record<string, unknown> {
+function lease(name: string, metadata: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { name, namespace: "mbcas-system" },
+    metadata: { ...metadata, name, namespace: "mbcas-system" },
     spec: { holderIdentity: "policy-test", leaseDurationSeconds: 60 },
   };
 }
@@ -129,7 +129,9 @@ Deno.test("admission policies on a real API server", async (t) => {
 
     await t.step("an agent writes its own Lease and no other", async () => {
       const dry = ["create", "--dry-run=server", "-f", "-"];
-      const own = await agent.run(dry, lease(`mbcas-agent-${node}`));
+      const uid = await admin.must(["get", "node", node, "-o", "jsonpath={.metadata.uid}"]);
+      const owner = { apiVersion: "v1", kind: "Node", name: node, uid };
+      const own = await agent.run(dry, lease(`mbcas-agent-${node}`, { ownerReferences: [owner] }));
       assert.ok(own.ok || /already exists/.test(own.stderr), own.stderr);
       for (const name of ["mbcas-agent-another-node", "mbcas-controller"]) {
         const { ok, stderr } = await agent.run(dry, lease(name));

@@ -109,7 +109,8 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
         "Restored",
         [{ container: "app", from: 450, to: 200 }],
       ]);
-      assert.deepEqual(await limitOf("one"), { limit: 200, applied: 200, managers: ["mbcas"] });
+      const managers = ["mbcas-restore"];
+      assert.deepEqual(await limitOf("one"), { limit: 200, applied: 200, managers });
     });
 
     await t.step("restore names what the API refuses, and goes on with the others", async () => {

@@ -108,6 +108,7 @@ podResizerContract(async () => {
   return {
     ...world,
     subject: createPodResizer(world.connection),
+    restorer: createPodResizer(world.connection, { fieldManager: "mbcas-restore" }),
     create: (containers) => world.runningPod(`web-${created++}`, containers),
     read: world.pod,
   };

@@ -18,7 +18,10 @@ import { sampleContainer } from "./sample_objects.ts";
 
 /** A server that runs pods. */
 export interface PodResizerHarness extends ContractHarness {
+  /** Writes as `mbcas`. */
   readonly subject: PodResizer;
+  /** Writes as `mbcas-restore`. */
+  readonly restorer: PodResizer;
   /** A pod with these containers, as stored. */
   create(containers: readonly PodContainer[]): Promise<Pod>;
   /** The stored pod. */
@@ -27,6 +30,7 @@ export interface PodResizerHarness extends ContractHarness {
 
 const MEMORY = 64 * 2 ** 20;
 const INVALID = { status: 422, reason: "Invalid" };
+const CONFLICT = { status: 409, reason: "Conflict" };
 
 /** Registers the suite. */
 export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
@@ -88,6 +92,26 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     },
   );
 
+  contractTest(
+    "resize() by one manager takes a limit from another, unless it stays as it is",
+    open,
+    async (harness) => {
+      const { subject, restorer, settle } = harness;
+      const pod = await harness.create([sampleContainer()]);
+      const { name, namespace, uid } = pod.metadata;
+      const set = async (hand: PodResizer, limitCPU: number): Promise<readonly string[]> => {
+        await settle(hand.resize(namespace, name, resizePatch(uid, [app(limitCPU)])));
+        const stored = await settle(harness.read(pod));
+        assert.equal(stored?.containers[0]?.limitCPU, limitCPU);
+        return stored.containers[0].limitManagers ?? [];
+      };
+      assert.deepEqual(await set(subject, 300), ["mbcas"]);
+      assert.deepEqual(await set(restorer, 300), ["mbcas"]);
+      assert.deepEqual(await set(restorer, 200), ["mbcas-restore"]);
+      assert.deepEqual(await set(subject, 450), ["mbcas"]);
+    },
+  );
+
   contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
     const patch = resizePatch("uid", [app(300)]);
     await assertRefused(harness, () => harness.subject.resize("shop", "nobody", patch), {
@@ -102,6 +126,24 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     const patch = resizePatch("00000000-0000-4000-8000-000000000000", [app(300)]);
     await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
     assert.equal((await harness.settle(harness.read(pod)))?.containers[0]?.limitCPU, 200);
+  });
+
+  contractTest("resize() is refused with 409 on a pod that is newer", open, async (harness) => {
+    const { subject, settle } = harness;
+    const pod = await harness.create([sampleContainer()]);
+    const { name, namespace, uid, resourceVersion } = pod.metadata;
+    const resize = (version: string, limitCPU: number): Promise<string> =>
+      subject.resize(
+        namespace,
+        name,
+        resizePatch(uid, [app(limitCPU)], { resourceVersion: version }),
+      );
+    await settle(resize(resourceVersion, 300));
+    // Even what would be refused otherwise, and what is there already.
+    for (const limit of [450, 300, 90]) {
+      await assertRefused(harness, () => resize(resourceVersion, limit), CONFLICT);
+    }
+    assert.equal((await settle(harness.read(pod)))?.containers[0]?.limitCPU, 300);
   });
 
   contractTest("resize() is refused with 422 below the request", open, async (harness) => {

@@ -94,6 +94,7 @@ podResizerContract(() => {
   return Promise.resolve({
     ...harness,
     subject: api.podResizer(),
+    restorer: api.podResizer("mbcas-restore"),
     create: (containers) =>
       Promise.resolve(pods.create(samplePod(`web-${created++}`, { containers }))),
     read: ({ metadata }) => Promise.resolve(pods.get(objectKey(metadata))),

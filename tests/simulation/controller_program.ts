@@ -10,6 +10,7 @@ import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
+import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -96,6 +97,7 @@ export function startProgram(
       },
       store: api.allocationStore,
       resizer: api.podResizer(),
+      restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: { emit: api.events.emit, run: () => Promise.resolve() },
     },

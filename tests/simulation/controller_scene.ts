@@ -12,6 +12,7 @@ import {
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
+import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -234,6 +235,7 @@ function runController(
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
+    restorer: api.podResizer(RESTORE_MANAGER),
     templates,
     events: api.events,
     clock,

@@ -1,35 +1,7 @@
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/actuation/scope.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import { settleVirtually } from "../contract/settle_virtually.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import { optIn, optOut, ownOnRecord as own, raisedPod, setByHand } from "./raised_pod.ts";
 
-function labelled(pod: Pod, word: string): Pod {
-  const { metadata } = pod;
-  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
-}
-
-const optOut = (pod: Pod): Pod => labelled(pod, "false");
-const optIn = (pod: Pod): Pod => labelled(pod, "true");
-
-/** A pod in the market with its limit raised from 200 m to 300 m. */
-async function raisedPod(scene: ControllerScene): Promise<void> {
-  scene.createPod("web");
-  scene.want("web", 300);
-  await scene.pass(10_000);
-  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-}
-
-/** Somebody else sets the limit of container `app`. */
-async function setByHand(scene: ControllerScene, limitCPU: number): Promise<void> {
-  const { uid, namespace, name } = scene.pod("web").metadata;
-  const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
-  const resizer = scene.api.podResizer("kubectl-patch");
-  await settleVirtually(scene.clock, resizer.resize(namespace, name, patch));
-}
-
-const own = (scene: ControllerScene) => scene.allocation("web")?.status?.originalLimits?.[0]?.cpu;
 const ceiling = (scene: ControllerScene) =>
   scene.allocation("web")?.status?.bounds?.containers[0]?.ceiling;
 

@@ -16,6 +16,8 @@ export interface DevSurroundings {
   readonly kindClusters: readonly string[];
   /** Whether to follow the logs in the end. */
   readonly follow: boolean;
+  /** Whether another cluster than Kind's is taken with what is installed there. @default {false} */
+  readonly useInstalled?: boolean;
 }
 
 /** One command, and what it is for. */
@@ -31,6 +33,7 @@ export type DevPlan = { readonly steps: readonly DevStep[] } | { readonly proble
 const KIND_CLUSTER = "coallocator";
 const IMAGES = ["mbcas-agent", "mbcas-controller"] as const;
 const NAMESPACE = ["--namespace", "mbcas-system"];
+const WORKLOADS = ["daemonset/mbcas-agent", "deployment/mbcas-controller"] as const;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   docker: "install Docker Engine (docs.docker.com/engine/install) and start it",
@@ -40,8 +43,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** Builds, loads, deploys, waits, and follows the logs if asked to. */
 export function devPlan(surroundings: DevSurroundings): DevPlan {
-  const { installed, harness, context, kindClusters, follow } = surroundings;
-  const needed = harness === undefined ? ["docker", "kind", "kubectl"] : ["kubectl"];
+  const { installed, harness, context, kindClusters, follow, useInstalled = false } = surroundings;
+  const foreign = harness === undefined && context !== undefined && !context.startsWith("kind-");
+  const needed = harness === undefined && !foreign ? ["docker", "kind", "kubectl"] : ["kubectl"];
   const missing = needed.filter((program) => !installed.has(program));
   if (missing.length > 0) {
     const remedies = missing.map((program) => `${program} is missing: ${REMEDIES[program]}`);
@@ -54,7 +58,8 @@ export function devPlan(surroundings: DevSurroundings): DevPlan {
     };
     return { steps: [load, ...deploySteps([], { follow })] };
   }
-  if (context !== undefined && !context.startsWith("kind-")) {
+  if (foreign && useInstalled) return { steps: waitSteps(["--context", context]) };
+  if (foreign) {
     return {
       problem: `Cannot run dev: the context ${context} is no Kind cluster, so images can't be ` +
         "loaded into it; unset KUBECONFIG for a new Kind cluster, or push images and apply " +
@@ -98,14 +103,19 @@ function deploySteps(
     ...[...NAMESPACE, "logs", "--follow", "--prefix", "--tail=20", "--max-log-requests=50"],
     "--selector=app.kubernetes.io/part-of=coallocator",
   );
-  const workloads = ["daemonset/mbcas-agent", "deployment/mbcas-controller"];
   return [
     kubectl("Apply the manifests", "apply", "-k", "manifests/overlays/kind"),
     // The tag stays the same: without a restart the old image would go on running.
-    kubectl("Restart", ...NAMESPACE, "rollout", "restart", ...workloads),
-    ...workloads.map((workload) =>
-      kubectl(`Wait for ${workload}`, ...NAMESPACE, "rollout", "status", workload, "--timeout=180s")
-    ),
+    kubectl("Restart", ...NAMESPACE, "rollout", "restart", ...WORKLOADS),
+    ...waitSteps(context),
     ...(follow ? [followLogs] : []),
   ];
+}
+
+function waitSteps(context: readonly string[]): DevStep[] {
+  const words = [...context, ...NAMESPACE, "rollout", "status"];
+  return WORKLOADS.map((workload) => ({
+    about: `Wait for ${workload}`,
+    command: ["kubectl", ...words, workload, "--timeout=180s"],
+  }));
 }

@@ -88,3 +88,19 @@ Deno.test({
     assert.match(words.at(-1) ?? "", /rollout status deployment\/mbcas-controller/);
   },
 });
+
+Deno.test({
+  name: "devPlan() waits for what is installed on another cluster when told to use that",
+  permissions: "none",
+  fn() {
+    const words = commands({
+      installed: new Set(["kubectl"]),
+      context: "staging",
+      kindClusters: [],
+      follow: false,
+      useInstalled: true,
+    });
+    assert.equal(words.length, 2);
+    for (const word of words) assert.match(word, /^kubectl --context staging .* rollout status /);
+  },
+});

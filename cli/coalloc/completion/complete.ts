@@ -31,14 +31,11 @@ export interface CompletionInput {
 export async function complete(root: Command, { words, names }: CompletionInput): Promise<string> {
   const last = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const command = root.commands.find((one) => one.name() === before[0]);
-  if (command === undefined) {
-    const lines = before.length > 0
-      ? []
-      : root.commands.map((one) => `${one.name()}\t${one.summary()}`);
-    return answer(lines, { last });
-  }
-  const typed = before.slice(1);
+  const [name] = plainWords(root, before);
+  const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
+  if (command === undefined) return answer([], { last });
+  // Flags may stand before the command, too.
+  const typed = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
   const previous = flagOf(command, typed.at(-1));
   if (previous?.required) return await valuesOf(previous, { last, names });
   const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
@@ -75,6 +72,9 @@ async function argumentsOf(
   command: Command,
   { typed, names }: { readonly typed: readonly string[]; readonly names: CompletionNames },
 ): Promise<readonly string[]> {
+  if (command.commands.length > 0) {
+    return command.commands.map((one) => `${one.name()}\t${one.summary()}`);
+  }
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return argument.argChoices;

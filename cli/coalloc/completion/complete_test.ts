@@ -36,6 +36,11 @@ Deno.test({
     assert.deepEqual(await completed(scene, "completion", "z"), ["zsh", ":4"]);
     assert.deepEqual(await completed(scene, "version", ""), [":4"]);
     assert.deepEqual(await completed(scene, "nothing", ""), [":4"]);
+    // Flags before the command.
+    assert.deepEqual(await completed(scene, "-A", "re"), ["restore", "resize", ":4"]);
+    assert.deepEqual(await completed(scene, "-n", "o"), ["other", ":4"]);
+    assert.deepEqual(await completed(scene, "-n", "other", "explain", ""), ["far", ":4"]);
+    assert.deepEqual(await completed(scene, "--no-c"), ["--no-color", ":4"]);
     await scene.close();
   },
 });

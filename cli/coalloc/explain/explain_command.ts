@@ -5,6 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { INTERRUPTED } from "../exit_code.ts";
 import { marketSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
 import type { ClusterReader, PodName } from "../ports.ts";
@@ -44,6 +45,7 @@ export async function explainCommand(
     settingsOf(reader),
     readNodes(cluster, pod.nodeName === "" ? { namespace } : { namespace, node: pod.nodeName }),
   ]);
+  if (world.signal.aborted) return INTERRUPTED;
   const explanation = explanationOf({
     pod,
     namespace: ofNamespace,

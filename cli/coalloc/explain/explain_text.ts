@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ENFORCEMENT_REASONS, MARKET_REASONS } from "../../../shared/api/reason.ts";
+import { sentenceOf } from "../../../shared/api/reason.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
@@ -129,9 +129,7 @@ function writtenBounds(containers: readonly ContainerExplanation[]): ContainerLi
 }
 
 function desiredStage({ desired, market, containers }: Explanation): Stage {
-  const reason = market === undefined
-    ? ""
-    : ` for ${market.reason}: ${MARKET_REASONS[market.reason]}`;
+  const reason = market === undefined ? "" : ` for ${market.reason}: ${sentenceOf(market.reason)}`;
   return {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
@@ -148,7 +146,7 @@ function ownWords(ownLimit: number | undefined): string {
 function controllerStage({ controller }: Explanation): Stage {
   const { phase, reason, message } = controller ?? {};
   if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
-  const sentence = ENFORCEMENT_REASONS[reason];
+  const sentence = sentenceOf(reason);
   // Of an applied limit the sentence says it all.
   const told = message === undefined || message === sentence || reason === "Applied";
   const own = told ? "" : ` (${message})`;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ENFORCEMENT_REASONS } from "../../../shared/api/reason.ts";
+import { sentenceOf } from "../../../shared/api/reason.ts";
 import { remedyFor } from "../../../shared/api/reason_remedies.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
@@ -59,7 +59,7 @@ function controllerHolds({ controller }: Explanation): Finding {
     };
   }
   if (reason === "Applied") return undefined;
-  const words = `${reason}: ${message ?? ENFORCEMENT_REASONS[reason]}`;
+  const words = `${reason}: ${message ?? sentenceOf(reason)}`;
   return withRemedy(words, remedyFor(reason));
 }
 

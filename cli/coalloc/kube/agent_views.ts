@@ -6,6 +6,7 @@
 import { podListWatch } from "../../../adapters/kube/pods.ts";
 import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
 import { podHTTPGet } from "../../../adapters/kube/port_forward.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import type { AgentViews } from "../ports.ts";
 import { AGENT_APP, AGENT_PORT, APP_LABEL, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -27,13 +28,16 @@ export function createAgentViews(
         .map(({ nodeName, metadata }) => ({ node: nodeName, pod: metadata.name }));
     },
     async view({ pod }) {
-      const answer = await podHTTPGet(connection, {
-        namespace: SYSTEM_NAMESPACE,
-        pod,
-        port: AGENT_PORT,
-        path: "/view",
-        timeoutMs: TIMEOUT_MS,
-      });
+      const answer = await unlessAborted(
+        podHTTPGet(connection, {
+          namespace: SYSTEM_NAMESPACE,
+          pod,
+          port: AGENT_PORT,
+          path: "/view",
+          timeoutMs: TIMEOUT_MS,
+        }),
+        signal,
+      );
       const { data, error } = nodeViewSchema.safeParse(answer);
       if (data !== undefined) return data;
       throw new TypeError(
@@ -41,4 +45,17 @@ export function createAgentViews(
       );
     },
   };
+}
+
+/** A port-forward can't be called back: the user does not wait for one that nobody needs any more. */
+async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(new ApiError(0, "Aborted", "aborted"));
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([answer, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }

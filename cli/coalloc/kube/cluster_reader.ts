@@ -35,12 +35,20 @@ export interface ReaderParts {
   readonly signal: AbortSignal;
 }
 
+/** Stands for an object that the user may not read. */
+const HIDDEN = Symbol("hidden");
+
 /** The port's implementation. */
 export function createClusterReader(
   connection: KubeConnection,
   { clock, signal }: ReaderParts,
 ): ClusterReader {
-  const get = (path: string): Promise<unknown> => orNothing(connection.request({ path, signal }));
+  // A server that does not answer must not outlast the user's patience, whoever asks here.
+  const interruptible: KubeConnection = {
+    ...connection,
+    request: (request) => connection.request({ signal, ...request }),
+  };
+  const get = (path: string): Promise<unknown> => orNothing(interruptible.request({ path }));
   const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
     (await source.list(signal)).items;
   return {
@@ -63,7 +71,7 @@ export function createClusterReader(
       const text = objectOf(objectOf(await get(settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
     },
-    templateLimits: (pod) => createOwnerTemplates(connection).limitsOf(pod),
+    templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
     async limitFacts({ metadata: { namespace } }) {
       try {
         const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
@@ -81,16 +89,20 @@ export function createClusterReader(
     },
     async versions() {
       const [server, deployment] = await Promise.all([
-        readServerVersion(connection),
+        readServerVersion(interruptible),
         get(`/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`)
           .catch((error: unknown) => {
-            if (error instanceof ApiError && error.status === 403) return undefined;
+            if (error instanceof ApiError && error.status === 403) return HIDDEN;
             throw error;
           }),
       ]);
       const { template } = objectOf(objectOf(deployment).spec);
       const [container] = listOf(objectOf(objectOf(template).spec).containers);
-      return { server, controllerImage: textOf(objectOf(container).image) };
+      return {
+        server,
+        controllerImage: textOf(objectOf(container).image),
+        controllerIsVisible: deployment !== HIDDEN,
+      };
     },
     async controllerIsAlive() {
       const raw = await get(`${leasesPath(SYSTEM_NAMESPACE)}/${CONTROLLER_LEASE}`);

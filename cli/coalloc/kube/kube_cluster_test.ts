@@ -12,10 +12,17 @@ const POD = { namespace: "shop", name: "web" };
 interface Server {
   readonly cluster: Cluster;
   readonly requests: KubeRequest[];
+  /** The user's Ctrl-C. */
+  readonly ending: AbortController;
 }
 
 /** A server with these answers by method and path; an unknown path is 404. */
-function server(answers: Readonly<Record<string, unknown>>): Server {
+function server(
+  answers: Readonly<Record<string, unknown>>,
+  { socket = () => Promise.reject(new ApiError(0, "Unreachable", "no agent")) }: Partial<
+    Pick<OpenKubeConnection, "socket">
+  > = {},
+): Server {
   const requests: KubeRequest[] = [];
   const connection: OpenKubeConnection = {
     request(request) {
@@ -29,13 +36,15 @@ function server(answers: Readonly<Record<string, unknown>>): Server {
     lines: () => {
       throw new TypeError("Cannot watch: not expected here");
     },
-    socket: () => Promise.reject(new ApiError(0, "Unreachable", "no agent")),
+    socket,
     close: () => {},
   };
   const clock = createVirtualClock({ wallStart: WALL });
-  const { signal } = new AbortController();
+  const ending = new AbortController();
+  const { signal } = ending;
   return {
     requests,
+    ending,
     cluster: createKubeCluster(connection, { defaultNamespace: "shop", clock, signal }),
   };
 }
@@ -108,12 +117,42 @@ Deno.test({
     assert.deepEqual(await closed.cluster.reader.versions(), {
       server: "v1.36.3",
       controllerImage: undefined,
+      controllerIsVisible: false,
     });
+    const none = server({ "GET /version": { gitVersion: "v1.36.3" } });
+    assert.equal((await none.cluster.reader.versions()).controllerIsVisible, true);
     const installed = server({
       "GET /version": { gitVersion: "v1.36.3" },
       [deployment]: { spec: { template: { spec: { containers: [{ image: "c:1" }] } } } },
     });
     assert.equal((await installed.cluster.reader.versions()).controllerImage, "c:1");
+  },
+});
+
+Deno.test({
+  name: "createClusterReader() asks nothing that the user can't interrupt",
+  permissions: "none",
+  async fn() {
+    const items = { items: [], metadata: { resourceVersion: "9" } };
+    const { cluster: { reader }, requests, ending } = server({
+      "GET /version": { gitVersion: "v1.36.3" },
+      "GET /api/v1/namespaces/shop/limitranges": items,
+      "GET /api/v1/pods": items,
+      "GET /apis/allocation.mbcas.io/v1alpha1/podallocations": items,
+    });
+    const pod = samplePod("web");
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" };
+    await reader.pod(POD);
+    await reader.pods();
+    await reader.namespace("shop");
+    await reader.allocations();
+    await reader.settingsText();
+    await reader.templateLimits({ ...pod, metadata: { ...pod.metadata, owner } });
+    await reader.limitFacts(pod);
+    await reader.versions();
+    await reader.controllerIsAlive();
+    assert.equal(requests.length, 10);
+    for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
   },
 });
 
@@ -193,5 +232,20 @@ Deno.test({
     assert.deepEqual(await views.agents(), [{ node: "node-1", pod: "mbcas-agent-1" }]);
     assert.equal(requests[0]?.query?.labelSelector, "app.kubernetes.io/name=mbcas-agent");
     await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), /no agent/);
+  },
+});
+
+Deno.test({
+  name: "createAgentViews() waits for no agent after the user has ended it",
+  permissions: "none",
+  async fn() {
+    const { promise } = Promise.withResolvers<WebSocket>();
+    const { cluster: { views }, ending } = server({}, { socket: () => promise });
+    const view = views.view({ node: "node-1", pod: "mbcas-agent-1" });
+    ending.abort();
+    await assert.rejects(view, { name: "ApiError", reason: "Aborted" });
+    await assert.rejects(views.view({ node: "node-1", pod: "mbcas-agent-1" }), {
+      reason: "Aborted",
+    });
   },
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
@@ -19,6 +20,13 @@ export interface ReleaseParts {
   readonly namespace?: string;
 }
 
+/** What is known after the wait. */
+export interface Release {
+  readonly results: readonly RestoreResult[];
+  /** Why it can't be seen whether a controller still holds a pod, in a sentence. */
+  readonly unseen?: string;
+}
+
 const POLL_MS = 1000;
 /** What a controller says of allocations whose limits it does not touch. */
 const HARMLESS: ReadonlySet<string> = new Set(["Restored", "IdentityMismatch", "OriginalUnknown"]);
@@ -29,8 +37,30 @@ const WORDS =
  * The results, with `RestoreBlocked` for pods that a controller still holds when time is up. A
  * controller that has let go has removed the allocation; while it has not, it might set the market's
  * limit once more. Without a running controller allocations stay, and nobody acts on them.
+ *
+ * A namespace's own admin may not look for a controller in the installation's namespace. The pods are
+ * restored by then, so a refusal here ends the wait and not the command.
  */
 export async function awaitRelease(
+  results: readonly RestoreResult[],
+  parts: ReleaseParts,
+): Promise<Release> {
+  try {
+    return { results: await released(results, parts) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { results, unseen: unseenText(error, parts) };
+  }
+}
+
+function unseenText({ message }: ApiError, { signal, namespace }: ReleaseParts): string {
+  const state = signal.aborted ? "stopped while waiting for it" : message.replace(/\.$/, "");
+  const where = namespace === undefined ? "-A" : `-n ${namespace}`;
+  return `Cannot see whether a controller runs and still holds these pods: ${state}; ` +
+    `kubectl get podallocations ${where} lists those that it has not let go of`;
+}
+
+async function released(
   results: readonly RestoreResult[],
   { reader, clock, signal, timeoutMs, namespace }: ReleaseParts,
 ): Promise<readonly RestoreResult[]> {

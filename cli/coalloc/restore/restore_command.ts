@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
@@ -12,7 +14,7 @@ import { structuredOutput } from "../structured_output.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { awaitRelease } from "./release.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
-import { OWN_MANAGER, type RestorePlans, restorePlans } from "./restore_plan.ts";
+import { type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { planText, resultLine, summaryText } from "./restore_text.ts";
 import { isMarketOff } from "../market_settings.ts";
 import { type RestoreTarget, saysNo, switchOff } from "./switch_off.ts";
@@ -49,26 +51,32 @@ export async function restoreCommand(
     world.err("Nothing was changed.\n");
     return 1;
   }
-  const notes = await switchOff(target, { reader, switches: cluster.switches, pods });
-  for (const note of notes) world.err(`${note}.\n`);
+  const switched = await switchOff(target, { reader, switches: cluster.switches, pods });
+  for (const note of switched) world.err(`${note}.\n`);
 
   const readable = output === "table" || output === "wide";
   const parts = {
     reader,
-    writer: cluster.limitWriter(OWN_MANAGER),
+    writer: cluster.limitWriter(RESTORE_MANAGER),
     clock: world.clock,
     signal: world.signal,
     timeoutMs,
   };
+  const lines = patientLines(world);
   const restored = await inParallel(plans.plans, async (plan) => {
     const result = await restorePod(plan, parts);
-    if (readable) world.out(resultLine(result, look));
+    if (readable) lines.write(resultLine(result, look));
     return result;
   });
+  lines.end();
+  const release = await awaitRelease(restored, { ...parts, ...namespaceOf(target) });
   const results = [
-    ...await awaitRelease(restored, { ...parts, ...namespaceOf(target) }),
+    ...release.results,
     ...plans.unrecorded.map(({ pod }) => unknownResult(pod)),
   ];
+  const unseen = release.unseen === undefined ? [] : [release.unseen];
+  for (const note of unseen) world.err(`${note}.\n`);
+  const notes = [...switched, ...unseen];
   const { untouched } = plans;
   if (readable) {
     const late = results.filter((result) => !restored.includes(result));
@@ -76,6 +84,30 @@ export async function restoreCommand(
     world.out(summaryText(results, { untouched }));
   } else world.out(structuredOutput({ results, untouched, notes }, output) ?? "");
   return results.every(isDone) ? 0 : 1;
+}
+
+/**
+ * Lines about pods while others are still being restored. Output that nobody reads any more, as that
+ * of `restore … | head -1`, must not leave pods half restored: the failure waits for `end`.
+ */
+function patientLines(
+  { out }: Pick<CommandContext["world"], "out">,
+): { readonly write: (line: string) => void; readonly end: () => void } {
+  let failure: Deno.errors.BrokenPipe | undefined;
+  return {
+    write(line) {
+      if (failure !== undefined) return;
+      try {
+        out(line);
+      } catch (error) {
+        if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+        failure = error;
+      }
+    },
+    end() {
+      if (failure !== undefined) throw failure;
+    },
+  };
 }
 
 async function gather(
@@ -137,7 +169,7 @@ async function withoutEarlier(
   { target, reader }: { readonly target: RestoreTarget; readonly reader: ClusterReader },
 ): Promise<RestorePlans> {
   if (plans.unrecorded.length === 0) return plans;
-  const marketWasOff = target.kind === "all" && isMarketOff(await reader.settingsText() ?? "");
+  const marketWasOff = target.kind === "all" && await isOffAlready(reader);
   const left = await inParallel(plans.unrecorded, async ({ pod }) => {
     const namespace = await reader.namespace(pod.metadata.namespace);
     const wasOut = saysNo(pod) || (namespace !== undefined && saysNo(namespace));
@@ -146,6 +178,16 @@ async function withoutEarlier(
   const unrecorded = left.flat();
   const earlier = plans.unrecorded.length - unrecorded.length;
   return { ...plans, unrecorded, untouched: plans.untouched + earlier };
+}
+
+/** Not everybody may read the settings; a market that may be on asks for more care. */
+async function isOffAlready(reader: Pick<ClusterReader, "settingsText">): Promise<boolean> {
+  try {
+    return isMarketOff(await reader.settingsText() ?? "");
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return false;
+    throw error;
+  }
 }
 
 /** One pod is what the user typed; many are asked for. */

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { MANAGED } from "../../../shared/actuation/scope.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
 import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
 } from "../../../tests/fixtures/coalloc_scene.ts";
+import { runCoalloc } from "../run_coalloc.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -32,7 +35,7 @@ function limits(scene: CoallocScene, key: string) {
   return { limitCPU, appliedLimitCPU, limitManagers };
 }
 
-const OWN = { limitCPU: 200, appliedLimitCPU: 200, limitManagers: ["mbcas"] };
+const OWN = { limitCPU: 200, appliedLimitCPU: 200, limitManagers: ["mbcas-restore"] };
 
 sceneTest("restoreCommand() opts one pod out and waits for the kubelet", async (scene) => {
   addMarketPod(scene, "web", { limit: 450, own: 200 });
@@ -150,6 +153,76 @@ sceneTest("restoreCommand() waits until a running controller has let go", async 
   scene.out = "";
   assert.equal(await scene.run("restore", "web"), 0);
   assert.match(scene.out, /^Nothing to restore: the pod has its own limits\.\n$/);
+});
+
+sceneTest("restoreCommand() tells what an own namespace's admin can't see", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.controllerAlive = new ApiError(
+    403,
+    "Forbidden",
+    "leases is forbidden: not in mbcas-system",
+  );
+  assert.equal(await scene.run("restore", "-n", "shop", "--yes"), 0);
+  assert.match(scene.out, /1 of 1 pod restored\.\n$/);
+  assert.equal(
+    scene.err,
+    "Cannot see whether a controller runs and still holds these pods: leases is forbidden: not in " +
+      "mbcas-system; kubectl get podallocations -n shop lists those that it has not let go of.\n",
+  );
+  assert.deepEqual(limits(scene, "shop/web"), OWN);
+  scene.settings = "";
+  assert.equal(await scene.run("restore", "--all", "--yes"), 0);
+  assert.match(scene.err, /kubectl get podallocations -A lists/);
+  scene.controllerAlive = new Error("a fault");
+  await assert.rejects(scene.run("restore", "web"), /a fault/);
+});
+
+sceneTest("restoreCommand() has a summary also when the wait is interrupted", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  const ending = new AbortController();
+  const { reader } = scene.cluster;
+  const cluster = {
+    ...scene.cluster,
+    reader: {
+      ...reader,
+      controllerIsAlive() {
+        ending.abort();
+        return Promise.reject(new ApiError(0, "Aborted", "aborted"));
+      },
+    },
+  };
+  const world = { ...scene.world, signal: ending.signal, connect: () => Promise.resolve(cluster) };
+  assert.equal(await settleVirtually(scene.clock, runCoalloc(["restore", "web"], world)), 0);
+  assert.match(scene.out, /1 of 1 pod restored\.\n$/);
+  assert.match(scene.err, /still holds these pods: stopped while waiting for it; kubectl get/);
+});
+
+sceneTest("restoreCommand() plans without the settings where they can't be read", async (scene) => {
+  addMarketPod(scene, "bare", { limit: 450, own: 200, recorded: false });
+  let answer = new ApiError(403, "Forbidden", "configmaps is forbidden");
+  const reader = { ...scene.cluster.reader, settingsText: () => Promise.reject(answer) };
+  const connect = () => Promise.resolve({ ...scene.cluster, reader });
+  const plan = () => runCoalloc(["restore", "--all", "--dry-run"], { ...scene.world, connect });
+  assert.equal(await plan(), 1);
+  assert.match(scene.out, /^Would set market\.enabled: false in the installation's settings, then/);
+  assert.match(scene.out, /shop\/bare {2}OriginalUnknown/);
+  assert.equal(scene.err, "");
+  answer = new ApiError(503, "Busy", "busy");
+  assert.equal(await plan(), 1);
+  assert.match(scene.err, /^Cannot run restore: busy; the server is busy/);
+});
+
+sceneTest("restoreCommand() restores all pods also when nobody reads on", async (scene) => {
+  // More than are restored at the same time.
+  const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  for (const name of names) addMarketPod(scene, name, { limit: 450, own: 200 });
+  const out = (): void => {
+    throw new Deno.errors.BrokenPipe("Broken pipe (os error 32)");
+  };
+  const args = ["restore", "-n", "shop", "--yes"];
+  const ended = runCoalloc(args, { ...scene.world, out });
+  assert.equal(await settleVirtually(scene.clock, ended), 141);
+  for (const name of names) assert.deepEqual(limits(scene, `shop/${name}`), OWN);
 });
 
 sceneTest("restoreCommand() changes nothing on a dry run or without consent", async (scene) => {

@@ -3,12 +3,10 @@
  *
  * @module
  */
+import { MARKET_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
-
-/** The field manager of this product's patches. */
-export const OWN_MANAGER = "mbcas";
 
 /** A pod and its own limits, millicores by container name. */
 export interface RestorePlan {
@@ -46,9 +44,9 @@ export function ownLimitsOf(
   ));
 }
 
-/** True when some limit in the pod's spec was set by this product. */
+/** True when some limit in the pod's spec is the market's; one that was brought back is not. */
 export function limitsAreOurs({ containers }: Pod): boolean {
-  return containers.some(({ limitManagers = [] }) => limitManagers.includes(OWN_MANAGER));
+  return containers.some(({ limitManagers = [] }) => limitManagers.includes(MARKET_MANAGER));
 }
 
 /** Sorts the pods by what is known of their own limits. */

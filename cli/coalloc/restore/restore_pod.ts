@@ -37,7 +37,7 @@ export interface RestoreResult {
 /** What a restore works with. */
 export interface RestoreParts {
   readonly reader: Pick<ClusterReader, "pod">;
-  /** Writes as field manager `mbcas`. */
+  /** Writes as field manager `mbcas-restore`. */
   readonly writer: LimitWriter;
   readonly clock: Clock;
   readonly signal: AbortSignal;

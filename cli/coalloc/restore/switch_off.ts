@@ -37,7 +37,7 @@ export function switchWords(target: RestoreTarget): string {
   }
   return target.kind === "namespace"
     ? `annotate namespace ${target.namespace} with ${MANAGED}=false`
-    : "set market: off in the installation's settings";
+    : "set market.enabled: false in the installation's settings";
 }
 
 /**

@@ -6,9 +6,10 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
 import type { CommandContext } from "../command_context.ts";
+import { INTERRUPTED } from "../exit_code.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../structured_output.ts";
-import { type TopChoice, type TopOrder, topView } from "./top_view.ts";
+import { type TopChoice, type TopOrder, type TopView, topView } from "./top_view.ts";
 import { topScreen } from "./top_screen.ts";
 
 /** What the user asked for. */
@@ -27,21 +28,26 @@ const CLEAR_LINE = "\x1b[K";
 const CLEAR_BELOW = "\x1b[J";
 const CLEAR_ALL = "\x1b[2J";
 
-/** Shows the pods; with a watch until the user ends it. Resolves with the exit code. */
+/**
+ * Shows the pods; with a watch until the user ends it. Resolves with the exit code: 1 when a pod that
+ * the user has named is not in the market.
+ */
 export async function topCommand(request: TopRequest, context: CommandContext): Promise<number> {
   const { clock, signal } = context.world;
   const { watchMs } = request;
   if (watchMs === undefined) {
-    context.world.out(await screen(request, context));
-    return 0;
+    const { text, complete } = await screen(request, context);
+    if (signal.aborted) return INTERRUPTED;
+    context.world.out(text);
+    return complete ? 0 : 1;
   }
   let first = true;
   while (!signal.aborted) {
-    const text = await screen(request, context).catch((error: unknown) => {
-      if (signal.aborted) return "";
+    const { text } = await screen(request, context).catch((error: unknown) => {
+      if (signal.aborted) return { text: "" };
       // A server that is away for a moment ends no watch; a refusal at the start does.
       if (first || !(error instanceof ApiError)) throw error;
-      return `${explainApiError("read the market", error)}\n`;
+      return { text: `${explainApiError("read the market", error)}\n` };
     });
     if (signal.aborted) break;
     context.world.out(framed(text, context, { first }));
@@ -51,20 +57,40 @@ export async function topCommand(request: TopRequest, context: CommandContext): 
   return 0;
 }
 
-async function screen(request: TopRequest, context: CommandContext): Promise<string> {
-  const { cluster, world, namespace, output, look } = context;
-  const { pods, node, sort, watchMs } = request;
+/** The screen's text; complete when it shows every pod that the user has named. */
+async function screen(
+  request: TopRequest,
+  context: CommandContext,
+): Promise<{ readonly text: string; readonly complete: boolean }> {
+  const { cluster, namespace } = context;
+  const { pods, node, sort } = request;
   const where = namespace.all ? {} : { namespace: namespace.name };
   const onNode = node === undefined ? {} : { node };
   const readings = await readNodes(cluster, { ...where, ...onNode });
   const choice: TopChoice = { ...where, ...onNode, pods, sort };
-  const view = topView(readings, { choice, nowMs: world.clock.wall() });
+  const view = topView(readings, { choice, nowMs: context.world.clock.wall() });
+  const complete = pods.every((name) => view.pods.some(({ pod }) => pod === name));
+  return { text: textOf(view, { request, context }), complete };
+}
+
+function textOf(
+  view: TopView,
+  { request: { watchMs, pods }, context: { world, namespace, output, look } }: {
+    readonly request: TopRequest;
+    readonly context: CommandContext;
+  },
+): string {
   if (output === "json" && watchMs !== undefined) return `${JSON.stringify(view)}\n`;
   const structured = structuredOutput(view, output);
   if (structured !== undefined) return structured;
   const { rows } = world.size();
   const fitted = watchMs !== undefined && world.outIsTerminal ? { ...look, rows } : look;
-  return topScreen(view, { ...fitted, wide: output === "wide", namespaces: namespace.all });
+  return topScreen(view, {
+    ...fitted,
+    wide: output === "wide",
+    namespaces: namespace.all,
+    named: pods.length > 0,
+  });
 }
 
 /** Text on its way to a terminal overwrites the last screen; elsewhere it stands below the last. */

@@ -29,6 +29,28 @@ Deno.test({
 });
 
 Deno.test({
+  name: "topCommand() ends with 1 and a way on when a named pod is not in the market",
+  permissions: "none",
+  async fn() {
+    const scene = coallocScene();
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    scene.agents.push("node-1");
+    scene.views.set("node-1", sampleNodeView([]));
+    assert.equal(await scene.run("top", "web"), 0);
+    scene.out = "";
+    assert.equal(await scene.run("top", "nosuchpod"), 1);
+    assert.match(
+      scene.out,
+      /Pod nosuchpod is not in the market of namespace shop; -A looks in all namespaces, .* explain nosuchpod -n shop/,
+    );
+    assert.doesNotMatch(scene.out, /No pods in the market here/);
+    assert.equal(await scene.run("top", "web", "nosuchpod"), 1);
+    assert.match(scene.out, /^web /m);
+    await scene.close();
+  },
+});
+
+Deno.test({
   name: "topCommand() watches until the user ends it, and draws over the last screen",
   permissions: "none",
   async fn() {

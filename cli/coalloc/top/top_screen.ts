@@ -17,6 +17,8 @@ export interface TopLook extends TerminalLook {
   readonly namespaces?: boolean;
   /** Lines of the screen; pods beyond them are counted, not shown. All of them when absent. */
   readonly rows?: number;
+  /** The user has named the pods, and the notes tell which are missing. @default {false} */
+  readonly named?: boolean;
 }
 
 /** Throttled ms/s above which a pod suffers, and above which it is worth a look. */
@@ -62,7 +64,7 @@ const COLUMNS: readonly TopColumn[] = [
 
 /** The screen, each line ended by a line feed. */
 export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): string {
-  const { rows = Infinity, columns = Infinity } = look;
+  const { rows = Infinity, columns = Infinity, named = false } = look;
   const footer = [
     ...nodes.map((node) => nodeLine(node, { nodes, look })),
     ...notes.map((note) => paint(note, "yellow", look)),
@@ -77,14 +79,14 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
   const room = Math.max(1, rows - height - 4);
   const shown = pods.length > room ? pods.slice(0, room) : pods;
   const more = pods.length - shown.length;
-  const lines = [
-    pods.length === 0
-      ? "No pods in the market here.\n"
-      : textTable(tableOf(shown, { all: pods, look }), look),
+  // Others than the named ones may well be here.
+  const none = named ? "" : "No pods in the market here.\n";
+  const body = [
+    pods.length === 0 ? none : textTable(tableOf(shown, { all: pods, look }), look),
     ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", look) + "\n"]),
-    ...(footer.length === 0 ? [] : ["\n", ...footer.map((line) => `${line}\n`)]),
-  ];
-  return lines.join("");
+  ].join("");
+  const foot = footer.map((line) => `${line}\n`).join("");
+  return body === "" || foot === "" ? body + foot : `${body}\n${foot}`;
 }
 
 /** The table with as many columns as the width has room for. */

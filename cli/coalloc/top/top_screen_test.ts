@@ -118,8 +118,15 @@ Deno.test({
     assert.deepEqual(names({ pods: ["calm"] }), ["calm"]);
     const { notes } = topView(input, { choice: { ...ALL, pods: ["gone"] }, nowMs: NOW });
     assert.deepEqual(notes, [
-      "Pod gone is not in the market; see kubectl coalloc explain gone",
+      "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE tells why",
     ]);
+    const here = { ...ALL, pods: ["gone"], namespace: "shop", node: "node-1" };
+    const view = topView(input, { choice: here, nowMs: NOW });
+    const sentence = "Pod gone is not in the market of namespace shop on node node-1; " +
+      "-A looks in all namespaces, kubectl coalloc explain gone -n shop tells why";
+    assert.deepEqual(view.notes, [sentence]);
+    // Others are in the market here, so it must not be said that none is.
+    assert.equal(topScreen({ ...view, nodes: [] }, { named: true }), `${sentence}\n`);
   },
 });
 

@@ -5,7 +5,6 @@
  * @module
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { MarketReason } from "../../../shared/api/reason.ts";
 import type { Mode } from "../../../shared/market/solver.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
 import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
@@ -33,7 +32,8 @@ export interface TopPod {
   readonly throttledMsPerSecond?: number;
   /** 1/m; null when infinite. */
   readonly price?: number | null;
-  readonly reason?: MarketReason | undefined;
+  /** The market's word; of a later version's agent one that is not known here. */
+  readonly reason?: string | undefined;
 }
 
 /** One node with an agent. CPU in millicores. */
@@ -90,9 +90,7 @@ export function topView(
   const missing = choice.pods.filter((name) => !chosen.some(({ pod }) => pod === name));
   const notes = [
     ...readings.problems,
-    ...missing.map((name) =>
-      `Pod ${name} is not in the market; see kubectl coalloc explain ${name}`
-    ),
+    ...missing.map((name) => missingText(name, choice)),
   ];
   const nodes = readings.views.filter(({ node }) =>
     choice.node === undefined || node === choice.node
@@ -102,6 +100,16 @@ export function topView(
     ageMs: Math.max(0, nowMs - Date.parse(at)),
   })).sort((a, b) => a.node < b.node ? -1 : 1);
   return { pods: chosen.sort(comparator(choice.sort)), nodes, notes };
+}
+
+/** A pod may be missing because it is elsewhere, or because it takes no part. */
+function missingText(name: string, { namespace, node }: TopChoice): string {
+  const explain = `kubectl coalloc explain ${name} -n ${namespace ?? "NAMESPACE"} tells why`;
+  const onNode = node === undefined ? "" : ` on node ${node}`;
+  return namespace === undefined
+    ? `Pod ${name} is not in the market${onNode}; ${explain}`
+    : `Pod ${name} is not in the market of namespace ${namespace}${onNode}; ` +
+      `-A looks in all namespaces, ${explain}`;
 }
 
 function fromAgent(

@@ -74,6 +74,11 @@ function outside(
   { request, limit }: { readonly request: number; readonly limit: number },
 ): string | undefined {
   const most = largestLimit(range, request);
+  // A ratio can't be computed without a request, and a limit below the request is none.
+  if (most < 1) return "the LimitRange asks for a request, there is none";
+  if (request > most) {
+    return `the LimitRange allows a limit of ${most}m, the request is ${request}m already`;
+  }
   if (limit > most) return `the LimitRange allows a limit of ${most}m, it would be ${limit}m`;
   const least = Math.min(request, limit);
   if (least < range.min) return `the LimitRange asks for ${range.min}m, it would be ${least}m`;

@@ -51,8 +51,28 @@ test("decide() keeps to the LimitRange's ratio and to what it allows a pod", () 
   assert.equal(heldBy({ limitRange: cpuRanges({}, { max: 150 }) }), "OutsideLimitRange LimitRange");
 });
 
+test("decide() holds where a LimitRange came that is below the request, or asks for one", () => {
+  const heavy = enforcedContainer({ requestCPU: 200, limitCPU: 300, appliedLimitCPU: 300 });
+  const pod = enforcedPod({ containers: [heavy] });
+  const intents = arbitrate([marketWish(200)]);
+  const limitRange = cpuRanges({ max: 100 });
+  const { changes, reason, message } = decide(
+    MARKET_CHAIN,
+    enforcementInput({ pod, intents, limitRange }),
+  );
+  assert.deepEqual([changes, reason], [[], "LimitRange"]);
+  assert.match(message ?? "", /container app: .* limit of 100m, the request is 200m already/);
+  const { requestCPU: _none, ...bare } = enforcedContainer();
+  const idle = enforcedPod({ containers: [bare] });
+  assert.equal(
+    heldBy({ pod: idle, limitRange: cpuRanges({ ratio: 2 }) }),
+    "OutsideLimitRange LimitRange",
+  );
+});
+
 test("decide() never asks for what the LimitRange forbids", () => {
   const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
+  const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));
   const range = fc.record({
     min: fc.constantFrom(0, 50, 100),
     max: fc.oneof(fc.constant(Infinity), millicores),
@@ -60,7 +80,7 @@ test("decide() never asks for what the LimitRange forbids", () => {
   });
   fc.assert(
     fc.property(
-      fc.array(fc.tuple(millicores, millicores, millicores), { minLength: 1, maxLength: 4 }),
+      fc.array(fc.tuple(requests, millicores, millicores), { minLength: 1, maxLength: 4 }),
       range,
       range,
       (sizes, ofContainer, ofPod) => {
@@ -94,7 +114,9 @@ test("decide() never asks for what the LimitRange forbids", () => {
         );
         const pairs = [...after.map((one) => [one, ofContainer] as const), [total, ofPod] as const];
         for (const [{ request, limit }, { min, max, ratio }] of pairs) {
-          assert.ok(request >= min && limit >= min && limit <= max && limit <= ratio * request);
+          assert.ok(request >= min && limit >= min && limit <= max);
+          assert.ok(ratio === Infinity || limit <= ratio * request);
+          assert.ok(limit >= request && limit >= 1);
         }
       },
     ),

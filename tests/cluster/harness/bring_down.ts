@@ -13,7 +13,7 @@ import { deleteNamespace, namespaceExists, processesInside } from "./namespace.t
 import { killPods, removeCgroups } from "./pod_cgroups.ts";
 import { type Progress, withProgress } from "./progress.ts";
 import { stopComponent } from "./running_component.ts";
-import { readSettings } from "./settings.ts";
+import { removeLeftPolicy } from "./service_policy.ts";
 
 /**
  * Brings a cluster down, in whatever state it is; false when there is none. Goes the way back that
@@ -25,10 +25,15 @@ export async function bringDown(
 ): Promise<boolean> {
   const { stateRoot, name } = instance;
   const known = (await folderEntries(stateRoot)).some((entry) => entry.name === name);
-  if (!known && !await namespaceExists(instance)) return false;
+  await removeLeftPolicy({ stateRoot, progress });
+  if (!known && !await namespaceExists(instance)) {
+    // A file of its name may be left by a restart of the machine.
+    await deleteNamespace(instance);
+    return false;
+  }
   await withProgress(progress, "stopping kubelet and pods", async () => {
     await stopComponent(instance, "kubelet");
-    if (await readSettings(instance) !== undefined) await killPods(instance);
+    await killPods(instance);
     await stopComponent(instance, "containerd");
     await endShims(instance);
   });

@@ -83,7 +83,7 @@ export function parseCommand(
     .action(() => {
       found = { action: "binaries" };
     });
-  sub("status", "what runs; exit code 1 when not all is ready")
+  sub("status", "what runs; exit code 1 when not all is ready, 3 when it is not up at all")
     .option("--json", "as JSON", false)
     .action((options: Named & { json: boolean }) => {
       found = { action: "status", ...options };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { passedOn, restoreControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
 import { readIfThere } from "./daemon.ts";
 import { folderEntries } from "./folder_entries.ts";
 import type { Instance } from "./instance.ts";
@@ -17,6 +18,8 @@ export interface MachineTraces {
   readonly settings: Readonly<Record<string, string>>;
   /** Folders that were not there. */
   readonly absent: readonly string[];
+  /** What the root of cgroup v2 passed on; undefined where there is none. */
+  readonly controllers?: readonly string[];
 }
 
 /** Settings that a kubelet changes. Source: its `setupKernelTunables`. */
@@ -47,6 +50,14 @@ const FOLDERS: readonly string[] = [
   "/run/netns",
 ];
 
+/**
+ * What our kubelet leaves in folders that may not be its own, by folder. Its registry of device
+ * plugins has a fixed path; nothing else of it is outside of its own folder, as no devices are used.
+ */
+const SOCKETS: Readonly<Record<string, string>> = {
+  "/var/lib/kubelet/device-plugins": "/var/lib/kubelet/device-plugins/kubelet.sock",
+};
+
 /** Where they are noted, beside the folders of all instances: it holds until the last one goes. */
 const FILE = "machine-before.json";
 
@@ -61,7 +72,9 @@ export async function noteTraces({ stateRoot }: Instance): Promise<void> {
   }
   const absent: string[] = [];
   for (const folder of FOLDERS) if (!await isThere(folder)) absent.push(folder);
-  await Deno.writeTextFile(file, JSON.stringify({ settings, absent } satisfies MachineTraces));
+  const controllers = await passedOn(UNIFIED_ROOT);
+  const traces = { settings, absent, ...(controllers === undefined ? {} : { controllers }) };
+  await Deno.writeTextFile(file, JSON.stringify(traces satisfies MachineTraces));
 }
 
 /** Reads the note; what is not one counts as nothing to undo. */
@@ -74,7 +87,11 @@ export function parseTraces(text: string): MachineTraces {
     )
     : [];
   const absent = "absent" in value && Array.isArray(value.absent) ? value.absent : [];
+  const controllers = "controllers" in value && Array.isArray(value.controllers)
+    ? { controllers: value.controllers.filter((name) => typeof name === "string") }
+    : {};
   return {
+    ...controllers,
     settings: Object.fromEntries(settings),
     // Only known folders: whatever the file says, nothing else is removed.
     absent: FOLDERS.filter((folder) => absent.includes(folder)),
@@ -88,12 +105,13 @@ export async function removeTraces(instance: Instance): Promise<void> {
   const file = `${instance.stateRoot}/${FILE}`;
   const text = await readIfThere(file);
   if (text === undefined || !await isAlone(instance)) return;
-  const { settings, absent } = parseTraces(text);
+  const { settings, absent, controllers } = parseTraces(text);
   for (const [name, value] of Object.entries(settings)) {
     const path = `/proc/sys/${name}`;
     if ((await readIfThere(path))?.trim() !== value) await Deno.writeTextFile(path, value);
   }
   for (const folder of absent) await removeFolder(folder);
+  if (controllers !== undefined) await restoreControllers(UNIFIED_ROOT, controllers);
   await Deno.remove(file);
 }
 
@@ -102,16 +120,28 @@ async function isAlone({ stateRoot, name }: Instance): Promise<boolean> {
   return entries.every((entry) => !entry.isDirectory || entry.name === name);
 }
 
-/** The kubelet's folder goes with what is in it; the others only when empty. */
+/** A folder goes when it is empty, or has nothing but what our kubelet left: others may use it. */
 async function removeFolder(folder: string): Promise<void> {
-  const inUse = !folder.startsWith("/var/lib/kubelet") && (await folderEntries(folder)).length > 0;
-  if (inUse) return;
+  const socket = SOCKETS[folder];
+  if (socket !== undefined) await removeSocket(socket);
+  if ((await folderEntries(folder)).length > 0) return;
   // `ip netns` mounts its folder onto itself.
   if ((await readMounts()).some(({ path }) => path === folder)) await run(["umount", folder]);
   try {
-    await Deno.remove(folder, { recursive: folder.startsWith("/var/lib/kubelet") });
+    await Deno.remove(folder);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** Removes a socket, unless it is not there or somebody listens on it. */
+async function removeSocket(path: string): Promise<void> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    if (!(error instanceof Deno.errors.ConnectionRefused)) throw error;
+    await Deno.remove(path);
   }
 }
 

@@ -14,6 +14,7 @@ Deno.test({
       // What lies in another one comes before it.
       absent: ["/var/lib/kubelet/device-plugins", "/var/lib/kubelet"],
     });
+    assert.deepEqual(parseTraces(`{"controllers":["cpu",5]}`).controllers, ["cpu"]);
     for (const broken of ["null", "5", "{}", `{"settings":null,"absent":"/"}`]) {
       assert.deepEqual(parseTraces(broken), { settings: {}, absent: [] }, broken);
     }

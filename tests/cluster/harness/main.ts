@@ -1,8 +1,9 @@
 /**
  * A real Kubernetes node for tests, in a network namespace of its own.
  *
- * Exit codes: 0 done, 1 it failed or the cluster is not ready, 2 the command line was wrong; `exec`
- * gives the code of what it runs.
+ * Exit codes: 0 done, 1 it failed or the cluster is up but not all of it ready, 2 the command line
+ * was wrong, 3 asked for its status, the cluster is not up at all; `exec` gives the code of what it
+ * runs.
  *
  * @module
  */
@@ -24,6 +25,9 @@ import { type Progress, seconds } from "./progress.ts";
 import { awaited, startComponent, stopComponent, waitForComponent } from "./running_component.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { run, wholePath } from "./shell.ts";
+
+/** The exit code of `status` where nothing runs that could be ready. */
+const NOT_UP = 3;
 
 const print = (text: string): void => console.log(text);
 const progress: Progress = { say: print, now: () => performance.now() };
@@ -110,7 +114,7 @@ async function status(instance: Instance, { json }: Of<"status">): Promise<numbe
   if (await readSettings(instance) === undefined || !await namespaceExists(instance)) {
     const text = `${instance.name} is not up; bring it up by deno task cluster:up`;
     print(json ? JSON.stringify({ name: instance.name, ready: false, components: [] }) : text);
-    return 1;
+    return NOT_UP;
   }
   if (!await isInside(instance)) {
     return await again(instance, ["status", "--name", instance.name, ...json ? ["--json"] : []]);
@@ -178,7 +182,7 @@ async function elsewhere(command: Command): Promise<number> {
 
 async function expectUp(instance: Instance): Promise<Settings> {
   const settings = await readSettings(instance);
-  if (settings !== undefined) return settings;
+  if (settings !== undefined && await namespaceExists(instance)) return settings;
   throw new Error(`Cannot reach ${instance.name}: it is not up; run deno task cluster:up`);
 }
 

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { instanceNamed } from "./instance.ts";
 import { cgroupMounts, mountsBelow, parseMounts } from "./mounts.ts";
-import { ownedCgroups } from "./pod_cgroups.ts";
 
 const MOUNTS = parseMounts(
   `/dev/vda / ext4 rw 0 0
@@ -25,22 +23,9 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ownedCgroups() of the default instance are kubepods and nothing else of the machine's",
+  name: "cgroupMounts() are those of both versions",
   permissions: "none",
   fn() {
-    const { roots, pods } = ownedCgroups(instanceNamed("coallocator"), cgroupMounts(MOUNTS));
-    assert.deepEqual(roots, ["/sys/fs/cgroup/cpu/kubepods", "/sys/fs/cgroup/unified/kubepods"]);
-    assert.deepEqual(pods, roots);
-  },
-});
-
-Deno.test({
-  name: "ownedCgroups() of another instance are a root of its own, on cgroup v2 alike",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(ownedCgroups(instanceNamed("b"), ["/sys/fs/cgroup"]), {
-      roots: ["/sys/fs/cgroup/coallocator-b"],
-      pods: ["/sys/fs/cgroup/coallocator-b/kubepods"],
-    });
+    assert.deepEqual(cgroupMounts(MOUNTS), ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified"]);
   },
 });

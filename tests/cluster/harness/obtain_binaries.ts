@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
 import {
   BINARIES,
   type Binary,
@@ -13,8 +12,11 @@ import {
   cacheFolder,
   releaseAddress,
 } from "./binary.ts";
+import { download, publishedSum } from "./download.ts";
+import { lockFile } from "./file_lock.ts";
 import { goModule } from "./go_module.ts";
 import { type Progress, withProgress } from "./progress.ts";
+import { putInPlace } from "./put_in_place.ts";
 import { findProgram, isExecutable, run } from "./shell.ts";
 
 /** What is needed to obtain them. */
@@ -25,9 +27,6 @@ export interface ObtainOptions {
   readonly progress: Progress;
 }
 
-/** Long enough for a slow network, short enough to see that there is none. */
-const REACH_MS = 5_000;
-
 /**
  * The paths of all binaries that are needed, `kubectl` among them only when `kubectl` is asked for.
  * Looked for in this order: `KUBEBUILDER_ASSETS`, the cache, dl.k8s.io, a build. Throws an `Error`
@@ -37,21 +36,34 @@ export async function obtainBinaries(
   names: readonly BinaryName[],
   options: ObtainOptions,
 ): Promise<ReadonlyMap<BinaryName, string>> {
-  const paths = new Map<BinaryName, string>();
-  let download = true;
-  for (const binary of BINARIES.filter(({ name }) => names.includes(name))) {
-    const found = await firstExecutable(binaryPaths(binary, options.folders));
-    if (found !== undefined) {
-      paths.set(binary.name, found);
-      continue;
-    }
+  const wanted = BINARIES.filter(({ name }) => names.includes(name));
+  const found = await foundBinaries(wanted, options);
+  if (found.size === wanted.length) return found;
+  // Two builds in one folder would rewrite each other's module.
+  using _lock = await lockFile(`${cacheFolder(options.folders)}/lock`, options);
+  // The other run may have obtained them meanwhile.
+  const paths = new Map(await foundBinaries(wanted, options));
+  let released = true;
+  for (const binary of wanted.filter(({ name }) => !paths.has(name))) {
     const target = `${cacheFolder(options.folders)}/${binary.folder}/${binary.name}`;
     await Deno.mkdir(target.slice(0, target.lastIndexOf("/")), { recursive: true });
-    if (download && binary.released) download = await downloaded(binary, target, options);
+    if (released && binary.released) released = await downloaded(binary, target, options);
     if (!await isExecutable(target)) await build(binary, target, options);
     paths.set(binary.name, target);
   }
   return paths;
+}
+
+async function foundBinaries(
+  binaries: readonly Binary[],
+  { folders }: ObtainOptions,
+): Promise<ReadonlyMap<BinaryName, string>> {
+  const found = new Map<BinaryName, string>();
+  for (const binary of binaries) {
+    const path = await firstExecutable(binaryPaths(binary, folders));
+    if (path !== undefined) found.set(binary.name, path);
+  }
+  return found;
 }
 
 async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
@@ -59,32 +71,26 @@ async function firstExecutable(paths: readonly string[]): Promise<string | undef
   return undefined;
 }
 
-/** Downloads and checks a binary; false, after saying so, when the server is not reached. */
+/** Downloads a binary; false, after saying why, when it can't be had: a build is the other way. */
 async function downloaded(
   binary: Binary,
   target: string,
   { progress }: ObtainOptions,
 ): Promise<boolean> {
+  const { name, version } = binary;
   const address = releaseAddress(binary, Deno.build.arch === "aarch64" ? "arm64" : "amd64");
-  let expected: string;
   try {
-    const answer = await fetch(`${address}.sha256`, { signal: AbortSignal.timeout(REACH_MS) });
-    if (!answer.ok) throw new Error(`Cannot get ${address}.sha256: status ${answer.status}`);
-    expected = (await answer.text()).trim();
+    const sum = await publishedSum(address);
+    await withProgress(
+      progress,
+      `downloading ${name} ${version}`,
+      () => download(address, target, { sum }),
+    );
+    return true;
   } catch (error) {
-    progress.say(`dl.k8s.io is not to be had (${oneLine(error)}); building instead`);
+    progress.say(`dl.k8s.io does not give ${name} (${oneLine(error)}); building instead`);
     return false;
   }
-  await withProgress(progress, `downloading ${binary.name} ${binary.version}`, async () => {
-    const answer = await fetch(address);
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    const actual = createHash("sha256").update(bytes).digest("hex");
-    if (actual !== expected) {
-      throw new Error(`Cannot use ${address}: its SHA-256 is ${actual}, expected ${expected}`);
-    }
-    await putInPlace(target, (file) => Deno.writeFile(file, bytes, { mode: 0o755 }));
-  });
-  return true;
 }
 
 /** Builds with little priority: whatever else the machine does goes first. */
@@ -129,21 +135,6 @@ function goModOf(answer: unknown): string {
     if (typeof answer.GoMod === "string") return answer.GoMod;
   }
   throw new TypeError(`Cannot read the answer of go mod download: ${JSON.stringify(answer)}`);
-}
-
-/** A reader never sees half a file, nor does a run that was broken off leave one. */
-async function putInPlace(
-  target: string,
-  write: (file: string) => Promise<unknown>,
-): Promise<void> {
-  const temporary = `${target}.${Deno.pid}.new`;
-  try {
-    await write(temporary);
-    await Deno.rename(temporary, target);
-  } catch (error) {
-    await Deno.remove(temporary).catch(() => {});
-    throw error;
-  }
 }
 
 function oneLine(error: unknown): string {

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { interruptible } from "./interruptible.ts";
 import { type Progress, withProgress } from "./progress.ts";
+import { removeLeftPolicy, withoutServices } from "./service_policy.ts";
 import { findProgram, isExecutable, run } from "./shell.ts";
 
 /** Packages by the program that tells whether they are there. */
@@ -24,8 +26,13 @@ const CNI_FOLDERS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/li
 
 const CNI_PACKAGE = "containernetworking-plugins";
 
-/** Its presence with exit code 101 keeps packages from starting their services. */
-const POLICY = "/usr/sbin/policy-rc.d";
+/** Where programs are looked for, and what {@linkcode withoutServices} needs. */
+export interface PackageOptions {
+  readonly path: string;
+  /** The folder of all instances. */
+  readonly stateRoot: string;
+  readonly progress: Progress;
+}
 
 /** The packages to install, given the programs that are missing. */
 export function packagesFor(missing: readonly string[]): readonly string[] {
@@ -37,8 +44,9 @@ export function packagesFor(missing: readonly string[]): readonly string[] {
  * programs. Throws an `Error` that names the packages when they can't be installed.
  */
 export async function installPackages(
-  { path, progress }: { readonly path: string; readonly progress: Progress },
+  { path, stateRoot, progress }: PackageOptions,
 ): Promise<{ readonly cniFolder: string }> {
+  await removeLeftPolicy({ stateRoot, progress });
   const missing: string[] = [];
   for (const program of Object.keys(PACKAGES)) {
     if (await findProgram(program, path) === undefined) missing.push(program);
@@ -52,7 +60,13 @@ export async function installPackages(
         `Cannot install ${packages.join(", ")}: there is no apt-get; install them by hand`,
       );
     }
-    await withProgress(progress, `installing ${packages.join(" ")}`, () => aptInstall(packages));
+    // No service is started by it: the cluster starts a containerd of its own.
+    const install = (): Promise<void> =>
+      withoutServices(() => interruptible((signal) => aptInstall(packages, { signal })), {
+        stateRoot,
+        progress,
+      });
+    await withProgress(progress, `installing ${packages.join(" ")}`, install);
   }
   const found = cniFolder ?? await findCNIFolder();
   if (found === undefined) {
@@ -66,21 +80,11 @@ async function findCNIFolder(): Promise<string | undefined> {
   return undefined;
 }
 
-/** No service is started by it: the cluster starts a containerd of its own. */
-async function aptInstall(packages: readonly string[]): Promise<void> {
-  const policy = await denyServices();
-  try {
-    const env = { DEBIAN_FRONTEND: "noninteractive" };
-    await run(["apt-get", "update", "-q"], { env });
-    await run(["apt-get", "install", "-q", "-y", "--no-install-recommends", ...packages], { env });
-  } finally {
-    if (policy) await Deno.remove(POLICY);
-  }
-}
-
-/** Whether the file is ours; the machine's own is left as it is. */
-async function denyServices(): Promise<boolean> {
-  if (await isExecutable(POLICY)) return false;
-  await Deno.writeTextFile(POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755, createNew: true });
-  return true;
+async function aptInstall(
+  packages: readonly string[],
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  const options = { env: { DEBIAN_FRONTEND: "noninteractive" }, signal };
+  await run(["apt-get", "update", "-q"], options);
+  await run(["apt-get", "install", "-q", "-y", "--no-install-recommends", ...packages], options);
 }

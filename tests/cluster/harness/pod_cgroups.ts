@@ -1,39 +1,82 @@
 /**
- * The cgroups that a kubelet made, in every hierarchy that is mounted.
+ * The cgroups that a cluster's kubelet made, and the processes in them. Where no hierarchies are
+ * given, those that are mounted are meant.
  *
  * @module
  */
+import { enableControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
 import { pause, readIfThere, signal } from "./daemon.ts";
 import { folderEntries } from "./folder_entries.ts";
 import type { Instance } from "./instance.ts";
 import { cgroupMounts, readMounts } from "./mounts.ts";
-
-/** The directories of one instance, given where hierarchies are mounted. */
-export function ownedCgroups(
-  { cgroupRoot }: Instance,
-  hierarchies: readonly string[],
-): { readonly roots: readonly string[]; readonly pods: readonly string[] } {
-  // The machine's root is everyone's; a root of the instance's own goes with it.
-  const own = cgroupRoot === "/" ? "" : cgroupRoot;
-  return {
-    roots: hierarchies.map((path) => `${path}${own === "" ? "/kubepods" : own}`),
-    pods: hierarchies.map((path) => `${path}${own}/kubepods`),
-  };
-}
+import { instanceCgroups, ownPodCgroups, podLevels } from "./own_pods.ts";
 
 /** Makes the instance's cgroup root, which the kubelet wants to find. */
 export async function makeCgroupRoot(instance: Instance): Promise<void> {
   if (instance.cgroupRoot === "/") return;
-  for (const hierarchy of cgroupMounts(await readMounts())) {
-    await Deno.mkdir(`${hierarchy}${instance.cgroupRoot}`, { recursive: true });
+  await enableControllers(UNIFIED_ROOT);
+  for (const root of instanceCgroups(instance, await mountedHierarchies()).roots) {
+    await Deno.mkdir(root, { recursive: true });
   }
 }
 
-/** Numbers of all processes in the instance's pods. */
-export async function podProcesses(instance: Instance): Promise<readonly number[]> {
-  const { pods } = ownedCgroups(instance, cgroupMounts(await readMounts()));
+/** Numbers of processes in pods under the same cgroup root that are another kubelet's. */
+export async function foreignPodProcesses(
+  instance: Instance,
+  hierarchies?: readonly string[],
+): Promise<readonly number[]> {
+  const mounted = hierarchies ?? await mountedHierarchies();
+  const all = await processesIn(instanceCgroups(instance, mounted).kubepods);
+  const own = new Set(await ownPodProcesses(instance, mounted));
+  return all.filter((pid) => !own.has(pid));
+}
+
+/** Kills the processes of the instance's pods; resolves when none is left. Throws after 20 s. */
+export async function killPods(instance: Instance): Promise<void> {
+  let pids: readonly number[] = [];
+  for (let tries = 0; tries < 200; tries++) {
+    pids = await ownPodProcesses(instance, await mountedHierarchies());
+    if (pids.length === 0) return;
+    for (const pid of pids) signal(pid, "SIGKILL");
+    await pause(100);
+  }
+  throw new Error(`Cannot end the pods: after 20 s ${pids.join(", ")} still live`);
+}
+
+/**
+ * Removes the instance's cgroups, deepest first, and the levels above its pods unless others' are
+ * in them. Throws the kernel's error when one of its own is in use.
+ */
+export async function removeCgroups(
+  instance: Instance,
+  hierarchies?: readonly string[],
+): Promise<void> {
+  const mounted = hierarchies ?? await mountedHierarchies();
+  const { roots, kubepods } = instanceCgroups(instance, mounted);
+  for (const own of [...await ownPodCgroups(instance, mounted), ...roots]) {
+    for (const each of (await withAllBelow(own)).toReversed()) await removeCgroup(each);
+  }
+  for (const level of kubepods.flatMap(podLevels)) {
+    const inUse = (await folderEntries(level)).some(({ isDirectory }) => isDirectory);
+    // Without pods in it, it is refused only to a process that was put there by hand.
+    if (!inUse) await removeCgroup(level).catch(passOverBusy);
+  }
+}
+
+async function mountedHierarchies(): Promise<readonly string[]> {
+  return cgroupMounts(await readMounts());
+}
+
+async function ownPodProcesses(
+  instance: Instance,
+  hierarchies: readonly string[],
+): Promise<readonly number[]> {
+  return await processesIn(await ownPodCgroups(instance, hierarchies));
+}
+
+async function processesIn(directories: readonly string[]): Promise<readonly number[]> {
   const found = new Set<number>();
-  for (const directory of pods) {
+  for (const directory of directories) {
     for (const each of await withAllBelow(directory)) {
       // A cgroup of threads refuses to be read.
       const text = await readIfThere(`${each}/cgroup.procs`).catch(() => "");
@@ -42,27 +85,6 @@ export async function podProcesses(instance: Instance): Promise<readonly number[
   }
   // The kernel shows 0 for a process of another PID namespace.
   return [...found].filter((pid) => pid > 0);
-}
-
-/** Kills the processes of all pods, and resolves when none is left. Throws after 20 s. */
-export async function killPods(instance: Instance): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const pids = await podProcesses(instance);
-    if (pids.length === 0) return;
-    for (const pid of pids) signal(pid, "SIGKILL");
-    await pause(100);
-  }
-  throw new Error(
-    `Cannot end the pods: after 20 s ${(await podProcesses(instance)).join(", ")} still live`,
-  );
-}
-
-/** Removes the instance's cgroups, deepest first. Throws the kernel's error when one is in use. */
-export async function removeCgroups(instance: Instance): Promise<void> {
-  const { roots } = ownedCgroups(instance, cgroupMounts(await readMounts()));
-  for (const root of roots) {
-    for (const directory of (await withAllBelow(root)).toReversed()) await removeCgroup(directory);
-  }
 }
 
 /** The kernel frees a cgroup some time after its last process. */
@@ -76,6 +98,10 @@ async function removeCgroup(directory: string): Promise<void> {
       await pause(100);
     }
   }
+}
+
+function passOverBusy(error: unknown): void {
+  if (!(error instanceof Deno.errors.Busy)) throw error;
 }
 
 /** The directory and all below it, parents first; itself alone when it is not there. */

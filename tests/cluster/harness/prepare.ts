@@ -13,7 +13,7 @@ import { makeNamespace } from "./namespace.ts";
 import { nodeFiles, type NodeOptions } from "./node_files.ts";
 import { obtainBinaries } from "./obtain_binaries.ts";
 import { installPackages } from "./packages.ts";
-import { makeCgroupRoot, podProcesses } from "./pod_cgroups.ts";
+import { foreignPodProcesses, makeCgroupRoot } from "./pod_cgroups.ts";
 import type { Progress } from "./progress.ts";
 import { runningComponent, stopComponent } from "./running_component.ts";
 import { readSettings, type Settings, writeSettings } from "./settings.ts";
@@ -31,8 +31,10 @@ export interface PrepareOptions {
 /** Makes everything ready to start components. Throws when the machine can't run the cluster. */
 export async function prepare(instance: Instance, options: PrepareOptions): Promise<void> {
   const before = await readSettings(instance);
-  if (before === undefined) await refuseForeignPods(instance);
-  const { cniFolder } = await installPackages(options);
+  // A running kubelet of our own has long shown whether it bears with the other one.
+  if (await runningComponent(instance, "kubelet") === undefined) await refuseForeignPods(instance);
+  const { stateRoot } = instance;
+  const { cniFolder } = await installPackages({ ...options, stateRoot });
   const binaries = await findBinaries(options);
   for (const folder of ["run", "logs", "cni", "pod-logs"]) {
     await Deno.mkdir(`${instance.directory}/${folder}`, { recursive: true });
@@ -74,11 +76,12 @@ export async function findBinaries(
 
 /** Two kubelets can't share one cgroup root: each ends what it takes for the other's orphans. */
 async function refuseForeignPods(instance: Instance): Promise<void> {
-  const pids = await podProcesses(instance);
+  const pids = await foreignPodProcesses(instance);
   if (pids.length === 0) return;
   throw new Error(
     `Cannot bring up ${instance.name}: ${pids.length} processes run in pods under the cgroup ` +
-      `root ${instance.cgroupRoot} already, so another kubelet runs here; choose another --name`,
+      `root ${instance.cgroupRoot} that are not its own, so another kubelet runs here; choose ` +
+      "another --name",
   );
 }
 

@@ -51,6 +51,17 @@ export function podDirectories({ metadata, containers }: Pod): PodDirectories {
   return { version, pod, containers: new Map(entries) };
 }
 
+/** Process 1 of a container of a pod, as this machine numbers it. Throws an `Error` without one. */
+export function processOne(pod: Pod, container: string): number {
+  const directory = podDirectories(pod).containers.get(container) ?? "";
+  const pids = Deno.readTextFileSync(`${directory}/cgroup.procs`).trim().split("\n").map(Number);
+  const first = pids.find((pid) =>
+    /^NSpid:.*\s1$/m.test(Deno.readTextFileSync(`/proc/${pid}/status`))
+  );
+  if (first !== undefined) return first;
+  throw new Error(`Cannot find process 1 of ${pod.metadata.name}/${container} here`);
+}
+
 /** What the kernel holds the pod and its containers to, now. */
 export function enforcedLimits({ version, pod, containers }: PodDirectories): EnforcedLimits {
   const limit = (directory: string): number | undefined => quotaOf(directory, version);
@@ -60,7 +71,13 @@ export function enforcedLimits({ version, pod, containers }: PodDirectories): En
   };
 }
 
-/** The accounts of pod and containers summed, as either level may count the throttling. */
+/** Pod and containers count the same pauses when their counts are this close. */
+const SAME_PAUSES = 0.05;
+
+/**
+ * The accounts of pod and containers: the throttling of the level that counts it, or of both summed
+ * where each counts its own.
+ */
 export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAccount {
   const counters = (directory: string): Map<string, number> =>
     new Map(
@@ -79,7 +96,10 @@ export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAcc
     ? Number(Deno.readTextFileSync(`${pod.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
     : (counters(pod).get("usage_usec") ?? 0) / 1e3;
   const inside = [...containers.values()].reduce((sum, directory) => sum + throttled(directory), 0);
-  return { throttledMs: throttled(pod) + inside, usageMs };
+  const outside = throttled(pod);
+  const larger = Math.max(outside, inside);
+  const same = Math.abs(outside - inside) <= SAME_PAUSES * larger;
+  return { throttledMs: same ? larger : outside + inside, usageMs };
 }
 
 /** Millicores of a cgroup's quota; undefined without one. */

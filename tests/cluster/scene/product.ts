@@ -28,10 +28,17 @@ export async function podsOf(
   return listOf(answer["items"]).map(parsePod).filter(({ metadata }) => !metadata.terminating);
 }
 
+/** Who holds the leader's Lease: a pod's name and an identity of one of its lives; or empty. */
+export async function leaseHolder(
+  { connection }: Pick<RealNode, "connection">,
+): Promise<string> {
+  return parseLease(await connection.request({ path: `${LEASES}/mbcas-controller` })).holder;
+}
+
 /** Name of the pod that leads; undefined while none does. */
 export async function leader(node: Pick<RealNode, "connection">): Promise<string | undefined> {
-  const path = `${LEASES}/mbcas-controller`;
-  const { holder } = parseLease(await node.connection.request({ path }));
+  const holder = await leaseHolder(node);
+  if (holder === "") return undefined;
   const pods = await podsOf(node, "mbcas-controller");
   return pods.find(({ metadata }) => holder.startsWith(metadata.name))?.metadata.name;
 }

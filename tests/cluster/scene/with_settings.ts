@@ -18,7 +18,13 @@ export async function withSettings(
     ...["get", "configmap", "mbcas-config", "-n", PRODUCT_NAMESPACE],
     ...["-o", "jsonpath={.data.config\\.yaml}"],
   ]);
-  await apply(stringify(settings));
+  try {
+    await apply(stringify(settings));
+  } catch (error) {
+    // Whatever comes next must not run under half of them.
+    await apply(before);
+    throw error;
+  }
   return { [Symbol.asyncDispose]: () => apply(before) };
 }
 

@@ -1,0 +1,96 @@
+/**
+ * Checks the words of a command before a cluster is needed: a wrong command line is told as such also
+ * where no cluster can be reached.
+ *
+ * @module
+ */
+import type { CommandContext } from "./command_context.ts";
+import type { Call } from "./command_line.ts";
+import { explainCommand } from "./explain/explain_command.ts";
+import { podWord } from "./pod_word.ts";
+import type { PodName } from "./ports.ts";
+import type { LimitWish } from "./resize/limit_wish.ts";
+import { resizeCommand } from "./resize/resize_command.ts";
+import { restoreCommand } from "./restore/restore_command.ts";
+import type { RestoreTarget } from "./restore/switch_off.ts";
+import { topCommand } from "./top/top_command.ts";
+import type { TopOrder } from "./top/top_view.ts";
+import { versionCommand } from "./version_command.ts";
+
+/** What is wrong with the command line beyond single flags. */
+export class UsageProblem extends Error {
+  override readonly name = "UsageProblem";
+}
+
+/** A command that only needs a cluster; resolves with the exit code. */
+export type CheckedCommand = (context: CommandContext) => Promise<number>;
+
+/** What the words name, once the namespace of the context is known. */
+type Named<T> = (context: CommandContext) => T;
+
+/** The command of the call. Throws a {@linkcode UsageProblem}. */
+export function checkedCommand(call: Call): CheckedCommand {
+  const { name, words, flags } = call;
+  const timeoutMs = Number(flags.timeout);
+  const dryRun = flags.dryRun === true;
+  switch (name) {
+    case "top": {
+      const request = {
+        pods: words,
+        sort: flags.sort as TopOrder,
+        ...(flags.node === undefined ? {} : { node: String(flags.node) }),
+        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
+      };
+      return (context) => topCommand(request, context);
+    }
+    case "explain": {
+      const pod = podOf(words[0]);
+      const container = flags.container === undefined ? {} : { container: String(flags.container) };
+      return (context) => explainCommand({ pod: pod(context), ...container }, context);
+    }
+    case "restore": {
+      const target = restoreTarget(call);
+      const yes = flags.yes === true;
+      return (context) =>
+        restoreCommand({ target: target(context), dryRun, yes, timeoutMs }, context);
+    }
+    case "resize": {
+      const pod = podOf(words[0]);
+      const wishes = flags.cpuLimit as readonly LimitWish[];
+      return (context) => resizeCommand({ pod: pod(context), wishes, dryRun, timeoutMs }, context);
+    }
+    default:
+      return versionCommand;
+  }
+}
+
+function podOf(word: string | undefined): Named<PodName> {
+  const pod = podWord(word ?? "");
+  if (pod === undefined) throw new UsageProblem(`Cannot find pod: "${word}" is no name of a pod`);
+  return ({ namespace, cluster }) => {
+    const usual = namespace.all ? cluster.defaultNamespace : namespace.name;
+    return { namespace: pod.namespace ?? usual, name: pod.name };
+  };
+}
+
+/** One of a pod, a named namespace, all: nobody should lose a namespace to a forgotten word. */
+function restoreTarget({ words, flags }: Call): Named<RestoreTarget> {
+  const [word] = words;
+  const all = flags.all === true || flags.allNamespaces === true;
+  if (word !== undefined && all) {
+    throw new UsageProblem(`Cannot restore: pod "${word}" and --all exclude each other`);
+  }
+  if (word !== undefined) {
+    const pod = podOf(word);
+    return (context) => ({ kind: "pod", pod: pod(context) });
+  }
+  if (all && flags.namespace !== undefined) {
+    throw new UsageProblem("Cannot restore: --namespace and --all exclude each other");
+  }
+  if (all) return () => ({ kind: "all" });
+  if (flags.namespace === undefined) {
+    throw new UsageProblem("Cannot restore: name a pod, or give -n NAMESPACE or --all");
+  }
+  const namespace = String(flags.namespace);
+  return () => ({ kind: "namespace", namespace });
+}

@@ -1,0 +1,64 @@
+/**
+ * From arguments to the command that they name. Pure.
+ *
+ * @module
+ */
+import { CommanderError } from "commander";
+import { coallocCommand } from "./coalloc_command.ts";
+
+/** A command as the command line names it. */
+export interface Call {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+/** What to print instead of running a command: help, a version, or what is wrong. */
+export interface PlainAnswer {
+  readonly text: string;
+  readonly exitCode: 0 | 2;
+}
+
+/** Where the command line is explained. */
+export const SEE_HELP = "see kubectl coalloc --help";
+
+/** Reads the command line; without words, its help is the answer. */
+export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
+  let text = "";
+  let call: Call | undefined;
+  const root = coallocCommand((name, { words, flags }) => {
+    call = { name, words, flags };
+  });
+  for (const command of [root, ...root.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (part) => text += part,
+      writeErr: () => {},
+      // Without these the library asks the environment.
+      getOutHelpWidth: () => 96,
+      getErrHelpWidth: () => 96,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  }
+  // Task runners hand a "--" on.
+  const words = args[0] === "--" ? args.slice(1) : args;
+  if (words.length === 0) return { text: root.helpInformation(), exitCode: 0 };
+  try {
+    root.parse([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { text, exitCode: 0 };
+    const sentence = sentenceOf(error, root.args);
+    return { text: `Cannot run kubectl coalloc: ${sentence}; ${SEE_HELP}\n`, exitCode: 2 };
+  }
+  return call ?? { text: root.helpInformation(), exitCode: 0 };
+}
+
+function sentenceOf({ code, message }: CommanderError, words: readonly string[]): string {
+  // The library's answer to flags alone, and to help for an unknown command, is the help as an error.
+  if (code === "commander.help") {
+    const [, topic] = words;
+    return topic === undefined ? "no command is named" : `unknown command '${topic}'`;
+  }
+  return message.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
+}

@@ -1,0 +1,53 @@
+/**
+ * Ctrl-C as an abort signal.
+ *
+ * @module
+ */
+
+/** Listens for Ctrl-C. */
+export interface Interrupt {
+  /** Aborted by the first Ctrl-C. The second ends the program at once, whatever is under way. */
+  readonly signal: AbortSignal;
+  /**
+   * Runs a job that blocks, as a question does. No listener could run meanwhile, so that Ctrl-C would
+   * do nothing; without one it ends the program.
+   */
+  unheard<T>(job: () => T): T;
+  /** Ends the listening. */
+  end(): void;
+}
+
+/** Where signals come from. */
+export type SignalSource = Pick<typeof Deno, "addSignalListener" | "removeSignalListener">;
+
+/** Begins to listen; `Deno` is the source outside of tests. */
+export function listenForInterrupt(source: SignalSource): Interrupt {
+  const stopping = new AbortController();
+  let listening = false;
+  const stop = (): void => {
+    stopping.abort();
+    end();
+  };
+  const begin = (): void => {
+    if (listening || stopping.signal.aborted) return;
+    source.addSignalListener("SIGINT", stop);
+    listening = true;
+  };
+  const end = (): void => {
+    if (listening) source.removeSignalListener("SIGINT", stop);
+    listening = false;
+  };
+  begin();
+  return {
+    signal: stopping.signal,
+    unheard(job) {
+      end();
+      try {
+        return job();
+      } finally {
+        begin();
+      }
+    },
+    end,
+  };
+}

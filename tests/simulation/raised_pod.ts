@@ -1,0 +1,47 @@
+/**
+ * A pod in the market, and the hands that take it out, back in, or set its limit.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { MANAGED } from "../../shared/actuation/scope.ts";
+import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { settleVirtually } from "../contract/settle_virtually.ts";
+import type { ControllerScene } from "./controller_scene.ts";
+
+function labelled(pod: Pod, word: string): Pod {
+  const { metadata } = pod;
+  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
+}
+
+/** The pod with the word that takes it out of the market. */
+export function optOut(pod: Pod): Pod {
+  return labelled(pod, "false");
+}
+
+/** The pod with the word that takes it in. */
+export function optIn(pod: Pod): Pod {
+  return labelled(pod, "true");
+}
+
+/** Makes pod `web` and waits until the market has raised its limit from 200 m to 300 m. */
+export async function raisedPod(scene: ControllerScene): Promise<void> {
+  scene.createPod("web");
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+}
+
+/** Somebody else sets the limit of container `app` of pod `web`, m. */
+export async function setByHand(scene: ControllerScene, limitCPU: number): Promise<void> {
+  const { uid, namespace, name } = scene.pod("web").metadata;
+  const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
+  const resizer = scene.api.podResizer("kubectl-patch");
+  await settleVirtually(scene.clock, resizer.resize(namespace, name, patch));
+}
+
+/** The own limit of container `app` of pod `web`, as recorded. */
+export function ownOnRecord(scene: ControllerScene): string | undefined {
+  return scene.allocation("web")?.status?.originalLimits?.[0]?.cpu;
+}
