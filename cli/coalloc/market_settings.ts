@@ -25,11 +25,6 @@ export function marketSettings(text: string): ScopeSettings {
   };
 }
 
-/** True when the text switches the market off. */
-export function isMarketOff(text: string): boolean {
-  return !marketSettings(text).market;
-}
-
 function yamlOf(text: string): unknown {
   try {
     return parse(text);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_MARKET_SETTINGS, isMarketOff, marketSettings } from "./market_settings.ts";
+import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -23,14 +23,14 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isMarketOff() knows the short form and the long one",
+  name: "marketSettings() knows the short form and the long one",
   permissions: PURE,
   fn() {
     for (const text of ["market: off", "market: false", "market:\n  enabled: false\n"]) {
-      assert.equal(isMarketOff(text), true, text);
+      assert.equal(marketSettings(text).market, false, text);
     }
     for (const text of ["market: on", "market: {}", "market:\n  enabled: on\n"]) {
-      assert.equal(isMarketOff(text), false, text);
+      assert.equal(marketSettings(text).market, true, text);
     }
   },
 });

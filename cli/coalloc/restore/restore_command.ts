@@ -4,7 +4,6 @@
  * @module
  */
 import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
@@ -16,8 +15,7 @@ import { awaitRelease } from "./release.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { planText, resultLine, summaryText } from "./restore_text.ts";
-import { isMarketOff } from "../market_settings.ts";
-import { type RestoreTarget, saysNo, switchOff } from "./switch_off.ts";
+import { type RestoreTarget, switchOff } from "./switch_off.ts";
 
 /** What the user asked for. */
 export interface RestoreRequest {
@@ -41,8 +39,7 @@ export async function restoreCommand(
   const { reader } = cluster;
   // What the limits were is read before the switch: a controller removes an allocation it is done with.
   const { pods, allocations } = await gather(target, reader);
-  const known = await withTemplates(restorePlans(pods, allocations), reader);
-  const plans = await withoutEarlier(known, { target, reader });
+  const plans = await withTemplates(restorePlans(pods, allocations), reader);
   if (dryRun) {
     world.out(structuredOutput(planData(plans), output) ?? planText(target, plans));
     return plans.unrecorded.length === 0 ? 0 : 1;
@@ -158,36 +155,6 @@ async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promis
     })),
     untouched: plans.untouched,
   };
-}
-
-/**
- * A controller removes the allocation of a pod that it has restored, and the pod's limits keep its
- * name. So a pod without a record that was out of the market before this run has its own limits.
- */
-async function withoutEarlier(
-  plans: RestorePlans,
-  { target, reader }: { readonly target: RestoreTarget; readonly reader: ClusterReader },
-): Promise<RestorePlans> {
-  if (plans.unrecorded.length === 0) return plans;
-  const marketWasOff = target.kind === "all" && await isOffAlready(reader);
-  const left = await inParallel(plans.unrecorded, async ({ pod }) => {
-    const namespace = await reader.namespace(pod.metadata.namespace);
-    const wasOut = saysNo(pod) || (namespace !== undefined && saysNo(namespace));
-    return wasOut || marketWasOff ? [] : [{ pod }];
-  });
-  const unrecorded = left.flat();
-  const earlier = plans.unrecorded.length - unrecorded.length;
-  return { ...plans, unrecorded, untouched: plans.untouched + earlier };
-}
-
-/** Not everybody may read the settings; a market that may be on asks for more care. */
-async function isOffAlready(reader: Pick<ClusterReader, "settingsText">): Promise<boolean> {
-  try {
-    return isMarketOff(await reader.settingsText() ?? "");
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return false;
-    throw error;
-  }
 }
 
 /** One pod is what the user typed; many are asked for. */
