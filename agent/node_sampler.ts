@@ -44,7 +44,7 @@ export interface NodeSamplerOptions {
 export interface SampleOptions {
   /**
    * Hex ids of containers whose quota is about to change: it is read at each look, those of others
-   * that are far from their quota every 5 s. @default {none}
+   * that are far from their quota every 15 s. @default {none}
    */
   readonly unsettled?: Iterable<string>;
 }

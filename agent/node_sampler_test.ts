@@ -121,6 +121,36 @@ test("sample() lists directories once a second, and once for an id that is nowhe
   assert.equal(listed(2250, [ID.cold, ID.pause]), 1);
 });
 
+test("sample() does not list again where a count tells that nothing came or went", () => {
+  const tree = createMemoryTree();
+  put(tree, HOT);
+  let listings = 0;
+  const counting: CgroupTree = {
+    ...tree,
+    childCount: (directory) => tree.children(directory)?.length,
+    children: (directory) => {
+      if (directory === "kubepods") listings++;
+      return tree.children(directory);
+    },
+  };
+  const sampler = createNodeSampler({ tree: counting, cores: 2 });
+  const listed = (at: number) => {
+    listings = 0;
+    sampler.sample(at, NONE);
+    return listings > 0;
+  };
+  assert.deepEqual([0, 1000, 2000, 3000].map(listed), [true, false, false, false]);
+  put(tree, `kubepods/pod${OTHER}/${ID.cold}`, { quota: "20000" });
+  assert.equal(listed(4000), true);
+  assert.equal(sampler.pods().length, 2);
+  assert.equal(listed(5000), true, "the containers of a new pod appear one by one");
+  assert.equal(listed(33_000), true, "now and then all is listed, whatever is counted");
+  assert.deepEqual([34_500, 35_500].map(listed), [false, false]);
+  tree.remove(`kubepods/pod${OTHER}`);
+  assert.equal(listed(36_500), true);
+  assert.equal(sampler.pods().length, 1);
+});
+
 test("sample() looks at calm pods every 250 ms only, and at busy ones each time", () => {
   const { tree, sampler } = node();
   const cold = `kubepods/pod${OTHER}/${ID.cold}`;

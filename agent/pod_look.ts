@@ -31,14 +31,14 @@ import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.
  * All counters of a pod and the quotas in it are read this often; those of a pod outside of the
  * market more often, since they make up its usage window.
  */
-const THOROUGH_MS = { managed: 5000, unmanaged: 1000 } as const;
+const THOROUGH_MS = { managed: 15_000, unmanaged: 1000 } as const;
 /** Thorough looks are spread over this many looks, so that no single one does all the work. */
-const PHASES = 20;
+const PHASES = 60;
 /**
  * A container without a quota is read at thorough looks, and this often where it used something the
  * last time.
  */
-const UNLIMITED_MS = { used: 1000, unused: 2 * THOROUGH_MS.managed } as const;
+const UNLIMITED_MS = { used: 1000, unused: 10_000 } as const;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
 /**

@@ -12,8 +12,10 @@ import type { CgroupFiles } from "../shared/cgroup/cgroup_files.ts";
 import type { CgroupLayout } from "../shared/cgroup/layout.ts";
 import {
   type ContainerCgroup,
+  countPodPlaces,
   listContainers,
   listPodDirectories,
+  listPodPlaces,
   listPods,
 } from "../shared/cgroup/pod_cgroups.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
@@ -67,6 +69,9 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
   let seen: ReadonlySet<string> = missing;
   let first = true;
   let version = 0;
+  let places: readonly string[] = [];
+  let counts: readonly number[] | undefined;
+  let youngUntil = -Infinity;
 
   const remove = (uid: string, pod: WatchedPod): void => {
     version++;
@@ -97,6 +102,7 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
         ...(directory === undefined ? {} : { directory }),
       });
       pods.set(uid, pod);
+      youngUntil = Math.max(youngUntil, foundAt + YOUNG_MS);
       if (directory !== undefined) directories.set(uid, directory);
     }
     for (const id of pod.containers.keys()) if (podOf.get(id) === pod) podOf.delete(id);
@@ -105,13 +111,29 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
     listed(pod, at);
   };
 
+  /** Notes by what a change of the pods' directories could be told. */
+  const note = (): void => {
+    if (tree.childCount === undefined) return;
+    places = listPodPlaces(tree, layout);
+    counts = countPodPlaces(tree, layout, places);
+  };
+
+  /** Whether as many pods are there as when they were last listed, and none needs another look. */
+  const isAsNoted = (at: number): boolean => {
+    if (counts === undefined || at < youngUntil) return false;
+    const now = countPodPlaces(tree, layout, places);
+    return now !== undefined && now.every((count, i) => count === counts?.[i]);
+  };
+
   const listAll = (at: number): void => {
     fullScanAt = at;
+    note();
     const found = new Map(listPods(tree, layout).map((pod) => [pod.uid, pod]));
     for (const [uid, pod] of [...pods]) {
       if (!isSame(uid, found.get(uid)?.directory, found.has(uid))) remove(uid, pod);
     }
     for (const [uid, { directory, containers }] of found) {
+      if (isKnown(pods.get(uid), containers)) continue;
       put(uid, { at, directory, found: containers });
     }
   };
@@ -130,6 +152,7 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
   };
 
   const listNew = (at: number): void => {
+    note();
     const found = new Map(
       listPodDirectories(tree, layout).map(({ uid, directory }) => [uid, directory]),
     );
@@ -171,9 +194,16 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
       if (!due && !asked) return;
       scannedAt = at;
       if (full || asked) listAll(at);
-      else listNew(at);
+      else if (!isAsNoted(at)) listNew(at);
+      else return;
       first = false;
       missing = new Set([...wanted].filter((id) => !podOf.has(id)));
     },
   };
+}
+
+/** Whether a pod is known with just these containers. */
+function isKnown(pod: WatchedPod | undefined, found: readonly ContainerCgroup[]): boolean {
+  return pod !== undefined && pod.containers.size === found.length &&
+    found.every(({ id }) => pod.containers.has(id));
 }

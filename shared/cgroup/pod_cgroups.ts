@@ -65,6 +65,29 @@ export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodD
   return pods;
 }
 
+/** The directories in which pods' cgroups stand, as one listing found them. */
+export function listPodPlaces(tree: CgroupTree, layout: CgroupLayout): string[] {
+  return layout.roots.flatMap((root) => {
+    const levels = childrenOf(root, { tree, layout }).filter(isQosLevel);
+    return [root, ...levels.map((level) => joinPath(root, level))];
+  });
+}
+
+/** How many directories there are in each place; undefined where the tree can't tell. */
+export function countPodPlaces(
+  tree: CgroupTree,
+  layout: CgroupLayout,
+  places: readonly string[],
+): number[] | undefined {
+  const counts: number[] = [];
+  for (const place of places) {
+    const count = tree.childCount?.(joinPath(layout.cpu, place));
+    if (count === undefined) return undefined;
+    counts.push(count);
+  }
+  return counts;
+}
+
 /** The containers in a pod's cgroup. */
 export function listContainers(
   tree: CgroupTree,
