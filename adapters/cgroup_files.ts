@@ -37,8 +37,11 @@ export function openCgroupTree(
   const buffer = new Uint8Array(BUFFER_BYTES);
   const decoder = new TextDecoder();
   let opened: string | undefined;
+  /** Files closed so far: until it grows, an open file that somebody holds is still open. */
+  let closed = 0;
 
   const closeFile = (path: string): void => {
+    closed++;
     files.get(path)?.close();
     files.delete(path);
     if (opened === path) opened = undefined;
@@ -55,8 +58,7 @@ export function openCgroupTree(
   };
 
   /** Fills the buffer; undefined when the file is gone. */
-  const fill = (path: string): number | undefined => {
-    const file = files.get(path) ?? openFile(path);
+  const fill = (path: string, file = files.get(path) ?? openFile(path)): number | undefined => {
     if (file === undefined) return undefined;
     let length: number;
     // No closure here: there are hundreds of reads a second.
@@ -101,6 +103,19 @@ export function openCgroupTree(
     counter(path) {
       const length = fill(path);
       return length === undefined ? undefined : digits(buffer, length);
+    },
+    openCounter(path) {
+      let file: Deno.FsFile | undefined;
+      let closedBefore = -1;
+      return () => {
+        if (closed !== closedBefore) {
+          file = files.get(path) ?? openFile(path);
+          closedBefore = closed;
+        }
+        if (file === undefined) return undefined;
+        const length = fill(path, file);
+        return length === undefined ? undefined : digits(buffer, length);
+      };
     },
     release,
     [Symbol.dispose]: () => release(""),

@@ -90,3 +90,26 @@ Deno.test("childCount() counts directories without listing them, where the file 
     await Deno.remove(root, { recursive: true });
   }
 });
+
+Deno.test("openCounter() reads anew each time, after a release too, and not what is gone", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const file = `${root}/pod/usage`;
+    await Deno.mkdir(`${root}/pod`);
+    await Deno.writeTextFile(file, "41\n");
+    using tree = openCgroupTree(root, { maxOpenFiles: 2 });
+    const read = tree.openCounter?.("pod/usage");
+    assert.equal(read?.(), 41);
+    await Deno.writeTextFile(file, "42\n");
+    assert.equal(read?.(), 42);
+    tree.release("pod");
+    assert.equal(read?.(), 42);
+    await Deno.writeTextFile(file, "lots");
+    assert.ok(Number.isNaN(read?.()));
+    tree.release("");
+    await Deno.remove(file);
+    assert.equal(read?.(), undefined);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
+import { CALM_SAMPLE_MS } from "./calm_look.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 
 const ID = "a".repeat(64);
@@ -36,12 +37,14 @@ function node({ counter = true } = {}) {
     return tree.read(file);
   };
   const watched: CgroupTree = { ...tree, read };
+  const counterOf = (file: string): number | undefined => {
+    const text = read(file);
+    return text === undefined ? undefined : Number(text);
+  };
   const fast: CgroupTree = {
     ...watched,
-    counter: (file) => {
-      const text = read(file);
-      return text === undefined ? undefined : Number(text);
-    },
+    counter: counterOf,
+    openCounter: (file) => () => counterOf(file),
   };
   put(POD);
   put(`${POD}/${ID}`);
@@ -73,7 +76,8 @@ test("lookAtCalm() reads one counter of a pod that is far from its quota", () =>
   const sample = look(8000, { usage: 80 });
   assert.deepEqual(reads, ["cpuacct.usage"]);
   const { usage, heldBack, quota } = sample ?? {};
-  assert.deepEqual([sample?.at, usage, heldBack, quota], [8000, 10, 0, 200]);
+  assert.deepEqual([usage, heldBack, quota], [10, 0, 200]);
+  assert.ok(8000 - (sample?.at ?? 0) < CALM_SAMPLE_MS, "it is told once a second");
 });
 
 test("lookAtCalm() leaves a burst, a reset and a vanished file to the whole look", () => {
@@ -87,10 +91,13 @@ test("lookAtCalm() leaves a burst, a reset and a vanished file to the whole look
   assert.equal(look(1000, { usage: 2 }), undefined, "the counter went back");
 });
 
-test("lookAtCalm() gives what the whole look gives", () => {
+test("lookAtCalm() tells once a second what the whole look tells each time, and bursts at once", () => {
   const [short, long] = [node(), node({ counter: false })];
   let usage = 0;
   let throttled = 0;
+  const told = { calm: 0, whole: 0, heldBack: 0 };
+  let heldBack = 0;
+  const usedMs: { readonly at: number; readonly ms: number }[] = [];
   for (let step = 0; step < 200; step++) {
     const at = step * 250;
     // Idle, then more and more, then held back, over and over.
@@ -98,8 +105,25 @@ test("lookAtCalm() gives what the whole look gives", () => {
     usage += millicores / 4;
     if (millicores > 150) throttled += 60;
     const group = { usage, throttled, periods: Math.floor(throttled / 30) };
-    assert.deepEqual(short.look(at, group), long.look(at, group), `at ${at}`);
+    const [sample, whole] = [short.look(at, group), long.look(at, group)];
+    if (whole !== undefined) usedMs.push({ at, ms: whole.usage * whole.intervalMs / 1000 });
+    heldBack += whole?.heldBack ?? 0;
+    if (sample?.at !== at || whole === undefined) continue;
+    told.heldBack += whole.heldBack;
+    if (sample.intervalMs === whole.intervalMs) {
+      assert.deepEqual(sample, whole, `at ${at}`);
+      told.whole++;
+      continue;
+    }
+    told.calm++;
+    assert.equal(whole.heldBack, 0, "what is held back is never told late");
+    assert.ok(sample.intervalMs <= CALM_SAMPLE_MS, `${sample.intervalMs}`);
+    const inIt = usedMs.filter((one) => one.at > at - sample.intervalMs && one.at <= at);
+    const sum = inIt.reduce((total, { ms }) => total + ms, 0);
+    assert.ok(Math.abs(sample.usage * sample.intervalMs / 1000 - sum) < 1e-6, `at ${at}`);
   }
+  assert.ok(told.calm > 10 && told.whole > 20 && told.heldBack > 0, JSON.stringify(told));
+  assert.equal(told.heldBack, heldBack, "nothing that is held back goes untold");
 });
 
 test("lookAtCalm() notices within a look that a container is gone", () => {

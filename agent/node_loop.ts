@@ -20,6 +20,7 @@ import { readSeats, type RoundResult, runRound } from "./market_round.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { createSeating, type Table } from "./seating.ts";
+import type { Seat } from "./seats.ts";
 
 /**
  * Looks at the node's cgroups; `named` are the hex ids of the containers that take part, `unsettled`
@@ -133,7 +134,8 @@ async function rounds(
         ...(reserve === undefined ? {} : { reserve }),
       });
       const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
-      const read = readSeats(table.seats, { sample, book, context });
+      const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
+      const read = readSeats(seats, { sample, book, context });
       busy = read.busy;
       if (read.urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
         cleared = { at: now, table };
@@ -150,6 +152,20 @@ async function rounds(
     }
     await clock.sleep(busy ? busySampleMs : sampleMs, signal);
   }
+}
+
+/** The seats of the containers that a look has renewed. */
+function freshSeats(
+  { seats, byContainer }: Table,
+  { fresh }: Pick<NodeSample, "fresh">,
+): readonly Seat[] {
+  if (fresh === undefined) return seats;
+  const found: Seat[] = [];
+  for (let i = 0; i < fresh.length; i++) {
+    const seat = byContainer.get(fresh[i]?.containerID ?? "");
+    if (seat !== undefined) found.push(seat);
+  }
+  return found;
 }
 
 /** Time in which API, controller and kubelet put a change into force, if they do. */

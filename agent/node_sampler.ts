@@ -55,8 +55,8 @@ export interface NodeSampler {
   /**
    * The node at a monotonic time. `managed` holds the hex ids of the containers that the bounds
    * name. A container that was not looked at this time keeps its last sample, with that one's `at`;
-   * one without two trustworthy looks is missing. The map is the same at each look: what a caller
-   * wants to keep, it copies. Throws what the tree throws.
+   * one without two trustworthy looks is missing. Map and list are the same at each look: what a
+   * caller wants to keep, it copies. Throws what the tree throws.
    */
   sample(at: number, managed: ReadonlySet<string>, options?: SampleOptions): NodeSample;
   /** The pods as the last look found them. */
@@ -100,6 +100,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   });
 
   const samples = new Map<string, ContainerSample>();
+  const fresh: ContainerSample[] = [];
   let known = register.version;
   let unmanaged:
     | { readonly named: ReadonlySet<string>; readonly at: number; readonly millicores: number }
@@ -111,13 +112,18 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     if (outcome === "calm") {
       for (let i = 0; i < limited.length; i++) {
         const container = limited[i];
-        if (container?.sample !== undefined) samples.set(container.id, container.sample);
+        if (container?.sample === undefined) continue;
+        samples.set(container.id, container.sample);
+        fresh.push(container.sample);
       }
       return;
     }
     for (const { id, sample } of containers.values()) {
       if (sample === undefined) samples.delete(id);
-      else samples.set(id, sample);
+      else {
+        samples.set(id, sample);
+        fresh.push(sample);
+      }
     }
   };
 
@@ -134,6 +140,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     layout,
     sample(at, managed, { unsettled = [] } = {}) {
       named = managed;
+      fresh.length = 0;
       register.refresh(at, managed);
       const context: LookContext = { ...fixed, at, named };
       if (register.version !== known) list();
@@ -151,20 +158,21 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         const calm = ON_TIME * (isIn ? calmMs : strangerMs);
         if (isTooSoon(pod, { at, ms: pod.restless ? SHORTEST_INTERVAL_MS : calm })) continue;
         const outcome = lookAtPod(pod, context, { managed: isIn });
+        if (outcome === "quiet") continue;
         if (outcome === "gone") register.relist(pod, at);
         show(pod, outcome);
       }
       if (register.version !== known) list();
-      const fresh = unmanaged?.named === named && at >= unmanaged.at &&
+      const isKnown = unmanaged?.named === named && at >= unmanaged.at &&
         at - unmanaged.at < RENEWED_MS * ON_TIME;
-      if (!fresh || unmanaged === undefined) {
+      if (!isKnown || unmanaged === undefined) {
         let millicores = 0;
         for (const pod of register.pods.values()) {
           millicores += unmanagedShare(pod, { at, named }).millicores;
         }
         unmanaged = { named, at, millicores };
       }
-      return { at, containers: samples, unmanaged: unmanaged.millicores };
+      return { at, containers: samples, fresh, unmanaged: unmanaged.millicores };
     },
     pods: () => [...register.pods.values()],
     close: () => tree.release(""),

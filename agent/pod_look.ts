@@ -42,10 +42,10 @@ const UNLIMITED_MS = { used: 1000, unused: 10_000 } as const;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
 /**
- * How a look ended: only the containers with a quota were read, all that were due, or a cgroup was
- * gone, so that the pod's directory should be listed again.
+ * How a look ended: there is nothing to tell, only the containers with a quota were sampled, all that
+ * were due, or a cgroup was gone, so that the pod's directory should be listed again.
  */
-export type LookOutcome = "calm" | "whole" | "gone";
+export type LookOutcome = "quiet" | "calm" | "whole" | "gone";
 
 /** A container and what one look found of it. */
 interface Looked {
@@ -92,7 +92,10 @@ export function lookAtPod(
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
-  if (!thorough && lookAtCalm(pod, context)) return "calm";
+  if (!thorough) {
+    const outcome = lookAtCalm(pod, context);
+    if (outcome !== "not calm") return outcome;
+  }
   const before = pod.lookedAt;
   pod.lookedAt = at;
   const looked: Looked[] = [];
@@ -286,6 +289,7 @@ function settle(pod: WatchedPod): void {
     pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, dueAt);
   }
   pod.limited = limited;
+  pod.sampledAt = pod.lookedAt ?? -Infinity;
 }
 
 function setSample(
@@ -298,7 +302,8 @@ function setSample(
     readonly throttledPeriods: number;
   },
 ): void {
-  const { quota } = container;
+  const { quota, previous } = container;
+  container.sampledMs = previous?.usageMs ?? 0;
   container.sample = {
     podUID: pod.uid,
     containerID: container.id,

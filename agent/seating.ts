@@ -14,6 +14,8 @@ export interface Table {
   readonly seats: readonly Seat[];
   /** The hex ids of the seats' containers. */
   readonly named: ReadonlySet<string>;
+  /** The seats by those ids. */
+  readonly byContainer: ReadonlyMap<string, Seat>;
   /** The keys of all allocations, seated or not. */
   readonly keys: ReadonlySet<string>;
 }
@@ -37,7 +39,7 @@ export function createSeating(log: Log): Seating {
   const known = new WeakMap<PodAllocation, Entry>();
   const clashes = new WeakSet<PodAllocation>();
   let seated: readonly PodAllocation[] = [];
-  let table: Table = { seats: [], named: new Set(), keys: new Set() };
+  let table: Table = { seats: [], named: new Set(), byContainer: new Map(), keys: new Set() };
 
   const entryOf = (allocation: PodAllocation): Entry => {
     let entry = known.get(allocation);
@@ -68,7 +70,8 @@ export function createSeating(log: Log): Seating {
       for (const id of ids) named.add(id);
       return found.seats;
     });
-    return { seats, named, keys: new Set(entries.map(({ key }) => key)) };
+    const byContainer = new Map(seats.map((seat) => [seat.containerID, seat]));
+    return { seats, named, byContainer, keys: new Set(entries.map(({ key }) => key)) };
   };
 
   return {

@@ -46,6 +46,10 @@ export interface WatchedContainer extends WatchedCgroup {
   calm: boolean;
   /** Usage that was just read and is not in `previous` yet, milliseconds. */
   readMs: number;
+  /** Usage at the time of its sample, milliseconds. */
+  sampledMs: number;
+  /** Reads its usage, nanoseconds; absent before it is needed. */
+  counter?: () => number | undefined;
   /** When it was last seen throttled, monotonic milliseconds. */
   throttledAt: number;
   /** Milliseconds: see `held_back.ts`. */
@@ -87,6 +91,8 @@ export interface WatchedPod {
   inferredMs: number;
   /** When it was last looked at, monotonic milliseconds; absent before the first time. */
   lookedAt?: number;
+  /** When its containers with a quota were last sampled, monotonic milliseconds. */
+  sampledAt: number;
   /** When all of its counters were last read; absent before the first time. */
   thoroughAt?: number;
 }
@@ -108,6 +114,7 @@ export function watchPod(
     limited: [],
     unlimitedDueAt: -Infinity,
     inferredMs: 0,
+    sampledAt: -Infinity,
   };
 }
 
@@ -143,6 +150,7 @@ export function updateContainers(
       roomMs: 0,
       calm: false,
       readMs: 0,
+      sampledMs: 0,
       periodMs: DEFAULT_PERIOD_MS,
       throttledAt: -Infinity,
       ...watch(layout, container.directory),

@@ -24,6 +24,11 @@ export interface CgroupTree {
    * one: undefined when the file is not there, NaN when that is not what it holds.
    */
   counter?(file: string): number | undefined;
+  /**
+   * The same for a file that is read again and again: each call of what it returns reads it. Goes on
+   * after a release, at the price of opening the file anew.
+   */
+  openCounter?(file: string): () => number | undefined;
   /** Closes whatever is held open below a directory; the empty string closes everything. */
   release(directory: string): void;
 }
