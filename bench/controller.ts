@@ -55,7 +55,9 @@ interface Round {
 }
 
 const CRDS = new URL("../manifests/crds", import.meta.url).pathname;
-await createKubectl().must(["apply", "-k", CRDS]);
+const kubectl = createKubectl();
+await kubectl.must(["apply", "-k", CRDS]);
+await kubectl.must(["wait", "crd", "--all", "--for=condition=Established", "--timeout=30s"]);
 const connection = await connectKubeconfig();
 // By another name than the controller's: to it these limits are the user's own.
 const resizer = createPodResizer(connection, { fieldManager: "bench" });

@@ -8,6 +8,7 @@ import type { KubeConnection } from "../adapters/kube/connection.ts";
 import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
 import { systemClock } from "../adapters/system_clock.ts";
 import { type Caches, createCaches } from "../controller/allocation/caches.ts";
+import type { PodResizer } from "../controller/allocation/ports.ts";
 import { connectControllerAPI } from "../controller/controller_api.ts";
 import { createLiveSettings } from "../controller/live_settings.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
@@ -83,18 +84,20 @@ export function startController(connection: KubeConnection): MeasuredController 
     settingsValid: () => settings.valid,
   });
   const resizes: MeasuredResize[] = [];
+  const timed = (resizer: PodResizer): PodResizer => ({
+    async resize(namespace, name, patch) {
+      const begunMs = clock.monotonic();
+      const version = await resizer.resize(namespace, name, patch);
+      resizes.push({ name, tookMs: clock.monotonic() - begunMs });
+      return version;
+    },
+  });
   const stop = new AbortController();
   const run = runController({
     api: {
       ...api,
-      resizer: {
-        async resize(namespace, name, patch) {
-          const begunMs = clock.monotonic();
-          const version = await api.resizer.resize(namespace, name, patch);
-          resizes.push({ name, tookMs: clock.monotonic() - begunMs });
-          return version;
-        },
-      },
+      resizer: timed(api.resizer),
+      restorer: timed(api.restorer),
     },
     caches,
     clock,

@@ -13,11 +13,14 @@ import { formatCPU } from "../../shared/quantity.ts";
  * ended between its patch and the status, so that the limit's manager says so alone. What the agent
  * wanted before that counts no more until the agent is heard.
  */
-export function staysRestored(pod: Pod, { status }: PodAllocation): boolean {
+export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolean {
   if (status?.reason === "Restored") return true;
   return pod.containers.some(({ name, limitCPU, limitManagers = [] }) => {
+    if (limitCPU === undefined || !limitManagers.includes(RESTORE_MANAGER)) return false;
+    const limit = formatCPU(limitCPU);
     const told = status?.containers?.find((one) => one.name === name)?.cpuLimit;
-    return limitManagers.includes(RESTORE_MANAGER) && limitCPU !== undefined &&
-      told !== undefined && told !== formatCPU(limitCPU);
+    // The market may want the user's own value, too.
+    const wanted = spec.containers?.find((one) => one.name === name)?.cpuLimit;
+    return told !== undefined && told !== limit && wanted !== limit;
   });
 }

@@ -7,9 +7,11 @@ import {
 } from "../../tests/contract/sample_objects.ts";
 import { staysRestored } from "./stays_restored.ts";
 
-function stays(manager: string, status: PodAllocationStatus): boolean {
+function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"): boolean {
   const pod = samplePod("web", { containers: [sampleContainer({ limitManagers: [manager] })] });
-  return staysRestored(pod, { ...sampleAllocation(pod), status });
+  const allocation = sampleAllocation(pod);
+  const spec = { ...allocation.spec, containers: [{ name: "app", cpuLimit }] };
+  return staysRestored(pod, { ...allocation, spec, status });
 }
 
 Deno.test({
@@ -21,7 +23,8 @@ Deno.test({
     assert.equal(stays("mbcas", { reason: "Applied", ...told("300m") }), false);
     // The controller ended after its patch: the kubelet had reported 300 m before.
     assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }), true);
-    // The market wanted the user's own value, or the pod is new in the market.
+    // The market wants the user's own value, wanted it before, or the pod is new in the market.
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }, "200m"), false);
     assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("200m") }), false);
     assert.equal(stays("mbcas-restore", {}), false);
   },

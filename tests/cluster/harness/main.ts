@@ -30,7 +30,8 @@ import { run, wholePath } from "./shell.ts";
 const NOT_UP = 3;
 
 const print = (text: string): void => console.log(text);
-const progress: Progress = { say: print, now: () => performance.now() };
+// Progress is no result: who wants JSON on standard output gets nothing else there.
+const progress: Progress = { say: (text) => console.error(text), now: () => performance.now() };
 
 async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args, { name: Deno.env.get("COALLOCATOR_CLUSTER") || DEFAULT_NAME });
