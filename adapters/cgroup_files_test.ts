@@ -82,7 +82,8 @@ Deno.test("childCount() counts directories without listing them, where the file 
     await Deno.mkdir(`${root}/c`);
     await Deno.writeTextFile(`${root}/file`, "");
     using tree = openCgroupTree(root);
-    const links = Deno.statSync(root).nlink ?? 1;
+    const { nlink } = await Deno.stat(root);
+    const links = nlink ?? 1;
     assert.equal(tree.childCount?.(""), links < 2 ? undefined : 2);
     assert.equal(tree.childCount?.("c"), links < 2 ? undefined : 0);
     assert.equal(tree.childCount?.("nowhere"), undefined);

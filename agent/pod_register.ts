@@ -115,13 +115,13 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
   const note = (): void => {
     if (tree.childCount === undefined) return;
     places = listPodPlaces(tree, layout);
-    counts = countPodPlaces(tree, layout, places);
+    counts = countPodPlaces(tree, places);
   };
 
   /** Whether as many pods are there as when they were last listed, and none needs another look. */
   const isAsNoted = (at: number): boolean => {
     if (counts === undefined || at < youngUntil) return false;
-    const now = countPodPlaces(tree, layout, places);
+    const now = countPodPlaces(tree, places);
     return now !== undefined && now.every((count, i) => count === counts?.[i]);
   };
 
