@@ -151,6 +151,14 @@ test("sample() does not list again where a count tells that nothing came or went
   assert.equal(sampler.pods().length, 1);
 });
 
+test("sample() reads anew, now and then, what a pod that stays has been set to", () => {
+  const { tree, sampler } = node();
+  const before = sampler.sample(0, NONE).unmanaged;
+  for (const directory of [POD, HOT]) put(tree, directory, { quota: "20000", weight: 500 });
+  assert.equal(sampler.sample(2000, NONE).unmanaged, before);
+  assert.ok(sampler.sample(31_000, NONE).unmanaged > before + 1000, "its request was raised");
+});
+
 test("sample() looks at calm pods every 250 ms only, and at busy ones each time", () => {
   const { tree, sampler } = node();
   const cold = `kubepods/pod${OTHER}/${ID.cold}`;

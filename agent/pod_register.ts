@@ -133,8 +133,10 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
       if (!isSame(uid, found.get(uid)?.directory, found.has(uid))) remove(uid, pod);
     }
     for (const [uid, { directory, containers }] of found) {
-      if (isKnown(pods.get(uid), containers)) continue;
-      put(uid, { at, directory, found: containers });
+      const pod = pods.get(uid);
+      // Nothing came or went in it; its settings may have changed.
+      if (pod !== undefined && isKnown(pod, containers)) listed(pod, at);
+      else put(uid, { at, directory, found: containers });
     }
   };
 
@@ -202,8 +204,7 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
   };
 }
 
-/** Whether a pod is known with just these containers. */
-function isKnown(pod: WatchedPod | undefined, found: readonly ContainerCgroup[]): boolean {
-  return pod !== undefined && pod.containers.size === found.length &&
-    found.every(({ id }) => pod.containers.has(id));
+/** Whether a pod has just these containers. */
+function isKnown({ containers }: WatchedPod, found: readonly ContainerCgroup[]): boolean {
+  return containers.size === found.length && found.every(({ id }) => containers.has(id));
 }

@@ -4,27 +4,23 @@
  *
  * @module
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { loadPod } from "../tests/cluster/scene/load_pod.ts";
 import { appliedAllocation } from "../tests/cluster/scene/agreement.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../tests/cluster/scene/until.ts";
 import { withSettings } from "../tests/cluster/scene/with_settings.ts";
+import { wholeNumber } from "./whole_number.ts";
 import { burst, record, targetOf } from "./reaction_scene.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./reaction_report.ts";
 
-const whole = (text: string): number => {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError("Expected a whole number, at least 1.");
-};
 const options = new Command("bench:reaction")
   .description("Burst in a pod to larger quota in its cgroup. Needs root on the node itself.")
   .option("--json", "print JSON instead of a table", false)
-  .option("--bursts <n>", "number of bursts", whole, 50)
-  .option("--pods <n>", "pods that take turns", whole, 4)
-  .option("--every <seconds>", "time from burst to burst", whole, 12)
+  .option("--bursts <n>", "number of bursts", wholeNumber, 50)
+  .option("--pods <n>", "pods that take turns", wholeNumber, 4)
+  .option("--every <seconds>", "time from burst to burst", wholeNumber, 12)
   .option("--lend-up-to <share>", "the agent's setting; 0 lends no idle CPU", "0.9")
   .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
   .opts<{ json: boolean; bursts: number; pods: number; every: number; lendUpTo: string }>();

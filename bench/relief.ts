@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { loadPod } from "../tests/cluster/scene/load_pod.ts";
 import {
   cpuAccount,
@@ -16,17 +16,13 @@ import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../tests/cluster/scene/until.ts";
 import { reliefReport, type ReliefSample, reliefTable } from "./relief_report.ts";
+import { wholeNumber } from "./whole_number.ts";
 
-const whole = (text: string): number => {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError("Expected a whole number, at least 1.");
-};
 const { json, before, after } = new Command("bench:relief")
   .description("A throttled pod's figures before and after the market. Needs root on the node.")
   .option("--json", "print JSON instead of a table", false)
-  .option("--before <seconds>", "time with the pod's own limit", whole, 60)
-  .option("--after <seconds>", "time with the market, convergence included", whole, 360)
+  .option("--before <seconds>", "time with the pod's own limit", wholeNumber, 60)
+  .option("--after <seconds>", "time with the market, convergence included", wholeNumber, 360)
   .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
   .opts<{ json: boolean; before: number; after: number }>();
 

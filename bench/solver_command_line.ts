@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
+import { wholeNumber } from "./whole_number.ts";
 
 /** What to measure and how to print it. */
 export interface SolverBench {
@@ -53,12 +54,4 @@ export function parseCommandLine(args: readonly string[]): SolverBench | Answer 
     if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
     throw error;
   }
-}
-
-function wholeNumber(text: string): number {
-  const value = /^\d+$/.test(text) ? Number(text) : 0;
-  if (value < 1 || !Number.isSafeInteger(value)) {
-    throw new InvalidArgumentError("Expected a whole number, at least 1.");
-  }
-  return value;
 }
