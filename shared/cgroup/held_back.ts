@@ -98,7 +98,8 @@ export function heldBack(
     const fromPod = podMs * portion;
     // The same pauses: the containers' own counts, grown to the pod's where that is larger.
     const own = interval.throttledMs;
-    const both = sumMs === 0 ? fromPod : own * Math.max(1, podMs / sumMs);
+    // The container's part first: it is at most 1, while the growth of next to nothing is endless.
+    const both = sumMs === 0 ? fromPod : Math.max(own, own / sumMs * podMs);
     const able = Math.min(cores, Math.max(1, threads));
     const ceilingMs = Math.max(0, able * interval.intervalMs - interval.usageMs) + roomMs;
     const heldBackMs = Math.min(same ? both : own + fromPod, ceilingMs);

@@ -130,6 +130,17 @@ test("heldBack() counts periods at either level, never more than there were", ()
   assert.equal(periods(2, 3), 3);
 });
 
+test("heldBack() is a number where next to nothing was counted inside of the pod", () => {
+  const growth = { usageMs: 0, periods: 0, throttledPeriods: 0 };
+  const inside = [5e-324, 0].map((throttledMs) => interval({ ...growth, throttledMs }));
+  const { containers } = heldBack(NO_LEVEL_MEMORY, {
+    pod: interval({ ...growth, throttledMs: 8.9e-16 }),
+    containers: inside.map((each) => ({ interval: each })),
+    cores: 4,
+  });
+  assert.deepEqual(containers.map(({ heldBackMs }) => heldBackMs), [8.9e-16, 0]);
+});
+
 test("heldBack() stays between nothing and the CPUs' time for any growth", () => {
   const growth = fc.record({
     usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
