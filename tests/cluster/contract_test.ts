@@ -24,11 +24,10 @@ import { sampleAllocation, samplePod } from "../contract/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
+import { expiredVersion } from "./scene/expired_version.ts";
 import { pauseControllerMeanwhile } from "./scene/paused_controller.ts";
 import { until } from "./scene/until.ts";
 
-/** Older than anything that a server's watch cache holds: it began with the server. */
-const expiredVersion = (): Promise<string> => Promise.resolve("1");
 const random = seededRandom(7);
 
 pauseControllerMeanwhile();
@@ -38,25 +37,30 @@ selectiveListWatchContract("podListWatch()", async () => {
   const path = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
   const labels = { contract: "own" };
   const labelSelector = "contract=own";
+  const subject = podListWatch(connection, { namespace, labelSelector, random });
+  const change = async (name: string): Promise<void> =>
+    void await connection.request({
+      method: "PATCH",
+      path: path(name),
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+    });
   return {
     ...world,
-    subject: podListWatch(connection, { namespace, labelSelector, random }),
+    subject,
     create: async (name) => void await idlePod(name, labels),
     createForeign: async (name) => void await idlePod(name),
-    change: async (name) =>
-      void await connection.request({
-        method: "PATCH",
-        path: path(name),
-        contentType: "application/merge-patch+json",
-        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-      }),
+    change,
     remove: async (name) =>
       void await connection.request({
         method: "DELETE",
         path: path(name),
         query: { gracePeriodSeconds: "0" },
       }),
-    expiredVersion,
+    async expiredVersion() {
+      await idlePod("written", {});
+      return await expiredVersion(subject, () => change("written"));
+    },
   };
 });
 
@@ -74,21 +78,26 @@ selectiveListWatchContract("allocationListWatch()", async () => {
     const body = { ...allocation, metadata: { namespace: metadata.namespace, name } };
     await connection.request({ method: "POST", path, body });
   };
+  const subject = allocationListWatch(connection, { nodeName: own, random });
+  const change = async (name: string): Promise<void> =>
+    void await connection.request({
+      method: "PATCH",
+      path: `${path}/${name}`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+    });
   return {
     ...world,
-    subject: allocationListWatch(connection, { nodeName: own, random }),
+    subject,
     create: (name) => create(name, own),
     createForeign: (name) => create(name, "another-node"),
-    change: async (name) =>
-      void await connection.request({
-        method: "PATCH",
-        path: `${path}/${name}`,
-        contentType: "application/merge-patch+json",
-        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-      }),
+    change,
     remove: async (name) =>
       void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
-    expiredVersion,
+    async expiredVersion() {
+      await create("written", "another-node");
+      return await expiredVersion(subject, () => change("written"));
+    },
   };
 });
 
