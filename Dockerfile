@@ -25,7 +25,7 @@ RUN set -eu; \
     esac; \
     for program in agent controller; do \
       deno compile -P=$program --no-prompt --no-check --frozen --bundle --minify \
-        --exclude-unused-npm --v8-flags=--optimize-for-size,--max-semi-space-size=1 --target=$target \
+        --exclude-unused-npm --v8-flags=--max-semi-space-size=1 --target=$target \
         --output=/out/mbcas-$program $program/main.ts; \
     done
 

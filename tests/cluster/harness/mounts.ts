@@ -5,6 +5,8 @@
  */
 import { run } from "./shell.ts";
 
+const CGROUP_ROOT = "/sys/fs/cgroup";
+
 /** One line of `/proc/mounts`. */
 export interface Mount {
   readonly path: string;
@@ -31,10 +33,14 @@ export function mountsBelow(mounts: readonly Mount[], directory: string): readon
     .reverse();
 }
 
-/** Mount points of cgroup hierarchies of both versions. */
+/**
+ * Mount points of cgroup hierarchies of both versions, where the kubelet and the runtime look for
+ * them. One elsewhere may show a part of a hierarchy only.
+ */
 export function cgroupMounts(mounts: readonly Mount[]): readonly string[] {
   return mounts.filter(({ type }) => type === "cgroup" || type === "cgroup2")
-    .map(({ path }) => path);
+    .map(({ path }) => path)
+    .filter((path) => path === CGROUP_ROOT || path.startsWith(`${CGROUP_ROOT}/`));
 }
 
 /** What is mounted now. */

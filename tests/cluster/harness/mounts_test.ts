@@ -5,6 +5,7 @@ const MOUNTS = parseMounts(
   `/dev/vda / ext4 rw 0 0
 cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0
 cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
+cgroup /srv/part/cpu cgroup rw,cpu 0 0
 tmpfs /state/a/kubelet tmpfs rw 0 0
 overlay /state/a/kubelet/b\\040c overlay rw 0 0
 tmpfs /state/ab tmpfs rw 0 0
@@ -23,7 +24,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "cgroupMounts() are those of both versions",
+  name: "cgroupMounts() are those of both versions, in their place",
   permissions: "none",
   fn() {
     assert.deepEqual(cgroupMounts(MOUNTS), ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified"]);
