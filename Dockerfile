@@ -32,11 +32,13 @@ RUN set -eu; \
 FROM ${BASE_IMAGE} AS agent
 LABEL org.opencontainers.image.title="mbcas-agent" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/mbcas-agent /mbcas-agent
+ENV MALLOC_ARENA_MAX=1
 USER 65532:65532
 ENTRYPOINT ["/mbcas-agent"]
 
 FROM ${BASE_IMAGE} AS controller
 LABEL org.opencontainers.image.title="mbcas-controller" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/mbcas-controller /mbcas-controller
+ENV MALLOC_ARENA_MAX=1
 USER 65532:65532
 ENTRYPOINT ["/mbcas-controller"]

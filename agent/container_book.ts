@@ -63,6 +63,5 @@ export function readSample(
   page.peak = Math.max(sample.usage, faded);
   const { intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;
   const throttledShare = periods > 0 ? throttledPeriods / periods : 0;
-  const signal = { intervalMs, usage, heldBack, throttledShare, scarcity };
-  page.demand = page.rule(quota === undefined ? signal : { ...signal, quota });
+  page.demand = page.rule({ intervalMs, usage, heldBack, throttledShare, scarcity, quota });
 }

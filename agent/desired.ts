@@ -6,7 +6,6 @@
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { isUnhurried, knownMarketReason, type MarketReason } from "../shared/api/reason.ts";
 import { formatCPU } from "../shared/quantity.ts";
-import { objectKey } from "../shared/control/object_key.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 
 /** An allocation and what its spec should say. */
@@ -30,26 +29,21 @@ export function desiredWrites(
   round: RoundResult,
   lastWritten: ReadonlyMap<string, Written>,
 ): DesiredWrite[] {
-  const byKey = new Map<string, SeatResult[]>();
-  for (const result of round.seats) {
-    const key = objectKey(result.seat.allocation.metadata);
-    const group = byKey.get(key);
-    if (group === undefined) byKey.set(key, [result]);
-    else group.push(result);
-  }
   const writes: DesiredWrite[] = [];
-  for (const [key, results] of byKey) {
-    const allocation = results[0]?.seat.allocation;
-    if (allocation === undefined) continue;
+  const { seats } = round;
+  for (let start = 0, end = 0; start < seats.length; start = end) {
+    const { seat: { allocation, key } } = seats[start] as SeatResult;
+    while (end < seats.length && seats[end]?.seat.allocation === allocation) end++;
     const written = lastWritten.get(key);
     // An allocation that was deleted and made anew has the same key, and nothing was said to it yet.
     const last = written?.uid === allocation.metadata.uid ? written.desired : allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
-    const changed = weightiest(results);
+    const changed = weightiest(seats, { start, end });
     const stale = last.market?.observedBounds !== revision;
     if (changed === undefined && last.containers !== undefined && !stale) continue;
     const reason = changed ?? knownMarketReason(last.market?.reason) ??
       "FirstClearing";
+    const results = seats.slice(start, end);
     writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
   }
   return writes;
@@ -62,16 +56,19 @@ const SOMEBODY_WAITS = 1e9;
  * The one reason of a pod: that of the container that moved most, among those moved for a reason that
  * somebody waits for, if there is one.
  */
-function weightiest(results: readonly SeatResult[]): MarketReason | undefined {
-  const rank = ({ changedFor, limit, from }: SeatResult): number =>
-    changedFor === undefined
-      ? -1
-      : Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : SOMEBODY_WAITS);
-  let found: SeatResult | undefined;
-  for (const result of results) {
-    if (rank(result) > (found === undefined ? -1 : rank(found))) found = result;
+function weightiest(
+  seats: readonly SeatResult[],
+  { start, end }: { readonly start: number; readonly end: number },
+): MarketReason | undefined {
+  let found: MarketReason | undefined;
+  let most = -1;
+  for (let i = start; i < end; i++) {
+    const { changedFor, limit, from } = seats[i] as SeatResult;
+    if (changedFor === undefined) continue;
+    const rank = Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : SOMEBODY_WAITS);
+    if (rank > most) [found, most] = [changedFor, rank];
   }
-  return found?.changedFor;
+  return found;
 }
 
 function desiredOf(

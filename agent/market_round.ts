@@ -13,15 +13,14 @@ import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
 import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
-import { newPaceMemory } from "../shared/pacing/paced_container.ts";
-import { planChanges } from "../shared/pacing/plan_changes.ts";
+import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
+import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
 import {
   type ContainerBook,
   type ContainerPage,
   forgetOthers,
   readSample,
 } from "./container_book.ts";
-import { pair } from "./pair.ts";
 import type { Seat } from "./seats.ts";
 
 /** What a round is made for. */
@@ -117,31 +116,28 @@ export function runRound(
 ): RoundResult {
   const { now, capacity, lendUpTo, pace } = context;
   readSeats(table, { sample, book, context });
-  const seats = table.flatMap((seat) => {
-    const page = book.get(seat.containerID);
-    return page === undefined ? [] : [{ seat, page }];
-  });
-  forgetOthers(book, new Set(seats.map(({ seat }) => seat.containerID)));
-  const round = clearRound(seats.map(bidderOf), { capacity, lendUpTo });
-  const paced = pair(seats, round.outcomes).map(([{ seat, page }, outcome]) => ({
-    ...outcome,
-    least: leastOf(outcome, page, { now, warmUpMs: pace.warmUpMs }),
-    weight: seat.bounds.weight * page.credit,
-    memory: page.pace,
-    quota: page.sample?.quota,
-    heldBack: page.sample?.heldBack ?? 0,
-  }));
+  const pages = table.map(({ containerID }) => book.get(containerID) as ContainerPage);
+  if (book.size > table.length) {
+    forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
+  }
+  const bidders = table.map((seat, i) => bidderOf(seat, pages[i] as ContainerPage));
+  const round = clearRound(bidders, { capacity, lendUpTo });
+  const { outcomes } = round;
+  const paced = table.map((seat, i) =>
+    pacedOf(outcomes[i] as RoundOutcome, {
+      seat,
+      page: pages[i] as ContainerPage,
+      context,
+    })
+  );
   const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
-  const results = pair(pair(seats, planned), round.outcomes).map(
-    ([[{ seat, page }, plan], outcome]) => {
-      const from = page.pace.limit;
-      page.pace = plan.memory;
-      const base = { ...outcome, seat, page, from, limit: plan.memory.limit };
-      if (plan.change === undefined) return base;
-      page.reason = plan.change.reason;
-      page.changedAt = now;
-      return { ...base, changedFor: plan.change.reason };
-    },
+  const results = table.map((seat, i) =>
+    settle(outcomes[i] as RoundOutcome, {
+      seat,
+      page: pages[i] as ContainerPage,
+      plan: planned[i] as PlannedContainer,
+      now,
+    })
   );
   earnCredits(results, { capacity, now });
   const free = freeCPU(paced, { now, capacity, options: pace });
@@ -149,6 +145,50 @@ export function runRound(
   const committed = grantable(capacity, pace) - free;
   const { mode, price } = round;
   return { now, scarcity, mode, price, capacity, committed, seats: results };
+}
+
+/** What pacing is told of a container. */
+function pacedOf(
+  outcome: RoundOutcome,
+  { seat, page, context: { now, pace } }: {
+    readonly seat: Seat;
+    readonly page: ContainerPage;
+    readonly context: RoundContext;
+  },
+): PacedContainer {
+  const { floor, ceiling, need, share, target } = outcome;
+  return {
+    floor,
+    ceiling,
+    least: leastOf(outcome, page, { now, warmUpMs: pace.warmUpMs }),
+    need,
+    share,
+    target,
+    weight: seat.bounds.weight * page.credit,
+    memory: page.pace,
+    quota: page.sample?.quota,
+    heldBack: page.sample?.heldBack ?? 0,
+  };
+}
+
+/** Takes what was planned over into the container's page. */
+function settle(
+  { floor, ceiling, least, need, share, target }: RoundOutcome,
+  { seat, page, plan: { memory, change }, now }: {
+    readonly seat: Seat;
+    readonly page: ContainerPage;
+    readonly plan: PlannedContainer;
+    readonly now: number;
+  },
+): SeatResult {
+  const from = page.pace.limit;
+  const { limit } = memory;
+  page.pace = memory;
+  const base = { floor, ceiling, least, need, share, target, seat, page, from, limit };
+  if (change === undefined) return base;
+  page.reason = change.reason;
+  page.changedAt = now;
+  return { ...base, changedFor: change.reason };
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
@@ -174,10 +214,10 @@ function leastOf(
   return now - pace.since < warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
 }
 
-function bidderOf({ seat, page }: { seat: Seat; page: ContainerPage }): Bidder {
-  const { floor, ceiling, weight, held } = seat.bounds;
+function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
+  const { floor, ceiling, weight, held } = bounds;
   const { credit, demand, pace: { limit: present } } = page;
-  return { floor, ceiling, weight, held, credit, present, ownLimit: seat.ownLimit, demand };
+  return { floor, ceiling, weight, held, credit, present, ownLimit, demand };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */

@@ -115,6 +115,8 @@ async function rounds(
   let scarcity = 1;
   let begun = false;
   let cleared: { at: number; table?: Table } = { at: -Infinity };
+  /** When anybody's limit was last changed. */
+  let changedAt = -Infinity;
   while (!signal.aborted) {
     const now = clock.monotonic();
     const { node } = latest;
@@ -124,7 +126,9 @@ async function rounds(
     begun ||= allocations.synced;
     if (node !== undefined && begun) {
       const table = seating.seat(allocations.all());
-      const sample = sense(now, table.named, { unsettled: unsettledOf(book, now) });
+      const isSettled = now - changedAt > SETTLING_MS;
+      const unsettled = isSettled ? NONE : unsettledOf(book, now);
+      const sample = sense(now, table.named, { unsettled });
       const sampledAt = clock.monotonic();
       options.looked?.(sampledAt - now);
       const capacity = marketCapacity({
@@ -143,6 +147,7 @@ async function rounds(
         scarcity = round.scarcity;
         outbox.keepOnly(table.keys);
         for (const write of desiredWrites(round, outbox.written)) {
+          changedAt = now;
           outbox.put(write);
           const { desiredCPULimit: limit, market } = write.desired;
           log.debug("Limit wanted", { allocation: write.key, limit, reason: market?.reason });
@@ -170,6 +175,7 @@ function freshSeats(
 
 /** Time in which API, controller and kubelet put a change into force, if they do. */
 const SETTLING_MS = 10_000;
+const NONE: readonly string[] = [];
 /** Quotas are whole steps of this many millicores. */
 const STEP = 10;
 

@@ -4,7 +4,7 @@
  * The unit of a look is the pod, because its containers share the counters of the pod's level. All
  * pods are looked at, managed or not. Which pods there are is listed once a second; what is in them
  * when they are new, when something in them vanished, at once when a container is asked for that is
- * not known yet, and else every half a minute.
+ * not known yet, and else every minute.
  *
  * @module
  */
@@ -107,6 +107,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     | undefined;
 
   let pods: readonly WatchedPod[] = [];
+  const calmWait = ON_TIME * calmMs;
+  const strangerWait = ON_TIME * strangerMs;
 
   const show = ({ containers, limited }: WatchedPod, outcome: LookOutcome): void => {
     if (outcome === "calm") {
@@ -143,6 +145,8 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       fresh.length = 0;
       register.refresh(at, managed);
       const context: LookContext = { ...fixed, at, named };
+      const inside = { ...context, managed: true };
+      const outside = { ...context, managed: false };
       if (register.version !== known) list();
       for (const id of unsettled) {
         const container = register.container(id);
@@ -155,9 +159,13 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
         const { managed: isIn } = pod.unmanaged?.named === named
           ? pod.unmanaged
           : unmanagedShare(pod, { at, named });
-        const calm = ON_TIME * (isIn ? calmMs : strangerMs);
-        if (isTooSoon(pod, { at, ms: pod.restless ? SHORTEST_INTERVAL_MS : calm })) continue;
-        const outcome = lookAtPod(pod, context, { managed: isIn });
+        const { lookedAt } = pod;
+        if (lookedAt !== undefined && at >= lookedAt) {
+          // Another look so soon would say nothing.
+          const wait = pod.restless ? SHORTEST_INTERVAL_MS : isIn ? calmWait : strangerWait;
+          if (at - lookedAt < wait) continue;
+        }
+        const outcome = lookAtPod(pod, isIn ? inside : outside);
         if (outcome === "quiet") continue;
         if (outcome === "gone") register.relist(pod, at);
         show(pod, outcome);
@@ -177,14 +185,6 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     pods: () => [...register.pods.values()],
     close: () => tree.release(""),
   };
-}
-
-/** Whether a pod was looked at so lately that another look would say nothing. */
-function isTooSoon(
-  { lookedAt }: WatchedPod,
-  { at, ms }: { readonly at: number; readonly ms: number },
-): boolean {
-  return lookedAt !== undefined && at >= lookedAt && at - lookedAt < ms;
 }
 
 function pathsOf(files: CgroupFiles): string[] {

@@ -4,7 +4,6 @@
  * @module
  */
 import { knownMarketReason } from "../shared/api/reason.ts";
-import { objectKey } from "../shared/control/object_key.ts";
 import type { PaceOptions } from "../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../shared/pacing/why_waiting.ts";
 import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
@@ -42,7 +41,7 @@ export function nodeView(round: RoundResult, context: NodeViewContext): NodeView
 function seatsByPod({ seats }: RoundResult): Map<string, SeatResult[]> {
   const pods = new Map<string, SeatResult[]>();
   for (const result of seats) {
-    const key = objectKey(result.seat.allocation.metadata);
+    const { key } = result.seat;
     const pod = pods.get(key);
     if (pod === undefined) pods.set(key, [result]);
     else pod.push(result);

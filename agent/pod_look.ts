@@ -38,7 +38,7 @@ const PHASES = 60;
  * A container without a quota is read at thorough looks, and this often where it used something the
  * last time.
  */
-const UNLIMITED_MS = { used: 1000, unused: 10_000 } as const;
+const UNLIMITED_MS = 1000;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
 /**
@@ -84,10 +84,9 @@ function lookAtWeight(cgroup: WatchedCgroup, context: LookContext): void {
  */
 export function lookAtPod(
   pod: WatchedPod,
-  context: LookContext,
-  { managed }: { readonly managed: boolean },
+  context: LookContext & { readonly managed: boolean },
 ): LookOutcome {
-  const { at } = context;
+  const { at, managed } = context;
   const thoroughMs = managed ? THOROUGH_MS.managed : THOROUGH_MS.unmanaged;
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
@@ -136,7 +135,7 @@ function renewSettings(container: WatchedContainer, context: LookContext): void 
 
 function isUnlimitedDue({ previous, sample }: WatchedContainer, at: number): boolean {
   if (previous === undefined || sample === undefined || at < previous.at) return true;
-  return at - previous.at >= (sample.usage > 0 ? UNLIMITED_MS.used : UNLIMITED_MS.unused);
+  return sample.usage > 0 && at - previous.at >= UNLIMITED_MS;
 }
 
 function lookAtQuota(container: WatchedContainer, context: LookContext): void {
@@ -285,8 +284,9 @@ function settle(pod: WatchedPod): void {
     if (sample === undefined || isBusy(sample)) pod.restless = true;
     if (container.quota !== undefined) limited.push(container);
     if (container.quota !== undefined || sample === undefined || previous === undefined) continue;
-    const dueAt = previous.at + (sample.usage > 0 ? UNLIMITED_MS.used : UNLIMITED_MS.unused);
-    pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, dueAt);
+    if (sample.usage > 0) {
+      pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, previous.at + UNLIMITED_MS);
+    }
   }
   pod.limited = limited;
   pod.sampledAt = pod.lookedAt ?? -Infinity;

@@ -53,7 +53,7 @@ export interface PodRegister {
 }
 
 /** Everything is listed this often, in case a change was missed. */
-const FULL_SCAN_MS = 30_000;
+const FULL_SCAN_MS = 60_000;
 /** A pod's containers appear one by one in this time after it; those found first are older. */
 const YOUNG_MS = 30_000;
 

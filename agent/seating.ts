@@ -10,7 +10,7 @@ import { type Seat, type Seats, seatsOf } from "./seats.ts";
 
 /** The market's table. The same object as long as nothing about it changes. */
 export interface Table {
-  /** In order of the allocations' keys. */
+  /** In order of the allocations' keys, those of one allocation side by side. */
   readonly seats: readonly Seat[];
   /** The hex ids of the seats' containers. */
   readonly named: ReadonlySet<string>;
@@ -76,11 +76,18 @@ export function createSeating(log: Log): Seating {
 
   return {
     seat(allocations) {
-      const now = [...allocations];
-      const same = now.length === seated.length && now.every((one, i) => one === seated[i]);
-      if (!same) {
-        seated = now;
-        table = tableOf(now);
+      // Copied from the first difference on: this runs at each look, and mostly there is none.
+      let changed: PodAllocation[] | undefined;
+      let count = 0;
+      for (const allocation of allocations) {
+        if (changed !== undefined) changed.push(allocation);
+        else if (allocation !== seated[count]) changed = [...seated.slice(0, count), allocation];
+        count++;
+      }
+      if (count < seated.length) changed ??= seated.slice(0, count);
+      if (changed !== undefined) {
+        seated = changed;
+        table = tableOf(seated);
       }
       return table;
     },

@@ -26,6 +26,20 @@ pure("createSeating() works a seat out once while the allocation stays the same"
   assert.notEqual(seating.seat([{ ...allocation }]).seats[0], seating.seat([allocation]).seats[0]);
 });
 
+pure("createSeating() follows who comes, goes and changes, read once as a copy is", () => {
+  const seating = createSeating(silentLog);
+  const [a, b, c] = ["a", "b", "c"].map((pod) => boundedAllocation(pod));
+  assert.ok(a !== undefined && b !== undefined && c !== undefined);
+  const newB = { ...b };
+  const states = [[a, b], [a, b, c], [a, newB, c], [a, newB, c], [newB, c], [newB], []];
+  const tables = states.map((state) => seating.seat(state.values()));
+  assert.deepEqual(
+    tables.map(({ seats }) => seats.map(({ allocation }) => allocation)),
+    states,
+  );
+  assert.equal(tables[2], tables[3], "nothing changed");
+});
+
 pure("createSeating() leaves a bad bid out, says why once, and seats the others", () => {
   const { lines, log } = loud();
   const seating = createSeating(log);

@@ -5,11 +5,14 @@
  */
 import type { ContainerBounds, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { CREDIT_BOUNDS, NEUTRAL_CREDIT } from "../shared/market/credits.ts";
+import { objectKey } from "../shared/control/object_key.ts";
 import { parseCPU } from "../shared/quantity.ts";
 
 /** One container's place. CPU in millicores. */
 export interface Seat {
   readonly allocation: PodAllocation;
+  /** The allocation's key: `namespace/name`. */
+  readonly key: string;
   /** The hex id, without the runtime's scheme. */
   readonly containerID: string;
   readonly bounds: ContainerBounds;
@@ -35,6 +38,7 @@ const WEIGHTS = { least: 1e-6, most: 1e9 } as const;
  */
 export function seatsOf(allocation: PodAllocation): Seats {
   const seats: Seat[] = [];
+  const key = objectKey(allocation.metadata);
   for (const bounds of allocation.status?.bounds?.containers ?? []) {
     const refused = refusal(bounds);
     if (refused !== undefined) return { refused: `container ${bounds.name}: ${refused}` };
@@ -45,6 +49,7 @@ export function seatsOf(allocation: PodAllocation): Seats {
     const desired = desiredOf(allocation, bounds);
     seats.push({
       allocation,
+      key,
       containerID: hexID(bounds.containerID),
       bounds,
       ownLimit: own,

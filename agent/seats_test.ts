@@ -30,6 +30,7 @@ pure("seatsOf() takes id, bounds, own limit, and what was written last", () => {
   assert.deepEqual(seatsOf(allocation), {
     seats: [{
       allocation,
+      key: "shop/a1",
       containerID: "6131",
       bounds: sampleBounds("a1"),
       ownLimit: 500,

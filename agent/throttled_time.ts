@@ -19,6 +19,9 @@ export function createThrottledTime(): ThrottledTime {
   let counted = new Map<string, number>();
   return {
     add({ seats }) {
+      const isKnown = seats.length === counted.size &&
+        seats.every(({ seat, page }) => counted.get(seat.containerID) === page.heldBackMs);
+      if (isKnown) return;
       const before = counted;
       counted = new Map();
       const sums = new Map<string, number>();

@@ -71,6 +71,7 @@ const report: AgentReport = {
   cgroups: `cgroup v${version} of this kernel, made for this run, a sandbox and a container a pod`,
   api: "stand-in over TLS on the loopback, limits are set in the cgroups as a kubelet would",
   seconds,
+  warmUp,
   limits: AGENT_LIMITS,
   scenes,
 };

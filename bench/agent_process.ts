@@ -6,7 +6,7 @@
  */
 import { bundleProgram } from "../tools/build/bundle_program.ts";
 import { permissionFlags, type PermissionSet } from "../tools/build/permission_flags.ts";
-import { PROGRAMS, V8_FLAGS } from "../tools/build/programs.ts";
+import { PROGRAM_ENVIRONMENT, PROGRAMS, V8_FLAGS } from "../tools/build/programs.ts";
 import { BENCH_NODE } from "./agent_pods.ts";
 
 /** What the agent used. */
@@ -76,7 +76,7 @@ export async function measureAgent(
 ): Promise<AgentUse> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
-    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+    env: { ...PROGRAM_ENVIRONMENT, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
     stdout: "piped",
     stderr: "piped",
   }).spawn();

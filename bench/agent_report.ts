@@ -24,6 +24,8 @@ export interface AgentReport {
   readonly cgroups: string;
   readonly api: string;
   readonly seconds: number;
+  /** Seconds before the measurement: V8 compiles what runs once a second after minutes. */
+  readonly warmUp: number;
   readonly limits: { readonly pods: number; readonly millicores: number; readonly rssMB: number };
   readonly scenes: readonly AgentScene[];
 }
@@ -38,7 +40,9 @@ export function withinLimits({ pods, millicores, highestRSSMB }: AgentScene): bo
 }
 
 /** The report as text. */
-export function agentTable({ mode, cgroups, api, seconds, limits, scenes }: AgentReport): string {
+export function agentTable(
+  { mode, cgroups, api, seconds, warmUp, limits, scenes }: AgentReport,
+): string {
   const rows = [
     ["pods", "CPU", "RSS", "highest", "looks/s", "look", "rounds/s", "round", "writes", "limits"],
     ...scenes.map((scene) => [
@@ -59,7 +63,7 @@ export function agentTable({ mode, cgroups, api, seconds, limits, scenes }: Agen
     `Agent: ${mode}`,
     `Node: ${cgroups}`,
     `API: ${api}`,
-    `${seconds} s a scene; at ${limits.pods} pods at most ${limits.millicores}m and ` +
+    `${seconds} s a scene after ${warmUp} s; at ${limits.pods} pods at most ${limits.millicores}m and ` +
     `${limits.rssMB} MB at the highest`,
     "",
     ...rows.map((row) => row.map((cell, i) => cell.padStart(widths[i] ?? 0)).join("  ")),

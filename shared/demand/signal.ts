@@ -14,7 +14,7 @@ export interface DemandSignal {
   /** Share of the interval's enforcement periods in which a quota ran out, 0 to 1. */
   readonly throttledShare: number;
   /** The quota in force; absent when there is none. */
-  readonly quota?: number;
+  readonly quota?: number | undefined;
   /**
    * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
    * have to be lowered for it.

@@ -84,16 +84,18 @@ function change(
   draft.planned[index] = { memory: { ...memory, ...more }, change: what };
 }
 
-/** The containers that have no change in this plan yet. */
-function untouched({ containers, planned }: Draft): { container: PacedContainer; index: number }[] {
-  return containers.flatMap((container, index) =>
-    planned[index]?.change === undefined ? [{ container, index }] : []
-  );
+/** The places of the containers that have no change in this plan yet. */
+function untouched({ planned }: Draft): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < planned.length; i++) if (planned[i]?.change === undefined) places.push(i);
+  return places;
 }
 
 /** A limit outside its bounds goes to the bound at once. */
 function followBounds(draft: Draft): void {
-  for (const { container, index } of untouched(draft)) {
+  for (let index = 0; index < draft.containers.length; index++) {
+    const container = draft.containers[index];
+    if (container === undefined) continue;
     const { memory: { limit }, floor } = container;
     const ceiling = Math.max(container.ceiling, floor);
     if (limit < floor) change(draft, index, { limit: floor, reason: "FloorRose" });
@@ -101,16 +103,27 @@ function followBounds(draft: Draft): void {
   }
 }
 
+/** A raise that is needed, and what of the node's free CPU it takes, millicores. */
+interface Wish {
+  readonly container: PacedContainer;
+  readonly index: number;
+  readonly cost: number;
+  readonly weight: number;
+}
+
 /** Raises those that need more, from what is free. */
 function raise(draft: Draft): void {
   const { now, options } = draft;
-  const wishes = untouched(draft).flatMap(({ container, index }) => {
+  const wishes: Wish[] = [];
+  for (const index of untouched(draft)) {
+    const container = draft.containers[index];
+    if (container === undefined) continue;
     const { memory, share, weight } = container;
-    if (share <= memory.limit * (1 + options.raiseHysteresis)) return [];
-    if (now - memory.raisedAt < options.raiseGapMs) return [];
+    if (share <= memory.limit * (1 + options.raiseHysteresis)) continue;
+    if (now - memory.raisedAt < options.raiseGapMs) continue;
     const cost = Math.max(0, committedAt(container, share) - committed(container, now));
-    return [{ container, index, cost, weight }];
-  });
+    wishes.push({ container, index, cost, weight });
+  }
   const grants = grantRaises(wishes, draft.free);
   wishes.forEach(({ container, index, cost }, place) => {
     const granted = grants[place] ?? 0;
@@ -139,10 +152,12 @@ function takeBack(draft: Draft): void {
   const { now, mode, options } = draft;
   if (draft.waiting === 0 && mode !== "overloaded") return;
   const shortage = mode === "overloaded" ? Infinity : shortageOf(draft);
-  const able = untouched(draft);
-  const payments = fundRaises(able.map(({ container }) => container), shortage, { now, options });
+  const places = untouched(draft);
+  const able = places.flatMap((index) => draft.containers[index] ?? []);
+  const payments = fundRaises(able, shortage, { now, options });
   for (const { place, limit } of payments) {
-    const { container, index } = able[place] ?? {};
+    const container = able[place];
+    const index = places[place];
     if (container === undefined || index === undefined) continue;
     const reason = fundingReason(container, mode);
     change(draft, index, { limit, reason }, { fundedAt: now });
@@ -166,9 +181,12 @@ function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReas
 
 /** Lowers those whose target has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
-  for (const { container, index } of untouched(draft)) {
+  for (const index of untouched(draft)) {
+    const container = draft.containers[index];
+    if (container === undefined) continue;
+    const { memory } = container;
     const { lower, limit } = followLowerTarget(container, draft.now, draft.options);
-    draft.planned[index] = { memory: { ...container.memory, lower } };
+    if (lower !== memory.lower) draft.planned[index] = { memory: { ...memory, lower } };
     if (limit === undefined) continue;
     // A node that shrank lowers limits that are needed still.
     const reason = container.need >= limit + GRID ? "NodeCongested" : "DemandFell";
@@ -179,10 +197,12 @@ function followDemandDown(draft: Draft): void {
 /** Lends what is still free to those that have been offered it for long enough. */
 function lend(draft: Draft): void {
   const { now, options, waiting } = draft;
-  for (const { container, index } of untouched(draft)) {
+  for (const index of untouched(draft)) {
+    const container = draft.containers[index];
+    if (container === undefined) continue;
     const { loan, limit } = followLoan(container, now, options);
     const { memory } = draft.planned[index] ?? container;
-    draft.planned[index] = { memory: { ...memory, loan } };
+    if (loan !== memory.loan) draft.planned[index] = { memory: { ...memory, loan } };
     if (limit === undefined || waiting > 0) continue;
     const cost = committedAt(container, limit) - committed(container, now);
     if (cost > draft.free) continue;

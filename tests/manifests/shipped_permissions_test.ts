@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
-import { compileArguments, PROGRAMS } from "../../tools/build/programs.ts";
+import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
 
 const root = new URL("../../", import.meta.url);
 const { permissions } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
@@ -31,6 +31,17 @@ Deno.test("the permission set agent names one host, one port to listen on and th
     "/etc/mbcas",
     "/var/run/secrets/kubernetes.io/serviceaccount",
   ]);
+});
+
+Deno.test("Dockerfile sets PROGRAM_ENVIRONMENT for each program", async () => {
+  const dockerfile = await Deno.readTextFile(new URL("Dockerfile", root));
+  const images = dockerfile.split(/^FROM /m).filter((stage) => stage.includes("ENTRYPOINT"));
+  assert.equal(images.length, PROGRAMS.filter(({ image }) => image).length);
+  for (const stage of images) {
+    for (const [name, value] of Object.entries(PROGRAM_ENVIRONMENT)) {
+      assert.ok(stage.includes(`\nENV ${name}=${value}\n`), `${name} is not in: ${stage}`);
+    }
+  }
 });
 
 Deno.test("Dockerfile compiles with the flags of compileArguments()", async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
-import { type Program, V8_FLAGS } from "../../../tools/build/programs.ts";
+import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import { imageArchive } from "../harness/image_archive.ts";
 import type { Bytes, TarEntry } from "../harness/tar.ts";
 import { DENO_PATH } from "./runtime_layer.ts";
@@ -48,7 +48,12 @@ export function programImage(
       { type: "file", path: scriptPath(program).slice(1), mode: 0o644, content: script },
     ],
     entrypoint: programEntrypoint(program, permissions),
-    env: ["PATH=/", "NO_COLOR=1", "DENO_NO_UPDATE_CHECK=1"],
+    env: [
+      "PATH=/",
+      "NO_COLOR=1",
+      "DENO_NO_UPDATE_CHECK=1",
+      ...Object.entries(PROGRAM_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    ],
     user: "65532:65532",
     architecture,
   });
