@@ -92,24 +92,41 @@ Deno.test("childCount() counts directories without listing them, where the file 
   }
 });
 
-Deno.test("openCounter() reads anew each time, after a release too, and not what is gone", async () => {
+Deno.test("counterRows() reads anew each time, after a release too, and not what is gone", async () => {
   const root = await Deno.makeTempDir();
   try {
-    const file = `${root}/pod/usage`;
+    const write = (name: string, text: string): void =>
+      Deno.writeTextFileSync(`${root}/pod/${name}`, text);
     await Deno.mkdir(`${root}/pod`);
-    await Deno.writeTextFile(file, "41\n");
+    for (const [name, text] of [["a", "41\n"], ["b", "7\n"], ["c", "9\n"]] as const) {
+      write(name, text);
+    }
+    // Fewer files than rows stay open.
     using tree = openCgroupTree(root, { maxOpenFiles: 2 });
-    const read = tree.openCounter?.("pod/usage");
-    assert.equal(read?.(), 41);
-    await Deno.writeTextFile(file, "42\n");
-    assert.equal(read?.(), 42);
+    const rows = tree.counterRows?.();
+    assert.ok(rows !== undefined);
+    const values = new Float64Array(4);
+    const read = (): number[] => {
+      rows.read(values);
+      return [...values];
+    };
+    for (const name of ["a", "b", "c"]) rows.add(`pod/${name}`);
+    assert.deepEqual(read(), [41, 7, 9, 0]);
+    write("a", "42\n");
+    assert.deepEqual(read(), [42, 7, 9, 0]);
     tree.release("pod");
-    assert.equal(read?.(), 42);
-    await Deno.writeTextFile(file, "lots");
-    assert.ok(Number.isNaN(read?.()));
+    write("b", "lots");
+    assert.deepEqual(read(), [42, NaN, 9, 0]);
+    rows.removeAt(0);
+    write("b", "8\n");
+    assert.deepEqual(read().slice(0, 2), [9, 8], "the last took its place");
     tree.release("");
-    await Deno.remove(file);
-    assert.equal(read?.(), undefined);
+    await Deno.remove(`${root}/pod/c`);
+    assert.deepEqual(read().slice(0, 2), [NaN, 8]);
+    rows.removeAt(1);
+    rows.removeAt(0);
+    values.fill(0);
+    assert.deepEqual(read(), [0, 0, 0, 0]);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

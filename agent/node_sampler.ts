@@ -14,10 +14,11 @@ import { type CgroupLayout, findLayout } from "../shared/cgroup/layout.ts";
 import type { ContainerSample, NodeSample } from "../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
+import { createCalmBoard } from "./calm_board.ts";
 import type { LookContext } from "./look_context.ts";
-import { lookAtChange, lookAtPod, lookAtSettings, type LookOutcome } from "./pod_look.ts";
+import { lookAtChange, lookAtPod, lookAtSettings, wholeLookDueAt } from "./pod_look.ts";
 import { createPodRegister } from "./pod_register.ts";
-import { RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
+import { isManaged, RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
 import type { WatchedPod } from "./watched_pod.ts";
 
 /** What the sampler works with; times in milliseconds. */
@@ -96,30 +97,34 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       if (reported.size > 0) { for (const file of pathsOf(files)) reported.delete(file); }
       for (const directory of files.directories) tree.release(directory);
     },
-    listed: (pod, at) => lookAtSettings(pod, { ...fixed, at, named }),
+    listed: (pod, at) => {
+      const wasCalm = board?.remove(pod) ?? false;
+      lookAtSettings(pod, { ...fixed, at, named });
+      if (wasCalm && !rest(pod)) awake.add(pod);
+    },
   });
 
+  const counters = layout.version === 1 ? tree.counterRows?.() : undefined;
+  const board = counters && createCalmBoard({ counters, cores, calmMs });
+  /** The pods that are not on the board. */
+  const awake = new Set<WatchedPod>();
   const samples = new Map<string, ContainerSample>();
   const fresh: ContainerSample[] = [];
   let known = register.version;
   let unmanaged:
     | { readonly named: ReadonlySet<string>; readonly at: number; readonly millicores: number }
     | undefined;
-
-  let pods: readonly WatchedPod[] = [];
   const calmWait = ON_TIME * calmMs;
   const strangerWait = ON_TIME * strangerMs;
 
-  const show = ({ containers, limited }: WatchedPod, outcome: LookOutcome): void => {
-    if (outcome === "calm") {
-      for (let i = 0; i < limited.length; i++) {
-        const container = limited[i];
-        if (container?.sample === undefined) continue;
-        samples.set(container.id, container.sample);
-        fresh.push(container.sample);
-      }
-      return;
-    }
+  /** Puts a pod on the board, if there is one and the pod is calm. */
+  const rest = (pod: WatchedPod): boolean => board?.add(pod, wholeLookDueAt(pod)) ?? false;
+
+  const wake = (pod: WatchedPod): void => {
+    if (board?.remove(pod)) awake.add(pod);
+  };
+
+  const show = ({ containers }: WatchedPod): void => {
     for (const { id, sample } of containers.values()) {
       if (sample === undefined) samples.delete(id);
       else {
@@ -132,16 +137,40 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   /** Brings what hangs on the list of pods in line with it. */
   const list = (): void => {
     known = register.version;
-    pods = [...register.pods.values()];
+    for (const pod of board?.pods ?? []) {
+      if (register.pods.get(pod.uid) !== pod) board?.remove(pod);
+    }
+    awake.clear();
     samples.clear();
-    for (const pod of pods) show(pod, "whole");
+    for (const pod of register.pods.values()) {
+      if (!board?.pods.has(pod)) awake.add(pod);
+      show(pod);
+    }
     unmanaged = undefined;
+  };
+
+  /** Looks at the pods on the board. */
+  const lookAtCalm = (at: number): void => {
+    if (board === undefined) return;
+    const { awake: woken, told } = board.look(at);
+    for (const pod of woken) {
+      // At once, however short a while ago it was put there.
+      pod.restless = true;
+      awake.add(pod);
+    }
+    for (const sample of told) {
+      samples.set(sample.containerID, sample);
+      fresh.push(sample);
+    }
   };
 
   return {
     layout,
     sample(at, managed, { unsettled = [] } = {}) {
-      named = managed;
+      if (managed !== named) {
+        named = managed;
+        for (const pod of board?.pods ?? []) if (!isManaged(pod, named)) wake(pod);
+      }
       fresh.length = 0;
       register.refresh(at, managed);
       const context: LookContext = { ...fixed, at, named };
@@ -149,13 +178,14 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       const outside = { ...context, managed: false };
       if (register.version !== known) list();
       for (const id of unsettled) {
-        const container = register.container(id);
-        if (container !== undefined) lookAtChange(container, context);
+        const pod = register.podOf(id);
+        const container = pod?.containers.get(id);
+        if (pod === undefined || container === undefined) continue;
+        wake(pod);
+        lookAtChange(container, context);
       }
-      // A counted loop, as in calm_look.ts.
-      for (let i = 0; i < pods.length; i++) {
-        const pod = pods[i];
-        if (pod === undefined) continue;
+      lookAtCalm(at);
+      for (const pod of awake) {
         const { managed: isIn } = pod.unmanaged?.named === named
           ? pod.unmanaged
           : unmanagedShare(pod, { at, named });
@@ -166,9 +196,9 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
           if (at - lookedAt < wait) continue;
         }
         const outcome = lookAtPod(pod, isIn ? inside : outside);
-        if (outcome === "quiet") continue;
         if (outcome === "gone") register.relist(pod, at);
-        show(pod, outcome);
+        show(pod);
+        if (isIn && rest(pod)) awake.delete(pod);
       }
       if (register.version !== known) list();
       const isKnown = unmanaged?.named === named && at >= unmanaged.at &&

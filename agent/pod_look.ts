@@ -23,7 +23,7 @@ import { fadeMemory, heldBack, roomAfterCalm } from "../shared/cgroup/held_back.
 import { type Interval, intervalBetween } from "../shared/cgroup/interval.ts";
 import { DEFAULT_PERIOD_MS } from "../shared/cgroup/quota.ts";
 import type { Reading } from "../shared/cgroup/reading.ts";
-import { isCalmInterval, lookAtCalm } from "./calm_look.ts";
+import { isCalmInterval } from "./calm_interval.ts";
 import type { LookContext } from "./look_context.ts";
 import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.ts";
 
@@ -41,11 +41,8 @@ const PHASES = 60;
 const UNLIMITED_MS = 1000;
 /** A runtime may make the cgroup first and set its quota and weight a moment later. */
 const YOUNG_MS = 30_000;
-/**
- * How a look ended: there is nothing to tell, only the containers with a quota were sampled, all that
- * were due, or a cgroup was gone, so that the pod's directory should be listed again.
- */
-export type LookOutcome = "quiet" | "calm" | "whole" | "gone";
+/** How a look ended; when a cgroup was gone, the pod's directory should be listed again. */
+export type LookOutcome = "whole" | "gone";
 
 /** A container and what one look found of it. */
 interface Looked {
@@ -91,10 +88,6 @@ export function lookAtPod(
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
-  if (!thorough) {
-    const outcome = lookAtCalm(pod, context);
-    if (outcome !== "not calm") return outcome;
-  }
   const before = pod.lookedAt;
   pod.lookedAt = at;
   const looked: Looked[] = [];
@@ -116,6 +109,11 @@ export function lookAtPod(
   else sampleBothLevels(pod, looked, { ...context, before });
   settle(pod);
   return present ? "whole" : "gone";
+}
+
+/** When a pod of the market is to be looked at again even if it is calm, monotonic milliseconds. */
+export function wholeLookDueAt({ thoroughAt = -Infinity, unlimitedDueAt }: WatchedPod): number {
+  return Math.min(thoroughAt + THOROUGH_MS.managed, unlimitedDueAt);
 }
 
 /** Some milliseconds, the same for the same pod. */
@@ -289,7 +287,6 @@ function settle(pod: WatchedPod): void {
     }
   }
   pod.limited = limited;
-  pod.sampledAt = pod.lookedAt ?? -Infinity;
 }
 
 function setSample(

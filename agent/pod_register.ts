@@ -19,12 +19,7 @@ import {
   listPods,
 } from "../shared/cgroup/pod_cgroups.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
-import {
-  updateContainers,
-  type WatchedContainer,
-  type WatchedPod,
-  watchPod,
-} from "./watched_pod.ts";
+import { updateContainers, type WatchedPod, watchPod } from "./watched_pod.ts";
 
 /** What a register works with; times in milliseconds. */
 export interface PodRegisterOptions {
@@ -44,8 +39,8 @@ export interface PodRegister {
   readonly pods: ReadonlyMap<string, WatchedPod>;
   /** Grows with each pod that is listed anew or gone. */
   readonly version: number;
-  /** The container with this hex id, as far as it is known. */
-  container(id: string): WatchedContainer | undefined;
+  /** The pod of the container with this hex id, as far as it is known. */
+  podOf(id: string): WatchedPod | undefined;
   /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
   refresh(at: number, wanted: ReadonlySet<string>): void;
   /** Lists one pod's directory now. */
@@ -180,7 +175,7 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
       return version;
     },
     relist,
-    container: (id) => podOf.get(id)?.containers.get(id),
+    podOf: (id) => podOf.get(id),
     refresh(at, wanted) {
       const before = scannedAt ?? at;
       const full = fullScanAt === undefined || at < before || at - fullScanAt >= FULL_SCAN_MS;

@@ -131,7 +131,7 @@ export const AGENT_SETTINGS = {
     env: "MBCAS_AGENT_STOP_GRACE",
     default: "10s",
     description: "Time for a clean end after SIGTERM",
-    kind: durationKind({ leastMs: 1000, mostMs: 300_000 }),
+    kind: durationKind({ leastMs: 1000, mostMs: 10_000 }),
   }),
   once: row({
     key: "once",

@@ -44,12 +44,8 @@ export interface WatchedContainer extends WatchedCgroup {
   periodMs: number;
   /** Whether the last interval told that its quota was far away. */
   calm: boolean;
-  /** Usage that was just read and is not in `previous` yet, milliseconds. */
-  readMs: number;
   /** Usage at the time of its sample, milliseconds. */
   sampledMs: number;
-  /** Reads its usage, nanoseconds; absent before it is needed. */
-  counter?: () => number | undefined;
   /** When it was last seen throttled, monotonic milliseconds. */
   throttledAt: number;
   /** Milliseconds: see `held_back.ts`. */
@@ -91,8 +87,6 @@ export interface WatchedPod {
   inferredMs: number;
   /** When it was last looked at, monotonic milliseconds; absent before the first time. */
   lookedAt?: number;
-  /** When its containers with a quota were last sampled, monotonic milliseconds. */
-  sampledAt: number;
   /** When all of its counters were last read; absent before the first time. */
   thoroughAt?: number;
 }
@@ -114,7 +108,6 @@ export function watchPod(
     limited: [],
     unlimitedDueAt: -Infinity,
     inferredMs: 0,
-    sampledAt: -Infinity,
   };
 }
 
@@ -149,7 +142,6 @@ export function updateContainers(
       foundAt: at,
       roomMs: 0,
       calm: false,
-      readMs: 0,
       sampledMs: 0,
       periodMs: DEFAULT_PERIOD_MS,
       throttledAt: -Infinity,

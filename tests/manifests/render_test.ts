@@ -5,13 +5,51 @@ import { parseAllDocuments } from "yaml";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** Any object of a manifest. */
-type Rendered = {
+/** What these tests read of a container. */
+interface RenderedContainer {
+  readonly image: string;
+  readonly imagePullPolicy?: string;
+  readonly securityContext: unknown;
+  readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
+  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+  readonly args: readonly string[];
+  readonly env: readonly unknown[];
+  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
+}
+
+/** What they read of a pod template's spec. */
+interface RenderedPodSpec {
+  readonly securityContext: unknown;
+  readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
+  readonly hostNetwork?: boolean;
+  readonly hostPID?: boolean;
+  readonly priorityClassName?: string;
+  readonly tolerations?: readonly unknown[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[];
+  readonly topologySpreadConstraints: readonly [{ readonly topologyKey: string }];
+}
+
+/** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
+interface Rendered {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
-  // deno-lint-ignore no-explicit-any -- a test reads many shapes; a wrong path fails it
-  readonly [field: string]: any;
-};
+  readonly spec: {
+    readonly replicas?: number;
+    readonly maxUnavailable?: number;
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly updateStrategy: { readonly rollingUpdate: { readonly maxUnavailable: string } };
+    readonly template: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: RenderedPodSpec;
+    };
+    readonly podMetricsEndpoints: readonly [{ readonly port: string }];
+  };
+  readonly rules: readonly Readonly<
+    Partial<Record<"apiGroups" | "resources" | "verbs", readonly string[]>>
+  >[];
+}
 
 async function render(folder: string): Promise<Rendered[]> {
   const { success, stdout, stderr } = await new Deno.Command("sh", {
@@ -111,10 +149,14 @@ test("the agent runs on every Linux node and sees its cgroup files only to read"
   assert.equal(pod.priorityClassName, "system-node-critical");
   assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
   assert.deepEqual(pod.nodeSelector, { "kubernetes.io/os": "linux" });
-  const host = pod.volumes.filter((volume: Rendered) => volume["hostPath"] !== undefined);
-  assert.deepEqual(host.map((volume: Rendered) => volume["hostPath"].path), ["/sys/fs/cgroup"]);
+  const host = pod.volumes.flatMap(({ hostPath }) => hostPath?.path ?? []);
+  assert.deepEqual(host, ["/sys/fs/cgroup"]);
   const [mount] = pod.containers[0].volumeMounts;
-  assert.deepEqual([mount.name, mount.mountPath, mount.readOnly], ["cgroup", "/host/cgroup", true]);
+  assert.deepEqual([mount?.name, mount?.mountPath, mount?.readOnly], [
+    "cgroup",
+    "/host/cgroup",
+    true,
+  ]);
 });
 
 test("the controller has two replicas, which are spread and not evicted together", async () => {
@@ -130,11 +172,9 @@ test("the controller has two replicas, which are spread and not evicted together
 
 /** Rights as `verb group/resource`. */
 function rightsOf(role: Rendered): string[] {
-  return role["rules"].flatMap((rule: Record<string, string[]>) =>
-    (rule["apiGroups"] ?? []).flatMap((group) =>
-      (rule["resources"] ?? []).flatMap((resource) =>
-        (rule["verbs"] ?? []).map((verb) => `${verb} ${group}/${resource}`)
-      )
+  return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`))
     )
   );
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
+import { rowsOf } from "../tests/fixtures/counter_rows.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
-import { CALM_SAMPLE_MS } from "./calm_look.ts";
+import { CALM_SAMPLE_MS } from "./calm_board.ts";
 import { createNodeSampler } from "./node_sampler.ts";
 
 const ID = "a".repeat(64);
@@ -44,7 +45,7 @@ function node({ counter = true } = {}) {
   const fast: CgroupTree = {
     ...watched,
     counter: counterOf,
-    openCounter: (file) => () => counterOf(file),
+    counterRows: () => rowsOf({ read }),
   };
   put(POD);
   put(`${POD}/${ID}`);
@@ -64,7 +65,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("lookAtCalm() reads one counter of a pod that is far from its quota", () => {
+test("createCalmBoard() reads one counter of a pod that is far from its quota", () => {
   const { look, reads } = node();
   // After two looks there is a sample; the first thorough look of its own turn comes within 5 s.
   const lengths: number[] = [];
@@ -80,7 +81,7 @@ test("lookAtCalm() reads one counter of a pod that is far from its quota", () =>
   assert.ok(8000 - (sample?.at ?? 0) < CALM_SAMPLE_MS, "it is told once a second");
 });
 
-test("lookAtCalm() leaves a burst, a reset and a vanished file to the whole look", () => {
+test("createCalmBoard() leaves a burst, a reset and a vanished file to the whole look", () => {
   const { look, reads } = node();
   for (const at of [0, 250, 500]) look(at, { usage: 1 });
   // 20 ms in 250, as much as one period's quota: it may have been throttled.
@@ -91,7 +92,7 @@ test("lookAtCalm() leaves a burst, a reset and a vanished file to the whole look
   assert.equal(look(1000, { usage: 2 }), undefined, "the counter went back");
 });
 
-test("lookAtCalm() tells once a second what the whole look tells each time, and bursts at once", () => {
+test("createCalmBoard() tells once a second what the whole look tells each time, and bursts at once", () => {
   const [short, long] = [node(), node({ counter: false })];
   let usage = 0;
   let throttled = 0;
@@ -126,7 +127,7 @@ test("lookAtCalm() tells once a second what the whole look tells each time, and 
   assert.equal(told.heldBack, heldBack, "nothing that is held back goes untold");
 });
 
-test("lookAtCalm() notices within a look that a container is gone", () => {
+test("createCalmBoard() notices within a look that a container is gone", () => {
   const { look, tree, sampler, named } = node();
   for (const at of [0, 250, 500]) look(at, { usage: 1 });
   tree.remove(`cpu/${POD}/${ID}`);
