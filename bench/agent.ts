@@ -18,7 +18,7 @@ import {
   withinLimits,
 } from "./agent_report.ts";
 
-const BUSY_PODS = 2;
+const WORKING_PODS = 2;
 const ALLOCATABLE = 32_000;
 const SCRAPE_MS = 15_000;
 
@@ -30,9 +30,11 @@ if ("exitCode" in request) {
 }
 const { json, seconds, warmUp, pods: sizes } = request;
 
-async function runScene(count: number): Promise<AgentScene & { command: string; version: 1 | 2 }> {
+async function runScene(
+  { count, nearLimit }: { readonly count: number; readonly nearLimit: boolean },
+): Promise<AgentScene & { command: string; version: 1 | 2 }> {
   const pods = benchPods(count);
-  await using cgroups = await makeAgentCgroups(pods, { busy: BUSY_PODS });
+  await using cgroups = await makeAgentCgroups(pods, { working: WORKING_PODS, hard: nearLimit });
   const byUID = new Map(pods.map((pod) => [pod.uid, pod]));
   await using api = await startAgentAPI({
     allocations: pods.map(benchAllocation),
@@ -51,7 +53,13 @@ async function runScene(count: number): Promise<AgentScene & { command: string; 
     measureMs: seconds * 1000,
     scrapeMs: SCRAPE_MS,
   });
-  const scene = { pods: count, busyPods: BUSY_PODS, writes: api.writes, ...use };
+  const scene = {
+    pods: count,
+    workingPods: WORKING_PODS,
+    nearLimit,
+    writes: api.writes,
+    ...use,
+  };
   const held = withinLimits(scene);
   return {
     ...scene,
@@ -62,7 +70,11 @@ async function runScene(count: number): Promise<AgentScene & { command: string; 
 }
 
 const runs: Awaited<ReturnType<typeof runScene>>[] = [];
-for (const count of sizes) runs.push(await runScene(count));
+const calm = sizes.map((count) => ({ count, nearLimit: false }));
+// The size with limits once more, where the agent has to look more often.
+const near = sizes.filter((count) => count === AGENT_LIMITS.pods)
+  .map((count) => ({ count, nearLimit: true }));
+for (const scene of [...calm, ...near]) runs.push(await runScene(scene));
 const scenes = runs.map(({ command: _command, version: _version, ...scene }) => scene);
 const { command, version } = runs[0] ?? { command: "", version: 0 };
 const report: AgentReport = {

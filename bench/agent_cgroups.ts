@@ -17,18 +17,25 @@ export interface AgentCgroups extends AsyncDisposable {
   setLimit(pod: BenchPod, millicores: number): void;
 }
 
-/** How many of the pods hold a process. */
+/** Which pods do something. */
 export interface AgentCgroupsOptions {
-  readonly busy: number;
+  /** How many hold a process. */
+  readonly working: number;
+  /** Whether these come close to the limits that the market gives them. */
+  readonly hard: boolean;
 }
 
 const HOST = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 const REMOVE_TRIES = 40;
 
-/** Works for about a tenth of the time: usage and periods grow, a quota of 500 m never runs out. */
-const WORK = 'for tasks in "$@"; do echo $$ > "$tasks" || exit 1; done; ' +
-  "while :; do i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; sleep 0.1; done";
+/**
+ * Works and sleeps for a tenth of a second, over and over. Of the time it works about a tenth, so that
+ * the market's limit comes close, or a fiftieth, far below any floor.
+ */
+const WORK = 'steps="$1"; shift; for tasks in "$@"; do echo $$ > "$tasks" || exit 1; done; ' +
+  'while :; do i=0; while [ $i -lt "$steps" ]; do i=$((i+1)); done; sleep 0.1; done';
+const STEPS = { hard: "4000", little: "400" } as const;
 
 /**
  * Makes the cgroups of these pods, a sandbox and a container each. Throws an `Error` that says what
@@ -36,7 +43,7 @@ const WORK = 'for tasks in "$@"; do echo $$ > "$tasks" || exit 1; done; ' +
  */
 export async function makeAgentCgroups(
   pods: readonly BenchPod[],
-  { busy }: AgentCgroupsOptions,
+  { working, hard }: AgentCgroupsOptions,
 ): Promise<AgentCgroups> {
   const offer = hostOffer();
   if ("reason" in offer) throw new Error(`Cannot make cgroups: ${offer.reason}`);
@@ -96,9 +103,10 @@ export async function makeAgentCgroups(
       mounted.push(place);
     }
     for (const pod of pods) setLimit(pod, pod.limit);
-    for (const { uid, containerID } of pods.slice(0, busy)) {
+    for (const { uid, containerID } of pods.slice(0, working)) {
       const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));
-      workers.push(new Deno.Command("sh", { args: ["-c", WORK, "sh", ...tasks] }).spawn());
+      const steps = hard ? STEPS.hard : STEPS.little;
+      workers.push(new Deno.Command("sh", { args: ["-c", WORK, "sh", steps, ...tasks] }).spawn());
     }
   } catch (error) {
     await remove();

@@ -8,8 +8,10 @@ import type { AgentUse } from "./agent_process.ts";
 /** What one size of node needed. */
 export interface AgentScene extends AgentUse {
   readonly pods: number;
-  /** Of them, with a process that works for about a tenth of the time. */
-  readonly busyPods: number;
+  /** Of them, with a process that works. */
+  readonly workingPods: number;
+  /** Whether these are close to their limits, so that the agent looks more often than 4 times a second. */
+  readonly nearLimit: boolean;
   /** Writes of allocations during the whole run: each pod's first clearing, and changes. */
   readonly writes: number;
   /** Whether the limits held; absent where none is set. */
@@ -33,9 +35,11 @@ export interface AgentReport {
 /** What is asked for. */
 export const AGENT_LIMITS: AgentReport["limits"] = { pods: 110, millicores: 10, rssMB: 90 };
 
-/** Whether a scene is within the limits; undefined where none are set for its size. */
-export function withinLimits({ pods, millicores, highestRSSMB }: AgentScene): boolean | undefined {
-  if (pods !== AGENT_LIMITS.pods) return undefined;
+/** Whether a scene is within the limits; undefined where none are set: they hold for 4 looks a second. */
+export function withinLimits(
+  { pods, nearLimit, millicores, highestRSSMB }: AgentScene,
+): boolean | undefined {
+  if (pods !== AGENT_LIMITS.pods || nearLimit) return undefined;
   return millicores <= AGENT_LIMITS.millicores && highestRSSMB <= AGENT_LIMITS.rssMB;
 }
 
@@ -44,9 +48,22 @@ export function agentTable(
   { mode, cgroups, api, seconds, warmUp, limits, scenes }: AgentReport,
 ): string {
   const rows = [
-    ["pods", "CPU", "RSS", "highest", "looks/s", "look", "rounds/s", "round", "writes", "limits"],
+    [
+      "pods",
+      "near limit",
+      "CPU",
+      "RSS",
+      "highest",
+      "looks/s",
+      "look",
+      "rounds/s",
+      "round",
+      "writes",
+      "limits",
+    ],
     ...scenes.map((scene) => [
       String(scene.pods),
+      String(scene.nearLimit ? scene.workingPods : 0),
       `${scene.millicores.toFixed(1)}m`,
       `${scene.rssMB.toFixed(1)} MB`,
       `${scene.highestRSSMB.toFixed(1)} MB`,
