@@ -78,7 +78,8 @@ for (const scene of [...calm, ...near]) runs.push(await runScene(scene));
 const scenes = runs.map(({ command: _command, version: _version, ...scene }) => scene);
 const { command, version } = runs[0] ?? { command: "", version: 0 };
 const report: AgentReport = {
-  mode: "bundled, minified, V8 for size, the shipped permissions with this machine's paths",
+  mode:
+    "bundled, minified, V8 with a small heap, the shipped permissions with this machine's paths",
   command,
   cgroups: `cgroup v${version} of this kernel, made for this run, a sandbox and a container a pod`,
   api: "stand-in over TLS on the loopback, limits are set in the cgroups as a kubelet would",
