@@ -44,7 +44,10 @@ export interface ReliefReport {
   readonly convergenceS: number | null;
   /** From convergence to the end. */
   readonly after: ReliefStretch | null;
-  /** Changes in the busiest five minutes after convergence, or in all of it where it is shorter. */
+  /**
+   * Changes in the busiest five minutes since opting in, those that brought convergence included, or
+   * in all of it where it is shorter; null without convergence.
+   */
   readonly changesIn5Min: number | null;
 }
 
@@ -61,7 +64,7 @@ export function reliefReport({ alone, managed, optedInAt }: ReliefRun): ReliefRe
     before: stretchOf(alone),
     convergenceS: calm === undefined ? null : ((calm[0]?.at ?? 0) - optedInAt) / 1000,
     after: calm === undefined ? null : stretchOf(calm),
-    changesIn5Min: calm === undefined ? null : busiest(calm, 300_000),
+    changesIn5Min: calm === undefined ? null : busiest(managed, 300_000),
   };
 }
 
