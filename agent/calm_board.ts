@@ -13,6 +13,7 @@ import { SHORTEST_INTERVAL_MS } from "../shared/cgroup/interval.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { CounterRows } from "../shared/cgroup/tree.ts";
 import { mostCalmUsage } from "./calm_interval.ts";
+import { ON_TIME } from "./on_time.ts";
 import type { WatchedContainer, WatchedPod } from "./watched_pod.ts";
 
 /** What a board works with. */
@@ -51,8 +52,6 @@ export interface CalmLook {
 const LONGEST_CALM_MS = 5000;
 /** Containers on the board are told of this often, however often they are looked at. */
 export const CALM_SAMPLE_MS = 1000;
-/** Ticks of a loop come a little early or late; this early is still on time. */
-const ON_TIME = 0.9;
 const NS_PER_MS = 1e6;
 
 /** An empty board. */
@@ -83,8 +82,9 @@ export function createCalmBoard({ counters, cores, calmMs }: CalmBoardOptions): 
 
   const drop = (container: WatchedContainer): void => {
     const row = rowOf.get(container);
+    if (row === undefined) return;
     const [last, owner] = [containers.pop(), owners.pop()];
-    if (row === undefined || last === undefined || owner === undefined) return;
+    if (last === undefined || owner === undefined) return;
     counters.removeAt(row);
     rowOf.delete(container);
     if (last === container) return;

@@ -6,6 +6,7 @@
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { isUnhurried, knownMarketReason, type MarketReason } from "../shared/api/reason.ts";
 import { formatCPU } from "../shared/quantity.ts";
+import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 
 /** An allocation and what its spec should say. */
@@ -32,7 +33,7 @@ export function desiredWrites(
   const writes: DesiredWrite[] = [];
   const { seats } = round;
   for (let start = 0, end = 0; start < seats.length; start = end) {
-    const { seat: { allocation, key } } = seats[start] as SeatResult;
+    const { seat: { allocation, key } } = entryAt(seats, start);
     while (end < seats.length && seats[end]?.seat.allocation === allocation) end++;
     const written = lastWritten.get(key);
     // An allocation that was deleted and made anew has the same key, and nothing was said to it yet.
@@ -63,7 +64,7 @@ function weightiest(
   let found: MarketReason | undefined;
   let most = -1;
   for (let i = start; i < end; i++) {
-    const { changedFor, limit, from } = seats[i] as SeatResult;
+    const { changedFor, limit, from } = entryAt(seats, i);
     if (changedFor === undefined) continue;
     const rank = Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : SOMEBODY_WAITS);
     if (rank > most) [found, most] = [changedFor, rank];

@@ -21,6 +21,7 @@ import {
   forgetOthers,
   readSample,
 } from "./container_book.ts";
+import { entryAt } from "./entry_at.ts";
 import type { Seat } from "./seats.ts";
 
 /** What a round is made for. */
@@ -116,26 +117,26 @@ export function runRound(
 ): RoundResult {
   const { now, capacity, lendUpTo, pace } = context;
   readSeats(table, { sample, book, context });
-  const pages = table.map(({ containerID }) => book.get(containerID) as ContainerPage);
+  const pages = table.flatMap(({ containerID }) => book.get(containerID) ?? []);
   if (book.size > table.length) {
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
-  const bidders = table.map((seat, i) => bidderOf(seat, pages[i] as ContainerPage));
+  const bidders = table.map((seat, i) => bidderOf(seat, entryAt(pages, i)));
   const round = clearRound(bidders, { capacity, lendUpTo });
   const { outcomes } = round;
   const paced = table.map((seat, i) =>
-    pacedOf(outcomes[i] as RoundOutcome, {
+    pacedOf(entryAt(outcomes, i), {
       seat,
-      page: pages[i] as ContainerPage,
+      page: entryAt(pages, i),
       context,
     })
   );
   const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
   const results = table.map((seat, i) =>
-    settle(outcomes[i] as RoundOutcome, {
+    settle(entryAt(outcomes, i), {
       seat,
-      page: pages[i] as ContainerPage,
-      plan: planned[i] as PlannedContainer,
+      page: entryAt(pages, i),
+      plan: entryAt(planned, i),
       now,
     })
   );

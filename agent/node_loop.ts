@@ -17,6 +17,7 @@ import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts
 import type { ContainerBook } from "./container_book.ts";
 import { desiredWrites } from "./desired.ts";
 import { readSeats, type RoundResult, runRound } from "./market_round.ts";
+import { ON_TIME } from "./on_time.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { createSeating, type Table } from "./seating.ts";
@@ -75,9 +76,6 @@ export interface RoundInput {
 
 /** A heartbeat that failed is tried again after this long, unless the server asks for another time. */
 const HEARTBEAT_RETRY_MS = 5000;
-
-/** Ticks of a loop come a little early or late; this early is still on time. */
-const ON_TIME = 0.9;
 
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(

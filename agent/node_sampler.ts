@@ -16,6 +16,7 @@ import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { createCalmBoard } from "./calm_board.ts";
 import type { LookContext } from "./look_context.ts";
+import { ON_TIME } from "./on_time.ts";
 import { lookAtChange, lookAtPod, lookAtSettings, wholeLookDueAt } from "./pod_look.ts";
 import { createPodRegister } from "./pod_register.ts";
 import { isManaged, RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
@@ -65,9 +66,6 @@ export interface NodeSampler {
   /** Closes all files. */
   close(): void;
 }
-
-/** Ticks of a loop come a little early or late; this early is still on time. */
-const ON_TIME = 0.9;
 
 /** A sampler that has not looked yet. Throws an `Error` when the tree holds no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {

@@ -12,10 +12,10 @@ import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
 import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
 import { createNodeLink } from "../adapters/kube/node_link.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import { ApiError } from "../shared/api/api_error.ts";
 import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { quantile } from "../simulation/quantile.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
+import { until as untilAnswered } from "../tests/cluster/scene/until.ts";
 import {
   beatNode,
   BENCH_NAMESPACE,
@@ -75,26 +75,14 @@ function alternating(): () => number {
   return () => LIMITS[next++ % LIMITS.length] ?? LIMITS[0];
 }
 
-/**
- * All allocations; waits while the server still makes the place where they are kept, which takes it a
- * moment after it has told that the CRD is established.
- */
-async function allocationList(): Promise<readonly unknown[]> {
-  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
-  for (;;) {
-    try {
-      const { items } = await connection.request({ path }) as { items: readonly unknown[] };
-      return items;
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error;
-      await systemClock.sleep(error.retryAfterMs ?? 1000);
-    }
-  }
-}
-
 /** A controller here would give other managed pods their own limits back. */
 async function refuseSharedCluster(): Promise<void> {
-  const items = await allocationList();
+  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
+  // The server makes the place where they are kept a moment after it has told that there is a CRD.
+  const { items } = await untilAnswered(
+    "list of allocations",
+    () => connection.request({ path }),
+  ) as { items: readonly unknown[] };
   if (items.length > 0) {
     throw new RangeError(
       `Cannot measure: the cluster has ${items.length} managed pods, expected one without any`,
