@@ -90,7 +90,8 @@ function containerView(
 ): ContainerView {
   const { seat: { bounds, containerID, ownLimit }, page } = result;
   const { sample, demand, reason } = page;
-  const waiting = whyWaiting({ ...result, memory: page.pace }, { now, options: pace });
+  const held = { memory: page.pace, heldBack: sample?.heldBack ?? 0 };
+  const waiting = whyWaiting({ ...result, ...held }, { now, options: pace });
   return {
     name: bounds.name,
     id: containerID,

@@ -10,7 +10,10 @@ export interface PaceOptions {
   readonly lowerHysteresis: number;
   /** How long own demand must stay lower before the limit follows. */
   readonly lowerWaitMs: number;
-  /** A raise must be at least this share of the limit, unless the floor asks for it. */
+  /**
+   * A raise must be at least this share of the limit, unless the floor asks for it, or it gives a
+   * throttled container its whole ceiling.
+   */
   readonly raiseHysteresis: number;
   /**
    * Share of capacity that raises leave free: an idle floor may wake between the decision and the

@@ -18,6 +18,7 @@ import {
   type PaceMemory,
 } from "./paced_container.ts";
 import { grantRaises } from "./raise_grants.ts";
+import { isThrottled, isWorthwhile } from "./worthwhile_raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -34,9 +35,6 @@ export interface PlannedContainer {
   readonly memory: PaceMemory;
   readonly change?: PaceChange;
 }
-
-/** A container held back by more than this share of its limit counts as throttled. */
-const THROTTLED_SHARE = 0.01;
 
 /** A plan in the making. */
 interface Draft {
@@ -119,7 +117,7 @@ function raise(draft: Draft): void {
     const container = draft.containers[index];
     if (container === undefined) continue;
     const { memory, share, weight } = container;
-    if (share <= memory.limit * (1 + options.raiseHysteresis)) continue;
+    if (!isWorthwhile(container, share, options)) continue;
     if (now - memory.raisedAt < options.raiseGapMs) continue;
     const cost = Math.max(0, committedAt(container, share) - committed(container, now));
     wishes.push({ container, index, cost, weight });
@@ -131,9 +129,7 @@ function raise(draft: Draft): void {
     const limit = granted === cost
       ? container.share
       : Math.floor((container.share - (cost - granted)) / GRID) * GRID;
-    // Less than this would cost a change and relieve nothing.
-    const worthwhile = limit > container.memory.limit * (1 + options.raiseHysteresis);
-    if (!worthwhile) {
+    if (!isWorthwhile(container, limit, options)) {
       draft.waiting += cost;
       return;
     }
@@ -143,8 +139,8 @@ function raise(draft: Draft): void {
   });
 }
 
-function raiseReason({ heldBack, memory }: PacedContainer): MarketReason {
-  return heldBack > memory.limit * THROTTLED_SHARE ? "Throttled" : "DemandRose";
+function raiseReason(container: PacedContainer): MarketReason {
+  return isThrottled(container) ? "Throttled" : "DemandRose";
 }
 
 /** Lowers those that hold more than their share while others wait, or while floors are short. */

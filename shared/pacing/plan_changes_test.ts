@@ -51,6 +51,14 @@ pure(
   },
 );
 
+pure("planChanges() raises a throttled container by less than a fifth to its ceiling", () => {
+  const nearly = { share: 600, ceiling: 605, heldBack: 60 };
+  assert.deepEqual(changes([pacedSample(nearly)]), [[600, "Throttled"]]);
+  assert.deepEqual(changes([pacedSample({ ...nearly, heldBack: 0 })]), [undefined]);
+  assert.deepEqual(changes([pacedSample({ ...nearly, ceiling: 610 })]), [undefined]);
+  assert.deepEqual(changes([pacedSample(nearly, { raisedAt: 99_001 })]), [undefined]);
+});
+
 pure("planChanges() grants what is free, on the grid, and lets the surplus of others pay", () => {
   const hungry = pacedSample({ share: 700, least: 37.3 }, { limit: 100 });
   const sated = pacedSample({ share: 100, need: 100 });

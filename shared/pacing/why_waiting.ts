@@ -5,9 +5,12 @@
  */
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
+import { isWorthwhile, type RaisedContainer } from "./worthwhile_raise.ts";
 
 /** The part of a container that the answer depends on. */
-export type WaitingContainer = Pick<PacedContainer, "memory" | "share" | "target">;
+export type WaitingContainer =
+  & Pick<PacedContainer, "share" | "target">
+  & RaisedContainer;
 
 const MS_PER_S = 1000;
 
@@ -38,9 +41,10 @@ export function whyWaiting(
 
 type Context = { readonly now: number; readonly options: PaceOptions };
 
-function raiseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
+function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
+  const { memory, share } = container;
   const raise = `raise to ${show(share)}`;
-  if (share <= memory.limit * (1 + options.raiseHysteresis)) {
+  if (!isWorthwhile(container, share, options)) {
     return `${raise} is within the hysteresis of ${percent(options.raiseHysteresis)}`;
   }
   const left = secondsLeft(memory.raisedAt, { now, waitMs: options.raiseGapMs });

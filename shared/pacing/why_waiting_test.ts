@@ -10,7 +10,13 @@ function why(
   { share = 200, target = share }: { share?: number; target?: number },
   memory: Partial<PaceMemory> = {},
 ): string | undefined {
-  const container = { share, target, memory: { ...newPaceMemory(200, NOW - 60_000), ...memory } };
+  const container = {
+    share,
+    target,
+    ceiling: 800,
+    heldBack: 0,
+    memory: { ...newPaceMemory(200, NOW - 60_000), ...memory },
+  };
   return whyWaiting(container, { now: NOW, options: DEFAULT_PACE });
 }
 
