@@ -15,7 +15,7 @@ import { systemClock } from "../adapters/system_clock.ts";
 import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { quantile } from "../simulation/quantile.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
-import { until as untilAnswered } from "../tests/cluster/scene/until.ts";
+import { until } from "../tests/cluster/scene/until.ts";
 import {
   beatNode,
   BENCH_NAMESPACE,
@@ -26,7 +26,7 @@ import {
   removePods,
   reportLimit,
 } from "./controller_pods.ts";
-import { startController, until } from "./controller_run.ts";
+import { startController, untilTrue } from "./controller_run.ts";
 
 /** Pods that the controller reconciles at the same time, and requests of the bare loop. */
 const AT_ONCE = 8;
@@ -79,7 +79,7 @@ function alternating(): () => number {
 async function refuseSharedCluster(): Promise<void> {
   const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
   // The server makes the place where they are kept a moment after it has told that there is a CRD.
-  const { items } = await untilAnswered(
+  const { items } = await until(
     "list of allocations",
     () => connection.request({ path }),
   ) as { items: readonly unknown[] };
@@ -183,7 +183,10 @@ try {
 
   const controller = startController(connection);
   const allocations = () => controller.caches.allocations.byIndex(BENCH_NAMESPACE);
-  await until(() => allocations().filter(({ status }) => status?.bounds).length === count);
+  await untilTrue(
+    "bounds of all pods",
+    () => allocations().filter(({ status }) => status?.bounds).length === count,
+  );
   say("controller");
   const enforced: Round[] = [];
   const roundWrites: Record<string, number> = {};
@@ -191,14 +194,17 @@ try {
     const limitCPU = nextLimit();
     controller.setDryRun(true);
     await controller.want(limitCPU);
-    await until(() => allocations().every(({ status }) => status?.reason === "DryRun"));
+    await untilTrue(
+      "dry run of all pods",
+      () => allocations().every(({ status }) => status?.reason === "DryRun"),
+    );
     controller.takeResizes();
     const requestMs: number[] = [];
     const earlier = new Map(controller.writes);
     const begun = performance.now();
     controller.setDryRun(false);
     const resized = new Set<string>();
-    await until(() => {
+    await untilTrue("resizes of all pods", () => {
       for (const { name, tookMs } of controller.takeResizes()) {
         resized.add(name);
         requestMs.push(tookMs);
@@ -208,7 +214,10 @@ try {
     add(roundWrites, freshWrites(controller.writes, earlier));
     enforced.push({ perSecond: count / (performance.now() - begun) * 1000, requestMs });
     await report(limitCPU);
-    await until(() => allocations().every(({ status }) => status?.reason === "Applied"));
+    await untilTrue(
+      "confirmation of all pods",
+      () => allocations().every(({ status }) => status?.reason === "Applied"),
+    );
   }
 
   say(`nothing but heartbeats and leases for ${values.quiet} s`);

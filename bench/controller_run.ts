@@ -18,6 +18,7 @@ import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { effectiveSettings } from "../shared/config/effective_settings.ts";
 import { silentLog } from "../shared/log.ts";
 import { formatCPU } from "../shared/quantity.ts";
+import { until } from "../tests/cluster/scene/until.ts";
 import { BENCH_NAMESPACE, forAll } from "./controller_pods.ts";
 
 /** A resize request that was answered: the pod's name, and how long it took, ms. */
@@ -124,10 +125,12 @@ export function startController(connection: KubeConnection): MeasuredController 
           await writer.writeDesired(allocation.metadata, desired(allocation, cpuLimit));
         }
       });
-      await until(() =>
-        caches.allocations.byIndex(BENCH_NAMESPACE).every(({ spec }) =>
-          spec.desiredCPULimit === cpuLimit
-        )
+      await untilTrue(
+        "copy with the new limits",
+        () =>
+          caches.allocations.byIndex(BENCH_NAMESPACE).every(({ spec }) =>
+            spec.desiredCPULimit === cpuLimit
+          ),
       );
     },
     end() {
@@ -137,15 +140,9 @@ export function startController(connection: KubeConnection): MeasuredController 
   };
 }
 
-/** Resolves when the condition holds; throws an `Error` after a minute. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
-  while (!condition()) {
-    if (performance.now() > deadlineMs) {
-      throw new Error("Cannot go on: what is waited for has not come within 60 s");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+/** Waits in short steps, so that the wait adds little to what is timed. */
+export async function untilTrue(what: string, condition: () => boolean): Promise<void> {
+  await until(what, () => condition() || undefined, { timeoutMs: 60_000, everyMs: 2 });
 }
 
 function settingsFile(dryRun: boolean): { path: string; text: string } {
