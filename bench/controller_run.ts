@@ -7,7 +7,7 @@ import { Registry } from "prom-client";
 import type { KubeConnection } from "../adapters/kube/connection.ts";
 import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import { type Caches, createCaches } from "../controller/allocation/caches.ts";
+import { createCaches } from "../controller/allocation/caches.ts";
 import type { PodResizer } from "../controller/allocation/ports.ts";
 import { connectControllerAPI } from "../controller/controller_api.ts";
 import { createLiveSettings } from "../controller/live_settings.ts";
@@ -29,7 +29,8 @@ export interface MeasuredResize {
 
 /** A controller that runs. */
 export interface MeasuredController {
-  readonly caches: Caches;
+  /** Its copy of the benchmark's allocations. */
+  allocations(): readonly PodAllocation[];
   /** The resize requests since the last call. */
   takeResizes(): MeasuredResize[];
   /** Writes of the controller's own so far, by method and path without names. */
@@ -112,7 +113,7 @@ export function startController(connection: KubeConnection): MeasuredController 
   const writer = createDesiredWriter(connection);
 
   return {
-    caches,
+    allocations: () => [...caches.allocations.byIndex(BENCH_NAMESPACE)],
     takeResizes: () => resizes.splice(0),
     writes,
     setDryRun: (dryRun) => settings.takeFile(settingsFile(dryRun)),
