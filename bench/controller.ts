@@ -37,6 +37,8 @@ const LIMITS = [300, 400] as const;
 const LEAST_SHARE = 0.8;
 /** The controller's events come within a second of each other. */
 const SILENT_MS = 3000;
+/** Before each round the server may finish what the writes before it have left to do. */
+const REST_MS = 1000;
 /** Seconds between two signs of life, as a kubelet gives them. */
 const BEAT_S = 10;
 
@@ -44,8 +46,8 @@ const { values } = parseArgs({
   args: Deno.args.filter((word) => word !== "--"),
   options: {
     json: { type: "boolean", default: false },
-    pods: { type: "string", default: "200" },
-    rounds: { type: "string", default: "15" },
+    pods: { type: "string", default: "400" },
+    rounds: { type: "string", default: "10" },
     quiet: { type: "string", default: "60" },
   },
 });
@@ -111,6 +113,7 @@ async function report(limitCPU: number): Promise<void> {
 async function bareRound(podUIDs: readonly string[]): Promise<Round> {
   const limitCPU = nextLimit();
   const requestMs: number[] = [];
+  await pause(REST_MS);
   const begun = performance.now();
   await forAll({ count, atOnce: AT_ONCE }, async (index) => {
     const sent = performance.now();
@@ -143,6 +146,7 @@ async function enforcedRound(
   controller.takeResizes();
   const requestMs: number[] = [];
   const earlier = new Map(controller.writes);
+  await pause(REST_MS);
   const begun = performance.now();
   controller.setDryRun(false);
   const resized = new Set<string>();
