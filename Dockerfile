@@ -25,7 +25,7 @@ RUN set -eu; \
     esac; \
     for program in agent controller; do \
       deno compile -P=$program --no-prompt --no-check --frozen --bundle --minify \
-        --exclude-unused-npm --v8-flags=--max-semi-space-size=1 --target=$target \
+        --exclude-unused-npm --v8-flags=--max-semi-space-size=1,--single-threaded-gc --target=$target \
         --output=/out/mbcas-$program $program/main.ts; \
     done
 
@@ -33,6 +33,7 @@ FROM ${BASE_IMAGE} AS agent
 LABEL org.opencontainers.image.title="mbcas-agent" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/mbcas-agent /mbcas-agent
 ENV MALLOC_ARENA_MAX=1
+ENV MALLOC_TRIM_THRESHOLD_=65536
 USER 65532:65532
 ENTRYPOINT ["/mbcas-agent"]
 
@@ -40,5 +41,6 @@ FROM ${BASE_IMAGE} AS controller
 LABEL org.opencontainers.image.title="mbcas-controller" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/mbcas-controller /mbcas-controller
 ENV MALLOC_ARENA_MAX=1
+ENV MALLOC_TRIM_THRESHOLD_=65536
 USER 65532:65532
 ENTRYPOINT ["/mbcas-controller"]

@@ -4,7 +4,7 @@
  * The unit of a look is the pod, because its containers share the counters of the pod's level. All
  * pods are looked at, managed or not. Which pods there are is listed once a second; what is in them
  * when they are new, when something in them vanished, at once when a container is asked for that is
- * not known yet, and else every minute.
+ * not known yet, and else every five minutes.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export interface NodeSamplerOptions {
 export interface SampleOptions {
   /**
    * Hex ids of containers whose quota is about to change: it is read at each look, those of others
-   * that are far from their quota every 15 s. @default {none}
+   * that are far from their quota every 30 s. @default {none}
    */
   readonly unsettled?: Iterable<string>;
 }

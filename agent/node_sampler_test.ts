@@ -148,8 +148,23 @@ test("sample() does not list again where a count tells that nothing came or went
   tree.remove(`kubepods/pod${OTHER}`);
   assert.equal(listed(36_500), true);
   assert.equal(sampler.pods().length, 1);
-  assert.deepEqual([40_000, 59_000].map(listed), [false, false]);
-  assert.equal(listed(60_000), true, "now and then all is listed, whatever is counted");
+  assert.deepEqual([40_000, 299_000].map(listed), [false, false]);
+  assert.equal(listed(300_000), true, "now and then all is listed, whatever is counted");
+});
+
+test("sample() finds a pod that has taken another one's place within a second", () => {
+  const tree = createMemoryTree();
+  put(tree, HOT);
+  const counting: CgroupTree = {
+    ...tree,
+    childCount: (directory) => tree.children(directory)?.length,
+  };
+  const sampler = createNodeSampler({ tree: counting, cores: 2 });
+  for (let at = 0; at <= 40_000; at += 250) sampler.sample(at, NONE);
+  tree.remove(POD);
+  put(tree, `kubepods/burstable/pod${OTHER}/${ID.cold}`, { quota: "20000" });
+  for (let at = 40_250; at <= 42_000; at += 250) sampler.sample(at, NONE);
+  assert.deepEqual(sampler.pods().map(({ uid }) => uid), [OTHER]);
 });
 
 test("sample() reads anew, now and then, what a pod that stays has been set to", () => {

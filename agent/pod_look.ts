@@ -31,9 +31,11 @@ import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.
  * All counters of a pod and the quotas in it are read this often; those of a pod outside of the
  * market more often, since they make up its usage window.
  */
-const THOROUGH_MS = { managed: 15_000, unmanaged: 1000 } as const;
+const THOROUGH_MS = { managed: 30_000, unmanaged: 1000 } as const;
 /** Thorough looks are spread over this many looks, so that no single one does all the work. */
-const PHASES = 60;
+const PHASES = 120;
+/** The request of a pod outside of the market is what it holds: it is read this often. */
+const STRANGER_SETTINGS_MS = 60_000;
 /**
  * A container without a quota is read at thorough looks, and this often where it used something the
  * last time.
@@ -59,6 +61,7 @@ export function lookAtChange(container: WatchedContainer, context: LookContext):
 
 /** Reads what changes seldom: weights, enforcement periods, and who has a quota at all. */
 export function lookAtSettings(pod: WatchedPod, context: LookContext): void {
+  pod.settingsAt = context.at;
   for (const container of pod.containers.values()) lookAtContainerSettings(container, context);
   if (pod.own !== undefined) lookAtWeight(pod.own, context);
 }
@@ -87,6 +90,9 @@ export function lookAtPod(
   const thoroughMs = managed ? THOROUGH_MS.managed : THOROUGH_MS.unmanaged;
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
+  if (thorough && !managed && at - pod.settingsAt >= STRANGER_SETTINGS_MS) {
+    lookAtSettings(pod, context);
+  }
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
   const before = pod.lookedAt;
   pod.lookedAt = at;

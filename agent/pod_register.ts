@@ -43,12 +43,12 @@ export interface PodRegister {
   podOf(id: string): WatchedPod | undefined;
   /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
   refresh(at: number, wanted: ReadonlySet<string>): void;
-  /** Lists one pod's directory now. */
+  /** Lists one pod's directory now, since something in it is gone, and which pods there are soon. */
   relist(pod: WatchedPod, at: number): void;
 }
 
 /** Everything is listed this often, in case a change was missed. */
-const FULL_SCAN_MS = 60_000;
+const FULL_SCAN_MS = 300_000;
 /** A pod's containers appear one by one in this time after it; those found first are older. */
 const YOUNG_MS = 30_000;
 
@@ -174,7 +174,11 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
     get version() {
       return version;
     },
-    relist,
+    relist(pod, at) {
+      // Where one is gone another may have come: then as many are there as before.
+      counts = undefined;
+      relist(pod, at);
+    },
     podOf: (id) => podOf.get(id),
     refresh(at, wanted) {
       const before = scannedAt ?? at;

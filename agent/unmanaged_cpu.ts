@@ -32,7 +32,7 @@ export function unmanagedCPU(pod: WatchedPod, named: ReadonlySet<string>): numbe
 }
 
 /** Percentiles over minutes are worked out anew this often, milliseconds. */
-export const RENEWED_MS = 1000;
+export const RENEWED_MS = 5000;
 
 /** A pod's part, as worked out lately. */
 export function unmanagedShare(

@@ -89,6 +89,8 @@ export interface WatchedPod {
   lookedAt?: number;
   /** When all of its counters were last read; absent before the first time. */
   thoroughAt?: number;
+  /** When its weights and periods were last read; −Infinity before the first time. */
+  settingsAt: number;
 }
 
 /** A container that restarts in a loop leaves one id every few seconds; bounds name the last. */
@@ -108,6 +110,7 @@ export function watchPod(
     limited: [],
     unlimitedDueAt: -Infinity,
     inferredMs: 0,
+    settingsAt: -Infinity,
   };
 }
 

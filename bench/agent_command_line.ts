@@ -31,7 +31,7 @@ export function parseCommandLine(args: readonly string[]): AgentBench | Answer {
     .description("CPU and memory of the agent as shipped, by number of pods. Needs root.")
     .option("--json", "print JSON instead of a table", false)
     .option("--seconds <n>", "measured time of each scene", wholeNumber, 60)
-    .option("--warm-up <n>", "seconds before it", wholeNumber, 180)
+    .option("--warm-up <n>", "seconds before it", wholeNumber, 300)
     .option("--pods <n,n>", "numbers of pods", wholeNumbers, SIZES)
     .allowExcessArguments(false)
     .exitOverride()
