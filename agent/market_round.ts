@@ -15,7 +15,6 @@ import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
-import { isWorthwhile } from "../shared/pacing/worthwhile_raise.ts";
 import {
   type ContainerBook,
   type ContainerPage,
@@ -104,12 +103,11 @@ export function readSeats(
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */
 function couldBeRaised(
   { bounds: { ceiling, held } }: Seat,
-  { demand = 0, pace: memory, sample }: ContainerPage,
+  { demand = 0, pace: { limit, raisedAt } }: ContainerPage,
   { now, pace }: RoundContext,
 ): boolean {
-  if (held === "both" || now - memory.raisedAt < pace.raiseGapMs) return false;
-  const container = { memory, ceiling, heldBack: sample?.heldBack ?? 0 };
-  return isWorthwhile(container, Math.min(demand, ceiling), pace);
+  return held !== "both" && now - raisedAt >= pace.raiseGapMs &&
+    Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
 }
 
 /** Reads, estimates, clears and paces; the book is brought up to date. */

@@ -123,7 +123,7 @@ test("sample() lists directories once a second, and once for an id that is nowhe
 
 test("sample() does not list again where a count tells that nothing came or went", () => {
   const tree = createMemoryTree();
-  put(tree, HOT);
+  for (const directory of [POD, HOT]) put(tree, directory);
   let listings = 0;
   const counting: CgroupTree = {
     ...tree,
@@ -140,6 +140,7 @@ test("sample() does not list again where a count tells that nothing came or went
     return listings > 0;
   };
   assert.deepEqual([0, 1000, 2000, 3000].map(listed), [true, false, false, false]);
+  put(tree, `kubepods/pod${OTHER}`);
   put(tree, `kubepods/pod${OTHER}/${ID.cold}`, { quota: "20000" });
   assert.equal(listed(4000), true);
   assert.equal(sampler.pods().length, 2);
@@ -154,16 +155,23 @@ test("sample() does not list again where a count tells that nothing came or went
 
 test("sample() finds a pod that has taken another one's place within a second", () => {
   const tree = createMemoryTree();
-  put(tree, HOT);
+  for (const directory of [POD, HOT]) put(tree, directory);
   const counting: CgroupTree = {
     ...tree,
     childCount: (directory) => tree.children(directory)?.length,
   };
   const sampler = createNodeSampler({ tree: counting, cores: 2 });
-  for (let at = 0; at <= 40_000; at += 250) sampler.sample(at, NONE);
+  let at = 0;
+  const goOn = (untilMs: number): void => {
+    for (; at <= untilMs; at += 250) sampler.sample(at, NONE);
+  };
+  goOn(40_000);
+  tree.remove(HOT);
+  goOn(44_000);
   tree.remove(POD);
-  put(tree, `kubepods/burstable/pod${OTHER}/${ID.cold}`, { quota: "20000" });
-  for (let at = 40_250; at <= 42_000; at += 250) sampler.sample(at, NONE);
+  const other = `kubepods/burstable/pod${OTHER}`;
+  for (const directory of [other, `${other}/${ID.cold}`]) put(tree, directory);
+  goOn(47_000);
   assert.deepEqual(sampler.pods().map(({ uid }) => uid), [OTHER]);
 });
 

@@ -34,8 +34,8 @@ import type { WatchedCgroup, WatchedContainer, WatchedPod } from "./watched_pod.
 const THOROUGH_MS = { managed: 30_000, unmanaged: 1000 } as const;
 /** Thorough looks are spread over this many looks, so that no single one does all the work. */
 const PHASES = 120;
-/** The request of a pod outside of the market is what it holds: it is read this often. */
-const STRANGER_SETTINGS_MS = 60_000;
+/** Requests are read this often: what takes no part in the market holds its request. */
+const SETTINGS_MS = 60_000;
 /**
  * A container without a quota is read at thorough looks, and this often where it used something the
  * last time.
@@ -90,9 +90,7 @@ export function lookAtPod(
   const thoroughMs = managed ? THOROUGH_MS.managed : THOROUGH_MS.unmanaged;
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
-  if (thorough && !managed && at - pod.settingsAt >= STRANGER_SETTINGS_MS) {
-    lookAtSettings(pod, context);
-  }
+  if (thorough && at - pod.settingsAt >= SETTINGS_MS) lookAtSettings(pod, context);
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
   const before = pod.lookedAt;
   pod.lookedAt = at;
@@ -114,7 +112,8 @@ export function lookAtPod(
   if (calm) sampleCalm(pod, looked, context);
   else sampleBothLevels(pod, looked, { ...context, before });
   settle(pod);
-  return present ? "whole" : "gone";
+  const ownIsGone = !calm && pod.own !== undefined && pod.own.previous === undefined;
+  return present && !ownIsGone ? "whole" : "gone";
 }
 
 /** When a pod of the market is to be looked at again even if it is calm, monotonic milliseconds. */

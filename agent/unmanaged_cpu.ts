@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ON_TIME } from "./on_time.ts";
 import type { UnmanagedShare, WatchedContainer, WatchedPod } from "./watched_pod.ts";
 
 /**
@@ -40,7 +41,7 @@ export function unmanagedShare(
   { at, named }: { readonly at: number; readonly named: ReadonlySet<string> },
 ): UnmanagedShare {
   const known = pod.unmanaged;
-  const fresh = known?.named === named && at >= known.at && at - known.at < RENEWED_MS;
+  const fresh = known?.named === named && at >= known.at && at - known.at < RENEWED_MS * ON_TIME;
   if (fresh && known !== undefined) return known;
   const share = { named, managed: isManaged(pod, named), millicores: unmanagedCPU(pod, named), at };
   pod.unmanaged = share;

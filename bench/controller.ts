@@ -140,6 +140,7 @@ async function enforcedRound(
   const limitCPU = nextLimit();
   const everyReason = (wanted: string): boolean =>
     controller.allocations().every(({ status }) => status?.reason === wanted);
+  await agent.renewLease();
   controller.setDryRun(true);
   await controller.want(limitCPU);
   await untilTrue("dry run of all pods", () => everyReason("DryRun"));

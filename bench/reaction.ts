@@ -49,7 +49,7 @@ const SETTLE_MS = 45_000;
 
 const say = (text: string): void => console.error(text);
 using node = await openRealNode();
-// The agent's wishes are in its log at this level; nothing else differs from what is shipped.
+// The agent's wishes are in its log at this level; but for lending all else is as shipped.
 await using _settings = await withSettings({
   log: { level: "debug" },
   agent: { lendUpTo: Number(options.lendUpTo) },
@@ -99,7 +99,8 @@ const report = reactionReport(bursts, {
   missed: options.bursts - bursts.length,
   modes: Object.fromEntries(modes),
   scene: `${options.pods} pods of ${limit} (ceiling ${4 * options.ownLimit}m) on ` +
-    `${navigator.hardwareConcurrency} CPUs, one burst of 1 thread for 2 s each ${options.every} s`,
+    `${navigator.hardwareConcurrency} CPUs, lending up to ${options.lendUpTo}, ` +
+    `one burst of 1 thread for 2 s each ${options.every} s`,
   lendUpTo: Number(options.lendUpTo),
   timeoutMs: TIMEOUT_MS,
 });

@@ -65,7 +65,8 @@ function round(
     if (player === undefined) return [];
     const { weight, memory, past } = player;
     const quota = past.at(-1 - lag) ?? past[0] ?? memory.limit;
-    return [{ ...outcome, weight, memory, quota, heldBack: 0 }];
+    const heldBack = Math.max(0, (demands[index] ?? 0) - quota);
+    return [{ ...outcome, weight, memory, quota, heldBack }];
   });
   const planned = planChanges(before, { now, capacity, mode });
   table.forEach((player, index) => {

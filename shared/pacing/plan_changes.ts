@@ -18,7 +18,7 @@ import {
   type PaceMemory,
 } from "./paced_container.ts";
 import { grantRaises } from "./raise_grants.ts";
-import { isThrottled, isWorthwhile } from "./worthwhile_raise.ts";
+import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -109,18 +109,15 @@ interface Wish {
   readonly weight: number;
 }
 
-/** Raises those that need more, from what is free. */
+/** Raises those that need clearly more, from what is free; what is left goes to last raises. */
 function raise(draft: Draft): void {
-  const { now, options } = draft;
+  const { options } = draft;
   const wishes: Wish[] = [];
   for (const index of untouched(draft)) {
     const container = draft.containers[index];
-    if (container === undefined) continue;
-    const { memory, share, weight } = container;
-    if (!isWorthwhile(container, share, options)) continue;
-    if (now - memory.raisedAt < options.raiseGapMs) continue;
-    const cost = Math.max(0, committedAt(container, share) - committed(container, now));
-    wishes.push({ container, index, cost, weight });
+    if (container === undefined || !isLargeRaise(container, container.share, options)) continue;
+    if (!mayBeRaised(container, draft)) continue;
+    wishes.push({ container, index, cost: costOf(container, draft), weight: container.weight });
   }
   const grants = grantRaises(wishes, draft.free);
   wishes.forEach(({ container, index, cost }, place) => {
@@ -129,7 +126,8 @@ function raise(draft: Draft): void {
     const limit = granted === cost
       ? container.share
       : Math.floor((container.share - (cost - granted)) / GRID) * GRID;
-    if (!isWorthwhile(container, limit, options)) {
+    // Less than this would cost a change and relieve nothing.
+    if (!isLargeRaise(container, limit, options)) {
       draft.waiting += cost;
       return;
     }
@@ -137,6 +135,29 @@ function raise(draft: Draft): void {
     draft.waiting += cost - granted;
     change(draft, index, { limit, reason: raiseReason(container) });
   });
+  raiseLast(draft);
+}
+
+/** Raises throttled containers that their ceilings are close above, where that is free whole. */
+function raiseLast(draft: Draft): void {
+  for (const index of untouched(draft)) {
+    const container = draft.containers[index];
+    if (container === undefined || !isLastRaise(container)) continue;
+    if (isLargeRaise(container, container.share, draft.options)) continue;
+    const cost = costOf(container, draft);
+    if (cost > draft.free || !mayBeRaised(container, draft)) continue;
+    draft.free -= cost;
+    change(draft, index, { limit: container.share, reason: raiseReason(container) });
+  }
+}
+
+function mayBeRaised({ memory }: PacedContainer, { now, options }: Draft): boolean {
+  return now - memory.raisedAt >= options.raiseGapMs;
+}
+
+/** Millicores of free CPU that a raise to the share takes. */
+function costOf(container: PacedContainer, { now }: Draft): number {
+  return Math.max(0, committedAt(container, container.share) - committed(container, now));
 }
 
 function raiseReason(container: PacedContainer): MarketReason {

@@ -51,12 +51,29 @@ pure(
   },
 );
 
-pure("planChanges() raises a throttled container by less than a fifth to its ceiling", () => {
-  const nearly = { share: 600, ceiling: 605, heldBack: 60 };
-  assert.deepEqual(changes([pacedSample(nearly)]), [[600, "Throttled"]]);
-  assert.deepEqual(changes([pacedSample({ ...nearly, heldBack: 0 })]), [undefined]);
-  assert.deepEqual(changes([pacedSample({ ...nearly, ceiling: 610 })]), [undefined]);
-  assert.deepEqual(changes([pacedSample(nearly, { raisedAt: 99_001 })]), [undefined]);
+pure(
+  "planChanges() raises a throttled container to a close ceiling, from what is free only",
+  () => {
+    const nearly = { share: 540, ceiling: 545, heldBack: 60 };
+    assert.deepEqual(changes([pacedSample(nearly)]), [[540, "Throttled"]]);
+    assert.deepEqual(changes([pacedSample({ ...nearly, heldBack: 0 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample({ ...nearly, ceiling: 550 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample(nearly, { raisedAt: 99_001 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample(nearly)], { capacity: 550 }), [undefined]);
+    const sated = pacedSample({ share: 100, need: 100 }, { limit: 300 });
+    assert.deepEqual(changes([pacedSample(nearly), sated], { capacity: 840 }), [
+      undefined,
+      undefined,
+    ]);
+  },
+);
+
+pure("planChanges() serves raises that relieve more before those to a close ceiling", () => {
+  const nearly = pacedSample({ share: 590, ceiling: 590, heldBack: 60 });
+  const hungry = pacedSample({ share: 400 }, { limit: 100 });
+  // Free: 970 − 500 − 370 = 100.
+  const third = pacedSample({ share: 270 }, { limit: 270 });
+  assert.deepEqual(changes([nearly, hungry, third]), [undefined, [200, "DemandRose"], undefined]);
 });
 
 pure("planChanges() grants what is free, on the grid, and lets the surplus of others pay", () => {

@@ -5,12 +5,13 @@
  */
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
-import { isWorthwhile, type RaisedContainer } from "./worthwhile_raise.ts";
+import { isLargeRaise, isLastRaise } from "./worth_of_raise.ts";
 
 /** The part of a container that the answer depends on. */
-export type WaitingContainer =
-  & Pick<PacedContainer, "share" | "target">
-  & RaisedContainer;
+export type WaitingContainer = Pick<
+  PacedContainer,
+  "memory" | "share" | "target" | "ceiling" | "heldBack"
+>;
 
 const MS_PER_S = 1000;
 
@@ -44,11 +45,13 @@ type Context = { readonly now: number; readonly options: PaceOptions };
 function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
   const { memory, share } = container;
   const raise = `raise to ${show(share)}`;
-  if (!isWorthwhile(container, share, options)) {
+  const isLarge = isLargeRaise(container, share, options);
+  if (!isLarge && !isLastRaise(container)) {
     return `${raise} is within the hysteresis of ${percent(options.raiseHysteresis)}`;
   }
   const left = secondsLeft(memory.raisedAt, { now, waitMs: options.raiseGapMs });
-  return left > 0 ? `${raise} waits ${left} s after the last` : `${raise} waits for funds`;
+  if (left > 0) return `${raise} waits ${left} s after the last`;
+  return isLarge ? `${raise} waits for funds` : `${raise} waits until free CPU suffices`;
 }
 
 function decreaseWaits({ memory, target }: WaitingContainer, { now, options }: Context): string {

@@ -7,14 +7,18 @@ const NOW = 100_000;
 
 /** Of a container with readings for a minute and a limit of 200 m. */
 function why(
-  { share = 200, target = share }: { share?: number; target?: number },
+  { share = 200, target = share, heldBack = 0 }: {
+    share?: number;
+    target?: number;
+    heldBack?: number;
+  },
   memory: Partial<PaceMemory> = {},
 ): string | undefined {
   const container = {
     share,
     target,
     ceiling: 800,
-    heldBack: 0,
+    heldBack,
     memory: { ...newPaceMemory(200, NOW - 60_000), ...memory },
   };
   return whyWaiting(container, { now: NOW, options: DEFAULT_PACE });
@@ -33,6 +37,10 @@ test("whyWaiting() tells why a raise waits", () => {
   const raised = { raisedAt: NOW - 300 };
   assert.equal(why({ share: 800 }, raised), "raise to 800m waits 1 s after the last");
   assert.equal(why({ share: 800 }), "raise to 800m waits for funds");
+  const nearly = { limit: 750 };
+  assert.equal(why({ share: 800 }, nearly), "raise to 800m is within the hysteresis of 20 %");
+  const throttled = { share: 800, heldBack: 100 };
+  assert.equal(why(throttled, nearly), "raise to 800m waits until free CPU suffices");
 });
 
 test("whyWaiting() tells why a decrease waits", () => {

@@ -28,8 +28,8 @@ export const PROGRAMS: readonly Program[] = [
 ];
 
 /**
- * V8 cleans up young objects after each megabyte, which saves 15 MB, and without threads of its own for
- * that, which saves 5 more: what they take from malloc stays. Flags that save machine code, such as
+ * V8 cleans up young objects after each megabyte, and without threads of its own for that: what those
+ * take from malloc stays (decision 0008 has the figures). Flags that save machine code, such as
  * `--optimize-for-size`, save nothing beside that, and cost the agent a third more CPU: it would run most
  * of its code in the interpreter.
  */
@@ -39,7 +39,7 @@ export const V8_FLAGS = "--v8-flags=--max-semi-space-size=1,--single-threaded-gc
  * What an image sets for its program (mallopt(3)). With one arena, malloc keeps what V8's threads needed
  * once, while they compiled, for all; with an arena for each thread, 15 MB may stay with one that needs
  * it no more (`M_ARENA_MAX`). And it gives back what is free at its end from 64 KiB on: left alone it
- * learns from the largest block that was ever freed to keep far more (`M_TRIM_THRESHOLD`), 8 MB here.
+ * learns from the largest block that was ever freed to keep far more (`M_TRIM_THRESHOLD`).
  */
 export const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
   MALLOC_ARENA_MAX: "1",

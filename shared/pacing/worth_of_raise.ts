@@ -1,0 +1,42 @@
+/**
+ * Which raises are worth a change of a limit.
+ *
+ * @module
+ */
+import { GRID } from "../market/rounding.ts";
+import type { PaceOptions } from "./pace_options.ts";
+import type { PacedContainer } from "./paced_container.ts";
+
+/** A container held back by more than this share of its limit counts as throttled. */
+const THROTTLED_SHARE = 0.01;
+
+/** Whether a raise to `limit`, millicores, relieves enough for others to pay for it. */
+export function isLargeRaise(
+  { memory }: Pick<PacedContainer, "memory">,
+  limit: number,
+  { raiseHysteresis }: Pick<PaceOptions, "raiseHysteresis">,
+): boolean {
+  return limit > memory.limit * (1 + raiseHysteresis);
+}
+
+/**
+ * Whether the clearing gives a throttled container all that its ceiling allows, however little more
+ * that is. A first raise may end shortly below the ceiling; within the hysteresis no other would
+ * follow while the container is busy. It is given from what is free only, so that it makes nobody
+ * pay.
+ */
+export function isLastRaise(
+  { memory, share, ceiling, heldBack }: Pick<
+    PacedContainer,
+    "memory" | "share" | "ceiling" | "heldBack"
+  >,
+): boolean {
+  return share > memory.limit && share > ceiling - GRID && isThrottled({ memory, heldBack });
+}
+
+/** Whether time held back counts, against the limit. */
+export function isThrottled(
+  { memory, heldBack }: Pick<PacedContainer, "memory" | "heldBack">,
+): boolean {
+  return heldBack > memory.limit * THROTTLED_SHARE;
+}

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { DEFAULT_PACE } from "./pace_options.ts";
+import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
+import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("isLargeRaise() begins above a fifth of the limit", () => {
+  assert.equal(isLargeRaise(pacedSample(), 600, DEFAULT_PACE), false);
+  assert.equal(isLargeRaise(pacedSample(), 610, DEFAULT_PACE), true);
+});
+
+pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {
+  const nearly = { share: 540, ceiling: 540, heldBack: 60 };
+  assert.equal(isLastRaise(pacedSample(nearly)), true);
+  assert.equal(isLastRaise(pacedSample({ ...nearly, ceiling: 549 })), true);
+  assert.equal(isLastRaise(pacedSample({ ...nearly, ceiling: 550 })), false);
+  assert.equal(isLastRaise(pacedSample({ ...nearly, heldBack: 5 })), false);
+  assert.equal(isLastRaise(pacedSample({ ...nearly, share: 500, ceiling: 505 })), false);
+});
+
+pure("isThrottled() begins above a hundredth of the limit", () => {
+  assert.equal(isThrottled(pacedSample({ heldBack: 5 })), false);
+  assert.equal(isThrottled(pacedSample({ heldBack: 5.1 })), true);
+});
