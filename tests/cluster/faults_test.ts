@@ -122,7 +122,8 @@ Deno.test({
     await using namespace = await scratchNamespace(node.connection);
     await node.run(load(namespace, "early"));
     await withoutAPIServer(0, compactHistory);
-    await node.run(load(namespace, "late"));
+    // After a server's restart the other components need up to a minute before they start a pod.
+    await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
     await assertRaised(node, namespace.name, "early");
     await assertRaised(node, namespace.name, "late");
   },

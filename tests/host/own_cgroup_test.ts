@@ -7,6 +7,25 @@ import { hostOffer, makeOwnCgroup } from "./own_cgroup.ts";
 const QUOTA = 200;
 const TICK_MS = 250;
 const TICKS = 12;
+const TRIES = 3;
+
+/** Of the ticks of one measurement. */
+interface Sum {
+  readonly wallMs: number;
+  readonly usedMs: number;
+  readonly heldBackMs: number;
+  readonly periods: number;
+  readonly throttledPeriods: number;
+}
+
+/** What is not as a process that always wants more than its quota should have it. */
+function fault({ wallMs, usedMs, heldBackMs, periods, throttledPeriods }: Sum): string | undefined {
+  const entitledMs = wallMs * QUOTA / 1000;
+  const idleMs = wallMs - usedMs;
+  if (Math.abs(usedMs - entitledMs) > 0.05 * entitledMs) return "usage";
+  if (Math.abs(heldBackMs - idleMs) > 0.15 * idleMs) return "time held back";
+  return periods > 0 && throttledPeriods >= 0.8 * periods ? undefined : "throttled periods";
+}
 
 const offer = hostOffer();
 if ("reason" in offer) {
@@ -26,27 +45,33 @@ Deno.test({
       sampler.sample(systemClock.monotonic(), new Set([own.containerID]))
         .containers.get(own.containerID);
 
+    const measured = async (): Promise<Sum> => {
+      look();
+      const sum = { wallMs: 0, usedMs: 0, heldBackMs: 0, periods: 0, throttledPeriods: 0 };
+      for (let tick = 0; tick < TICKS; tick++) {
+        await systemClock.sleep(TICK_MS);
+        const sample = look();
+        assert.ok(sample, "a container that runs undisturbed has a sample at each look");
+        assert.equal(sample.quota, QUOTA);
+        assert.equal(sample.podUID, own.podUID);
+        sum.wallMs += sample.intervalMs;
+        sum.usedMs += sample.usage / 1000 * sample.intervalMs;
+        sum.heldBackMs += sample.heldBack / 1000 * sample.intervalMs;
+        sum.periods += sample.periods;
+        sum.throttledPeriods += sample.throttledPeriods;
+      }
+      return sum;
+    };
     // The first second is left out: the shell starts, the quota of the first periods is unspent.
     await systemClock.sleep(1000);
-    look();
-    const sum = { wallMs: 0, usedMs: 0, heldBackMs: 0, periods: 0, throttledPeriods: 0 };
-    for (let tick = 0; tick < TICKS; tick++) {
-      await systemClock.sleep(TICK_MS);
-      const sample = look();
-      assert.ok(sample, "a container that runs undisturbed has a sample at each look");
-      assert.equal(sample.quota, QUOTA);
-      assert.equal(sample.podUID, own.podUID);
-      sum.wallMs += sample.intervalMs;
-      sum.usedMs += sample.usage / 1000 * sample.intervalMs;
-      sum.heldBackMs += sample.heldBack / 1000 * sample.intervalMs;
-      sum.periods += sample.periods;
-      sum.throttledPeriods += sample.throttledPeriods;
+    // Where other programs want the CPUs, too, the process waits for one: it neither runs nor is it
+    // throttled. One time of three without them will do.
+    for (let tries = TRIES - 1; tries > 0; tries--) {
+      const sum = await measured();
+      if (fault(sum) === undefined) return;
+      console.log(`once more, others may have been busy: ${JSON.stringify(sum)}`);
     }
-    const entitledMs = sum.wallMs * QUOTA / 1000;
-    const idleMs = sum.wallMs - sum.usedMs;
-    const seen = JSON.stringify(sum);
-    assert.ok(Math.abs(sum.usedMs - entitledMs) <= 0.05 * entitledMs, seen);
-    assert.ok(Math.abs(sum.heldBackMs - idleMs) <= 0.15 * idleMs, seen);
-    assert.ok(sum.throttledPeriods >= 0.8 * sum.periods && sum.periods > 0, seen);
+    const sum = await measured();
+    assert.equal(fault(sum), undefined, JSON.stringify(sum));
   },
 });

@@ -10,7 +10,7 @@ import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { until } from "./until.ts";
+import { until, type UntilOptions } from "./until.ts";
 
 /** Names one pod. */
 export interface PodName {
@@ -23,8 +23,8 @@ export interface RealNode extends Disposable {
   readonly connection: OpenKubeConnection;
   /** Creates an object under the collection `path`; returns what the server stored. */
   create(path: string, body: unknown): Promise<unknown>;
-  /** Creates the pod and waits until it runs with all its containers ready. */
-  run(pod: Record<string, unknown>): Promise<Pod>;
+  /** Creates the pod and waits until it runs with all its containers ready, a minute by default. */
+  run(pod: Record<string, unknown>, options?: UntilOptions): Promise<Pod>;
   /** The pod now; undefined when it is gone. */
   pod(pod: PodName): Promise<Pod | undefined>;
   /** The allocation of the pod with this UID; undefined when there is none. */
@@ -54,13 +54,13 @@ export async function openRealNode(): Promise<RealNode> {
     connection,
     create,
     pod,
-    run: async (object) => {
+    run: async (object, options = { timeoutMs: 60_000 }) => {
       const { namespace } = object["metadata"] as PodName;
       const { metadata } = parsePod(await create(`/api/v1/namespaces/${namespace}/pods`, object));
       return await until(`running pod ${namespace}/${metadata.name}`, async () => {
         const now = await pod({ namespace, name: metadata.name });
         return now?.phase === "Running" && now.ready ? now : undefined;
-      }, { timeoutMs: 60_000 });
+      }, options);
     },
     allocation: (namespace, uid) =>
       orGone(async () =>
