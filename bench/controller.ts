@@ -46,8 +46,8 @@ const { values } = parseArgs({
   args: Deno.args.filter((word) => word !== "--"),
   options: {
     json: { type: "boolean", default: false },
-    pods: { type: "string", default: "400" },
-    rounds: { type: "string", default: "10" },
+    pods: { type: "string", default: "800" },
+    rounds: { type: "string", default: "5" },
     quiet: { type: "string", default: "60" },
   },
 });

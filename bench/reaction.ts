@@ -24,13 +24,13 @@ const options = new Command("bench:reaction")
   .description("Burst in a pod to larger quota in its cgroup. Needs root on the node itself.")
   .option("--json", "print JSON instead of a table", false)
   .option("--bursts <n>", "number of bursts", wholeNumber, 50)
-  .option("--pods <n>", "pods that take turns", wholeNumber, 4)
-  .option("--every <seconds>", "time from burst to burst", wholeNumber, 12)
+  .option("--pods <n>", "pods that take turns", wholeNumber, 8)
+  .option("--every <seconds>", "time from burst to burst", wholeNumber, 6)
   .option(
     "--own-limit <millicores>",
     "the pods' own limits; ceilings are 4 times",
     wholeNumber,
-    100,
+    50,
   )
   .option("--lend-up-to <share>", "the agent's setting; 0 lends no idle CPU", "0")
   .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
