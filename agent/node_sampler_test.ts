@@ -37,6 +37,11 @@ function node(options: Partial<NodeSamplerOptions> = {}) {
   return { tree, sampler: createNodeSampler({ tree, cores: 2, ...options }) };
 }
 
+/** The tree, told by its file system how many directories are in one. */
+function withCounts(tree: MemoryTree): CgroupTree {
+  return { ...tree, childCount: (directory) => tree.children(directory)?.length };
+}
+
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
@@ -126,8 +131,7 @@ test("sample() does not list again where a count tells that nothing came or went
   for (const directory of [POD, HOT]) put(tree, directory);
   let listings = 0;
   const counting: CgroupTree = {
-    ...tree,
-    childCount: (directory) => tree.children(directory)?.length,
+    ...withCounts(tree),
     children: (directory) => {
       if (directory === "kubepods") listings++;
       return tree.children(directory);
@@ -156,11 +160,7 @@ test("sample() does not list again where a count tells that nothing came or went
 test("sample() finds a pod that has taken another one's place within a second", () => {
   const tree = createMemoryTree();
   for (const directory of [POD, HOT]) put(tree, directory);
-  const counting: CgroupTree = {
-    ...tree,
-    childCount: (directory) => tree.children(directory)?.length,
-  };
-  const sampler = createNodeSampler({ tree: counting, cores: 2 });
+  const sampler = createNodeSampler({ tree: withCounts(tree), cores: 2 });
   let at = 0;
   const goOn = (untilMs: number): void => {
     for (; at <= untilMs; at += 250) sampler.sample(at, NONE);

@@ -90,7 +90,8 @@ export function lookAtPod(
   const thoroughMs = managed ? THOROUGH_MS.managed : THOROUGH_MS.unmanaged;
   const thorough = pod.thoroughAt === undefined || at < pod.thoroughAt ||
     at - pod.thoroughAt >= thoroughMs;
-  if (thorough && at - pod.settingsAt >= SETTINGS_MS) lookAtSettings(pod, context);
+  const anew = thorough && at - pod.settingsAt >= SETTINGS_MS;
+  if (anew) lookAtSettings(pod, context);
   if (thorough) pod.thoroughAt = at - (pod.thoroughAt === undefined ? phaseOf(pod) : 0);
   const before = pod.lookedAt;
   pod.lookedAt = at;
@@ -98,7 +99,7 @@ export function lookAtPod(
   let calm = !thorough;
   let present = true;
   for (const container of pod.containers.values()) {
-    if (thorough) renewSettings(container, context);
+    if (thorough && !anew) renewSettings(container, context);
     if (container.quota === undefined && !thorough && !isUnlimitedDue(container, at)) continue;
     const wasCalm = container.calm;
     const { interval, isCalm } = lookAtContainer(container, { ...context, thorough });

@@ -129,9 +129,8 @@ export function createPodRegister(options: PodRegisterOptions): PodRegister {
     }
     for (const [uid, { directory, containers }] of found) {
       const pod = pods.get(uid);
-      // Nothing came or went in it; its settings may have changed.
-      if (pod !== undefined && isKnown(pod, containers)) listed(pod, at);
-      else put(uid, { at, directory, found: containers });
+      if (pod !== undefined && isKnown(pod, containers)) continue;
+      put(uid, { at, directory, found: containers });
     }
   };
 

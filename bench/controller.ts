@@ -35,7 +35,7 @@ const LIMITS = [300, 400] as const;
 
 /** What is asked for: resizes per second, as a share of the bare loop's. */
 const LEAST_SHARE = 0.8;
-/** The controller's events come within a second of each other. */
+/** Without a write for so long, no event was ever left for the rounds that count. */
 const SILENT_MS = 3000;
 /** Before each round the server may finish what the writes before it have left to do. */
 const REST_MS = 1000;

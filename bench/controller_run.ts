@@ -111,27 +111,25 @@ export function startController(connection: KubeConnection): MeasuredController 
     waitsFor: () => {},
   }, stop.signal);
   const writer = createDesiredWriter(connection);
+  const allocations = () => caches.allocations.byIndex(BENCH_NAMESPACE);
 
   return {
-    allocations: () => [...caches.allocations.byIndex(BENCH_NAMESPACE)],
+    allocations,
     takeResizes: () => resizes.splice(0),
     writes,
     setDryRun: (dryRun) => settings.takeFile(settingsFile(dryRun)),
     async want(limitCPU) {
-      const allocations = [...caches.allocations.byIndex(BENCH_NAMESPACE)];
+      const before = allocations();
       const cpuLimit = formatCPU(limitCPU);
-      await forAll({ count: allocations.length, atOnce: 8 }, async (index) => {
-        const allocation = allocations[index];
+      await forAll({ count: before.length, atOnce: 8 }, async (index) => {
+        const allocation = before[index];
         if (allocation !== undefined) {
           await writer.writeDesired(allocation.metadata, desired(allocation, cpuLimit));
         }
       });
       await untilTrue(
         "copy with the new limits",
-        () =>
-          caches.allocations.byIndex(BENCH_NAMESPACE).every(({ spec }) =>
-            spec.desiredCPULimit === cpuLimit
-          ),
+        () => allocations().every(({ spec }) => spec.desiredCPULimit === cpuLimit),
       );
     },
     end() {

@@ -66,12 +66,13 @@ Deno.test({
     await systemClock.sleep(1000);
     // Where other programs want the CPUs, too, the process waits for one: it neither runs nor is it
     // throttled. One time of three without them will do.
-    for (let tries = TRIES - 1; tries > 0; tries--) {
+    const faults: string[] = [];
+    while (faults.length < TRIES) {
       const sum = await measured();
-      if (fault(sum) === undefined) return;
-      console.log(`once more, others may have been busy: ${JSON.stringify(sum)}`);
+      const found = fault(sum);
+      if (found === undefined) return;
+      faults.push(`${found}: ${JSON.stringify(sum)}`);
     }
-    const sum = await measured();
-    assert.equal(fault(sum), undefined, JSON.stringify(sum));
+    assert.fail(faults.join("\n"));
   },
 });
