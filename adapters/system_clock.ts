@@ -20,11 +20,44 @@ export const systemClock: Clock = {
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
+        if (signal !== undefined) leave(signal, end);
         resolve();
       };
       const timer = setTimeout(end, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
-      signal?.addEventListener("abort", end, { once: true });
+      if (signal !== undefined) join(signal, end);
     });
   },
 };
+
+/** Those who sleep until a signal, and the listener that wakes them. */
+interface Sleepers {
+  readonly ends: Set<() => void>;
+  readonly wake: () => void;
+}
+
+/**
+ * One listener a signal, for as long as anybody sleeps on it: a loop that sleeps four times a second
+ * beside one that sleeps a minute on the same signal would else add and remove one each time, which
+ * costs more than its timer.
+ */
+const sleepersOf = new WeakMap<AbortSignal, Sleepers>();
+
+function join(signal: AbortSignal, end: () => void): void {
+  let sleepers = sleepersOf.get(signal);
+  if (sleepers === undefined) {
+    const ends = new Set<() => void>();
+    sleepers = { ends, wake: () => ends.forEach((one) => one()) };
+    sleepersOf.set(signal, sleepers);
+    signal.addEventListener("abort", sleepers.wake, { once: true });
+  }
+  sleepers.ends.add(end);
+}
+
+function leave(signal: AbortSignal, end: () => void): void {
+  const sleepers = sleepersOf.get(signal);
+  if (sleepers === undefined) return;
+  sleepers.ends.delete(end);
+  if (sleepers.ends.size > 0) return;
+  sleepersOf.delete(signal);
+  signal.removeEventListener("abort", sleepers.wake);
+}

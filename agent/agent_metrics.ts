@@ -6,6 +6,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { ApiError } from "../shared/api/api_error.ts";
 import type { NodeView, PodView } from "../shared/view/node_view.ts";
+import { type PodMetric, registerPodMetrics } from "./pod_metrics.ts";
 import type { DesiredWriter } from "./ports.ts";
 
 /** What the figures come from. */
@@ -27,22 +28,29 @@ export interface AgentMetrics {
 
 /** From 0.5 ms to a quarter of a second, the time between two looks. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
-const POD_LABELS = ["namespace", "pod"] as const;
 const CORES = 1 / 1000;
 
-/** By metric: its help and its value of a pod, undefined where there is none. */
-const POD_GAUGES: Readonly<
-  Record<string, readonly [string, (pod: PodView) => number | undefined]>
-> = {
-  demand_cores: cores("CPU that the pod would use if nothing held it back.", (pod) => pod.demand),
-  usage_cores: cores("CPU that the pod used over the last interval.", (pod) => pod.usage),
-  limit_cores: cores("CPU limit of the pod as the agent last decided it.", (pod) => pod.limit),
-  enforced_limit_cores: cores("CPU quota of the pod's containers in force.", (pod) => pod.enforced),
-  floor_cores: cores("Lower bound of the pod's limit.", (pod) => pod.floor),
-  ceiling_cores: cores("Upper bound of the pod's limit.", (pod) => pod.ceiling),
-  price_per_core: ["Price of CPU at the pod's last clearing.", (pod) => pricePerCore(pod.price)],
-  credit: ["Mean credit of the pod's containers: a factor on their weights.", creditOf],
-};
+/** What a pod's view has. */
+const POD_GAUGES: readonly PodMetric[] = [
+  cores("demand", "CPU that the pod would use if nothing held it back.", (pod) => pod.demand),
+  cores("usage", "CPU that the pod used over the last interval.", (pod) => pod.usage),
+  cores("limit", "CPU limit of the pod as the agent last decided it.", (pod) => pod.limit),
+  cores("enforced_limit", "CPU quota of the pod's containers in force.", (pod) => pod.enforced),
+  cores("floor", "Lower bound of the pod's limit.", (pod) => pod.floor),
+  cores("ceiling", "Upper bound of the pod's limit.", (pod) => pod.ceiling),
+  {
+    type: "gauge",
+    name: "mbcas_pod_price_per_core",
+    help: "Price of CPU at the pod's last clearing.",
+    value: (pod) => pricePerCore(pod.price),
+  },
+  {
+    type: "gauge",
+    name: "mbcas_pod_credit",
+    help: "Mean credit of the pod's containers: a factor on their weights.",
+    value: creditOf,
+  },
+];
 
 /** By metric: its help and its value of the node. */
 const NODE_GAUGES: Readonly<Record<string, [string, (node: NodeView) => number]>> = {
@@ -56,7 +64,12 @@ const NODE_GAUGES: Readonly<Record<string, [string, (node: NodeView) => number]>
 export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
   const { registry, view, throttledSeconds } = options;
   const registers = [registry];
-  registerPods(options);
+  registerPodMetrics(options, [...POD_GAUGES, {
+    type: "counter",
+    name: "mbcas_pod_throttled_seconds_total",
+    help: "Time for which quotas kept the pod's threads from running, summed over threads.",
+    value: ({ uid }) => throttledSeconds().get(uid) ?? 0,
+  }]);
   for (const [name, [help, value]] of Object.entries(NODE_GAUGES)) {
     new Gauge({
       name: `mbcas_node_${name}`,
@@ -90,19 +103,6 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
       }
     },
   });
-  new Counter({
-    name: "mbcas_pod_throttled_seconds_total",
-    help: "Time for which quotas kept the pod's threads from running, summed over threads.",
-    labelNames: POD_LABELS,
-    registers,
-    collect() {
-      this.reset();
-      const seconds = throttledSeconds();
-      for (const { namespace, pod, uid } of view()?.pods ?? []) {
-        this.inc({ namespace, pod }, seconds.get(uid) ?? 0);
-      }
-    },
-  });
   const duration = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: BUCKETS_S, registers });
   const sampling = duration("mbcas_sample_duration_seconds", "Time of one look at the cgroups.");
@@ -130,34 +130,21 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
   };
 }
 
-function registerPods({ registry, view }: AgentMetricsOptions): void {
-  for (const [name, [help, value]] of Object.entries(POD_GAUGES)) {
-    new Gauge({
-      name: `mbcas_pod_${name}`,
-      help,
-      labelNames: POD_LABELS,
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const shown of view()?.pods ?? []) {
-          const { namespace, pod } = shown;
-          const amount = value(shown);
-          if (amount !== undefined) this.set({ namespace, pod }, amount);
-        }
-      },
-    });
-  }
-}
-
 /** A gauge in cores of a value in millicores. */
 function cores(
+  quantity: string,
   help: string,
   millicores: (pod: PodView) => number | undefined,
-): readonly [string, (pod: PodView) => number | undefined] {
-  return [help, (pod) => {
-    const value = millicores(pod);
-    return value === undefined ? undefined : value * CORES;
-  }];
+): PodMetric {
+  return {
+    type: "gauge",
+    name: `mbcas_pod_${quantity}_cores`,
+    help,
+    value: (pod) => {
+      const value = millicores(pod);
+      return value === undefined ? undefined : value * CORES;
+    },
+  };
 }
 
 function pricePerCore(price: number | null): number {

@@ -42,6 +42,9 @@ export interface AgentMeasurement {
   readonly scrapeMs: number;
 }
 
+type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
+type Observed = Durations & { readonly at: number; readonly cpuMs: number };
+
 const LISTEN = "127.0.0.1:18081";
 const TICKS_PER_SECOND = 100;
 
@@ -82,13 +85,8 @@ export async function measureAgent(
   }).spawn();
   const words = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()));
   try {
-    await sleep(warmUpMs);
-    const before = { at: performance.now(), cpuMs: cpuMs(child.pid), ...await durations() };
-    for (let left = measureMs; left > 0; left -= scrapeMs) {
-      await sleep(Math.min(left, scrapeMs));
-      await metrics();
-    }
-    const after = { at: performance.now(), cpuMs: cpuMs(child.pid), ...await durations() };
+    const before = await observed(child.pid, { ms: warmUpMs, scrapeMs });
+    const after = await observed(child.pid, { ms: measureMs, scrapeMs });
     const looks = after.looks - before.looks;
     const rounds = after.rounds - before.rounds;
     if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
@@ -116,6 +114,19 @@ export async function measureAgent(
   }
 }
 
+/** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
+async function observed(
+  pid: number,
+  { ms, scrapeMs }: { readonly ms: number; readonly scrapeMs: number },
+): Promise<Observed> {
+  let text = "";
+  for (let left = ms; left > 0; left -= scrapeMs) {
+    await sleep(Math.min(left, scrapeMs));
+    text = await metrics();
+  }
+  return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
+}
+
 /** User and system time of a process, ms (Linux, proc_pid_stat(5), fields 14 and 15). */
 function cpuMs(pid: number): number {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
@@ -134,8 +145,7 @@ async function metrics(): Promise<string> {
   return await (await fetch(`http://${LISTEN}/metrics`)).text();
 }
 
-async function durations(): Promise<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>> {
-  const text = await metrics();
+function durations(text: string): Durations {
   const value = (name: string): number =>
     Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
   return {

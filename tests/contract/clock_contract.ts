@@ -76,6 +76,24 @@ export function clockContract(name: string, create: () => ClockUnderTest): void 
     await sleeping;
     assert.equal(listeners(), 0);
   });
+
+  test("sleep() wakes all that sleep on a signal, and no other", async ({ clock, pass }) => {
+    const [stopped, going] = [new AbortController(), new AbortController()];
+    const woken: string[] = [];
+    const sleep = (name: string, ms: number, { signal }: AbortController): Promise<unknown> =>
+      clock.sleep(ms, signal).then(() => woken.push(name));
+    const long = [sleep("first", 3_600_000, stopped), sleep("second", 3_600_000, stopped)];
+    const short = sleep("short", 1, stopped);
+    const other = sleep("other", 3_600_000, going);
+    await pass(3);
+    await short;
+    assert.deepEqual(woken, ["short"]);
+    stopped.abort();
+    await Promise.all(long);
+    assert.deepEqual(woken.toSorted(), ["first", "second", "short"]);
+    going.abort();
+    await other;
+  });
 }
 
 /** A signal that counts who listens. */
