@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
+import { collectedOutput } from "../shared/config/collected_output.ts";
 import { wholeNumber } from "./whole_number.ts";
 
 /** What to measure and how to print it. */
@@ -35,15 +36,7 @@ export function parseCommandLine(args: readonly string[]): AgentBench | Answer {
     .option("--pods <n,n>", "numbers of pods", wholeNumbers, SIZES)
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({
-      writeOut: (part) => text += part,
-      writeErr: (part) => text += part,
-      // Without these, the library asks the environment, which needs a permission.
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
-    });
+    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
   try {
     return program.parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts<
       AgentBench & { pods: number[] }

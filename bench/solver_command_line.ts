@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
+import { collectedOutput } from "../shared/config/collected_output.ts";
 import { wholeNumber } from "./whole_number.ts";
 
 /** What to measure and how to print it. */
@@ -34,15 +35,7 @@ export function parseCommandLine(args: readonly string[]): SolverBench | Answer 
     .option("--seed <n>", "seed of the random markets", wholeNumber, 1)
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({
-      writeOut: (part) => text += part,
-      writeErr: (part) => text += part,
-      // Without these, the library asks the environment, which needs a permission.
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
-    });
+    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
   try {
     return program.parse(args, { from: "user" }).opts<{
       json: boolean;

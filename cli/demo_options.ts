@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { collectedOutput } from "../shared/config/collected_output.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 
 /** What the demo shall do. */
@@ -121,15 +122,7 @@ function demoCommand(writeOut: (text: string) => void): Command {
     .helpOption("-h, --help", "show this text")
     .allowExcessArguments(false)
     .exitOverride()
-    // Colour and width are asked of the environment otherwise, for which there is no permission.
-    .configureOutput({
-      writeOut,
-      writeErr: () => {},
-      getOutHelpWidth: () => 96,
-      getErrHelpWidth: () => 96,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    })
+    .configureOutput(collectedOutput({ take: writeOut }))
     .addHelpText(
       "after",
       `

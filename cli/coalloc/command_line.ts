@@ -4,6 +4,7 @@
  * @module
  */
 import { CommanderError } from "commander";
+import { collectedOutput } from "../../shared/config/collected_output.ts";
 import { coallocCommand } from "./coalloc_command.ts";
 
 /** A command as the command line names it. */
@@ -30,15 +31,7 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
     call = { name, words, flags };
   });
   for (const command of [root, ...root.commands]) {
-    command.exitOverride().configureOutput({
-      writeOut: (part) => text += part,
-      writeErr: () => {},
-      // Without these the library asks the environment.
-      getOutHelpWidth: () => 96,
-      getErrHelpWidth: () => 96,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    });
+    command.exitOverride().configureOutput(collectedOutput({ take: (part) => text += part }));
   }
   // Task runners hand a "--" on.
   const words = args[0] === "--" ? args.slice(1) : args;

@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
+import { collectedOutput } from "./collected_output.ts";
 import { nearestName } from "./nearest_name.ts";
 import type { Setting, SettingTable } from "./setting.ts";
 
@@ -30,15 +31,9 @@ export function commandFlags<T extends SettingTable>(
   args: readonly string[],
 ): CommandFlags {
   let help = "";
-  const command = settingsCommand(program).configureOutput({
-    writeOut: (part) => help += part,
-    writeErr: () => {},
-    // Without these the library asks the environment, which a program may not read.
-    getOutHasColors: () => false,
-    getErrHasColors: () => false,
-    getOutHelpWidth: () => 100,
-    getErrHelpWidth: () => 100,
-  });
+  const command = settingsCommand(program).configureOutput(
+    collectedOutput({ take: (part) => help += part }),
+  );
   const flags = new Map<string, string>();
   const faults: string[] = [];
   try {

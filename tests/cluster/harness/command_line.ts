@@ -4,6 +4,7 @@
  * @module
  */
 import { Command as Parser, CommanderError, Option } from "commander";
+import { collectedOutput } from "../../../shared/config/collected_output.ts";
 
 /** What is asked for, or a text and an exit code at once. */
 export type Command =
@@ -52,14 +53,7 @@ export function parseCommand(
     .description(ABOUT)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({
-      writeOut: (part) => text += part,
-      writeErr: (part) => text += part,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
-    });
+    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
   const sub = (usage: string, about: string): Parser =>
     program.command(usage).description(about)
       .option("--name <instance>", "which cluster; several can run side by side", name);
