@@ -6,6 +6,7 @@
  */
 import { Hono } from "hono";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
+import { mergePatch } from "../simulation/api/merge_patch.ts";
 import { BENCH_NODE } from "./agent_pods.ts";
 
 /** A server that answers. */
@@ -30,6 +31,10 @@ export interface AgentAPIOptions {
 const COLLECTION = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
+const BOOKMARKED = { apiVersion: "allocation.mbcas.io/v1alpha1", kind: "PodAllocation" } as const;
+/** A watch hears so often that it is alive (kube-apiserver, cacher, `bookmarkFrequency`). */
+const BOOKMARK_MS = 60_000;
+
 /** Starts it on a free port of the loopback. Throws an `Error` when openssl is not there. */
 export async function startAgentAPI(
   { allocations, allocatable, onDesired }: AgentAPIOptions,
@@ -41,6 +46,10 @@ export async function startAgentAPI(
   const text = new TextEncoder();
   let version = 1;
   let writes = 0;
+  const tell = (event: unknown): void => {
+    const line = text.encode(`${JSON.stringify(event)}\n`);
+    for (const watcher of watchers) watcher.enqueue(line);
+  };
   const app = new Hono();
   app.get("/api/v1/nodes/:name", (context) => context.json(node(allocatable)));
   app.patch("/apis/coordination.k8s.io/*", (context) => context.json({}));
@@ -59,17 +68,21 @@ export async function startAgentAPI(
   app.patch(ONE, async (context) => {
     const old = objects.get(context.req.param("name"));
     if (old === undefined) return context.json({ kind: "Status", code: 404 }, 404);
-    const { spec } = await context.req.json() as { spec: Desired };
+    const patch: unknown = await context.req.json();
     writes++;
     version++;
     const metadata = { ...old.metadata, resourceVersion: String(version) };
-    const object = { ...old, metadata, spec: { ...old.spec, ...spec } };
+    const object = { ...mergePatch(old, patch) as PodAllocation, metadata };
     objects.set(old.metadata.name, object);
-    onDesired(old.spec.podUID, spec);
-    const event = text.encode(`${JSON.stringify({ type: "MODIFIED", object })}\n`);
-    for (const watcher of watchers) watcher.enqueue(event);
+    onDesired(old.spec.podUID, object.spec);
+    tell({ type: "MODIFIED", object });
     return context.json(object);
   });
+  const bookmarks = setInterval(() => {
+    const { apiVersion, kind } = BOOKMARKED;
+    const metadata = { resourceVersion: String(version) };
+    tell({ type: "BOOKMARK", object: { apiVersion, kind, metadata } });
+  }, BOOKMARK_MS);
   const [cert, key] = await Promise.all(
     ["tls.crt", "tls.key"].map((file) => Deno.readTextFile(`${directory}/${file}`)),
   );
@@ -87,6 +100,7 @@ export async function startAgentAPI(
       return writes;
     },
     async [Symbol.asyncDispose]() {
+      clearInterval(bookmarks);
       for (const watcher of watchers) watcher.close();
       await server.shutdown();
       await Deno.remove(directory, { recursive: true });

@@ -72,10 +72,13 @@ export async function agentCommand(
   ];
 }
 
-/** Runs it and tells what it used. Throws an `Error` with its words when it ends by itself. */
+/**
+ * Runs it and tells what it used. Throws an `Error` with its words when it ends by itself, or warns of
+ * anything: then it did not do the work that is to be measured.
+ */
 export async function measureAgent(
   args: readonly string[],
-  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+  measurement: AgentMeasurement,
 ): Promise<AgentUse> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -83,35 +86,52 @@ export async function measureAgent(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const words = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()));
+  const words = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()))
+    .then((texts) => texts.join(""));
+  let use: AgentUse;
   try {
-    const before = await observed(child.pid, { ms: warmUpMs, scrapeMs });
-    const after = await observed(child.pid, { ms: measureMs, scrapeMs });
-    const looks = after.looks - before.looks;
-    const rounds = after.rounds - before.rounds;
-    if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
-    return {
-      millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
-      rssMB: memoryMB(child.pid, "VmRSS"),
-      highestRSSMB: memoryMB(child.pid, "VmHWM"),
-      looksPerSecond: looks / (after.at - before.at) * 1000,
-      lookMs: (after.lookMs - before.lookMs) / looks,
-      roundsPerSecond: rounds / (after.at - before.at) * 1000,
-      clearMs: (after.clearMs - before.clearMs) / rounds,
-    };
+    use = await measured(child.pid, measurement);
   } catch (cause) {
-    child.kill("SIGTERM");
-    const said = (await words).join("");
-    throw new Error(`Cannot measure the agent: ${cause}; it said: ${said}`, { cause });
-  } finally {
-    try {
-      child.kill("SIGTERM");
-    } catch {
-      // It has ended already.
-    }
-    await child.status;
-    await words;
+    await end(child);
+    throw new Error(`Cannot measure the agent: ${cause}; it said: ${await words}`, { cause });
   }
+  await end(child);
+  refuseWarnings(await words);
+  return use;
+}
+
+async function end(child: Deno.ChildProcess): Promise<void> {
+  try {
+    child.kill("SIGTERM");
+  } catch {
+    // It has ended already.
+  }
+  await child.status;
+}
+
+async function measured(
+  pid: number,
+  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+): Promise<AgentUse> {
+  const before = await observed(pid, { ms: warmUpMs, scrapeMs });
+  const after = await observed(pid, { ms: measureMs, scrapeMs });
+  const looks = after.looks - before.looks;
+  const rounds = after.rounds - before.rounds;
+  if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
+  return {
+    millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
+    rssMB: memoryMB(pid, "VmRSS"),
+    highestRSSMB: memoryMB(pid, "VmHWM"),
+    looksPerSecond: looks / (after.at - before.at) * 1000,
+    lookMs: (after.lookMs - before.lookMs) / looks,
+    roundsPerSecond: rounds / (after.at - before.at) * 1000,
+    clearMs: (after.clearMs - before.clearMs) / rounds,
+  };
+}
+
+function refuseWarnings(words: string): void {
+  const warning = words.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
+  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
 }
 
 /** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
