@@ -38,7 +38,7 @@ interface Sleepers {
 /**
  * One listener a signal, for as long as anybody sleeps on it: a loop that sleeps four times a second
  * beside one that sleeps a minute on the same signal would else add and remove one each time, which
- * costs more than its timer.
+ * costs more than its timer. Nothing of it outlives the sleeps.
  */
 const sleepersOf = new WeakMap<AbortSignal, Sleepers>();
 

@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
-import { clockContract } from "../tests/contract/clock_contract.ts";
+import { clockContract, countingSignal } from "../tests/contract/clock_contract.ts";
 import { systemClock } from "./system_clock.ts";
 
 clockContract("systemClock", () => ({ clock: systemClock, pass: (ms) => systemClock.sleep(ms) }));
+
+Deno.test({
+  name: "sleep() listens once to a signal, however many sleep on it",
+  permissions: "none",
+  async fn() {
+    const { signal, listeners } = countingSignal();
+    const sleeping = [systemClock.sleep(1, signal), systemClock.sleep(2, signal)];
+    assert.equal(listeners(), 1);
+    await Promise.all(sleeping);
+    assert.equal(listeners(), 0);
+  },
+});
 
 Deno.test({
   name: "sleep() refuses NaN, and takes longer times than a timer can hold",

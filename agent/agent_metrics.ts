@@ -13,7 +13,7 @@ import type { DesiredWriter } from "./ports.ts";
 export interface AgentMetricsOptions {
   readonly registry: Registry;
   readonly view: () => NodeView | undefined;
-  /** Seconds held back by pod UID. */
+  /** Seconds held back by pod UID; asked for each pod. */
   readonly throttledSeconds: () => ReadonlyMap<string, number>;
 }
 

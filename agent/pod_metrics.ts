@@ -58,7 +58,10 @@ export function registerPodMetrics(
   }
 }
 
-/** The pods of the view with their labels, made once for all metrics of a scrape. */
+/**
+ * The pods of the view with their labels, made once for all metrics of a scrape. A pod that has taken
+ * another one's name stands beside it for a moment: the series are of the one that has readings.
+ */
 function createPodLabels(
   view: () => NodeView | undefined,
 ): () => readonly (readonly [PodView, PodLabels])[] {
@@ -69,12 +72,16 @@ function createPodLabels(
     const now = view();
     if (now === seen) return pods;
     seen = now;
+    const byName = new Map<string, PodView>();
+    for (const pod of now?.pods ?? []) {
+      const name = `${pod.namespace}/${pod.pod}`;
+      if (byName.get(name)?.usage === undefined) byName.set(name, pod);
+    }
     const before = known;
     known = new Map();
-    pods = (now?.pods ?? []).map((shown) => {
-      const { namespace, pod, uid } = shown;
-      const labels = before.get(uid) ?? { namespace, pod };
-      known.set(uid, labels);
+    pods = Array.from(byName, ([name, shown]) => {
+      const labels = before.get(name) ?? { namespace: shown.namespace, pod: shown.pod };
+      known.set(name, labels);
       return [shown, labels];
     });
     return pods;

@@ -71,11 +71,11 @@ test("a metric has the value of each pod, where there is one", async () => {
   assert.match(text, /^# TYPE pod_sum_total counter$/m);
 });
 
-test("a scrape shows the pods of the latest view: others go, and one under an old name is new", async () => {
+test("a scrape shows the pods of the latest view", async () => {
   const { registry, now } = setUp();
   now.view = view(pod("a"), pod("b"));
   await scraped(registry);
-  now.view = view(pod("b", { limit: 200 }), pod("a", { uid: "another", limit: 300 }));
+  now.view = view(pod("b", { limit: 200 }), pod("a", { limit: 300 }));
   const limits = async (): Promise<string[]> =>
     (await scraped(registry)).filter((line) => line.startsWith("pod_limit"));
   assert.deepEqual(await limits(), [
@@ -84,6 +84,20 @@ test("a scrape shows the pods of the latest view: others go, and one under an ol
   ]);
   now.view = view();
   assert.deepEqual(await limits(), []);
+});
+
+test("of two pods of one name, the series are those of the one with readings", async () => {
+  const { registry, now } = setUp();
+  const dead = pod("web-0", { limit: 100, need: 7 });
+  const alive = pod("web-0", { uid: "another", limit: 200, usage: 5, need: 2 });
+  for (const pods of [[dead, alive], [alive, dead]]) {
+    now.view = view(...pods);
+    assert.deepEqual(await scraped(registry), [
+      'pod_limit{namespace="shop",pod="web-0"} 200',
+      'pod_usage{namespace="shop",pod="web-0"} 5',
+      'pod_sum_total{namespace="shop",pod="web-0"} 2',
+    ]);
+  }
 });
 
 test("the library's JSON has the values and their labels, too", async () => {

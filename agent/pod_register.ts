@@ -29,7 +29,7 @@ export interface PodRegisterOptions {
   readonly rescanMs: number;
   /** Called with the files of each cgroup that is gone. */
   readonly forget: (files: CgroupFiles) => void;
-  /** Called with each pod whose directory was listed anew. */
+  /** Called with each pod that is new, or whose containers were taken anew. */
   readonly listed: (pod: WatchedPod, at: number) => void;
 }
 

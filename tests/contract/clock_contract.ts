@@ -77,6 +77,16 @@ export function clockContract(name: string, create: () => ClockUnderTest): void 
     assert.equal(listeners(), 0);
   });
 
+  test("sleep() is woken by a signal on which others have slept before", async ({ clock, pass }) => {
+    const stop = new AbortController();
+    const before = clock.sleep(1, stop.signal);
+    await pass(3);
+    await before;
+    const sleeping = clock.sleep(3_600_000, stop.signal);
+    stop.abort();
+    await sleeping;
+  });
+
   test("sleep() wakes all that sleep on a signal, and no other", async ({ clock, pass }) => {
     const [stopped, going] = [new AbortController(), new AbortController()];
     const woken: string[] = [];
@@ -97,7 +107,7 @@ export function clockContract(name: string, create: () => ClockUnderTest): void 
 }
 
 /** A signal that counts who listens. */
-function countingSignal(): { signal: AbortSignal; listeners: () => number } {
+export function countingSignal(): { signal: AbortSignal; listeners: () => number } {
   const { signal } = new AbortController();
   const present = new Set<unknown>();
   const add = signal.addEventListener.bind(signal);
