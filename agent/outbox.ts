@@ -5,12 +5,14 @@
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Clock } from "../shared/clock.ts";
+import { createBackoff } from "../shared/control/backoff.ts";
+import { retryLevel } from "../shared/control/unreachable.ts";
 import type { Log } from "../shared/log.ts";
 import type { DesiredWrite, Written } from "./desired.ts";
 import type { DesiredWriter } from "./ports.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
-const RETRY_MS = { first: 500, longest: 30_000 };
+const RETRY = { minMs: 500, maxMs: 30_000 } as const;
 
 /** What the outbox works with. */
 export interface OutboxParts {
@@ -39,25 +41,27 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
   const waiting = new Map<string, DesiredWrite>();
   const written = new Map<string, Written>();
   const sending = new Map<string, Promise<void>>();
+  const backoff = createBackoff(RETRY);
   let wake: () => void = () => {};
   let failure: { readonly error: unknown } | undefined;
 
   async function send(key: string, signal: AbortSignal): Promise<void> {
-    let retryMs = RETRY_MS.first;
     for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
       if (signal.aborted) return;
       waiting.delete(key);
       const { namespace, name } = write.allocation.metadata;
       try {
         await writer.writeDesired({ namespace, name }, write.desired);
-        retryMs = RETRY_MS.first;
+        backoff.reset(key);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (error.status === 404) continue;
-        log.warn("Cannot write an allocation", { key, status: error.status, reason: error.reason });
+        const { status, reason } = error;
+        const waitMs = backoff.next(key, error);
+        const level = retryLevel(error, waitMs);
+        log[level]("Cannot write an allocation", { key, status, reason, waitMs });
         if (!waiting.has(key)) waiting.set(key, write);
-        await clock.sleep(error.retryAfterMs ?? retryMs, signal);
-        retryMs = Math.min(RETRY_MS.longest, 2 * retryMs);
+        await clock.sleep(waitMs, signal);
       }
     }
   }
@@ -74,6 +78,7 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
         if (keys.has(key)) continue;
         written.delete(key);
         waiting.delete(key);
+        backoff.reset(key);
       }
     },
     run: async (signal) => {

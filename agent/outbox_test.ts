@@ -88,6 +88,21 @@ test("createOutbox() waits as long as the server asks for", async () => {
   await stop();
 });
 
+test("createOutbox() sends within seconds of an outage's end, also when the server then starts", async () => {
+  const { clock, sent, outbox, stop } = stage((request) => {
+    if (request < 20) return new ApiError(0, "Unreachable", "connection refused");
+    return request === 20 ? new ApiError(503, "ServiceUnavailable", "") : undefined;
+  });
+  outbox.put(writeOf("a", "1"));
+  await clock.runUntil(200_000);
+  const times = sent.map((one) => Number(one.split(" ")[0]));
+  assert.equal(times.length, 21);
+  assert.ok(Number(times[19]) > 60_000, "a long outage");
+  const waits = times.slice(1).map((at, index) => at - Number(times[index]) - LATENCY_MS);
+  assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
+  await stop();
+});
+
 test("createOutbox() forgets a write whose allocation is gone", async () => {
   const { clock, sent, outbox, stop } = stage(() => new ApiError(404, "NotFound", ""));
   outbox.put(writeOf("a", "1"));

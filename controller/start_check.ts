@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Clock } from "../shared/clock.ts";
-import { spreadBackoffDelay } from "../shared/control/backoff.ts";
+import { createBackoff } from "../shared/control/backoff.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 
@@ -63,8 +63,10 @@ export async function startCheck(
   { ask, clock, random, log, rights, waitsFor }: StartCheckParts,
   signal: AbortSignal,
 ): Promise<StartVerdict> {
-  for (let failures = 1; !signal.aborted; failures++) {
+  const backoff = createBackoff({ ...WAIT, random });
+  while (!signal.aborted) {
     let reason = NO_DEFINITION;
+    let failure: unknown;
     try {
       const findings = await ask(rights);
       const faults = faultsOf(findings);
@@ -76,9 +78,10 @@ export async function startCheck(
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      failure = error;
       reason = `the API server does not answer the start check: ${error.message}`;
     }
-    const waitMs = spreadBackoffDelay(failures, { ...WAIT, random });
+    const waitMs = backoff.next("", failure);
     waitsFor(reason);
     log.warn("Waiting", { reason, waitMs: Math.round(waitMs) });
     await clock.sleep(waitMs, signal);

@@ -38,6 +38,8 @@ interface Call {
   readonly request: KubeRequest;
   readonly patience: Patience;
   pool?: Pool;
+  /** Whether an answer has begun. */
+  answered?: true;
 }
 
 /** A connection; nothing is sent before it is asked for. */
@@ -67,7 +69,9 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
     return response;
   }
 
-  function heard({ pool }: Call): void {
+  function heard(call: Call): void {
+    call.answered = true;
+    const { pool } = call;
     if (pool !== undefined) pool.heardAtMs = clock.monotonic();
   }
 
@@ -90,9 +94,10 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
    * A pool over which nothing at all came for most of a wait leads nowhere: then its streams are ended
    * as well, which would not notice for minutes. While others are answered only this request was slow.
    */
-  function failure(error: unknown, { request, patience, pool }: Call): ApiError {
+  function failure(error: unknown, call: Call): ApiError {
     if (error instanceof ApiError) return error;
-    const answer = noAnswer(error, { request, patience });
+    const { patience, pool } = call;
+    const answer = noAnswer(error, call);
     if (answer.reason === "Aborted" || pool === undefined) return answer;
     const silentMs = clock.monotonic() - pool.heardAtMs;
     const { exceededMs } = patience;

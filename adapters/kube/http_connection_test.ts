@@ -169,7 +169,7 @@ Deno.test("lines() throws when the stream ends within a line or holds no JSON", 
     streamAnswer(path === "/cut" ? ['{"a":1}\n{"a"'] : ["<html>\n"])
   );
   const cut = await refusalOf(collect(server.connection.lines({ path: "/cut" })));
-  assert.deepEqual([cut.status, cut.reason], [0, "Unreachable"]);
+  assert.deepEqual([cut.status, cut.reason], [0, "Broken"]);
   const html = await refusalOf(collect(server.connection.lines({ path: "/html" })));
   assert.equal(html.reason, "BadAnswer");
 });

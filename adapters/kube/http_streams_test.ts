@@ -53,7 +53,7 @@ Deno.test("lines() throws once a request shows that its connections lead nowhere
   try {
     await assert.rejects(next, {
       status: 0,
-      reason: "Unreachable",
+      reason: "Broken",
       message: "GET /watch: Cannot read the stream: its connection leads nowhere",
     });
   } finally {

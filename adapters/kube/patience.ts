@@ -57,7 +57,12 @@ export function createPatience(caller?: AbortSignal): Patience {
 /** The error for a request that has no answer, or one that can't be read. */
 export function noAnswer(
   error: unknown,
-  { request, patience }: { readonly request: KubeRequest; readonly patience: Patience },
+  { request, patience, answered = false }: {
+    readonly request: KubeRequest;
+    readonly patience: Patience;
+    /** Whether the answer had begun. */
+    readonly answered?: boolean;
+  },
 ): ApiError {
   const what = `${request.method ?? "GET"} ${request.path}`;
   const from = { cause: error };
@@ -69,7 +74,7 @@ export function noAnswer(
   if (error instanceof SyntaxError) {
     return new ApiError(0, "BadAnswer", `${what}: the answer is no JSON: ${words}`, from);
   }
-  return new ApiError(0, "Unreachable", `${what}: ${words}`, from);
+  return new ApiError(0, answered ? "Broken" : "Unreachable", `${what}: ${words}`, from);
 }
 
 /** "fetch failed" says nothing: what failed stands in its cause, after the URL. */

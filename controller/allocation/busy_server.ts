@@ -65,8 +65,9 @@ export function createBusyServer(
 
   return {
     note(putOff) {
-      const { podKey, nowMs, error: { retryAfterMs } } = putOff;
-      const waitMs = Math.max(backoff.next(podKey), retryAfterMs ?? 0);
+      const { podKey, nowMs, error } = putOff;
+      const { retryAfterMs } = error;
+      const waitMs = backoff.next(podKey, error);
       const times = (waits.get(podKey)?.times ?? 0) + 1;
       const lasts = times >= LASTS_FROM;
       waits.set(podKey, { times, untilMs: nowMs + waitMs });

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { ApiError } from "../api/api_error.ts";
 import type { Random } from "../random.ts";
+import { isUnreachable, LONGEST_UNREACHABLE_MS } from "./unreachable.ts";
 
 /** Bounds of a back-off. */
 export interface BackoffOptions {
@@ -29,8 +31,12 @@ export interface SpreadOptions extends BackoffOptions {
 
 /** Counts failures per key. */
 export interface Backoff {
-  /** Counts one more failure of `key` and returns the wait before the next attempt, ms. */
-  next(key: string): number;
+  /**
+   * Counts one more failure of `key` and returns the wait before the next attempt, ms: at least what
+   * the server asks for by Retry-After, and at most 5 s when it could not be reached. Failures that
+   * are tried again so early don't make the waits after them longer.
+   */
+  next(key: string, error?: unknown): number;
   /** Forgets the failures of `key`: it succeeded, or is gone. */
   reset(key: string): void;
 }
@@ -85,15 +91,23 @@ export function spreadBackoffDelay(failures: number, options: SpreadOptions): nu
   return bounds.minMs + options.random.next() * (longest - bounds.minMs);
 }
 
-/** A back-off that knows no failures yet. */
-export function createBackoff(options: BackoffOptions = {}): Backoff {
+/** A back-off that knows no failures yet; with `random` its waits are spread. */
+export function createBackoff(
+  { random, ...options }: BackoffOptions & Partial<Pick<SpreadOptions, "random">> = {},
+): Backoff {
   const bounds = checkedBounds(options);
+  const { minMs, maxMs } = bounds;
+  const early = { minMs, maxMs: Math.max(minMs, Math.min(maxMs, LONGEST_UNREACHABLE_MS)) };
   const failures = new Map<string, number>();
   return {
-    next(key) {
+    next(key, error) {
       const count = (failures.get(key) ?? 0) + 1;
-      failures.set(key, count);
-      return delayWithin(count, bounds);
+      const within = isUnreachable(error) ? early : bounds;
+      if (delayWithin(count, bounds) <= within.maxMs) failures.set(key, count);
+      const waitMs = random === undefined
+        ? delayWithin(count, within)
+        : spreadBackoffDelay(count, { ...within, random });
+      return Math.max(waitMs, error instanceof ApiError ? error.retryAfterMs ?? 0 : 0);
     },
     reset(key) {
       failures.delete(key);

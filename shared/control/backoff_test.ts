@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ApiError } from "../api/api_error.ts";
 import { backoffDelay, createBackoff, spreadBackoffDelay } from "./backoff.ts";
 import { seededRandom } from "../random.ts";
 
@@ -58,5 +59,48 @@ Deno.test({
     assert.deepEqual([backoff.next("a"), backoff.next("a"), backoff.next("b")], [1000, 2000, 1000]);
     backoff.reset("a");
     assert.deepEqual([backoff.next("a"), backoff.next("b")], [1000, 2000]);
+  },
+});
+
+const unreachable = new ApiError(0, "Unreachable", "connection refused");
+const starting = new ApiError(503, "ServiceUnavailable", "starting");
+
+Deno.test({
+  name:
+    "createBackoff() waits five seconds at most for who can't be reached, and little after that",
+  permissions,
+  fn() {
+    const backoff = createBackoff();
+    const waits = Array.from({ length: 100 }, () => backoff.next("a", unreachable));
+    assert.deepEqual(waits.slice(0, 6), [1000, 2000, 4000, 5000, 5000, 5000]);
+    assert.equal(Math.max(...waits), 5000);
+    assert.deepEqual([1, 2].map(() => backoff.next("a", starting)), [8000, 16_000]);
+  },
+});
+
+Deno.test({
+  name: "createBackoff() waits as long as the server asks for, if that is longer",
+  permissions,
+  fn() {
+    const backoff = createBackoff();
+    const asking = new ApiError(429, "TooManyRequests", "", { retryAfterMs: 3000 });
+    assert.deepEqual([1, 2, 3].map(() => backoff.next("a", asking)), [3000, 3000, 4000]);
+    const silent = new ApiError(0, "Timeout", "nothing came for 30000 ms");
+    assert.equal(backoff.next("a", silent), 8000);
+  },
+});
+
+Deno.test({
+  name: "createBackoff() spreads its waits between the shortest and twice the plain one",
+  permissions,
+  fn() {
+    const backoff = createBackoff({ maxMs: 30_000, random: seededRandom(1) });
+    const waits = Array.from({ length: 200 }, () => backoff.next("a", unreachable));
+    assert.ok(waits.every((ms) => ms >= 1000 && ms <= 5000));
+    const late = waits.slice(10);
+    assert.ok(Math.min(...late) < 1500 && Math.max(...late) > 4500, "over the whole range");
+    const later = Array.from({ length: 200 }, () => backoff.next("b", starting));
+    assert.ok(later.every((ms) => ms >= 1000 && ms <= 30_000));
+    assert.ok(Math.max(...later) > 25_000);
   },
 });

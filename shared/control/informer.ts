@@ -8,7 +8,7 @@ import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
-import { spreadBackoffDelay } from "./backoff.ts";
+import { createBackoff } from "./backoff.ts";
 import { createObjectCache } from "./object_cache.ts";
 import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
 
@@ -29,7 +29,7 @@ export interface InformerOptions<T extends ApiObject> {
    */
   readonly minBackoffMs?: number;
   /**
-   * Longest wait after an error, ms.
+   * Longest wait after an error, ms; 5 s where no connection to the server comes about.
    *
    * @default {30000}
    */
@@ -90,7 +90,13 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
   let synced = false;
   let version: string | undefined;
   let listedAtMs = 0;
+  const backoff = createBackoff({ minMs, maxMs, random });
   let failures = 0;
+
+  function forgetFailures(): void {
+    failures = 0;
+    backoff.reset(name);
+  }
 
   function notify(keys: Iterable<string>): void {
     for (const key of keys) {
@@ -112,7 +118,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
   }
 
   function apply(event: WatchEvent<T>): void {
-    failures = 0;
+    forgetFailures();
     if (event.type === "BOOKMARK") {
       version = event.resourceVersion;
       return;
@@ -140,7 +146,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
       await attempt(async () => await iterator.return?.());
     }
     const lastedMs = clock.monotonic() - startedMs;
-    if (lastedMs >= maxMs) failures = 0;
+    if (lastedMs >= maxMs) forgetFailures();
     if (failure !== undefined) return failure;
     if (heard || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
     return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
@@ -167,11 +173,9 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
     synced = false;
     version = undefined;
     failures++;
-    const answer = error instanceof ApiError ? error : undefined;
-    const expired = answer?.status === 410;
+    const waitMs = backoff.next(name, error);
+    const expired = error instanceof ApiError && error.status === 410;
     if (expired && failures === 1) return;
-    const spread = spreadBackoffDelay(failures, { minMs, maxMs, random });
-    const waitMs = Math.max(spread, answer?.retryAfterMs ?? 0);
     log.warn("List or watch failed", { kind: name, error: String(error), failures, waitMs });
     await clock.sleep(waitMs, signal);
   }

@@ -6,6 +6,7 @@ import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_
 import { createInformer, type Informer } from "./informer.ts";
 import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
 
+const OUTAGE_LISTS = 40;
 const permissions = "none" as const;
 
 function thing(name: string, resourceVersion: string, uid = `uid-${name}`): ApiObject {
@@ -177,6 +178,26 @@ Deno.test({
         const waited = at - Number(lists[index + 1]);
         assert.ok(waited >= 1000 && waited <= 2000 * 2 ** (index + 1));
       });
+    });
+  },
+});
+
+Deno.test({
+  name: "createInformer() is in sync within five seconds of an outage's end, however long that was",
+  permissions,
+  async fn() {
+    const unreachable = new ApiError(0, "Unreachable", "connection refused");
+    await following({
+      lists: [[], ...Array.from({ length: OUTAGE_LISTS }, () => unreachable), []],
+      watches: [[{ waitMs: 100 }, unreachable]],
+    }, async ({ clock, calls, informer }) => {
+      const lists = (): number[] =>
+        calls.filter((call) => call.startsWith("list")).map((call) => Number(call.split("@")[1]));
+      while (lists().length < 1 + OUTAGE_LISTS) await clock.runUntil(clock.monotonic() + 100);
+      assert.ok(clock.monotonic() > 60_000, "a long outage");
+      assert.equal(informer.synced, false);
+      await clock.runUntil(clock.monotonic() + 5000);
+      assert.equal(informer.synced, true);
     });
   },
 });

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { ApiError } from "../api/api_error.ts";
 import type { Log } from "../log.ts";
 import type { Backoff } from "./backoff.ts";
+import { retryLevel } from "./unreachable.ts";
 import type { WorkQueue } from "./work_queue.ts";
 
 /** When to look at the key again; absent: when something about it changes. */
@@ -45,9 +45,9 @@ export async function runReconcileLoop(
         backoff.reset(key);
         if (requeueAfterMs !== undefined) queue.add(key, requeueAfterMs);
       } catch (error) {
-        const retryAfterMs = error instanceof ApiError ? error.retryAfterMs ?? 0 : 0;
-        const waitMs = Math.max(backoff.next(key), retryAfterMs);
-        log.warn("Reconciling failed", { key, error: String(error), waitMs });
+        const waitMs = backoff.next(key, error);
+        const level = retryLevel(error, waitMs);
+        log[level]("Reconciling failed", { key, error: String(error), waitMs });
         queue.add(key, waitMs);
       } finally {
         queue.done(key);

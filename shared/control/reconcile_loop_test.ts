@@ -74,6 +74,37 @@ Deno.test({
 });
 
 Deno.test({
+  name: "runReconcileLoop() goes on within seconds of an outage's end, and tells of it a few times",
+  permissions,
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const queue = createWorkQueue(clock);
+    const stop = new AbortController();
+    const seenAt: number[] = [];
+    const told: string[] = [];
+    const loop = runReconcileLoop({
+      queue,
+      backoff: createBackoff(),
+      log: { ...silentLog, warn: (_message, fields) => void told.push(String(fields?.["waitMs"])) },
+      reconcile: () => {
+        const now = clock.monotonic();
+        seenAt.push(now);
+        if (now < 60_000) return Promise.reject(new ApiError(0, "Unreachable", "refused"));
+        if (now < 66_000) return Promise.reject(new ApiError(503, "Unavailable", "it starts"));
+        return Promise.resolve({});
+      },
+    }, stop.signal);
+    queue.add("a");
+    await clock.runUntil(300_000);
+    stop.abort();
+    await loop;
+    const waits = seenAt.slice(1).map((at, index) => at - Number(seenAt[index]));
+    assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
+    assert.deepEqual(told, ["1000", "2000", "4000", "8000"]);
+  },
+});
+
+Deno.test({
   name: "runReconcileLoop() works on as many keys at once as it has workers",
   permissions,
   async fn() {

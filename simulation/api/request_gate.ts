@@ -98,7 +98,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 function unreachable(): ApiError {
-  return new ApiError(0, "", "connection refused");
+  return new ApiError(0, "Unreachable", "connection refused");
 }
 
 function errorOf(failure: InjectedFailure): ApiError {

@@ -72,7 +72,7 @@ export async function* watchStream<T extends ApiObject>(
     let quietSinceMs = clock.monotonic();
     let arrivesMs: number | undefined;
     while (!signal.aborted && streams.closings() === closings) {
-      if (gate.epoch !== epoch) throw new ApiError(0, "", "watch broken: connection lost");
+      if (gate.epoch !== epoch) throw new ApiError(0, "Broken", "watch broken: connection lost");
       const entry = log.at(position);
       if (entry !== undefined) arrivesMs ??= entry.atMs + gate.oneWayMs(source.kind);
       const dueMs = arrivesMs ?? quietSinceMs + streams.bookmarkMs;

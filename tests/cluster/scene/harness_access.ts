@@ -12,10 +12,13 @@ import {
   waitForComponent,
 } from "../harness/running_component.ts";
 import { readSettings } from "../harness/settings.ts";
-import { pause } from "./until.ts";
+import { pause, until } from "./until.ts";
 
 /** Tests have their own way to say what fails. */
 const progress = { say: (): void => {}, now: (): number => performance.now() };
+
+/** Packets that nothing answers are given up after this long. */
+const ROUTE_PATIENCE_MS = 2000;
 
 /** True when the tests run against a cluster of the harness, not against one of somebody's own. */
 export function isHarness(): boolean {
@@ -27,7 +30,10 @@ function instance(): Instance {
   return instanceNamed(Deno.env.get("COALLOCATOR_CLUSTER") ?? "coallocator");
 }
 
-/** Stops the API server for `ms`, does `meanwhile`, starts it and waits until it serves. */
+/**
+ * Stops the API server for `ms`, does `meanwhile`, starts it and waits until pods reach it: kube-proxy
+ * leads to it again up to a minute after it serves, since its own waits double while it is away.
+ */
 export async function withoutAPIServer(
   ms: number,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
@@ -45,6 +51,13 @@ export async function withoutAPIServer(
   using prober = await openProber(cluster);
   const wait = awaited(cluster, "kube-apiserver", (probe) => prober.ask(probe));
   await waitForComponent(cluster, wait, { progress });
+  await until("way to the API server through its Service", reachService, { timeoutMs: 180_000 });
+}
+
+async function reachService(): Promise<true> {
+  const signal = AbortSignal.timeout(ROUTE_PATIENCE_MS);
+  using _connection = await Deno.connect({ hostname: NETWORK.apiService, port: 443, signal });
+  return true;
 }
 
 /** Moves etcd's revision on and drops all history before it, so that every old version is gone. */
