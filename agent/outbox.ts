@@ -6,7 +6,7 @@
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
-import { retryLevel } from "../shared/control/unreachable.ts";
+import { retryLevel } from "../shared/control/brief_failure.ts";
 import type { Log } from "../shared/log.ts";
 import type { DesiredWrite, Written } from "./desired.ts";
 import type { DesiredWriter } from "./ports.ts";

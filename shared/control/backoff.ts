@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../api/api_error.ts";
 import type { Random } from "../random.ts";
-import { isUnreachable, LONGEST_UNREACHABLE_MS } from "./unreachable.ts";
+import { isBrief, LONGEST_BRIEF_MS } from "./brief_failure.ts";
 
 /** Bounds of a back-off. */
 export interface BackoffOptions {
@@ -32,9 +32,9 @@ export interface SpreadOptions extends BackoffOptions {
 /** Counts failures per key. */
 export interface Backoff {
   /**
-   * Counts one more failure of `key` and returns the wait before the next attempt, ms: at least what
-   * the server asks for by Retry-After, and at most 5 s when it could not be reached. Failures that
-   * are tried again so early don't make the waits after them longer.
+   * Counts one more failure of `key` and returns the wait before the next attempt, ms. It doubles
+   * from one to the next. After a failure that is brief it is 5 s at most, unless the server asks for
+   * more, and what is tried again so early does not make the waits after it longer.
    */
   next(key: string, error?: unknown): number;
   /** Forgets the failures of `key`: it succeeded, or is gone. */
@@ -97,12 +97,12 @@ export function createBackoff(
 ): Backoff {
   const bounds = checkedBounds(options);
   const { minMs, maxMs } = bounds;
-  const early = { minMs, maxMs: Math.max(minMs, Math.min(maxMs, LONGEST_UNREACHABLE_MS)) };
+  const early = { minMs, maxMs: Math.max(minMs, Math.min(maxMs, LONGEST_BRIEF_MS)) };
   const failures = new Map<string, number>();
   return {
     next(key, error) {
       const count = (failures.get(key) ?? 0) + 1;
-      const within = isUnreachable(error) ? early : bounds;
+      const within = isBrief(error) ? early : bounds;
       if (delayWithin(count, bounds) <= within.maxMs) failures.set(key, count);
       const waitMs = random === undefined
         ? delayWithin(count, within)

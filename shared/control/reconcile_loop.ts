@@ -6,7 +6,7 @@
  */
 import type { Log } from "../log.ts";
 import type { Backoff } from "./backoff.ts";
-import { retryLevel } from "./unreachable.ts";
+import { retryLevel } from "./brief_failure.ts";
 import type { WorkQueue } from "./work_queue.ts";
 
 /** When to look at the key again; absent: when something about it changes. */
