@@ -12,6 +12,7 @@ import type { KubeRequest, KubeSocketRequest, OpenKubeConnection } from "./conne
 import { createJSONLines } from "./json_lines.ts";
 import type { Login } from "./login.ts";
 import { createPatience, noAnswer, type Patience } from "./patience.ts";
+import { type Connect, createReachability } from "./reachability.ts";
 
 /** Where the server is and who asks. */
 export interface HTTPConnectionOptions {
@@ -24,6 +25,8 @@ export interface HTTPConnectionOptions {
    * the server could not be reached: a pool may hold connections that lead nowhere.
    */
   readonly openClient: (login: Login) => Promise<Deno.HttpClient>;
+  /** Tried before other requests once one was not answered. @default nothing is tried */
+  readonly connect?: Connect;
   /** @default {systemClock} */
   readonly clock?: Clock;
 }
@@ -44,11 +47,13 @@ interface Call {
 
 /** A connection; nothing is sent before it is asked for. */
 export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
-  const { server, login, clock = systemClock } = options;
+  const { server, login, connect = () => Promise.resolve(), clock = systemClock } = options;
+  const reachability = createReachability(connect);
   const slot = createClientSlot(options.openClient);
 
   async function fetchOnce(call: Call, refresh: boolean): Promise<Response> {
     const { request, patience } = call;
+    await reachability.ensure();
     const who = await login({ refresh });
     call.pool = await slot.pool(who);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
@@ -71,6 +76,7 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
 
   function heard(call: Call): void {
     call.answered = true;
+    reachability.confirm();
     const { pool } = call;
     if (pool !== undefined) pool.heardAtMs = clock.monotonic();
   }
@@ -98,6 +104,8 @@ export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeCo
     if (error instanceof ApiError) return error;
     const { patience, pool } = call;
     const answer = noAnswer(error, call);
+    // Also a stream that breaks: where one does, others do, and all of them ask again at once.
+    if (answer.reason !== "Aborted" && answer.reason !== "BadAnswer") reachability.doubt();
     if (answer.reason === "Aborted" || pool === undefined) return answer;
     const silentMs = clock.monotonic() - pool.heardAtMs;
     const { exceededMs } = patience;

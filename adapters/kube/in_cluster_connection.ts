@@ -10,6 +10,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { systemClock } from "../system_clock.ts";
 import type { OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
+import { connectTo } from "./reachability.ts";
 import { createTokenReader } from "./token_file.ts";
 
 /** Where a pod finds the server and its own identity. */
@@ -47,6 +48,7 @@ export async function connectInCluster(
     server,
     clock,
     openClient,
+    connect: connectTo(server),
     login: async (how) => ({ headers: { authorization: `Bearer ${await readToken(how)}` } }),
   });
 }
