@@ -5,6 +5,7 @@
  * @module
  */
 import { Hono } from "hono";
+import { ALLOCATION_GROUP_VERSION, allocationsPath } from "../adapters/kube/allocation_path.ts";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { mergePatch } from "../simulation/api/merge_patch.ts";
 import { BENCH_NODE } from "./agent_pods.ts";
@@ -28,10 +29,9 @@ export interface AgentAPIOptions {
   readonly onDesired: (uid: string, desired: Desired) => void;
 }
 
-const COLLECTION = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
+const COLLECTION = allocationsPath();
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
-const BOOKMARKED = { apiVersion: "allocation.mbcas.io/v1alpha1", kind: "PodAllocation" } as const;
 /** A watch hears so often that it is alive (kube-apiserver, cacher, `bookmarkFrequency`). */
 const BOOKMARK_MS = 60_000;
 
@@ -79,9 +79,11 @@ export async function startAgentAPI(
     return context.json(object);
   });
   const bookmarks = setInterval(() => {
-    const { apiVersion, kind } = BOOKMARKED;
     const metadata = { resourceVersion: String(version) };
-    tell({ type: "BOOKMARK", object: { apiVersion, kind, metadata } });
+    tell({
+      type: "BOOKMARK",
+      object: { apiVersion: ALLOCATION_GROUP_VERSION, kind: "PodAllocation", metadata },
+    });
   }, BOOKMARK_MS);
   const [cert, key] = await Promise.all(
     ["tls.crt", "tls.key"].map((file) => Deno.readTextFile(`${directory}/${file}`)),

@@ -43,6 +43,11 @@ function scripted(clock: VirtualClock, script: Script) {
   return { source, calls };
 }
 
+/** When the lists were asked for, ms. */
+function listTimes(calls: readonly string[]): number[] {
+  return calls.filter((call) => call.startsWith("list")).map((call) => Number(call.split("@")[1]));
+}
+
 interface Running {
   readonly clock: VirtualClock;
   readonly calls: readonly string[];
@@ -171,8 +176,7 @@ Deno.test({
       await clock.runUntil(60_000);
       assert.equal(await waiting, true);
       assert.equal(informer.get("ns/a"), undefined);
-      const lists = calls.filter((call) => call.startsWith("list"))
-        .map((call) => Number(call.split("@")[1]));
+      const lists = listTimes(calls);
       assert.equal(lists.length, 5);
       lists.slice(2).forEach((at, index) => {
         const waited = at - Number(lists[index + 1]);
@@ -191,9 +195,9 @@ Deno.test({
       lists: [[], ...Array.from({ length: OUTAGE_LISTS }, () => unreachable), []],
       watches: [[{ waitMs: 100 }, unreachable]],
     }, async ({ clock, calls, informer }) => {
-      const lists = (): number[] =>
-        calls.filter((call) => call.startsWith("list")).map((call) => Number(call.split("@")[1]));
-      while (lists().length < 1 + OUTAGE_LISTS) await clock.runUntil(clock.monotonic() + 100);
+      while (listTimes(calls).length < 1 + OUTAGE_LISTS) {
+        await clock.runUntil(clock.monotonic() + 100);
+      }
       assert.ok(clock.monotonic() > 60_000, "a long outage");
       assert.equal(informer.synced, false);
       await clock.runUntil(clock.monotonic() + 5000);

@@ -3,37 +3,52 @@ import { ApiError } from "../api/api_error.ts";
 import { silentLog } from "../log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { createBackoff } from "./backoff.ts";
-import { runReconcileLoop } from "./reconcile_loop.ts";
+import { type ReconcileLoopOptions, runReconcileLoop } from "./reconcile_loop.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 const permissions = "none" as const;
+
+/** A queue in virtual time, and a loop that is started on it. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const abort = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  return {
+    clock,
+    queue,
+    start(options: Pick<ReconcileLoopOptions, "reconcile"> & Partial<ReconcileLoopOptions>): void {
+      const parts = { queue, backoff: createBackoff(), log: silentLog, ...options };
+      loop = runReconcileLoop(parts, abort.signal);
+    },
+    /** Resolves when the loop has ended. */
+    stop(): Promise<void> {
+      abort.abort();
+      return loop;
+    },
+  };
+}
 
 Deno.test({
   name:
     "runReconcileLoop() looks again when asked to, and after a failure backs off that key alone",
   permissions,
   async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
+    const { clock, queue, start, stop } = stage();
     const seen: [string, number][] = [];
     const failures = [new Error("once"), new ApiError(429, "TooMany", "", { retryAfterMs: 7000 })];
-    const loop = runReconcileLoop({
-      queue,
-      backoff: createBackoff(),
-      log: silentLog,
+    start({
       reconcile: (key) => {
         seen.push([key, clock.monotonic()]);
         if (key === "steady") return Promise.resolve({ requeueAfterMs: 4000 });
         const failure = failures.shift();
         return failure === undefined ? Promise.resolve({}) : Promise.reject(failure);
       },
-    }, stop.signal);
+    });
     queue.add("steady");
     queue.add("failing");
     await clock.runUntil(9000);
-    stop.abort();
-    await loop;
+    await stop();
     assert.deepEqual(seen, [
       ["steady", 0],
       ["failing", 0],
@@ -49,26 +64,20 @@ Deno.test({
   name: "runReconcileLoop() begins with the shortest wait again after a success",
   permissions,
   async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
+    const { clock, queue, start, stop } = stage();
     const seenAt: number[] = [];
     const fails = [true, true, false, true, false];
-    const loop = runReconcileLoop({
-      queue,
-      backoff: createBackoff(),
-      log: silentLog,
+    start({
       reconcile: () => {
         seenAt.push(clock.monotonic());
         const failure = fails.shift();
         if (failure === true) return Promise.reject(new Error("refused"));
         return Promise.resolve(fails.length > 0 ? { requeueAfterMs: 10_000 } : {});
       },
-    }, stop.signal);
+    });
     queue.add("a");
     await clock.runUntil(60_000);
-    stop.abort();
-    await loop;
+    await stop();
     assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
   },
 });
@@ -77,14 +86,10 @@ Deno.test({
   name: "runReconcileLoop() goes on within seconds of an outage's end, and tells of it a few times",
   permissions,
   async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
+    const { clock, queue, start, stop } = stage();
     const seenAt: number[] = [];
     const told: string[] = [];
-    const loop = runReconcileLoop({
-      queue,
-      backoff: createBackoff(),
+    start({
       log: { ...silentLog, warn: (_message, fields) => void told.push(String(fields?.["waitMs"])) },
       reconcile: () => {
         const now = clock.monotonic();
@@ -93,11 +98,10 @@ Deno.test({
         if (now < 66_000) return Promise.reject(new ApiError(503, "Unavailable", "it starts"));
         return Promise.resolve({});
       },
-    }, stop.signal);
+    });
     queue.add("a");
     await clock.runUntil(300_000);
-    stop.abort();
-    await loop;
+    await stop();
     const waits = seenAt.slice(1).map((at, index) => at - Number(seenAt[index]));
     assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
     assert.deepEqual(told, ["1000", "2000", "4000", "8000"]);
@@ -108,26 +112,21 @@ Deno.test({
   name: "runReconcileLoop() works on as many keys at once as it has workers",
   permissions,
   async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
+    const { clock, queue, start, stop } = stage();
     const endedAt: number[] = [];
-    const loop = runReconcileLoop({
-      queue,
-      backoff: createBackoff(),
-      log: silentLog,
+    start({
       workers: 2,
       reconcile: async () => {
         await clock.sleep(100);
         endedAt.push(clock.monotonic());
         return {};
       },
-    }, stop.signal);
+    });
     for (const key of ["a", "b", "c"]) queue.add(key);
     await clock.runUntil(150);
-    stop.abort();
+    const ended = stop();
     await clock.runUntil(1000);
-    await loop;
+    await ended;
     assert.deepEqual(endedAt, [100, 100, 200]);
   },
 });

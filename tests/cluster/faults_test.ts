@@ -26,17 +26,22 @@ const load = (namespace: ScratchNamespace, name: string): Record<string, unknown
     containers: [{ name: "load", request: "100m", limit: "200m", threads: 1, burstSeconds: 90 }],
   });
 
-/** Loads the pod and waits until the kernel gives its container more than the user's own limit. */
-async function assertRaised(node: RealNode, { namespace, name }: PodName): Promise<void> {
-  const pod = await node.pod({ namespace, name });
+/** Loads the pod and waits until its container is raised. */
+async function assertRaised(node: RealNode, name: PodName): Promise<void> {
+  await node.signal(name, "load");
+  await assertLargerQuota(node, name);
+}
+
+/** Waits until the kernel gives a loaded pod's container more than the user's own limit. */
+async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
+  const pod = await node.pod(name);
   assert.ok(pod !== undefined);
-  await node.signal({ namespace, name }, "load");
   const directories = podDirectories(pod);
   await until("raised quota", () => {
     const quota = enforcedLimits(directories).containers.get("load") ?? 0;
     return quota > 400 ? true : undefined;
   }, { timeoutMs: 90_000 });
-  await assertAgreement(node, { namespace, name });
+  await assertAgreement(node, name);
 }
 
 Deno.test("a pod that is deleted and reborn under the same name starts anew, and the dead one's allocation goes", async () => {
@@ -122,7 +127,7 @@ Deno.test({
       return (container?.limitCPU ?? 0) > 400 ? true : undefined;
     }, { timeoutMs: OURS_AFTER_OUTAGE_MS });
     // The kubelet's own watch comes back after waits that have doubled while the server was away.
-    await assertRaised(node, patient);
+    await assertLargerQuota(node, patient);
     assert.deepEqual(await agents(), before, "no agent was restarted");
   },
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { connectTo } from "../../../adapters/kube/reachability.ts";
 import { type Instance, instanceNamed, NETWORK, STATE_ROOT } from "../harness/instance.ts";
 import { openProber } from "../harness/probe.ts";
 import {
@@ -16,9 +17,6 @@ import { pause, until } from "./until.ts";
 
 /** Tests have their own way to say what fails. */
 const progress = { say: (): void => {}, now: (): number => performance.now() };
-
-/** Packets that nothing answers are given up after this long. */
-const ROUTE_PATIENCE_MS = 2000;
 
 /** True when the tests run against a cluster of the harness, not against one of somebody's own. */
 export function isHarness(): boolean {
@@ -51,13 +49,12 @@ export async function withoutAPIServer(
   using prober = await openProber(cluster);
   const wait = awaited(cluster, "kube-apiserver", (probe) => prober.ask(probe));
   await waitForComponent(cluster, wait, { progress });
-  await until("way to the API server through its Service", reachService, { timeoutMs: 180_000 });
-}
-
-async function reachService(): Promise<true> {
-  const signal = AbortSignal.timeout(ROUTE_PATIENCE_MS);
-  using _connection = await Deno.connect({ hostname: NETWORK.apiService, port: 443, signal });
-  return true;
+  const connect = connectTo(`https://${NETWORK.apiService}`);
+  await until(
+    "way to the API server through its Service",
+    () => connect().then(() => true),
+    { timeoutMs: 180_000 },
+  );
 }
 
 /** Moves etcd's revision on and drops all history before it, so that every old version is gone. */
