@@ -70,6 +70,15 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
     help: "Time for which quotas kept the pod's threads from running, summed over threads.",
     value: ({ uid }) => throttledSeconds().get(uid) ?? 0,
   }]);
+  new Gauge({
+    name: "mbcas_node_wait_seconds",
+    help: "How long one request in a hundred may wait for CPU quota, as limits are set now.",
+    registers,
+    collect() {
+      const waitMs = view()?.waitMs;
+      if (waitMs !== undefined) this.set(waitMs / 1000);
+    },
+  });
   for (const [name, [help, value]] of Object.entries(NODE_GAUGES)) {
     new Gauge({
       name: `mbcas_node_${name}`,

@@ -5,13 +5,16 @@
  */
 import type { MarketReason } from "../shared/api/reason.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
-import type { DemandRule } from "../shared/demand/signal.ts";
+import type { DemandEstimate, DemandRule } from "../shared/demand/signal.ts";
+import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { PaceMemory } from "../shared/pacing/paced_container.ts";
 
 /** One container's page. */
 export interface ContainerPage {
   readonly rule: DemandRule;
-  /** Absent until the first readings are there. Millicores. */
+  /** What the readings say; absent until the first are there. */
+  estimate?: DemandEstimate;
+  /** What it bids for, millicores; as absent as the estimate. */
   demand?: number;
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
   peak: number;
@@ -46,10 +49,12 @@ export function forgetOthers(book: ContainerBook, named: ReadonlySet<string>): v
  */
 export function readSample(
   page: ContainerPage,
-  { sample, scarcity }: {
+  { sample, scarcity, waitMs }: {
     readonly sample: ContainerSample | undefined;
     /** How hard it is to give anyone more, 0 to 1. */
     readonly scarcity: number;
+    /** How long work may wait on this node, ms. */
+    readonly waitMs: number;
   },
 ): void {
   if (sample === undefined || sample.at === page.sample?.at) return;
@@ -62,6 +67,15 @@ export function readSample(
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);
   const { intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;
-  const throttledShare = periods > 0 ? throttledPeriods / periods : 0;
-  page.demand = page.rule({ intervalMs, usage, heldBack, throttledShare, scarcity, quota });
+  const throttledShare = periods > 0 ? throttledPeriods / periods : undefined;
+  page.estimate = page.rule({
+    intervalMs,
+    usage,
+    heldBack,
+    throttledShare,
+    scarcity,
+    waitMs,
+    quota,
+  });
+  page.demand = demandOf(page.estimate, waitMs);
 }

@@ -14,7 +14,7 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
   return sampleSeats(allocation).map((seat): SeatResult => ({
     seat,
     page: {
-      rule: () => 0,
+      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0 }),
       demand: 310.4,
       peak: 0,
       heldBackMs: 0,
@@ -34,7 +34,8 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
 }
 
 function roundOf(seats: readonly SeatResult[], price = 0.5): RoundResult {
-  return { now: 0, mode: "congested", price, capacity: 1000, seats, scarcity: 0, committed: 0 };
+  const node = { capacity: 1000, committed: 0, freeShare: 0.97, waitMs: 75 };
+  return { now: 0, mode: "congested", price, seats, ...node };
 }
 
 const WRITTEN: Desired = {

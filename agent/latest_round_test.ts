@@ -15,7 +15,8 @@ const ROUND = {
   capacity: 1800,
   committed: 0,
   seats: [],
-  scarcity: 0,
+  freeShare: 0.97,
+  waitMs: 75,
 } as const;
 const INPUT = {
   node: NODE,

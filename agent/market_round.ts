@@ -6,12 +6,14 @@
 import type { MarketReason } from "../shared/api/reason.ts";
 import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
+import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.ts";
+import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
-import { grantable, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import { grantable, paceAt, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
@@ -32,8 +34,14 @@ export interface RoundContext {
   readonly capacity: number;
   /** Share of capacity that may be given out, loans included. */
   readonly lendUpTo: number;
-  /** From the round before: how hard it is to give anyone more, 0 to 1. */
-  readonly scarcity: number;
+  /** From the round before: share of capacity that is free of any commitment. */
+  readonly freeShare: number;
+  /** From the round before: how long work may wait, ms. */
+  readonly waitMs: number;
+  /** Share of capacity that ordinary needs may take; work waits longer where they need more. */
+  readonly needUpTo: number;
+  /** How long work should wait at most where CPU is ample, ms. */
+  readonly waitTargetMs: number;
   readonly pace: PaceOptions;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;
@@ -57,13 +65,21 @@ export interface RoundResult {
   readonly price: number;
   readonly capacity: number;
   readonly seats: readonly SeatResult[];
-  readonly scarcity: number;
+  /** Share of capacity that was free of any commitment before the round; below 0 when overloaded. */
+  readonly freeShare: number;
+  /** How long work may wait for its quota on this node, ms. */
+  readonly waitMs: number;
   /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
   readonly committed: number;
 }
 
 /** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
 const AMPLE_SHARE = 0.1;
+
+/** How hard it is to give anyone more: 0 while CPU is free, 1 when others would have to pay. */
+function scarcityAt(freeShare: number): number {
+  return Math.min(1, Math.max(0, 1 - freeShare / AMPLE_SHARE));
+}
 
 /** What the next step depends on. */
 export interface SeatsRead {
@@ -80,6 +96,8 @@ export function readSeats(
 ): SeatsRead {
   let urgent = false;
   let busy = false;
+  const scarcity = scarcityAt(context.freeShare);
+  const pace = paceAt(context.pace, context.freeShare);
   // A counted loop: this runs at each look.
   for (let i = 0; i < table.length; i++) {
     const seat = table[i];
@@ -93,9 +111,9 @@ export function readSeats(
     }
     busy ||= reading !== undefined && isBusy(reading);
     const known = page.sample;
-    readSample(page, { sample: reading, scarcity: context.scarcity });
+    readSample(page, { sample: reading, scarcity, waitMs: context.waitMs });
     if (page.sample === undefined || page.sample === known) continue;
-    urgent ||= known === undefined || couldBeRaised(seat, page, context);
+    urgent ||= known === undefined || couldBeRaised(seat, page, { now: context.now, pace });
   }
   return { urgent, busy };
 }
@@ -104,7 +122,7 @@ export function readSeats(
 function couldBeRaised(
   { bounds: { ceiling, held } }: Seat,
   { demand = 0, pace: { limit, raisedAt } }: ContainerPage,
-  { now, pace }: RoundContext,
+  { now, pace }: Pick<RoundContext, "now" | "pace">,
 ): boolean {
   return held !== "both" && now - raisedAt >= pace.raiseGapMs &&
     Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
@@ -121,6 +139,7 @@ export function runRound(
   if (book.size > table.length) {
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
+  const waitMs = waitOnNode(table, { pages, context });
   const bidders = table.map((seat, i) => bidderOf(seat, entryAt(pages, i)));
   const round = clearRound(bidders, { capacity, lendUpTo });
   const { outcomes } = round;
@@ -142,10 +161,32 @@ export function runRound(
   );
   earnCredits(results, { capacity, now });
   const free = freeCPU(paced, { now, capacity, options: pace });
-  const scarcity = Math.min(1, Math.max(0, 1 - free / Math.max(AMPLE_SHARE * capacity, 1)));
+  const freeShare = free / Math.max(capacity, 1);
   const committed = grantable(capacity, pace) - free;
   const { mode, price } = round;
-  return { now, scarcity, mode, price, capacity, committed, seats: results };
+  return { now, freeShare, waitMs, mode, price, capacity, committed, seats: results };
+}
+
+/** Finds how long work may wait, and what everybody needs with that. */
+function waitOnNode(
+  table: readonly Seat[],
+  { pages, context: { capacity, needUpTo, waitTargetMs } }: {
+    readonly pages: readonly ContainerPage[];
+    readonly context: RoundContext;
+  },
+): number {
+  let room = capacity * needUpTo;
+  const waiting: WaitingContainer[] = [];
+  table.forEach(({ bounds: { ceiling } }, i) => {
+    const { estimate, pace } = entryAt(pages, i);
+    if (estimate === undefined) room -= pace.limit;
+    else waiting.push({ estimate, ceiling });
+  });
+  const waitMs = commonWait(waiting, { room, targetMs: waitTargetMs });
+  for (const page of pages) {
+    if (page.estimate !== undefined) page.demand = demandOf(page.estimate, waitMs);
+  }
+  return waitMs;
 }
 
 /** What pacing is told of a container. */

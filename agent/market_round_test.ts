@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
-import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
+import { GRID } from "../shared/market/rounding.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { queueingNeed } from "../shared/demand/queueing_need.ts";
+import type { DemandRule } from "../shared/demand/signal.ts";
 import type { ContainerBook } from "./container_book.ts";
 import { type RoundResult, runRound, type SeatResult } from "./market_round.ts";
 import {
@@ -10,16 +13,21 @@ import {
   sampleReading,
   sampleSeats,
 } from "../tests/fixtures/sample_seat.ts";
+import { SAMPLE_PACE } from "../tests/fixtures/paced_sample.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** A node of one agent; each call of `play` is a round 250 ms later, on usage as estimate. */
-function agent({ capacity = 4000 } = {}) {
+/** Takes what is used for what is needed. */
+const asUsed: DemandRule = ({ usage }) => ({ mean: 0, burstinessMs: 0, trial: usage });
+
+/** A node of one agent; each call of `play` is a round 250 ms later. */
+function agent({ capacity = 4000, rule = asUsed } = {}) {
   const book: ContainerBook = new Map();
   let now = 0;
-  let scarcity = 1;
+  let freeShare = 0;
+  let waitMs = WAIT_TARGET_MS;
   const play = (
     allocations: readonly PodAllocation[],
     reading: (at: number) => readonly ContainerSample[],
@@ -30,13 +38,16 @@ function agent({ capacity = 4000 } = {}) {
       now,
       capacity,
       lendUpTo: 0.9,
-      scarcity,
-      pace: DEFAULT_PACE,
-      newRule: () => ({ usage }: { usage: number }) => usage,
+      needUpTo: 0.8,
+      freeShare,
+      waitMs,
+      waitTargetMs: WAIT_TARGET_MS,
+      pace: SAMPLE_PACE,
+      newRule: () => rule,
     };
     const sample = { at: now, containers, unmanaged: 0 };
     const round = runRound(allocations.flatMap(sampleSeats), { sample, book, context });
-    scarcity = round.scarcity;
+    ({ freeShare, waitMs } = round);
     return round;
   };
   return { book, play };
@@ -65,11 +76,12 @@ pure(
   },
 );
 
-pure("runRound() raises a container that needs more at once", () => {
+pure("runRound() raises a container that needs more at once, by a margin beyond that", () => {
   const { play } = agent();
   const busy = (at: number) => [sampleReading("a", { at, usage: 1200, heldBack: 300 })];
   const result = only(play([boundedAllocation("a")], busy));
-  assert.deepEqual([result.limit, result.changedFor], [1200, "Throttled"]);
+  // 1200 × 1.05; the share itself has no margin.
+  assert.deepEqual([result.limit, result.share, result.changedFor], [1260, 1200, "Throttled"]);
 });
 
 pure(
@@ -98,23 +110,66 @@ pure("runRound() earns credit for what is left to others, once for each sample",
   assert.equal(only(play([allocation], () => [old])).page.credit, credit);
 });
 
-pure("runRound() says how scarce CPU is by what is committed", () => {
-  const { play } = agent({ capacity: 10_000 });
-  const round = play([boundedAllocation("a")], (at) => [sampleReading("a", { at })]);
-  assert.equal(round.scarcity, 0);
-  const tight = agent({ capacity: 560 }).play([boundedAllocation("a")], () => []);
-  // 543.2 m may be granted and 500 are held; 56 m free would be ample.
-  assert.ok(Math.abs(tight.scarcity - (1 - 43.2 / 56)) < 1e-9);
-  const full = agent({ capacity: 500 }).play([boundedAllocation("a")], () => []);
-  assert.equal(full.scarcity, 1);
+pure("runRound() says which share of capacity was free of any commitment", () => {
+  // 97 % may be granted and 500 m are held.
+  const ample = agent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);
+  assert.ok(Math.abs(ample.freeShare - 0.92) < 1e-9);
+  assert.ok(Math.abs(ample.committed - 500) < 1e-9);
+  const full = agent({ capacity: 400 }).play([boundedAllocation("a")], () => []);
+  assert.ok(Math.abs(full.freeShare - (0.97 - 500 / 400)) < 1e-9);
+});
+
+pure("readSeats() tells an estimate how scarce CPU is: not at all while a tenth is free", () => {
+  const scarcities: number[] = [];
+  const rule: DemandRule = ({ scarcity }) => {
+    scarcities.push(scarcity);
+    return { mean: 0, burstinessMs: 0, trial: 500 };
+  };
+  for (const capacity of [10_000, 560]) {
+    const { play } = agent({ capacity, rule });
+    const reading = (at: number) => [sampleReading("a", { at })];
+    play([boundedAllocation("a")], reading);
+    play([boundedAllocation("a")], reading);
+  }
+  const [first, ample, , tight] = scarcities;
+  assert.deepEqual([first, ample], [1, 0], "before the first round nothing is known to be free");
+  // Of 560 m 543.2 may be granted and 500 are held: 0.0771 of capacity.
+  assert.ok(Math.abs((tight ?? 0) - (1 - 43.2 / 56)) < 1e-9);
+});
+
+/** Uneven work. */
+const uneven: DemandRule = ({ usage }) => ({ mean: usage, burstinessMs: 50, trial: 0 });
+/** What it needs where it may wait twice as long as it should. */
+const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
+
+function waitsTwice({ waitMs }: RoundResult): void {
+  // The bisection is exact within a hundredth.
+  assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `waits ${waitMs} ms`);
+}
+
+pure("runRound() lets work wait longer where needs would take over four fifths of the CPU", () => {
+  const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
+  const ample = agent({ rule: uneven }).play([boundedAllocation("a")], reading);
+  assert.equal(ample.waitMs, WAIT_TARGET_MS);
+  assert.ok(only(ample).need > NEED_AT_TWICE);
+  const capacity = NEED_AT_TWICE / 0.8;
+  const short = agent({ rule: uneven, capacity }).play([boundedAllocation("a")], reading);
+  waitsTwice(short);
+  // Bids are on the grid.
+  const onGrid = Math.ceil(NEED_AT_TWICE / GRID) * GRID;
+  assert.ok(only(short).need <= onGrid && only(short).need > NEED_AT_TWICE * 0.99);
+});
+
+pure("runRound() takes what containers without readings hold off the room for needs", () => {
+  const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
+  // Together with the 500 m of the other this is as short as in the test before.
+  const capacity = (NEED_AT_TWICE + 500) / 0.8;
+  const both = [boundedAllocation("a"), boundedAllocation("b")];
+  waitsTwice(agent({ rule: uneven, capacity }).play(both, reading));
 });
 
 pure("runRound() clears an empty node", () => {
   const round = agent().play([], () => []);
-  assert.deepEqual([round.mode, round.price, round.seats, round.scarcity], [
-    "uncongested",
-    0,
-    [],
-    0,
-  ]);
+  assert.deepEqual([round.mode, round.price, round.seats], ["uncongested", 0, []]);
+  assert.deepEqual([round.freeShare, round.waitMs], [0.97, WAIT_TARGET_MS]);
 });

@@ -10,7 +10,9 @@ import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
 import { createEstimator } from "../shared/demand/estimator.ts";
+import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Log } from "../shared/log.ts";
 import { marketCapacity } from "../shared/market/capacity.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts";
@@ -57,7 +59,13 @@ export interface NodeLoopOptions {
   readonly reserve?: number;
   /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
   readonly lendUpTo?: number;
+  /** Share of capacity that ordinary needs may take; work waits longer where more is needed. @default {0.85} */
+  readonly needUpTo?: number;
+  /** How long work should wait for its quota at most where CPU is ample. @default {100} */
+  readonly waitTargetMs?: number;
   readonly pace?: PaceOptions;
+  /** Makes the estimate of demand of a container that is new. @default {createEstimator} */
+  readonly newRule?: () => DemandRule;
   /** Called after each round, for metrics, `/view` and records. */
   readonly observe?: (round: RoundResult, seen: RoundInput) => void;
   /** Called each time the loop comes by, also while it can't make a round: a sign of life. */
@@ -106,11 +114,15 @@ async function rounds(
     calmRoundMs = 1000,
     pace = DEFAULT_PACE,
     lendUpTo = 0.9,
+    needUpTo = 0.85,
+    waitTargetMs = WAIT_TARGET_MS,
+    newRule = createEstimator,
   } = options;
   const { latest, outbox, reserve } = options;
   const book: ContainerBook = new Map();
   const seating = createSeating(log);
-  let scarcity = 1;
+  let freeShare = 0;
+  let waitMs = waitTargetMs;
   let begun = false;
   let cleared: { at: number; table?: Table } = { at: -Infinity };
   /** When anybody's limit was last changed. */
@@ -135,14 +147,17 @@ async function rounds(
         pressures: node.pressures.length,
         ...(reserve === undefined ? {} : { reserve }),
       });
-      const context = { now, capacity, lendUpTo, scarcity, pace, newRule: createEstimator };
+      const context = {
+        ...{ now, capacity, lendUpTo, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
+      };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
       const read = readSeats(seats, { sample, book, context });
       busy = read.busy;
       if (read.urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
         cleared = { at: now, table };
         const round = runRound(table.seats, { sample, book, context });
-        scarcity = round.scarcity;
+        freeShare = round.freeShare;
+        waitMs = round.waitMs;
         outbox.keepOnly(table.keys);
         for (const write of desiredWrites(round, outbox.written)) {
           changedAt = now;

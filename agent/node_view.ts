@@ -4,7 +4,7 @@
  * @module
  */
 import { knownMarketReason } from "../shared/api/reason.ts";
-import type { PaceOptions } from "../shared/pacing/pace_options.ts";
+import { paceAt, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../shared/pacing/why_waiting.ts";
 import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
@@ -19,7 +19,8 @@ export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
 
 /** The view of a round. Pods stand in the order in which the round has them. */
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
-  const { node, sample, wallMs, pace } = context;
+  const { node, sample, wallMs } = context;
+  const pace = paceAt(context.pace, round.freeShare);
   const price = finiteOrNull(round.price);
   const pods = Array.from(
     seatsByPod(round).values(),
@@ -34,6 +35,7 @@ export function nodeView(round: RoundResult, context: NodeViewContext): NodeView
     capacity: round.capacity,
     unmanaged: sample.unmanaged,
     committed: Math.max(0, round.committed),
+    waitMs: round.waitMs,
     pods,
   };
 }

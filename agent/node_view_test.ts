@@ -46,7 +46,7 @@ function roundOf(
   const seats = sampleSeats(boundedAllocation("a", TWO)).map((seat, index): SeatResult => ({
     seat,
     page: {
-      rule: () => 0,
+      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0 }),
       peak: 0,
       heldBackMs: 0,
       credit: 1.5,
@@ -66,7 +66,8 @@ function roundOf(
     from: 500,
     limit: 500,
   }));
-  return { now: 0, mode: "congested", price, capacity: 1500, committed: 700, seats, scarcity: 0 };
+  const node = { capacity: 1500, committed: 700, freeShare: 0.5, waitMs: 75 };
+  return { now: 0, mode: "congested", price, seats, ...node };
 }
 
 function test(name: string, fn: () => void): void {
@@ -86,6 +87,7 @@ test("nodeView() shows node, pod and containers", () => {
     capacity: 1500,
     unmanaged: 300,
     committed: 700,
+    waitMs: 75,
   });
   const [pod] = pods;
   assert.equal(pods.length, 1);

@@ -115,6 +115,7 @@ export async function runAgent(
       heartbeatMs: settings.heartbeat,
       reserve: settings.reserve,
       lendUpTo: settings.lendUpTo,
+      waitTargetMs: settings.waitTarget,
       pace,
       alive: latest.alive,
       looked: metrics.looked,

@@ -101,6 +101,14 @@ export const AGENT_SETTINGS = {
     description: "Share of the market's CPU that may be given out, loans included; 0 lends nothing",
     kind: numberKind({ most: 1 }),
   }),
+  waitTarget: row({
+    key: "agent.waitTarget",
+    flag: "--wait-target",
+    env: "MBCAS_WAIT_TARGET",
+    default: "100ms",
+    description: "One request in a hundred may wait longer for CPU quota; longer waits save CPU",
+    kind: durationKind({ leastMs: 10, mostMs: 2000 }),
+  }),
   decreaseHysteresis: row({
     key: "agent.decreaseHysteresis",
     flag: "--decrease-hysteresis",

@@ -29,6 +29,8 @@ export function demoJSON(runs: readonly RunRecord[], report: string | undefined)
 
 function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {
   const counts: Partial<Record<MarketReason, number>> = {};
-  for (const { reason } of changes) counts[reason] = (counts[reason] ?? 0) + 1;
+  for (const { reason } of changes) {
+    if (reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+  }
   return counts;
 }

@@ -23,12 +23,16 @@ if (import.meta.main) {
       out: (part) => writeWhole(part, Deno.stdout),
       err: (part) => writeWhole(part, Deno.stderr),
       outIsTerminal,
+      errIsTerminal: Deno.stderr.isTerminal(),
       inIsTerminal: Deno.stdin.isTerminal(),
       size: () => outIsTerminal ? Deno.consoleSize() : { columns: 120, rows: 40 },
       noColor: Deno.noColor ? "1" : undefined,
       clock,
       signal,
       confirm: (question) => interrupt.unheard(() => confirm(question)),
+      unheard: (job) => interrupt.unheard(job),
+      readFile: (path) =>
+        path === "-" ? new Response(Deno.stdin.readable).bytes() : Deno.readFile(path),
       async connect({ kubeconfig: path, context }) {
         const { namespace: defaultNamespace, ...connection } = await connectKubeconfig({
           ...(path === undefined ? {} : { path }),

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { mean } from "./mean.ts";
 import { latencyQuantile } from "./node/latency_histogram.ts";
 import type { PodRecord, RunRecord } from "./run_record.ts";
 import type { PodSeries, RunSeries } from "./run_series.ts";
-import { mean, scoreRun } from "./scores.ts";
+import { scoreRun } from "./scores.ts";
 
 /** What the series don't know. */
 export interface RecordOptions {

@@ -17,6 +17,7 @@ function pod(limit: readonly number[], demand: readonly number[]): PodSeries {
     demand: Float32Array.from(demand),
     usage: new Float32Array(limit.length),
     throttled: new Float32Array(limit.length),
+    waited: new Float32Array(limit.length),
     latency: createLatencyHistogram(),
   };
 }

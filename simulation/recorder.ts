@@ -56,6 +56,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
         track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
         track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
         track.throttled[steps] = (reading.heldBackUs - before.heldBackUs) / resolutionMs;
+        track.waited[steps] = (reading.waitedUs - before.waitedUs) / resolutionMs;
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;
       }
@@ -79,7 +80,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
   };
 }
 
-interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttled"> {
+interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttled" | "waited"> {
   readonly pod: RecordedPod;
   last: PodReading;
 }
@@ -95,6 +96,7 @@ function createTrack(
     usage: new Float32Array(size),
     demand: new Float32Array(size),
     throttled: new Float32Array(size),
+    waited: new Float32Array(size),
   };
 }
 
@@ -105,6 +107,7 @@ function seriesOf(track: Track, steps: number): PodSeries {
     usage: track.usage.subarray(0, steps),
     demand: track.demand.subarray(0, steps),
     throttled: track.throttled.subarray(0, steps),
+    waited: track.waited.subarray(0, steps),
     latency: track.last.latency,
   };
 }

@@ -11,8 +11,8 @@ export interface LimitChangeRecord {
   readonly pod: string;
   readonly from: number;
   readonly to: number;
-  /** The market's reason; every change carries one. */
-  readonly reason: MarketReason;
+  /** Every change of the market carries one; other laws give none. */
+  readonly reason?: MarketReason;
   /** Clearing price at the decision, 1/millicore; absent when infinite. */
   readonly price?: number;
 }

@@ -29,6 +29,8 @@ export interface PodSeries extends RecordedPod {
   readonly demand: Float32Array;
   /** ms of thread time held back by quotas per s; it is counted when the pause ends. */
   readonly throttled: Float32Array;
+  /** ms per s in which some thread waited for CPU, quota included (PSI `some`). */
+  readonly waited: Float32Array;
   readonly latency: LatencyHistogram;
 }
 

@@ -6,6 +6,8 @@
  */
 import { GRID } from "../shared/market/rounding.ts";
 import { logNormal, type Random, seededRandom } from "../shared/random.ts";
+import { expectedDemand } from "./expected_demand.ts";
+import { quantile } from "./quantile.ts";
 import type { Trace } from "./trace.ts";
 import { createWorkload, type Workload } from "./workload.ts";
 
@@ -22,6 +24,8 @@ export interface ScenePod {
   readonly priority: number;
   /** Requests worked on at once. */
   readonly threads: number;
+  /** 90th percentile over the run of expected demand; known to laws that know the future. */
+  readonly p90Demand: number;
   /** A fresh stream of the same requests, for each run. */
   readonly workload: () => Workload;
 }
@@ -79,6 +83,14 @@ export function createScene(options: SceneOptions): Scene {
     const meanCores = size * scale * wholeOver(trace, { offsetS, seconds: minutes * 60 });
     const guessed = size * scale * 1000 * logNormal(random, { mean: 1, variation: REQUEST_ERROR });
     const request = Math.min(roundUp(guessed), cores * 1000 / LIMIT_FACTOR);
+    const workload = () =>
+      createWorkload(trace, {
+        random: seededRandom(seed * SEED_STEP + index),
+        meanCores,
+        costMs: COST_MS,
+        variation: COST_VARIATION,
+        offsetS,
+      });
     return {
       name: `${shortName(trace.name)}-${index + 1}`,
       uid: uidOf(random),
@@ -87,14 +99,8 @@ export function createScene(options: SceneOptions): Scene {
       ownLimit: LIMIT_FACTOR * request,
       priority: PRIORITIES[index % PRIORITIES.length] ?? 0,
       threads: THREADS,
-      workload: () =>
-        createWorkload(trace, {
-          random: seededRandom(seed * SEED_STEP + index),
-          meanCores,
-          costMs: COST_MS,
-          variation: COST_VARIATION,
-          offsetS,
-        }),
+      p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),
+      workload,
     };
   });
   return { seed, minutes, cores, pods };

@@ -5,6 +5,7 @@
  */
 import { findBursts } from "./bursts.ts";
 import { commitment } from "./commitment.ts";
+import { mean } from "./mean.ts";
 import {
   createLatencyHistogram,
   latencyQuantile,
@@ -63,11 +64,4 @@ function scoreBursts({ pods, stepS }: RunSeries): BurstScores {
 
 function sumOfMeans(series: readonly Float32Array[]): number {
   return series.reduce((total, values) => total + mean(values), 0);
-}
-
-/** Mean of the values; 0 without any. */
-export function mean(values: Float32Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return values.length === 0 ? 0 : sum / values.length;
 }

@@ -28,6 +28,7 @@ function pod(name: string, raises: readonly number[], latencyMs: number): PodSer
     ),
     usage: new Float32Array(steps).fill(75),
     throttled: new Float32Array(steps).fill(40),
+    waited: new Float32Array(steps).fill(20),
     latency,
   };
 }

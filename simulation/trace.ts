@@ -15,6 +15,11 @@ export interface Trace {
   readonly stepS: number;
   /** At least one; finite and not negative. */
   readonly values: Float64Array;
+  /**
+   * When each request came, where that was recorded: ms from the trace's start, sorted, all before
+   * its end. `values` then counts them per step.
+   */
+  readonly arrivalsMs?: Float64Array;
 }
 
 /** The ways in which a trace may be written; {@linkcode parseTrace} describes them. */
@@ -28,10 +33,10 @@ const MAX_VALUE = 1e9;
 
 /**
  * Reads a trace. Formats: `rps`, one number per line and second; `cores`, CSV `timestamp,value`;
- * `arrivals`, CSV whose first column is the time of a request, counted per second; `prometheus`,
- * the JSON of a range query with one series, in cores. A CSV may begin with a line of column names; a
- * timestamp is a number of seconds or a date (UTC when it names no zone). Missing samples are
- * interpolated.
+ * `arrivals`, CSV whose first column is the time of a request, in any order, kept and counted per
+ * second; `prometheus`, the JSON of a range query with one series, in cores. A CSV may begin with a
+ * line of column names; a timestamp is a number of seconds or a date (UTC when it names no zone).
+ * Missing samples are interpolated.
  *
  * Throws a SyntaxError that names the trace, the line, its text and what was expected.
  */
@@ -71,7 +76,7 @@ export function parseTrace(
           );
         },
       );
-      return { name, unit: "requests/s", stepS: 1, values: countPerSecond(times, refuse) };
+      return { name, unit: "requests/s", stepS: 1, ...countArrivals(times, refuse) };
     }
     case "prometheus":
       return { name, unit: "cores", ...resample(parsePrometheus(body, refuse), refuse) };
@@ -140,20 +145,23 @@ function timedValue(line: string): TimedValue | undefined {
 /** A year of seconds: longer is a mistake in the time column. */
 const MAX_SECONDS = 366 * 86_400;
 
-function countPerSecond(
+/** Requests per second from the second of the first on, and their times from there. */
+function countArrivals(
   times: readonly number[],
   refuse: (state: string) => SyntaxError,
-): Float64Array {
+): { values: Float64Array; arrivalsMs: Float64Array } {
   if (times.length === 0) throw refuse("it is empty, expected one request per line");
   const first = Math.floor(times.reduce((a, b) => Math.min(a, b)));
   const seconds = Math.floor(times.reduce((a, b) => Math.max(a, b))) - first + 1;
   if (seconds > MAX_SECONDS) {
     throw refuse(`its requests span ${seconds} s, expected at most a year: check the first column`);
   }
-  const counts = new Float64Array(seconds);
+  const values = new Float64Array(seconds);
   for (const time of times) {
     const second = Math.floor(time) - first;
-    counts[second] = (counts[second] ?? 0) + 1;
+    values[second] = (values[second] ?? 0) + 1;
   }
-  return counts;
+  // A typed array sorts by value.
+  const arrivalsMs = Float64Array.from(times, (time) => (time - first) * 1000).sort();
+  return { values, arrivalsMs };
 }

@@ -15,6 +15,10 @@ interface ShippedTrace {
 const SHIPPED: ReadonlyMap<string, ShippedTrace> = new Map([
   ["diurnal", { file: "autothrottle-rps/diurnal.txt", format: "rps" }],
   ["bursty", { file: "autothrottle-rps/bursty.txt", format: "rps" }],
+  [
+    "azure-code",
+    { file: "azure-llm-arrivals/AzureLLMInferenceTrace_code.csv.gz", format: "arrivals" },
+  ],
   ...[0, 1, 2, 3, 4, 5].map((number): [string, ShippedTrace] => [
     `crane${number}`,
     { file: `crane-dsp-prod/input${number}.csv.gz`, format: "cores" },
@@ -26,7 +30,8 @@ export const SHIPPED_TRACES: readonly string[] = [...SHIPPED.keys()];
 
 /**
  * Reads a trace of the project by name, for instance `bursty`. `crane0` to `crane5` hold days, in
- * units of their own: cut them with `busiestWindow` and scale them. RangeError for another name.
+ * units of their own: cut them with `busiestWindow` and scale them. `azure-code` holds requests one
+ * by one; what they cost in CPU is not recorded. RangeError for another name.
  */
 export async function readShippedTrace(name: string): Promise<Trace> {
   const shipped = SHIPPED.get(name);

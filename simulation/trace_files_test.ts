@@ -16,6 +16,7 @@ Deno.test({
     assert.deepEqual(Object.fromEntries(sizes), {
       diurnal: 3600,
       bursty: 3600,
+      "azure-code": 3437,
       crane0: 11520,
       crane1: 23040,
       crane2: 23040,
@@ -25,6 +26,11 @@ Deno.test({
     });
     const first = await readShippedTrace("crane0");
     assert.equal(first.values[0], 39.72233);
+    const { values, arrivalsMs } = await readShippedTrace("azure-code");
+    assert.equal(arrivalsMs?.length, 8819);
+    assert.equal(values.reduce((a, b) => a + b, 0), 8819);
+    // 18:17:03.97996 is its first request; a double of seconds since 1970 resolves 0.24 µs.
+    assert.ok(Math.abs((arrivalsMs?.[0] ?? 0) - 979.96) < 1e-3);
   },
 });
 

@@ -7,7 +7,10 @@ import type { Random } from "../shared/random.ts";
 import { quantile } from "./quantile.ts";
 import type { Trace } from "./trace.ts";
 
-/** The stretch of `seconds` with the largest sum; the first of equals, the whole trace if shorter. */
+/**
+ * The stretch of `seconds` with the largest sum; the first of equals, the whole trace if shorter.
+ * Recorded arrivals are cut with it.
+ */
 export function busiestWindow(trace: Trace, seconds: number): Trace {
   const size = Math.floor(seconds / trace.stepS);
   if (!(size >= 1)) {
@@ -26,15 +29,29 @@ export function busiestWindow(trace: Trace, seconds: number): Trace {
       bestEnd = index + 1;
     }
   });
-  return { ...trace, values: trace.values.slice(bestEnd - size, bestEnd) };
+  const values = trace.values.slice(bestEnd - size, bestEnd);
+  if (trace.arrivalsMs === undefined) return { ...trace, values };
+  const fromMs = (bestEnd - size) * trace.stepS * 1000;
+  const toMs = bestEnd * trace.stepS * 1000;
+  const arrivalsMs = trace.arrivalsMs.filter((at) => at >= fromMs && at < toMs)
+    .map((at) => at - fromMs);
+  return { ...trace, values, arrivalsMs };
 }
 
-/** The trace times the factor that makes its 95th percentile `target`, in its own unit. */
+/** The trace without recorded arrivals: its rates alone, for what changes how many requests come. */
+export function ratesOf({ arrivalsMs: _arrivalsMs, ...rates }: Trace): Trace {
+  return rates;
+}
+
+/**
+ * The trace times the factor that makes its 95th percentile `target`, in its own unit. Recorded
+ * arrivals are left out: of another number of requests no times were recorded.
+ */
 export function scaleToP95(trace: Trace, target: number): Trace {
   return scale(trace, target, quantile(trace.values, 0.95));
 }
 
-/** The trace times the factor that makes its mean `target`, in its own unit. */
+/** As {@linkcode scaleToP95}, for the mean. */
 export function scaleToMean(trace: Trace, target: number): Trace {
   return scale(trace, target, trace.values.reduce((a, b) => a + b, 0) / trace.values.length);
 }
@@ -48,7 +65,7 @@ function scale(trace: Trace, target: number, present: number): Trace {
       `Cannot scale trace "${trace.name}" to ${target}: its present level is ${present}`,
     );
   }
-  return { ...trace, values: trace.values.map((value) => value / present * target) };
+  return { ...ratesOf(trace), values: trace.values.map((value) => value / present * target) };
 }
 
 /** Bursts laid over a trace. */
@@ -64,7 +81,8 @@ export interface BurstOptions {
 
 /**
  * The trace at 1 s with bursts that begin and end within a second: published traces are smoothed, so
- * they hold none. Between samples further apart than 1 s the trace is interpolated linearly.
+ * they hold none. Between samples further apart than 1 s the trace is interpolated linearly. Recorded
+ * arrivals are left out: nobody recorded the requests of these bursts.
  */
 export function withBursts(trace: Trace, options: BurstOptions): Trace {
   const { factor = 4, everyS = 120, lastS = 10, random } = options;
@@ -84,5 +102,5 @@ export function withBursts(trace: Trace, options: BurstOptions): Trace {
     const level = stepS <= 1 ? from : from + (to - from) * (position - left);
     fine[second] = inBurst ? level * factor : level;
   }
-  return { ...trace, stepS: 1, values: fine };
+  return { ...ratesOf(trace), stepS: 1, values: fine };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { seededRandom } from "../shared/random.ts";
 import { quantile } from "./quantile.ts";
 import type { Trace } from "./trace.ts";
-import { busiestWindow, scaleToMean, scaleToP95, withBursts } from "./trace_shape.ts";
+import { busiestWindow, ratesOf, scaleToMean, scaleToP95, withBursts } from "./trace_shape.ts";
 
 function trace(stepS: number, values: readonly number[]): Trace {
   return { name: "made up", unit: "cores", stepS, values: Float64Array.from(values) };
@@ -50,5 +50,39 @@ Deno.test({
     const runs = [...burst.values].map((value) => value === 8 ? "x" : ".").join("").match(/x+/g);
     assert.ok(runs !== null && runs.length >= 4);
     assert.ok(runs.every((run) => run.length === 8), runs.join(" "));
+  },
+});
+
+Deno.test({
+  name: "busiestWindow() cuts recorded arrivals with their seconds, the end left out",
+  permissions: "none",
+  fn() {
+    const recorded: Trace = {
+      name: "made up",
+      unit: "requests/s",
+      stepS: 1,
+      values: Float64Array.from([1, 0, 2, 1, 1]),
+      arrivalsMs: Float64Array.from([500, 2000, 2250, 3999, 4000]),
+    };
+    const cut = busiestWindow(recorded, 2);
+    assert.deepEqual([...cut.values], [2, 1]);
+    assert.deepEqual([...(cut.arrivalsMs ?? [])], [0, 250, 1999]);
+    assert.equal(busiestWindow(recorded, 5), recorded);
+  },
+});
+
+Deno.test({
+  name: "scaleToMean(), scaleToP95() and withBursts() go by the rates of recorded arrivals",
+  permissions: "none",
+  fn() {
+    const recorded = { ...trace(1, [1, 3]), arrivalsMs: Float64Array.from([0, 1000, 1200, 1400]) };
+    const plain = ratesOf(recorded);
+    assert.equal("arrivalsMs" in plain, false);
+    assert.deepEqual(scaleToMean(recorded, 4), scaleToMean(plain, 4));
+    assert.deepEqual([...scaleToMean(recorded, 4).values], [2, 6]);
+    assert.deepEqual(scaleToP95(recorded, 4), scaleToP95(plain, 4));
+    const bursts = (one: Trace) =>
+      withBursts(one, { everyS: 1, lastS: 1, random: seededRandom(4) });
+    assert.deepEqual(bursts(recorded), bursts(plain));
   },
 });

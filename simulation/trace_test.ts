@@ -37,8 +37,20 @@ Deno.test({
       0,
       1,
     ]);
+    assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
     const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
     assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
+  },
+});
+
+Deno.test({
+  name: "parseTrace() sorts recorded arrivals and counts them from the first whole second",
+  permissions: "none",
+  fn() {
+    const { values, arrivalsMs } = parse("arrivals", "12.5\n10.25\n12.5\n10.75\n");
+    assert.deepEqual([...values], [2, 0, 2]);
+    assert.deepEqual([...(arrivalsMs ?? [])], [250, 750, 2500, 2500]);
+    assert.equal(parse("rps", "1").arrivalsMs, undefined);
   },
 });
 
@@ -99,9 +111,13 @@ Deno.test({
     fc.assert(
       fc.property(format, garbage, (format, text) => {
         try {
-          const { stepS, values } = parse(format, text);
+          const { stepS, values, arrivalsMs } = parse(format, text);
           assert.ok(stepS > 0 && stepS < Infinity && values.length >= 1);
           assert.ok(values.every((value) => value >= 0 && value < Infinity));
+          assert.equal(arrivalsMs !== undefined, format === "arrivals");
+          arrivalsMs?.forEach((at, index) => {
+            assert.ok(at >= (arrivalsMs[index - 1] ?? 0) && at <= values.length * 1000);
+          });
         } catch (error) {
           assert.ok(error instanceof SyntaxError, String(error));
           assert.match(error.message, /^Cannot read trace "file\.txt": /);

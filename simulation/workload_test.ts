@@ -107,6 +107,53 @@ Deno.test({
     )),
 });
 
+/** Two seconds: one request in the first, three in the second, two of them at once. */
+const RECORDED: Trace = {
+  ...trace(1, [1, 3], "requests/s"),
+  arrivalsMs: Float64Array.from([250, 1000, 1500, 1500]),
+};
+
+Deno.test({
+  name: "createWorkload() replays recorded arrivals to the ms, lap after lap, from any offset",
+  permissions: "none",
+  fn() {
+    const times = (offsetS: number) =>
+      arrivalsBefore(
+        createWorkload(RECORDED, { costMs: 5, offsetS, random: seededRandom(1) }),
+        3000,
+      ).times;
+    assert.deepEqual(times(0), [250, 1000, 1500, 1500, 2250]);
+    // From 1.25 s on: the two at 1.5 s, then the second lap, which begins at 0.75 s.
+    assert.deepEqual(times(1.25), [250, 250, 1000, 1750, 2250, 2250]);
+    assert.deepEqual(times(1.75), [500, 1250, 1750, 1750, 2500]);
+    assert.deepEqual(times(3.25), times(1.25));
+  },
+});
+
+Deno.test({
+  name: "createWorkload() reaches a number of CPUs by the cost of recorded requests",
+  permissions: "none",
+  fn() {
+    const make = (options: object) =>
+      createWorkload(RECORDED, { costMs: 5, variation: 0, random: seededRandom(1), ...options });
+    // 4 requests in 2 s: 2 a second, so 0.5 CPUs are 250 ms each.
+    const mean = make({ meanCores: 0.5 });
+    assert.deepEqual(arrivalsBefore(mean, 2000), { times: [250, 1000, 1500, 1500], work: 1000 });
+    assert.deepEqual([0, 1000, 2000].map(mean.coresAt), [0.25, 0.75, 0.25]);
+    // The 95th percentile of 1 and 3 is 2.9 (linear between ranks): 580 ms × 5 / 2.9 = 1000.
+    assert.ok(Math.abs(make({ p95Cores: 2.9 }).nextCost - 1000) < 1e-9);
+    assert.equal(make({}).nextCost, 5);
+    assert.equal(make({ meanCores: 0 }).nextAt, Infinity);
+    assert.equal(
+      createWorkload({ ...RECORDED, arrivalsMs: new Float64Array() }, {
+        costMs: 5,
+        random: seededRandom(1),
+      }).nextAt,
+      Infinity,
+    );
+  },
+});
+
 Deno.test({
   name: "createWorkload() refuses costs and scales that make no sense, with their value",
   permissions: "none",

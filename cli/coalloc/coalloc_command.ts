@@ -6,15 +6,17 @@
 import { Argument, Command, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { durationParser } from "./duration.ts";
+import { examples } from "./examples.ts";
 import { addGlobalFlags } from "./global_flags.ts";
 import { limitWishParser } from "./resize/limit_wish.ts";
+import { simulateWords } from "./simulate/simulate_words.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
 import { VERSION } from "./version.ts";
 
 /** What the program does, in a sentence. */
 const DESCRIPTION =
   "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
-  "and gives pods their own limits back.";
+  "gives pods their own limits back, and simulates what would have happened to a recorded load.";
 
 /** Called with the words and flags of the command that was asked for. */
 export type CommandHandler = (
@@ -35,6 +37,7 @@ export function coallocCommand(handle: CommandHandler): Command {
     addGlobalFlags(command);
     root.addCommand(handled(command, handle));
   }
+  root.addCommand(handled(simulateWords(), handle));
   root.addCommand(handled(completion(), handle));
   return root;
 }
@@ -191,9 +194,4 @@ function completion(): Command {
         ],
       ]),
     );
-}
-
-function examples(list: readonly (readonly [command: string, what: string])[]): string {
-  return ["", "Examples:", ...list.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`])]
-    .join("\n");
 }

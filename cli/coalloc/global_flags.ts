@@ -17,8 +17,21 @@ export interface GlobalFlags {
   readonly color: boolean;
 }
 
-/** Adds the flags to a command. */
+/** Adds the flags to a command that works with a cluster. */
 export function addGlobalFlags(command: Command): Command {
+  return addOutputFlags(addClusterFlags(command));
+}
+
+/** Adds the flags that say in which form a command answers. */
+export function addOutputFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option("-o, --output <format>", "form of the output").choices(OUTPUT_FORMATS),
+    )
+    .option("--no-color", "no colours, as with the variable NO_COLOR");
+}
+
+function addClusterFlags(command: Command): Command {
   return command
     .addOption(
       new Option("-n, --namespace <name>", "look in this namespace (default: the context's)")
@@ -28,11 +41,7 @@ export function addGlobalFlags(command: Command): Command {
     .addOption(new Option("--context <name>", "use this context").argParser(word("a context")))
     .addOption(
       new Option("--kubeconfig <file>", "use this kubeconfig file").argParser(word("a file")),
-    )
-    .addOption(
-      new Option("-o, --output <format>", "form of the output").choices(OUTPUT_FORMATS),
-    )
-    .option("--no-color", "no colours, as with the variable NO_COLOR");
+    );
 }
 
 /** A parser of words that does not swallow the next flag. */

@@ -98,6 +98,7 @@ export interface CoallocWorld {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
   readonly inIsTerminal: boolean;
   /** Size of the terminal now. */
   readonly size: () => { readonly columns: number; readonly rows: number };
@@ -108,5 +109,9 @@ export interface CoallocWorld {
   readonly signal: AbortSignal;
   /** Asks for yes or no on the terminal. */
   readonly confirm: (question: string) => boolean;
+  /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
+  readonly unheard: <T>(job: () => T) => T;
+  /** The content of a file; `-` is standard input. Rejects with the system's error. */
+  readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
 }

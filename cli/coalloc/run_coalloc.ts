@@ -7,7 +7,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import { wantsColor } from "../terminal/paint.ts";
+import { type TerminalLook, wantsColor } from "../terminal/paint.ts";
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { coallocCommand } from "./coalloc_command.ts";
@@ -19,6 +19,7 @@ import { COMPLETION_SHELLS, completionScript } from "./completion/completion_scr
 import { INTERRUPTED, NO_READER } from "./exit_code.ts";
 import type { GlobalFlags } from "./global_flags.ts";
 import type { CoallocWorld } from "./ports.ts";
+import { simulateRequest } from "./simulate/simulate_request.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
@@ -65,19 +66,29 @@ async function run(call: Call, world: CoallocWorld): Promise<number> {
     if (shell !== undefined) world.out(completionScript(shell));
     return 0;
   }
+  if (name === "simulate") return await simulate(flags, world);
   const command = checkedCommand(call);
   return await command(await contextOf(flags as unknown as GlobalFlags, world));
 }
 
+/** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
+async function simulate(flags: Call["flags"], world: CoallocWorld): Promise<number> {
+  const request = simulateRequest(flags);
+  if (typeof request === "string") throw new UsageProblem(request);
+  if (request.output === "html" && world.outIsTerminal) {
+    throw new UsageProblem("Cannot show a page in a terminal: write --html > page.html");
+  }
+  const look = lookOf(flags as unknown as GlobalFlags, world);
+  const { simulateCommand } = await import("./simulate/simulate_command.ts");
+  return await simulateCommand(request, { world, look });
+}
+
 async function contextOf(flags: GlobalFlags, world: CoallocWorld): Promise<CommandContext> {
-  const { namespace, allNamespaces, kubeconfig, context, output = "table", color } = flags;
+  const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
   const cluster = await world.connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),
   });
-  const { outIsTerminal: isTerminal, noColor } = world;
-  // Output that is no terminal has no width: whoever reads it cuts the lines.
-  const width = isTerminal ? { columns: world.size().columns } : {};
   return {
     cluster,
     world,
@@ -85,8 +96,15 @@ async function contextOf(flags: GlobalFlags, world: CoallocWorld): Promise<Comma
       ? { all: true }
       : { all: false, name: namespace ?? cluster.defaultNamespace },
     output,
-    look: { ...width, color: color && wantsColor({ isTerminal, noColor }) },
+    look: lookOf(flags, world),
   };
+}
+
+function lookOf({ color }: GlobalFlags, world: CoallocWorld): TerminalLook {
+  const { outIsTerminal: isTerminal, noColor } = world;
+  // Output that is no terminal has no width: whoever reads it cuts the lines.
+  const width = isTerminal ? { columns: world.size().columns } : {};
+  return { ...width, color: color && wantsColor({ isTerminal, noColor }) };
 }
 
 /** What to tell the user; undefined for a fault of the program. */

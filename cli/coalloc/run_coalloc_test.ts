@@ -24,7 +24,7 @@ Deno.test({
   fn: () =>
     withScene(async (scene) => {
       assert.equal(await scene.run(), 0);
-      const commands = ["top", "explain", "restore", "resize", "version", "completion"];
+      const commands = ["top", "explain", "restore", "resize", "simulate", "version", "completion"];
       for (const command of commands) assert.match(scene.out, new RegExp(`^  ${command} `, "m"));
       for (const command of commands) {
         scene.out = "";

@@ -3,12 +3,19 @@
  *
  * @module
  */
-import { growthWhileThrottled } from "./growth_while_throttled.ts";
-import { largestOf } from "./largest_of.ts";
+import { queueingNeed } from "./queueing_need.ts";
+import { createSaturation, type SaturationOptions } from "./saturation.ts";
 import type { DemandRule } from "./signal.ts";
-import { usageWithSpread } from "./usage_with_spread.ts";
+import { createUsageLevel, type LevelOptions } from "./usage_level.ts";
 
-/** A new estimator for one container: what it uses, or what throttling says it would use. */
-export function createEstimator(): DemandRule {
-  return largestOf(usageWithSpread(), growthWhileThrottled());
+/** A new estimator for one container: what it uses, how unevenly, and what should be tried out. */
+export function createEstimator(options: LevelOptions & SaturationOptions = {}): DemandRule {
+  const level = createUsageLevel(options);
+  const saturation = createSaturation(options);
+  return (signal) => {
+    level.feed(signal.usage, signal.intervalMs);
+    const { mean, burstinessMs } = level;
+    const need = queueingNeed({ mean, burstinessMs }, signal.waitMs);
+    return { mean, burstinessMs, trial: saturation.feed(signal, need) };
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * What an estimate of demand is made from.
+ * What an estimate of demand is made from, and what it says.
  *
  * @module
  */
@@ -11,8 +11,11 @@ export interface DemandSignal {
   readonly usage: number;
   /** CPU time that a quota kept runnable threads from / interval. */
   readonly heldBack: number;
-  /** Share of the interval's enforcement periods in which a quota ran out, 0 to 1. */
-  readonly throttledShare: number;
+  /**
+   * Share of the interval's enforcement periods in which a quota ran out, 0 to 1; undefined when
+   * none ended in it.
+   */
+  readonly throttledShare: number | undefined;
   /** The quota in force; absent when there is none. */
   readonly quota?: number | undefined;
   /**
@@ -20,11 +23,19 @@ export interface DemandSignal {
    * have to be lowered for it.
    */
   readonly scarcity: number;
+  /** How long work may wait for a quota on this node now: longer where CPU is short. */
+  readonly waitMs: number;
 }
 
-/**
- * A rule that turns signals into demand: the millicores that the container would use if nothing
- * held it back. Rules may remember; each container has its own, fed in order of time. Rules wrap
- * one another, each adding one idea.
- */
-export type DemandRule = (signal: DemandSignal) => number;
+/** What is known of a container's demand. */
+export interface DemandEstimate {
+  /** Millicores that it uses on average. */
+  readonly mean: number;
+  /** How unevenly its work comes, CPU ms: variance of the work of a time / mean work of that time. */
+  readonly burstinessMs: number;
+  /** Millicores to be tried out, because quotas hide what it would use; 0 when they don't. */
+  readonly trial: number;
+}
+
+/** A rule that turns signals into an estimate. It remembers; each container has its own. */
+export type DemandRule = (signal: DemandSignal) => DemandEstimate;

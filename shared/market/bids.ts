@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { GRID } from "./rounding.ts";
 import type { Bid } from "./solver.ts";
 
 /** One container that takes part. CPU in millicores. */
@@ -41,6 +42,9 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
  * The bid of a container. Its floor is not the limit's: an idle floor costs nobody anything, since
  * cpu.weight gives it back when needed, so the clearing gets min(floor, max(10 m, demand)).
  * Otherwise 110 pods at 100 m would overload an idle node of 8 cores.
+ *
+ * Demand is rounded up to the grid, as the limit will be: a bid of 82 m that the clearing grants whole
+ * must not end at 80 m because rounding gave the step to another.
  */
 export function bidOf(bidder: Bidder): Bid {
   const { floor, ceiling } = limitBounds(bidder);
@@ -49,6 +53,10 @@ export function bidOf(bidder: Bidder): Bid {
     weight: bidder.weight * bidder.credit,
     floor: Math.min(floor, Math.max(LEAST_CPU, demand)),
     ceiling,
-    demand,
+    demand: onGrid(demand),
   };
+}
+
+function onGrid(demand: number): number {
+  return Math.ceil(demand / GRID - 1e-9) * GRID;
 }

@@ -25,6 +25,11 @@ pure("bidOf() asks for no more than an idle container's demand, and at least 10 
   assert.equal(bidOf({ ...BIDDER, floor: 4, demand: 0 }).floor, 4);
 });
 
+pure("bidOf() rounds demand up to the grid, where its limit will be", () => {
+  assert.equal(bidOf({ ...BIDDER, demand: 142 }).demand, 150);
+  assert.equal(bidOf({ ...BIDDER, demand: 150 }).demand, 150);
+});
+
 pure("limitBounds() pins a held container and one without readings, and its bid with it", () => {
   const pinned = { floor: 300, ceiling: 300 };
   assert.deepEqual(limitBounds({ ...BIDDER, held: "both" }), pinned);

@@ -23,7 +23,8 @@ function surplus(container: PacedContainer): number {
  * The containers that are lowered towards their shares so that `shortage` millicores become free,
  * the largest surplus first: few are touched. Each gives what is missing, at least a hysteresis of
  * its limit (less would not be worth a change) and at most its surplus. One that is warming up, or
- * paid less than `fundingGapMs` ago, is left out, so some of the shortage may remain.
+ * paid less than `fundingGapMs` ago, is left out, so some of the shortage may remain; so is one with a
+ * surplus of one step of the grid, which rounding may give back the next moment.
  */
 export function fundRaises(
   containers: readonly PacedContainer[],
@@ -33,7 +34,7 @@ export function fundRaises(
   const able = containers
     .map((container, place) => ({ container, place }))
     .filter(({ container }) =>
-      surplus(container) > container.memory.limit * options.lowerHysteresis &&
+      surplus(container) > Math.max(container.memory.limit * options.lowerHysteresis, GRID) &&
       now - container.memory.since >= options.warmUpMs &&
       now - container.memory.fundedAt >= options.fundingGapMs
     )

@@ -4,7 +4,33 @@
  * @module
  */
 import type { PaceOptions } from "./pace_options.ts";
-import type { PacedContainer, PaceMemory } from "./paced_container.ts";
+import { type PacedContainer, type PaceMemory, restlessAt } from "./paced_container.ts";
+
+/** A drop of half of the limit is always worth a decrease, unless hysteresis itself is larger. */
+const LARGE_DROP = 0.5;
+/** A fall takes this long to show whole, since usage is averaged: its beginning is no target. */
+const FALL_MS = 2500;
+/** A trial showed nothing when the target is back at the limit before it, or this little above. */
+const BACK_AT = 1.1;
+
+/** The highest target, millicores, that a decrease at the monotonic time `now`, ms, may have. */
+export function highestLowerTarget(
+  memory: Pick<PaceMemory, "limit" | "changedAt" | "restless">,
+  now: number,
+  { lowerHysteresis, restlessFactor }: Pick<PaceOptions, "lowerHysteresis" | "restlessFactor">,
+): number {
+  const drop = lowerHysteresis * restlessFactor ** restlessAt(memory, now);
+  return memory.limit * (1 - Math.max(lowerHysteresis, Math.min(LARGE_DROP, drop)));
+}
+
+/** How long the target must have stayed lower, ms. */
+export function lowerWait(
+  { trialFrom, lower }: Pick<PaceMemory, "trialFrom" | "lower">,
+  { lowerWaitMs, trialWaitMs }: Pick<PaceOptions, "lowerWaitMs" | "trialWaitMs">,
+): number {
+  if (trialFrom === undefined || lower === undefined) return lowerWaitMs;
+  return lower.highest <= trialFrom * BACK_AT ? trialWaitMs : lowerWaitMs;
+}
 
 /**
  * Follows a target that is clearly below the limit. Returns what to remember, and the limit to go
@@ -17,12 +43,15 @@ export function followLowerTarget(
   options: PaceOptions,
 ): { lower: PaceMemory["lower"]; limit?: number } {
   const { memory, target } = container;
-  if (target >= memory.limit * (1 - options.lowerHysteresis)) return { lower: undefined };
+  if (target >= highestLowerTarget(memory, now, options)) return { lower: undefined };
+  const since = memory.lower?.since ?? now;
+  const isFalling = now - since < FALL_MS;
   const lower = {
-    since: memory.lower?.since ?? now,
-    highest: Math.max(memory.lower?.highest ?? 0, target),
+    since,
+    highest: isFalling ? target : Math.max(memory.lower?.highest ?? 0, target),
   };
-  const waited = now - lower.since >= options.lowerWaitMs;
+  const { trialFrom } = memory;
+  const waited = now - lower.since >= lowerWait({ trialFrom, lower }, options);
   const warm = now - memory.since >= options.warmUpMs;
   return waited && warm ? { lower, limit: lower.highest } : { lower };
 }

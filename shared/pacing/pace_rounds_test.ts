@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Bidder } from "../market/bids.ts";
 import { clearRound } from "../market/clearing_round.ts";
 import { committed } from "./commitment.ts";
+import { lowerWait } from "./own_decrease.ts";
 import { DEFAULT_PACE, grantable } from "./pace_options.ts";
 import { newPaceMemory, type PacedContainer, type PaceMemory } from "./paced_container.ts";
 import { planChanges, type PlannedContainer } from "./plan_changes.ts";
@@ -15,18 +16,22 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** One container of the model: bounds, and what pacing remembers. */
-interface Player {
+/** Bounds of one container of the model. */
+interface Bounds {
   readonly floor: number;
   readonly ceiling: number;
   readonly weight: number;
   readonly ownLimit: number;
+}
+
+/** And what pacing remembers of it. */
+interface Player extends Bounds {
   memory: PaceMemory;
   /** Limits of past rounds: the quota in force lags behind. */
   readonly past: number[];
 }
 
-const players = fc.array(
+const drawnBounds = fc.array(
   fc.record({
     floor: fc.integer({ min: 1, max: 60 }).map((tens) => tens * 10),
     /** Users write limits off the grid, too. */
@@ -35,12 +40,20 @@ const players = fc.array(
   }),
   { minLength: 1, maxLength: 6 },
 ).map((drawn) =>
-  drawn.map(({ floor, own, weight }): Player => {
+  drawn.map(({ floor, own, weight }): Bounds => {
     const ownLimit = floor + own;
     const ceiling = Math.floor(ownLimit * 4 / 10) * 10;
-    return { floor, ceiling, weight, ownLimit, memory: newPaceMemory(ownLimit, 0), past: [] };
+    return { floor, ceiling, weight, ownLimit };
   })
 );
+
+function seated(table: readonly Bounds[]): Player[] {
+  return table.map((bounds) => ({
+    ...bounds,
+    memory: newPaceMemory(bounds.ownLimit, 0),
+    past: [],
+  }));
+}
 
 interface Node {
   readonly now: number;
@@ -105,9 +118,11 @@ function checkChange(container: PacedContainer, plan: PlannedContainer, now: num
     assert.ok(now - memory.fundedAt >= DEFAULT_PACE.fundingGapMs);
     return;
   }
-  const since = memory.lower?.since ?? now;
-  assert.ok(now - since >= DEFAULT_PACE.lowerWaitMs, `${reason} without the wait`);
-  assert.equal(limit, Math.max(memory.lower?.highest ?? 0, container.target));
+  const { lower = { since: now, highest: 0 }, trialFrom } = memory;
+  const wait = lowerWait({ trialFrom, lower: { ...lower, highest: limit } }, DEFAULT_PACE);
+  assert.ok(now - lower.since >= wait, `${reason} without the wait`);
+  assert.ok(limit >= container.target);
+  if (limit > container.target) assert.equal(limit, lower.highest);
 }
 
 const load = fc.record({
@@ -119,10 +134,11 @@ const load = fc.record({
 pure("planChanges() keeps its promises under any load, capacity and delay of the quotas", () => {
   fc.assert(
     fc.property(
-      players,
+      drawnBounds,
       fc.array(load, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 0, max: 20 }),
-      (table, loads, lag) => {
+      (drawn, loads, lag) => {
+        const table = seated(drawn);
         let now = 0;
         for (const { capacity, demands, rounds } of loads) {
           for (let count = 0; count < rounds; count++) {
@@ -168,7 +184,8 @@ const steps = fc.tuple(
 
 pure("planChanges() settles within 60 s of a step of any size on a node that is not short", () => {
   fc.assert(
-    fc.property(players, steps, (table, [first, second]) => {
+    fc.property(drawnBounds, steps, (drawn, [first, second]) => {
+      const table = seated(drawn);
       // Room for every ceiling, and half as much again: nothing is ever scarce.
       const capacity = 1.5 * table.reduce((sum, { ceiling }) => sum + ceiling, 1000);
       lastChange(table, first, { from: 0, endMs: 60_000, capacity });
@@ -182,10 +199,11 @@ pure("planChanges() settles within 60 s of a step of any size on a node that is 
 pure("planChanges() comes to rest under constant demand on a node that is short, too", () => {
   fc.assert(
     fc.property(
-      players,
+      drawnBounds,
       steps,
       fc.integer({ min: 100, max: 6000 }),
-      (table, [first, second], capacity) => {
+      (drawn, [first, second], capacity) => {
+        const table = seated(drawn);
         lastChange(table, first, { from: 0, endMs: 60_000, capacity });
         const last = lastChange(table, second, { from: 60_000, endMs: 660_000, capacity });
         assert.ok(last < 360_000, `the last change came ${last - 60_000} ms after the step`);

@@ -16,6 +16,11 @@ export interface PaceMemory {
   /** When its readings began. */
   readonly since: number;
   readonly raisedAt: number;
+  /** When the limit was last changed, and how often of late, fading over {@linkcode RESTLESS_MS}. */
+  readonly changedAt: number;
+  readonly restless: number;
+  /** The limit before a large raise that throttling asked for; absent after any other change. */
+  readonly trialFrom?: number | undefined;
   readonly fundedAt: number;
   /** Since when the target has been clearly below the limit, and the highest target since. */
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
@@ -58,9 +63,29 @@ export interface PaceChange {
 /** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
 export const RECENT_MS = 2000;
 
+/** Changes are forgotten with this time constant. */
+export const RESTLESS_MS = 300_000;
+
+/** Changes of the limit of late, other than trials: 2.5 for one every two minutes. */
+export function restlessAt(
+  { restless, changedAt }: Pick<PaceMemory, "restless" | "changedAt">,
+  now: number,
+): number {
+  return restless === 0 ? 0 : restless * Math.exp(-(now - changedAt) / RESTLESS_MS);
+}
+
 /** The memory of a container that begins with this limit. */
 export function newPaceMemory(limit: number, now: number): PaceMemory {
-  return { limit, lent: false, recent: [], since: now, raisedAt: -Infinity, fundedAt: -Infinity };
+  return {
+    limit,
+    lent: false,
+    recent: [],
+    since: now,
+    raisedAt: -Infinity,
+    changedAt: -Infinity,
+    restless: 0,
+    fundedAt: -Infinity,
+  };
 }
 
 /** The memory after the limit was changed at the monotonic time `now`, ms. */
@@ -69,6 +94,7 @@ export function afterChange(
   { limit, reason, now }: PaceChange & { readonly now: number },
 ): PaceMemory {
   const { lower: _lower, loan: _loan, ...rest } = memory;
+  const trialFrom = trialFromAfter(memory, { limit, reason });
   return {
     ...rest,
     limit,
@@ -78,5 +104,19 @@ export function afterChange(
       { until: now + RECENT_MS, limit: memory.limit },
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
+    changedAt: now,
+    restless: restlessAt(memory, now) + (trialFrom === undefined ? 1 : 0),
+    trialFrom,
   };
+}
+
+/** A raise of a throttled container by more than this may be a trial. */
+const TRIAL_RAISE = 1.3;
+
+function trialFromAfter(
+  memory: PaceMemory,
+  { limit, reason }: PaceChange,
+): number | undefined {
+  const isTrial = reason === "Throttled" && limit > memory.limit * TRIAL_RAISE;
+  return isTrial ? memory.trialFrom ?? memory.limit : undefined;
 }

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { afterChange, newPaceMemory, RECENT_MS } from "./paced_container.ts";
+import {
+  afterChange,
+  newPaceMemory,
+  RECENT_MS,
+  RESTLESS_MS,
+  restlessAt,
+} from "./paced_container.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -38,4 +44,48 @@ pure("afterChange() remembers a loan until the next change", () => {
   const lent = afterChange(newPaceMemory(200, 0), { limit: 300, reason: "LoanGiven", now: 1 });
   assert.equal(lent.lent, true);
   assert.equal(afterChange(lent, { limit: 250, reason: "LoanTakenBack", now: 2 }).lent, false);
+});
+
+pure("afterChange() notes when the limit was changed, whichever way", () => {
+  const first = afterChange(newPaceMemory(200, 0), { limit: 300, reason: "DemandRose", now: 50 });
+  assert.equal(newPaceMemory(200, 0).changedAt, -Infinity);
+  assert.equal(first.changedAt, 50);
+  assert.equal(afterChange(first, { limit: 100, reason: "DemandFell", now: 90 }).changedAt, 90);
+});
+
+pure(
+  "afterChange() remembers the limit before a trial, over more trials, until another change",
+  () => {
+    const before = newPaceMemory(200, 0);
+    const trial = afterChange(before, { limit: 800, reason: "Throttled", now: 1 });
+    assert.equal(trial.trialFrom, 200);
+    const again = afterChange(trial, { limit: 3200, reason: "Throttled", now: 2 });
+    assert.equal(again.trialFrom, 200);
+    assert.equal(
+      afterChange(again, { limit: 220, reason: "DemandFell", now: 3 }).trialFrom,
+      undefined,
+    );
+  },
+);
+
+pure(
+  "afterChange() takes a small raise, and one that no throttling asked for, for no trial",
+  () => {
+    const before = newPaceMemory(200, 0);
+    const small = afterChange(before, { limit: 260, reason: "Throttled", now: 1 });
+    const grown = afterChange(before, { limit: 800, reason: "DemandRose", now: 1 });
+    assert.deepEqual([small.trialFrom, grown.trialFrom], [undefined, undefined]);
+  },
+);
+
+pure("afterChange() counts changes, and restlessAt() lets them fade; a trial is none", () => {
+  const half = RESTLESS_MS * Math.LN2;
+  const first = afterChange(newPaceMemory(200, 0), { limit: 210, reason: "DemandRose", now: 0 });
+  assert.equal(restlessAt(newPaceMemory(200, 0), 0), 0);
+  assert.equal(restlessAt(first, 0), 1);
+  assert.ok(Math.abs(restlessAt(first, half) - 0.5) < 1e-12);
+  const second = afterChange(first, { limit: 150, reason: "DemandFell", now: half });
+  assert.ok(Math.abs(second.restless - 1.5) < 1e-12);
+  const trial = afterChange(second, { limit: 600, reason: "Throttled", now: half });
+  assert.equal(trial.restless, second.restless);
 });

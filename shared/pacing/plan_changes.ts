@@ -10,12 +10,13 @@ import { committed, committedAt, freeCPU } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
 import { followLoan } from "./loan_raise.ts";
 import { followLowerTarget } from "./own_decrease.ts";
-import { DEFAULT_PACE, type PaceOptions } from "./pace_options.ts";
+import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
+  restlessAt,
 } from "./paced_container.ts";
 import { grantRaises } from "./raise_grants.ts";
 import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
@@ -41,6 +42,7 @@ interface Draft {
   readonly containers: readonly PacedContainer[];
   readonly now: number;
   readonly mode: Mode;
+  readonly capacity: number;
   readonly options: PaceOptions;
   readonly planned: PlannedContainer[];
   /** Millicores that nothing is committed to. */
@@ -58,10 +60,11 @@ export function planChanges(
   containers: readonly PacedContainer[],
   context: PlanContext,
 ): PlannedContainer[] {
-  const { now, capacity, mode, options = DEFAULT_PACE } = context;
-  const free = freeCPU(containers, { now, capacity, options });
+  const { now, capacity, mode, options: settings = DEFAULT_PACE } = context;
+  const free = freeCPU(containers, { now, capacity, options: settings });
+  const options = paceAt(settings, free / Math.max(capacity, 1));
   const planned = containers.map(({ memory }) => ({ memory }));
-  const draft: Draft = { containers, now, mode, options, planned, free, waiting: 0 };
+  const draft: Draft = { containers, now, mode, capacity, options, planned, free, waiting: 0 };
   followBounds(draft);
   raise(draft);
   takeBack(draft);
@@ -105,6 +108,8 @@ function followBounds(draft: Draft): void {
 interface Wish {
   readonly container: PacedContainer;
   readonly index: number;
+  /** The limit that it goes to if it is granted whole. */
+  readonly wanted: number;
   readonly cost: number;
   readonly weight: number;
 }
@@ -117,25 +122,49 @@ function raise(draft: Draft): void {
     const container = draft.containers[index];
     if (container === undefined || !isLargeRaise(container, container.share, options)) continue;
     if (!mayBeRaised(container, draft)) continue;
-    wishes.push({ container, index, cost: costOf(container, draft), weight: container.weight });
+    const wanted = withMargin(container, draft);
+    const cost = costOf(container, wanted, draft);
+    wishes.push({ container, index, wanted, cost, weight: container.weight });
   }
-  const grants = grantRaises(wishes, draft.free);
-  wishes.forEach(({ container, index, cost }, place) => {
-    const granted = grants[place] ?? 0;
-    // What a container is committed with need not lie on the grid; the limit that it gets has to.
-    const limit = granted === cost
-      ? container.share
-      : Math.floor((container.share - (cost - granted)) / GRID) * GRID;
-    // Less than this would cost a change and relieve nothing.
-    if (!isLargeRaise(container, limit, options)) {
-      draft.waiting += cost;
-      return;
-    }
+  for (const { wish, limit, granted } of grantWorthwhile(wishes, draft)) {
     draft.free -= granted;
-    draft.waiting += cost - granted;
-    change(draft, index, { limit, reason: raiseReason(container) });
-  });
+    draft.waiting += wish.cost - granted;
+    change(draft, wish.index, { limit, reason: raiseReason(wish.container) });
+  }
   raiseLast(draft);
+}
+
+/** A wish that is granted, whole or in part. */
+interface Grant {
+  readonly wish: Wish;
+  readonly limit: number;
+  /** Millicores of free CPU. */
+  readonly granted: number;
+}
+
+/**
+ * Splits what is free. A part that would cost a change and relieve nothing is not given: the lightest
+ * of those wishes waits, and the others are granted anew, or each would get too little for ever.
+ */
+function grantWorthwhile(wishes: readonly Wish[], draft: Draft): Grant[] {
+  let open = wishes;
+  for (;;) {
+    const parts = grantRaises(open, draft.free);
+    const grants = open.map((wish, place): Grant => {
+      const { wanted, cost } = wish;
+      const granted = parts[place] ?? 0;
+      // What a container is committed with need not lie on the grid; the limit that it gets has to.
+      const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
+      return { wish, limit: granted === cost ? wanted : part, granted };
+    });
+    const poor = grants.filter(({ wish, limit }) =>
+      !isLargeRaise(wish.container, limit, draft.options)
+    );
+    if (poor.length === 0) return grants;
+    const lightest = poor.reduce((a, b) => b.wish.weight < a.wish.weight ? b : a).wish;
+    draft.waiting += lightest.cost;
+    open = open.filter((wish) => wish !== lightest);
+  }
 }
 
 /** Raises throttled containers that their ceilings are close above, where that is free whole. */
@@ -144,7 +173,7 @@ function raiseLast(draft: Draft): void {
     const container = draft.containers[index];
     if (container === undefined || !isLastRaise(container)) continue;
     if (isLargeRaise(container, container.share, draft.options)) continue;
-    const cost = costOf(container, draft);
+    const cost = costOf(container, container.share, draft);
     if (cost > draft.free || !mayBeRaised(container, draft)) continue;
     draft.free -= cost;
     change(draft, index, { limit: container.share, reason: raiseReason(container) });
@@ -155,20 +184,35 @@ function mayBeRaised({ memory }: PacedContainer, { now, options }: Draft): boole
   return now - memory.raisedAt >= options.raiseGapMs;
 }
 
-/** Millicores of free CPU that a raise to the share takes. */
-function costOf(container: PacedContainer, { now }: Draft): number {
-  return Math.max(0, committedAt(container, container.share) - committed(container, now));
+/** Where a raise goes: beyond the share while nobody lacks CPU, further after many changes. */
+function withMargin(
+  { share, ceiling, memory }: PacedContainer,
+  { mode, options, now }: Draft,
+): number {
+  if (mode !== "uncongested") return share;
+  const margin = options.raiseMargin * options.restlessFactor ** restlessAt(memory, now);
+  const wanted = Math.ceil(share * (1 + Math.min(MOST_MARGIN, margin)) / GRID) * GRID;
+  return Math.max(share, Math.min(ceiling, wanted));
+}
+
+/** No raise goes further than this beyond what is needed. */
+const MOST_MARGIN = 0.3;
+
+/** Millicores of free CPU that a raise to `limit` takes. */
+function costOf(container: PacedContainer, limit: number, { now }: Draft): number {
+  return Math.max(0, committedAt(container, limit) - committed(container, now));
 }
 
 function raiseReason(container: PacedContainer): MarketReason {
   return isThrottled(container) ? "Throttled" : "DemandRose";
 }
 
-/** Lowers those that hold more than their share while others wait, or while floors are short. */
+/** Lowers those that hold more than their share while others wait, or reserve or floors are short. */
 function takeBack(draft: Draft): void {
   const { now, mode, options } = draft;
-  if (draft.waiting === 0 && mode !== "overloaded") return;
-  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft);
+  const lacking = draft.free < leastFree(draft) ? draft.capacity * options.burstReserve : 0;
+  if (draft.waiting === 0 && lacking === 0 && mode !== "overloaded") return;
+  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft) + lacking;
   const places = untouched(draft);
   const able = places.flatMap((index) => draft.containers[index] ?? []);
   const payments = fundRaises(able, shortage, { now, options });
@@ -179,6 +223,11 @@ function takeBack(draft: Draft): void {
     const reason = fundingReason(container, mode);
     change(draft, index, { limit, reason }, { fundedAt: now });
   }
+}
+
+/** Millicores that nothing but a raise may take: a loan that did would be taken back at once. */
+function leastFree({ capacity, options }: Draft): number {
+  return capacity * options.burstReserve / 2;
 }
 
 /** What must be given back for the raises that wait, less what is on its way already. */
@@ -222,7 +271,7 @@ function lend(draft: Draft): void {
     if (loan !== memory.loan) draft.planned[index] = { memory: { ...memory, loan } };
     if (limit === undefined || waiting > 0) continue;
     const cost = committedAt(container, limit) - committed(container, now);
-    if (cost > draft.free) continue;
+    if (cost > draft.free - leastFree(draft)) continue;
     draft.free -= Math.max(0, cost);
     const needed = container.share > container.memory.limit;
     change(draft, index, { limit, reason: needed ? "DemandRose" : "LoanGiven" });

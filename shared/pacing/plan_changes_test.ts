@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
 import type { PacedContainer } from "./paced_container.ts";
-import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** The changes on a node where grants may reach 970 m; `[limit, reason]` or nothing for each. */
+/**
+ * The changes on a node where grants may reach 970 m, without margins and reserve unless they are
+ * asked for; `[limit, reason]` or nothing for each.
+ */
 function changes(
   containers: readonly PacedContainer[],
   context: Partial<PlanContext> = {},
 ): (readonly [number, string] | undefined)[] {
-  const base = { now: 100_000, capacity: 1000, mode: "uncongested" } as const;
+  const base = {
+    ...{ now: 100_000, capacity: 1000, mode: "uncongested" } as const,
+    options: PLAIN_PACE,
+  };
   return planChanges(containers, { ...base, ...context }).map(({ change }) =>
     change === undefined ? undefined : [change.limit, change.reason]
   );
@@ -129,4 +135,49 @@ pure("planChanges() lends after the wait, unless somebody waits or it is not fre
   assert.deepEqual(changes([borrower], { capacity: 800 }), [undefined]);
   const waiting = pacedSample({ share: 4000 }, { limit: 400 });
   assert.deepEqual(changes([borrower, waiting])[0], undefined);
+});
+
+pure("planChanges() lends nothing that it would take back: half of the reserve stays free", () => {
+  const loan = { since: 70_000, lowest: 700 };
+  const borrower = pacedSample({ target: 700 }, { loan });
+  // Grants reach 970; 700 and 220 leave 50, half of the reserve, 700 and 230 do not.
+  const lentBeside = (limit: number) =>
+    changes([borrower, pacedSample({ share: limit }, { limit })], { options: SAMPLE_PACE })[0];
+  assert.deepEqual(lentBeside(220), [700, "LoanGiven"]);
+  assert.deepEqual(lentBeside(230), undefined);
+});
+
+/** On a node with plenty of free CPU, unless another capacity is given. */
+const AMPLE = { capacity: 10_000, options: SAMPLE_PACE };
+
+pure(
+  "planChanges() raises beyond the share while CPU is free, and further after many changes",
+  () => {
+    const grown = { share: 1000, ceiling: 4000 };
+    assert.deepEqual(changes([pacedSample(grown)], AMPLE), [[1050, "DemandRose"]]);
+    const after = (restless: number) =>
+      changes([pacedSample(grown, { restless, changedAt: 100_000 })], AMPLE)[0]?.[0];
+    // 0.05 × 2 and × 4; at most 0.3.
+    assert.deepEqual([1, 2, 3, 30].map(after), [1100, 1200, 1300, 1300]);
+  },
+);
+
+pure(
+  "planChanges() gives no margin, and asks a fifth of a raise, from the last tenth of CPU",
+  () => {
+    // Free before: 970 − 490 − 380 = 100 of 1000. A fifth of 490 is 98.
+    const other = pacedSample({ share: 380 }, { limit: 380 });
+    const grown = (share: number) =>
+      changes([pacedSample({ share }, { limit: 490 }), other], { options: SAMPLE_PACE })[0];
+    assert.deepEqual(grown(580), undefined);
+    assert.deepEqual(grown(590), [590, "DemandRose"]);
+  },
+);
+
+pure("planChanges() rolls a trial back after two seconds, where it showed nothing", () => {
+  const lower = { since: 98_000, highest: 210 };
+  const tried = (trialFrom: number | undefined) =>
+    pacedSample({ share: 210 }, { limit: 800, lower, changedAt: 95_000, trialFrom });
+  assert.deepEqual(changes([tried(200)], AMPLE), [[210, "DemandFell"]]);
+  assert.deepEqual(changes([tried(undefined)], AMPLE), [undefined]);
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { highestLowerTarget, lowerWait } from "./own_decrease.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
 import { isLargeRaise, isLastRaise } from "./worth_of_raise.ts";
@@ -57,10 +58,11 @@ function raiseWaits(container: WaitingContainer, { now, options }: Context): str
 function decreaseWaits({ memory, target }: WaitingContainer, { now, options }: Context): string {
   const { limit, lower, since } = memory;
   const decrease = `decrease to ${show(lower?.highest ?? target)}`;
-  if (target >= limit * (1 - options.lowerHysteresis)) {
-    return `${decrease} is within the hysteresis of ${percent(options.lowerHysteresis)}`;
+  const highest = highestLowerTarget(memory, now, options);
+  if (target >= highest) {
+    return `${decrease} is within the hysteresis of ${percent(1 - highest / limit)}`;
   }
-  const waits = secondsLeft(lower?.since ?? now, { now, waitMs: options.lowerWaitMs });
+  const waits = secondsLeft(lower?.since ?? now, { now, waitMs: lowerWait(memory, options) });
   const warmsUp = secondsLeft(since, { now, waitMs: options.warmUpMs });
   return warmsUp > waits
     ? `${decrease} waits ${warmsUp} s: the readings are young`

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PACE } from "./pace_options.ts";
 import { newPaceMemory, type PaceMemory } from "./paced_container.ts";
 import { whyWaiting } from "./why_waiting.ts";
+import { PLAIN_PACE } from "../../tests/fixtures/paced_sample.ts";
 
 const NOW = 100_000;
 
@@ -13,6 +13,7 @@ function why(
     heldBack?: number;
   },
   memory: Partial<PaceMemory> = {},
+  options = PLAIN_PACE,
 ): string | undefined {
   const container = {
     share,
@@ -21,7 +22,7 @@ function why(
     heldBack,
     memory: { ...newPaceMemory(200, NOW - 60_000), ...memory },
   };
-  return whyWaiting(container, { now: NOW, options: DEFAULT_PACE });
+  return whyWaiting(container, { now: NOW, options });
 }
 
 function test(name: string, fn: () => void): void {
@@ -50,6 +51,15 @@ test("whyWaiting() tells why a decrease waits", () => {
   assert.equal(why({ share: 50 }, { lower }), "decrease to 100m waits 18 s");
   const young = { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } };
   assert.equal(why({ share: 50 }, young), "decrease to 100m waits 9 s: the readings are young");
+});
+
+test("whyWaiting() tells the hysteresis that changes of late widen, and a trial's short wait", () => {
+  const changed = { changedAt: NOW, restless: 1 };
+  const restless = { ...PLAIN_PACE, restlessFactor: 2 };
+  const held = why({ share: 170 }, changed, restless);
+  assert.equal(held, "decrease to 170m is within the hysteresis of 20 %");
+  const lower = { since: NOW - 500, highest: 100 };
+  assert.equal(why({ share: 50 }, { lower, trialFrom: 100 }), "decrease to 100m waits 2 s");
 });
 
 test("whyWaiting() tells why a loan waits", () => {

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PACE } from "./pace_options.ts";
-import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample, PLAIN_PACE } from "../../tests/fixtures/paced_sample.ts";
 import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("isLargeRaise() begins above a fifth of the limit", () => {
-  assert.equal(isLargeRaise(pacedSample(), 600, DEFAULT_PACE), false);
-  assert.equal(isLargeRaise(pacedSample(), 610, DEFAULT_PACE), true);
+pure("isLargeRaise() begins above the hysteresis, a fifth of the limit here", () => {
+  assert.equal(isLargeRaise(pacedSample(), 600, PLAIN_PACE), false);
+  assert.equal(isLargeRaise(pacedSample(), 610, PLAIN_PACE), true);
 });
 
 pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {

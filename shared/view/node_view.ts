@@ -89,6 +89,8 @@ export const nodeViewSchema = z.object({
   unmanaged: millicores,
   /** Of capacity: what limits hold now, idle floors counted by what they need. */
   committed: millicores,
+  /** How long work may wait for its quota, ms; agents of old versions don't tell. */
+  waitMs: z.number().min(0).optional(),
   pods: z.array(podViewSchema),
 });
 

@@ -45,6 +45,6 @@ function rowOf(change: LimitChangeRecord): Html {
   return html`
     <tr>
       <td>${formatTime(change.atS)}<td>${change.pod}<td>${change.from}<td>${change.to}<td>${change
-        .reason}<td>${price}
+        .reason ?? "–"}<td>${price}
   `;
 }

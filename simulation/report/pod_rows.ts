@@ -21,7 +21,9 @@ export function countReasons(
   changes: readonly LimitChangeRecord[],
 ): (readonly [MarketReason, number])[] {
   const counts = new Map<MarketReason, number>();
-  for (const { reason } of changes) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  for (const { reason } of changes) {
+    if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
   const order = Object.keys(MARKET_REASONS);
   return [...counts].sort(([a, m], [b, n]) => n - m || order.indexOf(a) - order.indexOf(b));
 }

@@ -16,7 +16,7 @@ export interface CompletionNames {
 const NO_FILES = ":4";
 
 /** Flags whose values are files. */
-const FILES: ReadonlySet<string> = new Set(["kubeconfig"]);
+const FILES: ReadonlySet<string> = new Set(["kubeconfig", "trace"]);
 /** The directive "files, if there is nothing else". */
 const DEFAULT = ":0";
 

@@ -36,6 +36,17 @@ Deno.test({
     assert.deepEqual(await completed(scene, "completion", "z"), ["zsh", ":4"]);
     assert.deepEqual(await completed(scene, "version", ""), [":4"]);
     assert.deepEqual(await completed(scene, "nothing", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "si"), ["simulate", ":4"]);
+    assert.deepEqual(await completed(scene, "simulate", "--trace", ""), [":0"]);
+    assert.deepEqual(await completed(scene, "simulate", "--format", "p"), ["prometheus", ":4"]);
+    assert.deepEqual(await completed(scene, "simulate", "--s"), [
+      "--series",
+      "--scale-p95",
+      "--slo-ms",
+      "--seeds",
+      ":4",
+    ]);
+    assert.deepEqual(await completed(scene, "simulate", ""), [":4"]);
     // Flags before the command.
     assert.deepEqual(await completed(scene, "-A", "re"), ["restore", "resize", ":4"]);
     assert.deepEqual(await completed(scene, "-n", "o"), ["other", ":4"]);

@@ -1,0 +1,32 @@
+/**
+ * The node model's latencies beside recorded ones, and what those are worth:
+ * `deno task bench:latency-model`.
+ *
+ * @module
+ */
+import { decodeText } from "../simulation/trace_files.ts";
+import { parseCommandLine } from "./latency_model_command_line.ts";
+import { parseRecording } from "./latency_model_recording.ts";
+import { latencyReport, latencyTable, type Recording } from "./latency_model_report.ts";
+
+/** Policies that change the units of services, as their recordings' files have them. */
+const VARIED = ["ucbopt", "msevoopt", "mssile"];
+
+async function readRecording(policy: string): Promise<Recording> {
+  const file = `../simulation/traces/cilantro-eks-hotelres/${policy}-hr-client.csv.gz`;
+  const bytes = await Deno.readFile(new URL(file, import.meta.url));
+  return { policy, runs: parseRecording(await decodeText(bytes, policy)) };
+}
+
+const request = parseCommandLine(Deno.args);
+if ("exitCode" in request) {
+  const write = request.exitCode === 0 ? console.log : console.error;
+  write(request.text.trimEnd());
+  Deno.exit(request.exitCode);
+}
+const { json, runs: count, seed } = request;
+const report = latencyReport(
+  { equal: await readRecording("propfair"), varied: await Promise.all(VARIED.map(readRecording)) },
+  { count, seed },
+);
+console.log(json ? JSON.stringify(report, undefined, 2) : latencyTable(report));

@@ -1,0 +1,175 @@
+/**
+ * `deno task arena`: control laws against each other on traces and scenes.
+ *
+ * @module
+ */
+import {
+  LONGEST_MINUTES,
+  playableStage,
+  sceneStages,
+  shippedStages,
+} from "../simulation/arena/default_stages.ts";
+import { arenaPage } from "../simulation/arena/arena_page.ts";
+import { checkGoals } from "../simulation/arena/goals.ts";
+import { type ContestPlayer, playHere, playInWorkers } from "../simulation/arena/play_contests.ts";
+import { arenaJSON, stageJSON } from "../simulation/arena/result_json.ts";
+import { runArena } from "../simulation/arena/run_arena.ts";
+import type { Stage } from "../simulation/arena/stage.ts";
+import type { StageResult } from "../simulation/arena/stage_result.ts";
+import { decodeText, readTraceFile } from "../simulation/trace_files.ts";
+import { guessTraceFormat } from "../simulation/trace_format.ts";
+import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
+import { nextArenaProgress } from "./arena_progress.ts";
+import { goalTable, stageTable } from "./arena_table.ts";
+import { wantsColor } from "./terminal/paint.ts";
+import { writeWhole } from "./terminal/write_whole.ts";
+
+/** What the arena touches of the world: two streams, a clock, workers, and one file. */
+export interface ArenaWorld {
+  /** Writes text as it is. */
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Value of NO_COLOR, if set. */
+  readonly noColor: string | undefined;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  /** Threads beside this one; 0 plays everything in this one. */
+  readonly workers: number;
+  readonly writeFile: (path: string, text: string) => Promise<void>;
+}
+
+/** Runs the arena and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
+export async function arena(args: readonly string[], world: ArenaWorld): Promise<number> {
+  const parsed = parseArenaOptions(args);
+  if (parsed.kind === "help") {
+    world.out(parsed.text);
+    return 0;
+  }
+  if (parsed.kind === "usage-error") {
+    world.err(`${parsed.message}\n`);
+    return parsed.exitCode;
+  }
+  const { options } = parsed;
+  const stages = await stagesOf(options).catch((cause: unknown) => problemIn(cause, options));
+  if (typeof stages === "string") {
+    world.err(`${stages}\n`);
+    return 1;
+  }
+  const results = await play(stages, { options, world });
+  world.out(
+    options.json ? `${JSON.stringify(forPrograms(results, options))}\n` : tables(results, world),
+  );
+  if (options.report === undefined) return 0;
+  const problem = await writeReport(results, { path: options.report, world });
+  if (problem !== undefined) {
+    world.err(`${problem}\n`);
+    return 1;
+  }
+  if (!options.json) world.out(`\nReport: ${options.report}\n`);
+  return 0;
+}
+
+async function stagesOf(options: ArenaOptions): Promise<Stage[]> {
+  const { trace, minutes, quick } = options;
+  if (trace === undefined) {
+    const lengths = { quick, ...(minutes === undefined ? {} : { minutes }) };
+    return [...await shippedStages(lengths), ...sceneStages(lengths)];
+  }
+  const { path, p95Cores } = trace;
+  const format = trace.format ??
+    guessTraceFormat(await decodeText(await Deno.readFile(path), path));
+  const read = await readTraceFile(path, format);
+  return [
+    playableStage(read, { name: path, format, p95Cores, minutes: minutes ?? LONGEST_MINUTES }),
+  ];
+}
+
+async function play(
+  stages: readonly Stage[],
+  { options, world }: { readonly options: ArenaOptions; readonly world: ArenaWorld },
+): Promise<StageResult[]> {
+  const player: ContestPlayer = world.workers === 0
+    ? playHere(stages)
+    : playInWorkers(stages, world.workers);
+  const since = world.now();
+  let share = 0;
+  let isLineOpen = false;
+  const onShare = (next: number): void => {
+    const now = { share: next, elapsedS: (world.now() - since) / 1000 };
+    const text = nextArenaProgress(share, { now, isTerminal: world.errIsTerminal });
+    share = next;
+    isLineOpen = world.errIsTerminal;
+    if (text !== "") world.err(text);
+  };
+  try {
+    const { laws, seeds, sloMs } = options;
+    const slo = sloMs === undefined ? {} : { sloMs };
+    return await runArena(
+      { stages, laws, seeds, ...slo, keepSeries: options.report !== undefined },
+      { player, onShare },
+    );
+  } finally {
+    player.close();
+    if (isLineOpen) world.err("\n");
+  }
+}
+
+function forPrograms(results: readonly StageResult[], { trace }: ArenaOptions): unknown {
+  const [own] = results;
+  return trace !== undefined && own !== undefined
+    ? stageJSON(own)
+    : arenaJSON(results, checkGoals(results));
+}
+
+function tables(results: readonly StageResult[], world: ArenaWorld): string {
+  const look = { color: wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor }) };
+  const goals = checkGoals(results);
+  return [
+    ...results.map((result) => stageTable(result, look)),
+    ...(goals.length === 0 ? [] : [goalTable(goals, look)]),
+  ].join("\n");
+}
+
+/** Writes the page; the problem in words when it can't be written. */
+async function writeReport(
+  results: readonly StageResult[],
+  { path, world }: { readonly path: string; readonly world: Pick<ArenaWorld, "writeFile"> },
+): Promise<string | undefined> {
+  try {
+    await world.writeFile(path, arenaPage(results, checkGoals(results)));
+    return undefined;
+  } catch (cause) {
+    const reason = cause instanceof Deno.errors.NotCapable
+      ? "the task may write below the project and /tmp only"
+      : systemMessage(cause);
+    return `Cannot write report "${path}": ${reason}`;
+  }
+}
+
+/** The problem with a user's file in words; a fault of the program is thrown on. */
+function problemIn(cause: unknown, { trace }: ArenaOptions): string {
+  if (cause instanceof SyntaxError || cause instanceof RangeError) return cause.message;
+  return `Cannot read trace "${trace?.path}": ${systemMessage(cause)}`;
+}
+
+/** What the system says; anything else is thrown on. */
+function systemMessage(cause: unknown): string {
+  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
+  if (!known || !(cause instanceof Error)) throw cause;
+  return cause.message;
+}
+
+if (import.meta.main) {
+  Deno.exitCode = await arena(Deno.args, {
+    out: (text) => writeWhole(text, Deno.stdout),
+    err: (text) => writeWhole(text, Deno.stderr),
+    outIsTerminal: Deno.stdout.isTerminal(),
+    errIsTerminal: Deno.stderr.isTerminal(),
+    noColor: Deno.noColor ? "1" : undefined,
+    now: () => performance.now(),
+    workers: navigator.hardwareConcurrency,
+    writeFile: (path, text) => Deno.writeTextFile(path, text),
+  });
+}

@@ -1,0 +1,220 @@
+/**
+ * The flags of the arena: what is asked for, or what is wrong with it. Pure.
+ *
+ * @module
+ */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { collectedOutput } from "../shared/config/collected_output.ts";
+import { lawNames } from "../simulation/arena/entry.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
+
+/** What the arena shall do. */
+export interface ArenaOptions {
+  /** One trace of the user's own; without it, all shipped traces and scenes. */
+  readonly trace?: {
+    readonly path: string;
+    /** Without a format, its content tells. */
+    readonly format?: TraceFormat;
+    /** CPUs to which its 95th percentile is scaled. */
+    readonly p95Cores?: number;
+  };
+  /** Names of laws; `ours` and `oracle` are among them. */
+  readonly laws: readonly string[];
+  readonly seeds: number;
+  /** P99 latency to be held, ms; without it, made from that without any limit. */
+  readonly sloMs?: number;
+  /** The busiest virtual minutes that are played at most. */
+  readonly minutes?: number;
+  /** Fewer and shorter stages. */
+  readonly quick: boolean;
+  /** Print one JSON object in place of tables. */
+  readonly json: boolean;
+  /** Where the page goes; absent if none is wanted. */
+  readonly report?: string;
+}
+
+/** What the arguments mean. */
+export type ArenaArguments =
+  | { readonly kind: "run"; readonly options: ArenaOptions }
+  | { readonly kind: "help"; readonly text: string }
+  /** To be printed to standard error before the program ends with the code. */
+  | { readonly kind: "usage-error"; readonly message: string; readonly exitCode: 2 };
+
+const MOST_SEEDS = 100;
+const MOST_MINUTES = 240;
+const MOST_SLO_MS = 600_000;
+const MOST_CORES = 16;
+const DEFAULT_SEEDS = 5;
+const QUICK_SEEDS = 2;
+const SEE_HELP = "see deno task arena --help";
+
+/** What commander hands over after parsing. */
+interface ParsedFlags {
+  readonly trace?: string;
+  readonly format?: TraceFormat;
+  readonly scaleP95?: number;
+  readonly laws?: readonly string[];
+  readonly seeds?: number;
+  readonly sloMs?: number;
+  readonly minutes?: number;
+  readonly quick: boolean;
+  readonly json: boolean;
+  readonly report: string | false;
+}
+
+/** Reads the arguments after the program's name. Never throws: a mistake is a value. */
+export function parseArenaOptions(args: readonly string[]): ArenaArguments {
+  let help = "";
+  const command = arenaCommand((text) => help += text);
+  try {
+    // Deno passes the "--" of `deno task arena -- --quick` on.
+    command.parse(args[0] === "--" ? args.slice(1) : [...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.code === "commander.helpDisplayed"
+      ? { kind: "help", text: help }
+      : usageError(error.message.replace(/^error: /, ""));
+  }
+  return checked(command.opts<ParsedFlags>());
+}
+
+/** The rules that no single flag can check. */
+function checked(flags: ParsedFlags): ArenaArguments {
+  const { trace, format, scaleP95, laws = lawNames(), sloMs, minutes, quick, json } = flags;
+  if (trace === undefined) {
+    const orphan = format !== undefined
+      ? `'--format ${format}' says how to read a trace`
+      : scaleP95 !== undefined
+      ? `'--scale-p95 ${scaleP95}' says how to scale a trace`
+      : undefined;
+    if (orphan !== undefined) return usageError(`option ${orphan}, but --trace is missing`);
+  }
+  const seeds = flags.seeds ?? (quick ? QUICK_SEEDS : DEFAULT_SEEDS);
+  const source = trace === undefined ? {} : {
+    trace: {
+      path: trace,
+      ...(format === undefined ? {} : { format }),
+      ...(scaleP95 === undefined ? {} : { p95Cores: scaleP95 }),
+    },
+  };
+  return {
+    kind: "run",
+    options: {
+      ...source,
+      laws,
+      seeds,
+      quick,
+      json,
+      ...(sloMs === undefined ? {} : { sloMs }),
+      ...(minutes === undefined ? {} : { minutes }),
+      ...(flags.report === false ? {} : { report: flags.report }),
+    },
+  };
+}
+
+function usageError(problem: string): ArenaArguments {
+  const sentence = problem.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
+  return {
+    kind: "usage-error",
+    message: `Cannot run the arena: ${sentence}; ${SEE_HELP}`,
+    exitCode: 2,
+  };
+}
+
+function arenaCommand(writeOut: (text: string) => void): Command {
+  return new Command("arena")
+    .usage("[options]")
+    .description(
+      "Replays traces under other control laws and ours, in virtual time on the same simulated\n" +
+        "node, and shows what each allocated and how long requests took.",
+    )
+    .addOption(
+      new Option("--trace <file>", "one load of your own, plain or gzipped").argParser(path),
+    )
+    .addOption(
+      new Option("--format <format>", "how to read it; found by looking where left out")
+        .choices(TRACE_FORMATS),
+    )
+    .addOption(
+      new Option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs")
+        .argParser(cores),
+    )
+    .addOption(new Option("--laws <names>", "laws to play, separated by commas").argParser(laws))
+    .addOption(
+      new Option(
+        "--seeds <count>",
+        `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
+      ).argParser(integer(1, MOST_SEEDS)),
+    )
+    .addOption(
+      new Option("--slo-ms <ms>", "P99 latency to hold").argParser(integer(1, MOST_SLO_MS)),
+    )
+    .addOption(
+      new Option("--minutes <count>", "play at most the busiest minutes of each trace")
+        .argParser(integer(1, MOST_MINUTES)),
+    )
+    .option("--quick", "fewer and shorter traces and scenes, in under a minute", false)
+    .option("--json", "print one JSON object in place of tables", false)
+    .addOption(
+      new Option("--report <path>", "where to write the report page")
+        .default("arena.html").argParser(path),
+    )
+    .option("--no-report", "write no report page")
+    .helpOption("-h, --help", "show this text")
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput(collectedOutput({ take: writeOut }))
+    .addHelpText("after", HELP);
+}
+
+const HELP = `
+Laws: ${lawNames().join(", ")}
+
+The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
+the seeds in whole ms, unless --slo-ms gives another. Of each law the setting with the fewest cores
+that holds it is shown; ours has one setting. --json prints all settings.
+
+Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps and
+nodes that are short. Requests of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5
+is not known and azure-code says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
+--quick plays bursty, crane0 and azure-code for 15 minutes each and three scenes, with 2 seeds.
+
+Formats of a trace:
+  rps         one number per line: requests in each second, of 8 ms of CPU each
+  cores       CSV of timestamp,value: CPU in use
+  arrivals    CSV whose first column is the time of one request
+  prometheus  JSON of a range query`;
+
+function cores(value: string): number {
+  const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : NaN;
+  if (number > 0 && number <= MOST_CORES) return number;
+  throw new InvalidArgumentError(`Give a number of CPUs above 0 and up to ${MOST_CORES}`);
+}
+
+function laws(value: string): string[] {
+  const known = lawNames();
+  const names = value.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return known.filter((name) => names.includes(name));
+  throw new InvalidArgumentError(`No law is named '${unknown}', only ${known.join(", ")}`);
+}
+
+/** A parser of whole numbers within bounds. */
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^[+-]?\d+$/.test(value) ? Number(value) : NaN;
+    if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}`);
+  };
+}
+
+/** A parser of paths that does not swallow the next flag. */
+function path(value: string): string {
+  if (value.trim() === "" || value.includes("\0")) {
+    throw new InvalidArgumentError("Give the path of a file");
+  }
+  if (value.startsWith("-")) {
+    throw new InvalidArgumentError(`Give a path; a file of that name is ./${value}`);
+  }
+  return value;
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { lawNames } from "../simulation/arena/entry.ts";
+import { TRACE_FORMATS } from "../simulation/trace.ts";
+import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
+
+function options(...args: string[]): ArenaOptions {
+  const parsed = parseArenaOptions(args);
+  assert(parsed.kind === "run", JSON.stringify(parsed));
+  return parsed.options;
+}
+
+function message(...args: string[]): string {
+  const parsed = parseArenaOptions(args);
+  assert(parsed.kind === "usage-error", JSON.stringify(parsed));
+  assert.equal(parsed.exitCode, 2);
+  return parsed.message;
+}
+
+Deno.test({
+  name: "parseArenaOptions() plays all laws with five seeds by default, two when it is to be quick",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(options(), {
+      laws: lawNames(),
+      seeds: 5,
+      quick: false,
+      json: false,
+      report: "arena.html",
+    });
+    assert.equal(options("--quick").seeds, 2);
+    assert.equal(options("--quick", "--seeds", "3").seeds, 3);
+  },
+});
+
+Deno.test({
+  name: "parseArenaOptions() reads every flag",
+  permissions: "none",
+  fn() {
+    const args = "--trace load.csv --format cores --scale-p95 1.5 --laws ours,captain --seeds 7 " +
+      "--slo-ms 250 --minutes=30 --quick --json --no-report";
+    assert.deepEqual(options(...args.split(" ")), {
+      trace: { path: "load.csv", format: "cores", p95Cores: 1.5 },
+      laws: ["captain", "ours"],
+      seeds: 7,
+      sloMs: 250,
+      minutes: 30,
+      quick: true,
+      json: true,
+    });
+    assert.deepEqual(options("--trace", "a").trace, { path: "a" });
+    assert.deepEqual(options("--", "--seeds", "1").seeds, 1);
+  },
+});
+
+Deno.test({
+  name: "parseArenaOptions() names flag, value and remedy of a mistake",
+  permissions: "none",
+  fn() {
+    assert.equal(
+      message("--seeds", "0"),
+      "Cannot run the arena: option '--seeds <count>' argument '0' is invalid. " +
+        "Give a whole number from 1 to 100; see deno task arena --help",
+    );
+    assert.match(message("--slo-ms", "x"), /--slo-ms <ms>.*'x'.*from 1 to 600000/);
+    assert.match(message("--minutes", "241"), /--minutes <count>.*'241'.*from 1 to 240/);
+    assert.match(message("--scale-p95", "0"), /--scale-p95 <cores>.*'0'.*above 0 and up to 16/);
+    assert.match(message("--scale-p95", "1e9"), /'1e9'/);
+    assert.match(message("--laws", "captain,magic"), /No law is named 'magic', only static, hpa/);
+    assert.match(message("--format", "csv", "--trace", "f"), /'csv'.*rps, cores, arrivals/);
+    assert.match(message("--format", "rps"), /'--format rps'.*--trace is missing/);
+    assert.match(message("--scale-p95", "2"), /'--scale-p95 2'.*--trace is missing/);
+    assert.match(message("--report", "--json"), /'--json'.*\.\/--json/);
+    assert.match(message("--trace", ""), /--trace <file>.*Give the path/);
+    assert.match(message("--seed", "3"), /'--seed'.*Did you mean --seeds\?/);
+    assert.match(message("now"), /0 arguments but got 1/);
+  },
+});
+
+Deno.test({
+  name: "parseArenaOptions() answers --help with laws, formats, the SLO and what quick leaves out",
+  permissions: "none",
+  fn() {
+    const parsed = parseArenaOptions(["--help", "--quick"]);
+    assert(parsed.kind === "help");
+    const words = [...lawNames(), ...TRACE_FORMATS, "100 ms", "--quick plays", "scaled to 2 CPUs"];
+    for (const word of words) assert.ok(parsed.text.includes(word), `"${word}" is missing`);
+  },
+});
+
+Deno.test({
+  name: "parseArenaOptions() never throws",
+  permissions: "none",
+  fn() {
+    const word = fc.oneof(
+      fc.constantFrom("--trace", "--laws", "--seeds", "--json", "--report", "--help", "--", "-h"),
+      fc.string(),
+    );
+    fc.assert(fc.property(fc.array(word), (args) => {
+      assert.ok(["run", "help", "usage-error"].includes(parseArenaOptions(args).kind));
+    }));
+  },
+});

@@ -1,0 +1,148 @@
+/**
+ * The arena's findings as text tables.
+ *
+ * @module
+ */
+import { EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS } from "../simulation/arena/entry.ts";
+import type { Goal } from "../simulation/arena/goals.ts";
+import { bestPerLaw, type Figures, type LawOutcome } from "../simulation/arena/law_outcome.ts";
+import type { StageResult } from "../simulation/arena/stage_result.ts";
+import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
+import { shorten } from "../simulation/report/html.ts";
+import { paint, type TerminalLook } from "./terminal/paint.ts";
+
+/** A column: two lines of head, and what stands in it. */
+interface Column {
+  readonly head: readonly [string, string];
+  readonly text: (outcome: LawOutcome) => string;
+  /** Left out where it says the same of every law: scenes without bursts have no reaction. */
+  readonly onlyIf?: keyof Figures;
+}
+
+const NAME_WIDTH = 24;
+
+const COLUMNS: readonly Column[] = [
+  { head: ["", "SLO"], text: ({ sloHeld }) => sloHeld ? "held" : "missed" },
+  figure("", "cores", "coresAllocated"),
+  { head: ["", "slack"], text: ({ median }) => percent(median.slack) },
+  figure("P50", "ms", "p50Ms"),
+  figure("P99", "ms", "p99Ms"),
+  figure("P99.9", "ms", "p999Ms"),
+  figure("throttled", "ms/s", "throttledMsPerS"),
+  figure("changes", "/pod min", "changesPerPodMinute"),
+  { ...figure("reaction", "ms, med.", "reactionMsMedian"), onlyIf: "reactionMsMedian" },
+  { ...figure("reaction", "ms, P95", "reactionMsP95"), onlyIf: "reactionMsP95" },
+  { ...figure("drained", "s, med.", "drainSMedian"), onlyIf: "drainSMedian" },
+  { ...figure("converged", "s, worst", "convergeS"), onlyIf: "convergeS" },
+  {
+    head: ["", "Jain"],
+    text: ({ median }) => median.jain?.toFixed(4) ?? NO_FIGURE,
+    onlyIf: "envy",
+  },
+  { head: ["", "envy"], text: ({ median }) => percent(median.envy), onlyIf: "envy" },
+  figure("beyond", "cap., s", "overCapacityS"),
+];
+
+function figure(first: string, second: string, score: keyof Figures): Column {
+  return { head: [first, second], text: ({ median }) => formatFigure(median[score]) };
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? NO_FIGURE : `${(100 * share).toFixed(1)} %`;
+}
+
+/**
+ * A stage: the best setting of each rival, then the fixed limits of equal cores, ours and the oracle.
+ * Medians over the seeds.
+ */
+export function stageTable(result: StageResult, look: TerminalLook = {}): string {
+  const { name, kind, minutes, seeds, sloMs, p95Cores, outcomes } = result;
+  const rows = [
+    ...bestPerLaw(outcomes.filter(isRival)),
+    ...[EQUAL_CORES, OURS, ORACLE].flatMap((entry) =>
+      outcomes.filter((one) => isSameEntry(one, entry))
+    ),
+  ];
+  const isShared = kind === "shared node";
+  const columns = COLUMNS.filter(({ onlyIf }) =>
+    onlyIf === undefined ||
+    (onlyIf === "envy" ? isShared : rows.some(({ median }) => median[onlyIf] !== undefined))
+  );
+  const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
+  const count = `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
+  const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
+  const lent = rows.find((one) => isSameEntry(one, OURS))?.lent;
+  const notes = lent?.coresAllocated === undefined ? [] : [
+    `ours as shipped lends what nobody needs: ${formatFigure(lent.coresAllocated)} cores, P99 ` +
+    `${formatFigure(lent.p99Ms)} ms, throttled ${formatFigure(lent.throttledMsPerS)} ms/s`,
+  ];
+  const body = rows.map((row) => ({
+    words: [row.law, shorten(row.setting, NAME_WIDTH), ...columns.map(({ text }) => text(row))],
+    isOurs: isSameEntry(row, OURS),
+  }));
+  return [
+    paint(title, "bold", look),
+    ...aligned([["", "", ...columns.map(({ head }) => head[0])], [
+      "law",
+      "setting",
+      ...columns.map(({ head }) => head[1]),
+    ]], { body, look }),
+    ...notes.map((note) => paint(note, "dim", look)),
+  ].map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+/** What ours must reach, and whether it did. */
+export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): string {
+  const head = [["", "goal", "", "ours", "", "best rival", ""]];
+  const body = goals.map((goal) => ({
+    words: [
+      shorten(`${goal.measure}: ${goal.where}`, 72),
+      `${goal.bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}`,
+      "",
+      Number.isNaN(goal.ours) ? "SLO missed" : formatFigure(goal.ours),
+      goal.met
+        ? "met"
+        : goal.missedBy === undefined
+        ? "missed"
+        : `missed by ${formatFigure(goal.missedBy)}`,
+      goal.bestRival === undefined ? NO_FIGURE : formatFigure(goal.bestRival.value),
+      goal.bestRival === undefined ? "" : shorten(
+        `${goal.bestRival.law} ${goal.bestRival.setting}`,
+        30,
+      ),
+    ],
+    isOurs: goal.met,
+  }));
+  return [
+    paint("What ours must reach", "bold", look),
+    ...aligned(head, { body, look, left: [0, 4, 6] }),
+  ].map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+interface Row {
+  readonly words: readonly string[];
+  readonly isOurs: boolean;
+}
+
+function aligned(
+  head: readonly (readonly string[])[],
+  { body, look, left = [0, 1] }: {
+    readonly body: readonly Row[];
+    readonly look: TerminalLook;
+    /** Columns that begin at their left. */
+    readonly left?: readonly number[];
+  },
+): string[] {
+  const all = [...head, ...body.map(({ words }) => words)];
+  const widths = (head[0] ?? []).map((_, column) =>
+    Math.max(...all.map((words) => words[column]?.length ?? 0))
+  );
+  const line = (words: readonly string[]) =>
+    words.map((word, column) =>
+      left.includes(column) ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0)
+    ).join("  ");
+  return [
+    ...head.map((words) => paint(line(words), "dim", look)),
+    ...body.map(({ words, isOurs }) => isOurs ? paint(line(words), "green", look) : line(words)),
+  ];
+}

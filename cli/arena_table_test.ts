@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { EQUAL_CORES, ORACLE, OURS } from "../simulation/arena/entry.ts";
+import type { Goal } from "../simulation/arena/goals.ts";
+import { outcome, scores, stageResult } from "../tests/fixtures/arena_outcomes.ts";
+import { goalTable, stageTable } from "./arena_table.ts";
+
+const OUTCOMES = [
+  outcome({ law: "captain", setting: "target 0.1", cores: 1.9 }),
+  outcome({ law: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
+  outcome({ law: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
+  { ...outcome({ ...OURS, cores: 1.5 }), lent: scores({ coresAllocated: 7 }) },
+  outcome({ ...EQUAL_CORES, cores: 1.5 }),
+  outcome({ ...ORACLE, cores: 1.25 }),
+];
+
+Deno.test({
+  name: "stageTable() shows each rival's best setting, then equal cores, ours and the oracle",
+  permissions: "none",
+  fn() {
+    const lines = stageTable(stageResult(OUTCOMES, { p95Cores: 2 })).split("\n");
+    assert.equal(lines[0], "bursty: 60 min, 5 seeds, SLO P99 ≤ 139 ms, P95 scaled to 2 CPUs");
+    assert.deepEqual(lines.slice(3, 8).map((line) => line.split(/ {2,}/).slice(0, 4)), [
+      ["captain", "target 0.1", "held", "1.90"],
+      ["hpa", "target 0.8", "missed", "3.00"],
+      ["static-equal", "cores of ours", "held", "1.50"],
+      ["ours", "default", "held", "1.50"],
+      ["oracle", "held", "1.25", "50.0 %"],
+    ]);
+    assert.match(lines[8] ?? "", /as shipped lends.*7\.00 cores/);
+  },
+});
+
+Deno.test({
+  name: "stageTable() leaves out columns without figures",
+  permissions: "none",
+  fn() {
+    const plain = stageTable(stageResult(OUTCOMES));
+    for (const word of ["reaction", "converged", "Jain"]) assert.ok(!plain.includes(word), word);
+    const burst = outcome({ ...OURS, reactionMsMedian: 500, reactionMsP95: 700, drainSMedian: 1 });
+    const bursts = stageTable(stageResult([burst], { kind: "bursts" }));
+    assert.match(bursts, /reaction.*drained/);
+    const shared = stageTable(stageResult([outcome(OURS)], { kind: "shared node", seeds: 1 }));
+    assert.match(shared, /Jain.*envy/);
+    assert.match(shared, /1 seed,/);
+  },
+});
+
+Deno.test({
+  name: "goalTable() says what is met, and by how much the rest is missed",
+  permissions: "none",
+  fn() {
+    const base = { where: "bursty", bound: "at most", goal: 2 } as const;
+    const bestRival = { law: "captain", setting: "target 0.1", value: 2.1 };
+    const goals: Goal[] = [
+      { ...base, measure: "cores", ours: 1.5, met: true, bestRival },
+      { ...base, measure: "changes", ours: 2.5, met: false, missedBy: 0.5 },
+      { ...base, measure: "more cores", ours: NaN, met: false },
+    ];
+    const lines = goalTable(goals).split("\n");
+    assert.match(lines[2] ?? "", /cores: bursty +≤ 2\.00 +1\.50 +met +2\.10 +captain target 0\.1/);
+    assert.match(lines[3] ?? "", /changes: bursty.*missed by 0\.500/);
+    assert.match(lines[4] ?? "", /SLO missed +missed/);
+  },
+});

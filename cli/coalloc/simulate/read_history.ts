@@ -1,0 +1,74 @@
+/**
+ * The user's history: from a file to a trace that can be played.
+ *
+ * @module
+ */
+import { parseTrace, type Trace, type TraceFormat } from "../../../simulation/trace.ts";
+import { decodeText } from "../../../simulation/trace_files.ts";
+import { guessTraceFormat } from "../../../simulation/trace_format.ts";
+import { busiestWindow } from "../../../simulation/trace_shape.ts";
+import { CommandProblem } from "../command_context.ts";
+import type { CoallocWorld } from "../ports.ts";
+import { chooseSeries } from "./choose_series.ts";
+import type { HistorySource } from "./simulate_request.ts";
+
+/** A history, and what of it is played. */
+export interface History {
+  readonly path: string;
+  readonly format: TraceFormat;
+  /** Minutes in the file. */
+  readonly minutes: number;
+  /** What is played. */
+  readonly trace: Trace;
+}
+
+/** The file's busiest minutes, all if it is shorter. Throws a CommandProblem or a SyntaxError. */
+export async function readHistory(
+  source: HistorySource,
+  { readFile, mostMinutes }: {
+    readonly readFile: CoallocWorld["readFile"];
+    readonly mostMinutes: number;
+  },
+): Promise<History> {
+  const { path, series } = source;
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw problemWith(path, cause);
+  });
+  const text = await decodeText(bytes, path);
+  const format = source.format ?? guessTraceFormat(text);
+  const refuse = (state: string) => new SyntaxError(`Cannot read trace "${path}": ${state}`);
+  if (text.trim() === "") throw refuse("it is empty, expected a history of requests or CPU");
+  if (series !== undefined && format !== "prometheus") {
+    throw refuse(`it is taken for ${format}, and --series chooses in a Prometheus export`);
+  }
+  const body = format === "prometheus"
+    ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
+    : text;
+  const whole = parseTrace(body, { format, name: path });
+  if (!whole.values.some((value) => value > 0)) {
+    throw refuse("every value in it is 0, expected some load");
+  }
+  const minutes = Math.floor(whole.values.length * whole.stepS / 60);
+  if (minutes < 1) throw refuse("it is shorter than a minute, export a longer stretch");
+  // A step may be longer than what is to be played.
+  const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
+  return { path, format, minutes, trace };
+}
+
+/** What is wrong with the file in words; a fault of the program stays what it is. */
+function problemWith(path: string, cause: unknown): unknown {
+  const state = cause instanceof Deno.errors.NotFound
+    ? "there is no such file; give the path of a history"
+    : cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable
+    ? "you may not read it; see ls -l"
+    : cause instanceof Deno.errors.IsADirectory
+    ? "it is a directory; give the path of a file in it"
+    : undefined;
+  if (state !== undefined) {
+    return new CommandProblem(`Cannot read trace "${path}": ${state}`, { cause });
+  }
+  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
+  return known && cause instanceof Error
+    ? new CommandProblem(`Cannot read trace "${path}": ${cause.message}`, { cause })
+    : cause;
+}

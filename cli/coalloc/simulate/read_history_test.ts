@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import type { TraceFormat } from "../../../simulation/trace.ts";
+import { type History, readHistory } from "./read_history.ts";
+
+function read(
+  content: string | Error,
+  { format, mostMinutes = 60, series }: {
+    format?: TraceFormat;
+    mostMinutes?: number;
+    series?: ReadonlyMap<string, string>;
+  } = {},
+): Promise<History> {
+  const source = {
+    path: "f",
+    ...(format === undefined ? {} : { format }),
+    ...(series === undefined ? {} : { series }),
+  };
+  const readFile = () =>
+    content instanceof Error
+      ? Promise.reject(content)
+      : Promise.resolve(new TextEncoder().encode(content));
+  return readHistory(source, { readFile, mostMinutes });
+}
+
+function lines(count: number, text: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => text(index)).join("\n");
+}
+
+function prometheus(...values: readonly string[]): string {
+  const samples = values.map((value, index) => [1_700_000_000 + 30 * index, value]);
+  const result = [{ metric: { pod: "web-0" }, values: samples }];
+  return JSON.stringify({ status: "success", data: { resultType: "matrix", result } });
+}
+
+Deno.test({
+  name: "readHistory() reads a request rate, CPU usage, arrivals and a Prometheus export",
+  permissions: "none",
+  async fn() {
+    const shape = async (text: string, format?: TraceFormat) => {
+      const { trace, minutes, ...history } = await read(
+        text,
+        format === undefined ? {} : { format },
+      );
+      return [history.format, trace.unit, trace.stepS, trace.values.length, minutes];
+    };
+    const rps = lines(120, (second) => String(100 + second));
+    assert.deepEqual(await shape(rps), ["rps", "requests/s", 1, 120, 2]);
+    const cores = `time,cores\n${
+      lines(3, (minute) => `${1_700_000_000 + 60 * minute},0.${minute}`)
+    }`;
+    assert.deepEqual(await shape(cores), ["cores", "cores", 60, 3, 3]);
+    const arrivals = lines(240, (half) => `${1_700_000_000 + half / 2}`);
+    assert.deepEqual(await shape(arrivals, "arrivals"), ["arrivals", "requests/s", 1, 120, 2]);
+    const range = prometheus("0.5", "1", "0.75", "0.5");
+    assert.deepEqual(await shape(range), ["prometheus", "cores", 30, 4, 2]);
+  },
+});
+
+Deno.test({
+  name: "readHistory() takes the busiest minutes of a longer file",
+  permissions: "none",
+  async fn() {
+    const text = lines(300, (second) => second < 120 || second >= 180 ? "1" : "9");
+    const { trace, minutes } = await read(text, { mostMinutes: 1 });
+    assert.equal(minutes, 5);
+    assert.deepEqual(new Set(trace.values), new Set([9]));
+    const coarse = lines(3, (hour) => `${1_700_000_000 + 3600 * hour},${hour + 1}`);
+    assert.deepEqual([...(await read(coarse, { mostMinutes: 1 })).trace.values], [3]);
+  },
+});
+
+Deno.test({
+  name: "readHistory() says in one line what is wrong with a file, with value and remedy",
+  permissions: "none",
+  async fn() {
+    const refused: readonly (readonly [string, Parameters<typeof read>[1], RegExp])[] = [
+      ["", {}, /it is empty, expected a history/],
+      [" \n", { format: "prometheus" }, /it is empty, expected a history/],
+      ["1\nmuch\n", {}, /line 2 is "much", expected one request rate per line, for instance/],
+      ["1\nNaN\n", { format: "rps" }, /line 2 is "NaN", expected one request rate/],
+      ["t,v\n1,0.5\n2,-0.5\n", {}, /line 3 is "2,-0.5", expected a timestamp and a number/],
+      ["1\n2\n", { format: "cores" }, /line 1 is "1"|line 2 is "2"/],
+      ["a\nb\n", { format: "arrivals" }, /line 2 is "b", expected a time in the first column/],
+      ["{}", {}, /expected the JSON of \/api\/v1\/query_range/],
+      ["{", {}, /it is not JSON/],
+      [
+        prometheus("0.5", "NaN"),
+        {},
+        /values\.1 is "NaN" at 1700000030, expected a number of cores/,
+      ],
+      [prometheus("0.5", "-1"), {}, /values\.1 is "-1" at 1700000030, expected .* at least 0/],
+      [lines(60, () => "0"), {}, /every value in it is 0, expected some load/],
+      ["5\n5\n", {}, /it is shorter than a minute, export a longer stretch/],
+      [lines(60, () => "1"), { series: new Map([["pod", "a"]]) }, /taken for rps, and --series/],
+      [prometheus("1"), { series: new Map([["pod", "a"]]) }, /none of its series has pod=a/],
+    ];
+    for (const [text, options, message] of refused) {
+      await assert.rejects(read(text, options), (error: Error) => {
+        assert.equal(error.name, "SyntaxError", error.stack ?? "");
+        assert.match(error.message, message);
+        assert.match(error.message, /^Cannot read trace "f": [^\n]*$/);
+        return true;
+      });
+    }
+  },
+});
+
+Deno.test({
+  name: "readHistory() says why a file can't be opened",
+  permissions: "none",
+  async fn() {
+    const { NotFound, PermissionDenied, IsADirectory, FilesystemLoop } = Deno.errors;
+    const said = (error: Error) =>
+      read(error).then(() => "", ({ name, message }) => [name, message]);
+    const problem = (state: string) => ["CommandProblem", `Cannot read trace "f": ${state}`];
+    assert.deepEqual(
+      await said(new NotFound("os error 2")),
+      problem("there is no such file; give the path of a history"),
+    );
+    assert.deepEqual(
+      await said(new PermissionDenied("")),
+      problem("you may not read it; see ls -l"),
+    );
+    assert.deepEqual(
+      await said(new IsADirectory("")),
+      problem("it is a directory; give the path of a file in it"),
+    );
+    assert.deepEqual(await said(new FilesystemLoop("too many links")), problem("too many links"));
+    assert.deepEqual(await said(new TypeError("a fault")), ["TypeError", "a fault"]);
+  },
+});

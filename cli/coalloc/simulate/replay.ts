@@ -1,0 +1,137 @@
+/**
+ * Plays a history under every law, seed by seed.
+ *
+ * @module
+ */
+import { type ArenaScores, scoreArena } from "../../../simulation/arena/arena_scores.ts";
+import { type LawOutcome, lawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { shareRequests } from "../../../simulation/arena/shared_requests.ts";
+import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/trace_scene.ts";
+import { assembleRecord } from "../../../simulation/assemble_record.ts";
+import { expectedDemand } from "../../../simulation/expected_demand.ts";
+import type { OnProgress } from "../../../simulation/play_step.ts";
+import { quantile } from "../../../simulation/quantile.ts";
+import { formatFigure } from "../../../simulation/report/figure.ts";
+import type { RunRecord } from "../../../simulation/run_record.ts";
+import type { RunSeries } from "../../../simulation/run_series.ts";
+import type { Scene } from "../../../simulation/scene.ts";
+import type { Trace } from "../../../simulation/trace.ts";
+import { CommandProblem } from "../command_context.ts";
+import type { CoallocWorld } from "../ports.ts";
+import { lawLabel, playNoLimit, type ReplayedLaw, replayedLaws } from "./replayed_laws.ts";
+
+/** How a history is replayed. */
+export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
+  readonly costMs: number;
+  /** Seeds 1 to this. */
+  readonly seeds: number;
+  /** P99 latency that must be kept, ms. Default: {@linkcode SLO_MARGIN_MS} above that of no limit. */
+  readonly sloMs?: number;
+  /** Told the share that is done, 0 to 1. */
+  readonly onProgress: (share: number) => void;
+  readonly world: Pick<CoallocWorld, "clock" | "signal" | "unheard">;
+}
+
+/** What came of it. */
+export interface Replay {
+  /** The scene of the first seed; its service is the same for all. */
+  readonly scene: Scene;
+  readonly sloMs: number;
+  /** Median P99 without any limit, ms; absent when the SLO was given. */
+  readonly freeP99Ms?: number;
+  readonly outcomes: readonly LawOutcome[];
+  /** The runs of the first seed, in the order of the outcomes. */
+  readonly runs: readonly RunRecord[];
+}
+
+/** What the SLO allows a limit to cost, ms of P99. */
+export const SLO_MARGIN_MS = 100;
+/** Requests of one run: each takes about a microsecond under each law, and 16 bytes. */
+const MOST_REQUESTS = 2e7;
+
+/** Ends the replay: the user has interrupted it. */
+const INTERRUPTED = Symbol("interrupted");
+
+/**
+ * Replays the trace; undefined when the user ends it. Throws a RangeError without a minute of load,
+ * and a CommandProblem for more load than can be played.
+ */
+export async function replay(trace: Trace, options: ReplayOptions): Promise<Replay | undefined> {
+  const { seeds, sloMs, onProgress, world, ...service } = options;
+  const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
+  const scene = sceneOf(1);
+  refuseTooMuch(trace, { scene, costMs: service.costMs });
+  const laws = replayedLaws();
+  const scores = new Map<ReplayedLaw, ArenaScores[]>(laws.map((law) => [law, []]));
+  const runs: RunRecord[] = [];
+  const freeP99Ms: number[] = [];
+  const plays = seeds * (laws.length + (sloMs === undefined ? 1 : 0));
+  let played = 0;
+
+  /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
+  async function run(
+    play: (told: OnProgress) => RunSeries | Promise<RunSeries>,
+  ): Promise<RunSeries> {
+    await world.clock.sleep(0);
+    if (world.signal.aborted) throw INTERRUPTED;
+    const seconds = scene.minutes * 60;
+    const series = await world.unheard(() =>
+      play((doneS) => onProgress((played + doneS / seconds) / plays))
+    );
+    played++;
+    return series;
+  }
+
+  async function playSeed(seed: number): Promise<void> {
+    const drawn = shareRequests(sceneOf(seed));
+    if (sloMs === undefined) {
+      freeP99Ms.push(scoreArena(await run((told) => playNoLimit(drawn, told))).p99Ms);
+    }
+    for (const law of laws) {
+      const series = await run((told) => law.play(drawn, told));
+      scores.get(law)?.push(scoreArena(series));
+      if (seed !== 1) continue;
+      const { description } = law;
+      runs.push(assembleRecord(series, { law: lawLabel(law), description, seed }));
+    }
+  }
+
+  try {
+    for (let seed = 1; seed <= seeds; seed++) await playSeed(seed);
+  } catch (error) {
+    if (error === INTERRUPTED) return undefined;
+    throw error;
+  }
+  const free = quantile(freeP99Ms, 0.5);
+  const slo = sloMs ?? Math.round(free + SLO_MARGIN_MS);
+  return {
+    scene,
+    sloMs: slo,
+    ...(sloMs === undefined ? { freeP99Ms: free } : {}),
+    outcomes: laws.map((law) => lawOutcome(law, { runs: scores.get(law) ?? [], sloMs: slo })),
+    runs,
+  };
+}
+
+/** A history in millicores, or of a whole cluster, would keep the program busy for hours. */
+function refuseTooMuch(
+  trace: Trace,
+  { scene, costMs }: { readonly scene: Scene; readonly costMs: number },
+): void {
+  const [pod] = scene.pods;
+  if (pod === undefined) return;
+  const seconds = scene.minutes * 60;
+  const cores = expectedDemand(pod.workload(), seconds).reduce((sum, one) => sum + one, 0) /
+    seconds;
+  const requests = cores * 1000 / costMs * seconds;
+  if (requests <= MOST_REQUESTS) return;
+  const unit = trace.unit === "cores" ? "; if it counts millicores, use --scale-p95" : "";
+  throw new CommandProblem(
+    `Cannot replay trace "${trace.name}": ${
+      formatFigure(cores)
+    } cores for ${scene.minutes} minutes ` +
+      `are ${formatFigure(requests / 1e6)} million requests, expected at most ${
+        MOST_REQUESTS / 1e6
+      } million: use fewer --minutes or a larger --cost-ms${unit}`,
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * `simulate`: what would have happened to a recorded load.
+ *
+ * @module
+ */
+import { nextArenaProgress } from "../../arena_progress.ts";
+import type { TerminalLook } from "../../terminal/paint.ts";
+import { INTERRUPTED } from "../exit_code.ts";
+import type { CoallocWorld } from "../ports.ts";
+import { structuredOutput } from "../structured_output.ts";
+import { readHistory } from "./read_history.ts";
+import { replay } from "./replay.ts";
+import type { SimulateRequest } from "./simulate_request.ts";
+import { simulateData } from "./simulate_data.ts";
+import { simulateText, type Story } from "./simulate_text.ts";
+
+/** From this time on progress is told, ms. */
+const QUIET_MS = 1000;
+
+/** What the command works with; no cluster. */
+export interface SimulateContext {
+  readonly world: CoallocWorld;
+  readonly look: TerminalLook;
+}
+
+/** Replays the history and shows what came of it. Resolves with the exit code. */
+export async function simulateCommand(
+  request: SimulateRequest,
+  { world, look }: SimulateContext,
+): Promise<number> {
+  const { source, output, minutes: mostMinutes, ...service } = request;
+  const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
+  const progress = progressTo(world);
+  const played = await replay(history.trace, {
+    ...service,
+    world,
+    onProgress: progress.told,
+  });
+  progress.end();
+  if (played === undefined) return INTERRUPTED;
+  const story: Story = { history, replay: played, request };
+  if (output === "html") {
+    // Drawing needs far more code than everything else here: it is read when it is asked for.
+    const { simulatePage } = await import("./simulate_page.ts");
+    world.err(simulateText(story, look));
+    world.out(simulatePage(story));
+    return 0;
+  }
+  world.out(
+    structuredOutput(simulateData(story), output) ??
+      simulateText(story, { ...look, wide: output === "wide" }),
+  );
+  return 0;
+}
+
+/** Progress goes to standard error, so that output can be piped. */
+function progressTo(
+  { err, errIsTerminal: isTerminal, clock }: Pick<CoallocWorld, "err" | "errIsTerminal" | "clock">,
+): { readonly told: (share: number) => void; readonly end: () => void } {
+  const since = clock.monotonic();
+  let before = 0;
+  return {
+    told(share) {
+      const elapsedMs = clock.monotonic() - since;
+      if (elapsedMs < QUIET_MS) return;
+      const now = { share, elapsedS: elapsedMs / 1000 };
+      err(nextArenaProgress(before, { now, isTerminal }));
+      before = share;
+    },
+    end() {
+      if (isTerminal && before > 0) err("\n");
+    },
+  };
+}

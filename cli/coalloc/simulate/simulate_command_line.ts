@@ -1,0 +1,38 @@
+/**
+ * The command that makes a replay again. Pure.
+ *
+ * @module
+ */
+import { formatCPU } from "../../../shared/quantity.ts";
+import type { SimulateRequest } from "./simulate_request.ts";
+
+/** The command line, fit for a shell. */
+export function simulateCommandLine(request: SimulateRequest): string {
+  const { source: { path, format, series }, output, ...rest } = request;
+  const { request: asked, ownLimit, p95Cores, costMs, sloMs, seeds, minutes } = rest;
+  const chosen = series === undefined
+    ? undefined
+    : [...series].map(([name, value]) => `${name}=${value}`).join(",");
+  const flags: readonly (readonly [flag: string, value: string | number | undefined])[] = [
+    ["--trace", path],
+    ["--format", format],
+    ["--series", chosen],
+    ["--scale-p95", p95Cores],
+    ["--request", asked === undefined ? undefined : formatCPU(asked)],
+    ["--limit", ownLimit === undefined ? undefined : formatCPU(ownLimit)],
+    ["--cost-ms", costMs],
+    ["--slo-ms", sloMs],
+    ["--seeds", seeds],
+    ["--minutes", minutes],
+  ];
+  const words = flags.flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, quoted(String(value))]
+  );
+  const end = output === "html" ? ["--html > page.html"] : [];
+  return ["kubectl coalloc simulate", ...words, ...end].join(" ");
+}
+
+/** As it is where a shell takes it so, else in single quotes. */
+function quoted(word: string): string {
+  return /^[\w./=,:@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { runCoalloc } from "../run_coalloc.ts";
+
+/** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
+const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
+  .join("\n");
+
+function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      const scene = coallocScene();
+      scene.files.set("rps.txt", RPS);
+      await fn(scene);
+      await scene.close();
+    },
+  });
+}
+
+sceneTest("simulateCommand() shows every law and the verdict, without a cluster", async (scene) => {
+  const world = {
+    ...scene.world,
+    connect: () => Promise.reject(new Error("not asked for")),
+  };
+  const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
+  assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
+  const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
+  assert.match(
+    head,
+    /^rps\.txt \(rps, a value per 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
+  );
+  assert.match(service, /request of 200m and a limit of 800m; medians of 2 seeds\. SLO: P99 of at/);
+  assert.equal(gap, "");
+  assert.match(
+    columns,
+    /^LAW +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
+  );
+  const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
+  assert.deepEqual(laws.slice(0, 7), [
+    "ours",
+    "ours, lending",
+    "static: as it is",
+    "static: request x 1",
+    "static: request x 2",
+    "static: request x 4",
+    "static: P90 x 1.15",
+  ]);
+  assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
+  assert.match(rows[2] ?? "", /^static: as it is +(held|missed) +0\.800 /);
+  assert.match(scene.out, /^CoAllocator would have allocated /m);
+  assert.match(scene.out, /\nInside a sample of 1 s demand is modelled: .*\n$/);
+  assert.equal(scene.err, "");
+});
+
+sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
+  const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
+  assert.equal(await scene.run(...args), 0);
+  const { laws, ...rest } = JSON.parse(scene.out);
+  assert.deepEqual(rest, {
+    trace: "rps.txt",
+    format: "rps",
+    minutes: 1,
+    seeds: 1,
+    sloMs: 200,
+    yardsticks: [],
+  });
+  assert.equal(laws.length, 10);
+  const [ours] = laws;
+  assert.deepEqual([ours.law, ours.sloHeld], ["ours", true]);
+  const figures = "cores p50Ms p99Ms p999Ms throttledMsPerS changesPerPodMinute slack jain " +
+    "overCapacityS coresLent";
+  for (const name of figures.split(" ")) assert.equal(typeof ours[name], "number", name);
+  assert("reactionMsMedian" in ours && "reactionMsP95" in ours);
+  scene.out = "";
+  assert.equal(await scene.run(...args.slice(0, -1), "-o", "yaml"), 0);
+  assert.match(scene.out, /^trace: rps\.txt\nformat: rps\n/);
+});
+
+sceneTest("simulateCommand() reads standard input, and plays arrivals and usage", async (scene) => {
+  const arrivals = Array.from({ length: 1200 }, (_, index) => `${1e9 + index / 20}`).join("\n");
+  scene.files.set("-", arrivals);
+  assert.equal(
+    await scene.run("simulate", "--trace", "-", "--format", "arrivals", "--seeds", "1"),
+    0,
+  );
+  assert.match(scene.out, /^standard input \(arrivals/);
+  assert.match(scene.out, /limit of 320m \(assumed: give yours with --request and --limit\)/);
+  assert.match(
+    scene.out,
+    /\nRequests come when they were recorded; what each costs in CPU is drawn/,
+  );
+  scene.out = "";
+  const cores = Array.from({ length: 4 }, (_, index) => `${30 * index},0.48`).join("\n");
+  scene.files.set("cpu.csv", cores);
+  assert.equal(
+    await scene.run("simulate", "--trace", "cpu.csv", "--limit", "500m", "--minutes", "1"),
+    0,
+  );
+  assert.match(scene.out, /the busiest 1 of its 2 minutes/);
+  assert.match(scene.out, /\nThe usage in the file touches the limit: without it, more would have/);
+});
+
+sceneTest(
+  "simulateCommand() writes the page to standard output, the table beside it",
+  async (scene) => {
+    const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--html"];
+    const world = { ...scene.world, clock: passing(0) };
+    assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
+    assert.match(scene.err, /^Cannot show a page in a terminal: write --html > page\.html; see/);
+    scene.err = "";
+    assert.equal(await runCoalloc(args, world), 0);
+    assert.match(scene.out, /^<!doctype html>/);
+    assert.match(scene.out, /<title>What would have happened: rps\.txt<\/title>/);
+    assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
+    assert.match(scene.out, /inside a sample the demand is modelled/);
+    assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
+    assert.match(scene.out, /kubectl coalloc simulate --trace rps\.txt --cost-ms 8 --seeds 1 /);
+    assert.match(scene.err, /^rps\.txt \(rps/);
+  },
+);
+
+sceneTest(
+  "simulateCommand() tells progress after a second, and ends when interrupted",
+  async (scene) => {
+    const args = ["simulate", "--trace", "rps.txt", "--seeds", "1"];
+    const world = { ...scene.world, clock: passing(400) };
+    assert.equal(await runCoalloc(args, world), 0);
+    const tenths = scene.err.trimEnd().split("\n");
+    assert.match(tenths[0] ?? "", /^\d+ % · 0:0\d gone · about \d:\d\d left$/);
+    assert.match(tenths.at(-1) ?? "", /^100 % · \d+:\d\d gone$/);
+    scene.err = scene.out = "";
+    assert.equal(await runCoalloc(args, { ...world, errIsTerminal: true }), 0);
+    assert.match(scene.err, /^\r.*100 % · \d+:\d\d gone\n$/s);
+    scene.err = scene.out = "";
+    const ending = new AbortController();
+    const unheard = <T>(job: () => T): T => {
+      ending.abort();
+      return job();
+    };
+    assert.equal(await runCoalloc(args, { ...world, unheard, signal: ending.signal }), 130);
+    assert.equal(scene.out, "");
+  },
+);
+
+sceneTest(
+  "simulateCommand() ends with 1 and one line for a file that can't be played",
+  async (scene) => {
+    scene.files.set("milli.csv", "0,1500\n60,1600\n120,1500\n");
+    const said = async (...args: string[]): Promise<string> => {
+      scene.err = "";
+      assert.equal(await scene.run("simulate", "--trace", ...args), 1, args.join(" "));
+      return scene.err;
+    };
+    assert.equal(
+      await said("gone"),
+      'Cannot read trace "gone": there is no such file; give the path of a history\n',
+    );
+    assert.match(
+      await said("rps.txt", "--format", "prometheus"),
+      /^Cannot read trace "rps\.txt": .*\n$/,
+    );
+    assert.match(
+      await said("milli.csv"),
+      /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes are .*; if it counts millicores, use --scale-p95\n$/,
+    );
+    assert.equal(scene.out, "");
+  },
+);
+
+/** A clock on which so many ms pass whenever somebody looks. */
+function passing(ms: number): CoallocScene["clock"] {
+  let now = 0;
+  const look = (): number => now += ms;
+  return {
+    wall: look,
+    monotonic: look,
+    sleep: () => Promise.resolve(),
+  } as unknown as CoallocScene["clock"];
+}

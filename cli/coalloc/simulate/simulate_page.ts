@@ -1,0 +1,92 @@
+/**
+ * A replay as a page: the finding in words, the table, plots of the first seed, and the method. Made
+ * of the parts of the demo's report.
+ *
+ * @module
+ */
+import { changeList } from "../../../simulation/report/change_list.ts";
+import { type Html, html } from "../../../simulation/report/html.ts";
+import { methodNote } from "../../../simulation/report/method_note.ts";
+import { page } from "../../../simulation/report/page.ts";
+import { latencyPlot } from "../../../simulation/report/plots/latency_plot.ts";
+import { throttlingPlot } from "../../../simulation/report/plots/throttling_plot.ts";
+import { demandPlot } from "./demand_plot.ts";
+import { lawLabel } from "./replayed_laws.ts";
+import { simulateCommandLine } from "./simulate_command_line.ts";
+import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
+import { verdict } from "./verdict.ts";
+
+/** One self-contained page. Throws a RangeError without any run. */
+export function simulatePage(story: Story): string {
+  const { history, replay } = story;
+  const { outcomes, runs, scene } = replay;
+  const [ours] = runs;
+  if (ours === undefined) throw new RangeError("Cannot make a page: there are no runs");
+  const [finding = "", ...others] = verdict(outcomes, replay);
+  const name = history.path === "-" ? "standard input" : history.path;
+  return page(
+    `What would have happened: ${name}`,
+    html`
+      <header>
+        <p class="scale">CoAllocator · what would have happened · ${name}</p>
+        <h1>${finding}</h1>
+        ${others.map((one) => html`<p class="tally">${one}</p>`)}
+        ${storySentences(story).map((one) => html`<p class="scale">${one}</p>`)}
+      </header>
+      <main>
+      ${lawTable(story)}
+      ${demandPlot(runs)}
+      ${throttlingPlot(runs)}
+      ${latencyPlot(runs)}
+      ${changeList(ours)}
+      ${methodNote(ours, {
+        description: `${notes(story).join(" ")} One container alone on a node of ` +
+          `${scene.cores} cores, which is never short; limits stay between the product's floor and ` +
+          "ceiling for it under every law. The table has medians over the seeds, the plots show " +
+          "the first.",
+        traces: [{ name, source: "your own file", licence: "as you hold it" }],
+        command: simulateCommandLine(story.request),
+      })}
+      </main>
+    `,
+  );
+}
+
+function lawTable({ replay: { outcomes, runs } }: Story): Html {
+  const heads = REPLAY_MEASURES.map(({ head }) => html`<th scope="col">${head}</th>`);
+  const rows = outcomes.map((outcome) =>
+    html`
+      <tr><th scope="row">${lawLabel(outcome)}</th>${REPLAY_MEASURES.map(({ text }) =>
+        html`<td>${text(outcome)}</td>`
+      )}</tr>
+    `
+  );
+  const laws = runs.map(({ law, description }) =>
+    html`
+      <div>
+        <dt>${law}</dt>
+        <dd>${description}</dd>
+      </div>
+    `
+  );
+  return html`
+    <section>
+      <h2>Law by law</h2>
+      <div class="scroll">
+        <table class="scores">
+          <thead>
+            <tr><th scope="col">law</th>${heads}</tr>
+          </thead>
+          <tbody>${rows}</tbody>
+        </table>
+      </div>
+      <p class="caption">
+        SLO: whether the median P99 was within it. Cores: the limit, mean over time. Throttled:
+        thread time that the limit held back. Reaction: from the start of a burst until the limit is
+        at least the demand, median / P95; it counts for a law only where the demand exceeds its
+        limit. Slack: 1 − usage / limit.
+      </p>
+      <dl class="laws">${laws}</dl>
+    </section>
+  `;
+}

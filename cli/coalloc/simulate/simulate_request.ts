@@ -1,0 +1,98 @@
+/**
+ * What `simulate` is asked for, from its flags. Pure.
+ *
+ * @module
+ */
+import { formatCPU } from "../../../shared/quantity.ts";
+import type { TraceFormat } from "../../../simulation/trace.ts";
+import type { OutputFormat } from "../structured_output.ts";
+
+/** Where the history is, and how it is written. */
+export interface HistorySource {
+  /** `-` is standard input. */
+  readonly path: string;
+  /** Its content tells when absent. */
+  readonly format?: TraceFormat;
+  /** Labels of the series that is meant, by name. */
+  readonly series?: ReadonlyMap<string, string>;
+}
+
+/** What the user asked for. */
+export interface SimulateRequest {
+  readonly source: HistorySource;
+  /** Millicores; see `TraceSceneOptions` for those left out. */
+  readonly request?: number;
+  readonly ownLimit?: number;
+  /** The 95th percentile that the load is scaled to, CPUs. */
+  readonly p95Cores?: number;
+  /** Mean CPU time of a request, ms. */
+  readonly costMs: number;
+  /** P99 latency that must be kept, ms. */
+  readonly sloMs?: number;
+  readonly seeds: number;
+  /** At most so many minutes of the history. */
+  readonly minutes: number;
+  /** `html` is the page. */
+  readonly output: OutputFormat | "html";
+}
+
+/** What commander hands over after parsing. */
+interface SimulateFlags {
+  readonly trace: string;
+  readonly format?: TraceFormat;
+  readonly series?: ReadonlyMap<string, string>;
+  readonly scaleP95?: number;
+  readonly request?: number;
+  readonly limit?: number;
+  readonly costMs: number;
+  readonly sloMs?: number;
+  readonly seeds: number;
+  readonly minutes: number;
+  readonly output?: OutputFormat;
+  readonly json?: true;
+  readonly html?: true;
+}
+
+/** The request of these flags, or the sentence that says which of them exclude each other. */
+export function simulateRequest(
+  given: Readonly<Record<string, unknown>>,
+): SimulateRequest | string {
+  const flags = given as unknown as SimulateFlags;
+  const { request, limit, format, series, costMs, seeds, minutes } = flags;
+  if (request !== undefined && limit !== undefined && request > limit) {
+    return `Cannot simulate: --request ${formatCPU(request)} is above --limit ${formatCPU(limit)}`;
+  }
+  if (series !== undefined && format !== undefined && format !== "prometheus") {
+    return `Cannot simulate: --series chooses in a Prometheus export, and --format is ${format}`;
+  }
+  const output = outputOf(flags);
+  if (output === undefined) {
+    return "Cannot simulate: of --json, --html and --output only one can be had";
+  }
+  return {
+    source: { path: flags.trace, ...defined({ format, series }) },
+    ...defined({ request, ownLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
+    costMs,
+    seeds,
+    minutes,
+    output,
+  };
+}
+
+function outputOf({ output, json, html }: SimulateFlags): SimulateRequest["output"] | undefined {
+  const asked = new Set<SimulateRequest["output"]>();
+  if (output !== undefined) asked.add(output);
+  if (json) asked.add("json");
+  if (html) asked.add("html");
+  const [only = "table"] = asked;
+  return asked.size > 1 ? undefined : only;
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** The members that have a value: absent ones are to be absent, not undefined. */
+function defined<T extends object>(members: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+}

@@ -1,0 +1,174 @@
+/**
+ * A replay as text for people. Pure.
+ *
+ * @module
+ */
+import { isSameEntry, OURS } from "../../../simulation/arena/entry.ts";
+import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { mean } from "../../../simulation/mean.ts";
+import { formatCount, formatFigure } from "../../../simulation/report/figure.ts";
+import { expectedDemand } from "../../../simulation/expected_demand.ts";
+import { quantile } from "../../../simulation/quantile.ts";
+import { shorten } from "../../../simulation/report/html.ts";
+import type { TerminalLook } from "../../terminal/paint.ts";
+import { cpuText } from "../cpu_text.ts";
+import { type Cell, type Column, textTable } from "../text_table.ts";
+import type { History } from "./read_history.ts";
+import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
+import type { SimulateRequest } from "./simulate_request.ts";
+import { lawLabel } from "./replayed_laws.ts";
+import { verdict } from "./verdict.ts";
+
+/** What was replayed, and what came of it. */
+export interface Story {
+  readonly history: History;
+  readonly replay: Replay;
+  readonly request: SimulateRequest;
+}
+
+/** How it is shown. */
+export interface SimulateLook extends TerminalLook {
+  /** More columns. @default {false} */
+  readonly wide?: boolean;
+}
+
+/** A measure of a law. */
+export interface ReplayMeasure {
+  /** In capitals in the terminal. */
+  readonly head: string;
+  readonly text: (outcome: LawOutcome) => string;
+  /** In wide tables only. */
+  readonly wide?: true;
+  /** Left out first where lines are too long: the highest goes first. */
+  readonly luxury?: number;
+}
+
+/** The measures, in order. */
+export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
+  { head: "SLO", text: ({ sloHeld }) => sloHeld ? "held" : "missed" },
+  { head: "cores", text: ({ median }) => formatFigure(median.coresAllocated) },
+  { head: "P50 ms", text: ({ median }) => formatFigure(median.p50Ms), luxury: 4 },
+  { head: "P99 ms", text: ({ median }) => formatFigure(median.p99Ms) },
+  { head: "P99.9 ms", text: ({ median }) => formatFigure(median.p999Ms), luxury: 1 },
+  { head: "throttled ms/s", text: ({ median }) => formatFigure(median.throttledMsPerS) },
+  {
+    head: "changes/min",
+    text: ({ median }) => formatFigure(median.changesPerPodMinute),
+    luxury: 2,
+  },
+  { head: "reaction ms", text: reactionText, luxury: 3 },
+  { head: "slack %", text: ({ median: { slack = NaN } }) => formatFigure(100 * slack), wide: true },
+  { head: "over capacity s", text: ({ median }) => formatFigure(median.overCapacityS), wide: true },
+];
+
+/** The whole text: what was replayed, the table, and what it comes to. */
+export function simulateText(story: Story, look: SimulateLook = {}): string {
+  const { replay } = story;
+  return [
+    ...storySentences(story),
+    "",
+    table(replay.outcomes, look),
+    ...verdict(replay.outcomes, replay),
+    "",
+    ...notes(story),
+    "",
+  ].join("\n");
+}
+
+/** What was replayed on what. */
+export function storySentences({ history, replay, request }: Story): string[] {
+  const { path, format, minutes, trace } = history;
+  const { scene, sloMs, freeP99Ms } = replay;
+  const [pod] = scene.pods;
+  if (pod === undefined) throw new RangeError("Cannot tell what was replayed: there is no pod");
+  const stretch = scene.minutes < minutes
+    ? `the busiest ${scene.minutes} of its ${minutes} minutes`
+    : formatCount(scene.minutes, "minute");
+  const demand = expectedDemand(pod.workload(), scene.minutes * 60);
+  const given = request.request !== undefined || request.ownLimit !== undefined;
+  const assumed = given ? "" : " (assumed: give yours with --request and --limit)";
+  const slo = freeP99Ms === undefined
+    ? `SLO: P99 of at most ${formatFigure(sloMs)} ms.`
+    : `SLO: P99 of at most ${
+      formatFigure(sloMs)
+    } ms, ${SLO_MARGIN_MS} ms above that without any limit.`;
+  return [
+    `${path === "-" ? "standard input" : shorten(path, 60)} (${format}, a value per ${
+      formatFigure(trace.stepS).replace(/\.0+$/, "")
+    } s): ${stretch}; demand ${formatFigure(mean(demand))} cores on average, P95 ${
+      formatFigure(quantile(demand, 0.95))
+    }.`,
+    `One container with a request of ${cpuText(pod.request)} and a limit of ${
+      cpuText(pod.ownLimit)
+    }${assumed}; medians of ${formatCount(request.seeds, "seed")}. ${slo}`,
+  ];
+}
+
+/** What to know before believing the figures. */
+export function notes({ history: { format, trace }, request: { ownLimit } }: Story): string[] {
+  const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
+  const touched = ownLimit !== undefined && most > TOUCHES * ownLimit && most <= ownLimit;
+  return [
+    format === "arrivals"
+      ? "Requests come when they were recorded; what each costs in CPU is drawn."
+      : `Inside a sample of ${trace.stepS} s demand is modelled: requests are drawn around it.`,
+    ...(touched
+      ? [
+        "The usage in the file touches the limit: without it, more would have been used, and every " +
+        "law here would have been given too little to do.",
+      ]
+      : []),
+  ];
+}
+
+/** Usage this near to the limit was probably held back by it. */
+const TOUCHES = 0.9;
+
+function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: LawOutcome): string {
+  if (reactionMsMedian === undefined) return "-";
+  return `${formatFigure(reactionMsMedian)}/${formatFigure(reactionMsP95)}`;
+}
+
+/** The table, without the columns for which the terminal is too narrow. */
+function table(outcomes: readonly LawOutcome[], { wide = false, ...look }: SimulateLook): string {
+  let measures = REPLAY_MEASURES.filter((measure) => wide || measure.wide !== true);
+  const { columns = Infinity } = look;
+  for (;;) {
+    const plain = tableOf(outcomes, { measures, look: {} });
+    const luxury = Math.max(...measures.map((measure) => measure.luxury ?? 0));
+    if (luxury === 0 || plain.indexOf("\n") <= columns) {
+      return tableOf(outcomes, { measures, look });
+    }
+    measures = measures.filter((measure) => measure.luxury !== luxury);
+  }
+}
+
+function tableOf(
+  outcomes: readonly LawOutcome[],
+  { measures, look }: {
+    readonly measures: readonly ReplayMeasure[];
+    readonly look: TerminalLook;
+  },
+): string {
+  const columns = measures.map(({ head }): Column => ({
+    head: head.toUpperCase(),
+    align: "right",
+  }));
+  return textTable({
+    columns: [{ head: "LAW" }, ...columns],
+    rows: outcomes.map((outcome) => [
+      lawCell(outcome),
+      ...measures.map((measure): Cell => cellOf(outcome, measure)),
+    ]),
+  }, look);
+}
+
+function lawCell(outcome: LawOutcome): Cell {
+  const text = lawLabel(outcome);
+  return isSameEntry(outcome, OURS) ? { text, how: "bold" } : { text };
+}
+
+function cellOf(outcome: LawOutcome, { head, text }: ReplayMeasure): Cell {
+  if (head !== "SLO") return { text: text(outcome) };
+  return { text: text(outcome), how: outcome.sloHeld ? "green" : "red" };
+}

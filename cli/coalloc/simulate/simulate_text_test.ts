@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { AS_IT_IS } from "./replayed_laws.ts";
+import { OURS } from "../../../simulation/arena/entry.ts";
+import { traceScene } from "../../../simulation/arena/trace_scene.ts";
+import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { simulateText, type Story } from "./simulate_text.ts";
+
+const FIGURES = {
+  coresAllocated: 1.2,
+  p50Ms: 6,
+  p99Ms: 57,
+  p999Ms: 130,
+  throttledMsPerS: 150,
+  changesPerPodMinute: 0.4,
+  reactionMsMedian: 450,
+  reactionMsP95: 700,
+  slack: 0.25,
+  overCapacityS: 0,
+};
+
+const OUTCOME: LawOutcome = {
+  ...OURS,
+  sloHeld: true,
+  sloHeldShare: 1,
+  median: FIGURES,
+  least: FIGURES,
+  most: FIGURES,
+};
+
+function story(sloMs?: number): Story {
+  const trace = {
+    name: "made up",
+    unit: "cores" as const,
+    stepS: 60,
+    values: Float64Array.of(1, 1),
+  };
+  const { reactionMsMedian: _none, ...without } = FIGURES;
+  const median = { ...without, p99Ms: 900 };
+  return {
+    history: { path: "cpu.csv", format: "cores", minutes: 2, trace },
+    request: {
+      source: { path: "cpu.csv" },
+      costMs: 8,
+      seeds: 1,
+      minutes: 60,
+      output: "table",
+      ...(sloMs === undefined ? {} : { sloMs }),
+    },
+    replay: {
+      scene: traceScene(trace, { seed: 1 }),
+      sloMs: sloMs ?? 139,
+      ...(sloMs === undefined ? { freeP99Ms: 39 } : {}),
+      outcomes: [OUTCOME, { ...OUTCOME, ...AS_IT_IS, sloHeld: false, median }],
+      runs: [],
+    },
+  };
+}
+
+const rowOf = (text: string, law: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith(law));
+
+Deno.test({
+  name: "simulateText() has a line per law, and leaves out columns for narrow terminals",
+  permissions: "none",
+  fn() {
+    const text = simulateText(story());
+    assert.match(
+      rowOf(text, "ours") ?? "",
+      /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
+    );
+    assert.match(rowOf(text, "static: as it is") ?? "", /^static: as it is +missed .* -$/);
+    const wide = simulateText(story(), { wide: true });
+    assert.match(rowOf(wide, "LAW") ?? "", /SLACK % +OVER CAPACITY S$/);
+    assert.match(rowOf(wide, "ours") ?? "", /25\.0 +0$/);
+    const narrow = rowOf(simulateText(story(), { columns: 80 }), "LAW") ?? "";
+    assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
+    assert.match(rowOf(simulateText(story(), { columns: 20 }), "LAW") ?? "", /CORES/);
+  },
+});
+
+Deno.test({
+  name: "simulateText() says where the SLO comes from, and colours what holds it",
+  permissions: "none",
+  fn() {
+    assert.match(simulateText(story()), /at most 139 ms, 100 ms above that without any limit\./);
+    assert.match(simulateText(story(250)), /SLO: P99 of at most 250 ms\.\n/);
+    const coloured = simulateText(story(), { color: true });
+    assert(coloured.includes("\x1b[32mheld\x1b[0m") && coloured.includes("\x1b[31mmissed\x1b[0m"));
+  },
+});

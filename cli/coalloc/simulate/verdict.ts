@@ -1,0 +1,99 @@
+/**
+ * What a replay comes to in words, true whichever way the figures come out. Pure.
+ *
+ * @module
+ */
+import { isSameEntry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
+import { bestSetting, type LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { formatFigure } from "../../../simulation/report/figure.ts";
+import { AS_IT_IS, lawLabel, P90 } from "./replayed_laws.ts";
+
+/** Costs count as the same within this share. */
+const SAME_COST = 0.01;
+
+/**
+ * Sentences: ours beside the limit as it is; the cheapest other law that holds the SLO; what ships.
+ * Throws a RangeError when ours or the limit as it is were not played.
+ */
+export function verdict(
+  outcomes: readonly LawOutcome[],
+  { sloMs }: { readonly sloMs: number },
+): string[] {
+  const ours = outcomes.find((one) => isSameEntry(one, OURS));
+  const own = outcomes.find((one) => isSameEntry(one, AS_IT_IS));
+  if (ours === undefined || own === undefined) {
+    throw new RangeError("Cannot compare: ours and the limit as it is were not both played");
+  }
+  const lent = outcomes.find((one) => isSameEntry(one, OURS_LENT));
+  const slo = `the SLO of ${formatFigure(sloMs)} ms`;
+  return [
+    `${costOf(ours, own)} ${latencyOf(ours, { own, slo })}`,
+    bestOther(outcomes, { ours, own }),
+    ...(lent === undefined ? [] : [lentSentence(lent)]),
+  ];
+}
+
+function costOf(ours: LawOutcome, own: LawOutcome): string {
+  const [mine, theirs] = [coresOf(ours), coresOf(own)];
+  const who = "CoAllocator would have allocated";
+  if (isSame(mine, theirs)) {
+    return `${who} ${formatFigure(mine)} cores, as many as your limit,`;
+  }
+  const share = Math.round(100 * Math.abs(mine / theirs - 1));
+  return `${who} ${formatFigure(mine)} cores on average instead of ${
+    formatFigure(theirs)
+  } (${share} % ${mine < theirs ? "less" : "more"})`;
+}
+
+function latencyOf(
+  ours: LawOutcome,
+  { own, slo }: { readonly own: LawOutcome; readonly slo: string },
+): string {
+  const [mine, theirs] = [formatFigure(ours.median.p99Ms), formatFigure(own.median.p99Ms)];
+  if (ours.sloHeld && own.sloHeld) {
+    return `and kept P99 at ${mine} ms (as it is: ${theirs} ms), within ${slo}.`;
+  }
+  if (ours.sloHeld) {
+    return `and kept P99 at ${mine} ms, within ${slo}; as it is, P99 was ${theirs} ms.`;
+  }
+  return own.sloHeld
+    ? `but let P99 rise to ${mine} ms, beyond ${slo}; your limit as it is kept it at ${theirs} ms.`
+    : `with P99 at ${mine} ms instead of ${theirs} ms; neither holds ${slo}.`;
+}
+
+/** The cheapest of those that are not ours, and whether it is cheaper. */
+function bestOther(
+  outcomes: readonly LawOutcome[],
+  { ours, own }: { readonly ours: LawOutcome; readonly own: LawOutcome },
+): string {
+  const best = bestSetting(outcomes.filter(({ law, sloHeld }) => law !== OURS.law && sloHeld));
+  if (best === undefined) return "No other law in the table held the SLO.";
+  const cores = coresOf(best);
+  if (own.sloHeld && cores >= coresOf(own)) {
+    return "No other law in the table held the SLO with fewer cores than your limit as it is.";
+  }
+  const foresight = isSameEntry(best, P90) ? ", which knows the whole load beforehand," : "";
+  const beside = !ours.sloHeld
+    ? ""
+    : isSame(cores, coresOf(ours))
+    ? ", as many as CoAllocator"
+    : cores < coresOf(ours)
+    ? ", fewer than CoAllocator"
+    : ", more than CoAllocator";
+  return `Of the other laws "${lawLabel(best)}"${foresight} held the SLO with the fewest cores: ` +
+    `${formatFigure(cores)}${beside}.`;
+}
+
+function lentSentence({ median }: LawOutcome): string {
+  return "As it ships, CoAllocator also lends what nobody needs, here nearly the whole idle node: " +
+    `its limits then average ${formatFigure(median.coresAllocated)} cores, loans included, and ` +
+    `P99 is ${formatFigure(median.p99Ms)} ms.`;
+}
+
+function coresOf({ median }: LawOutcome): number {
+  return median.coresAllocated ?? NaN;
+}
+
+function isSame(one: number, other: number): boolean {
+  return Math.abs(one - other) <= SAME_COST * Math.max(one, other);
+}

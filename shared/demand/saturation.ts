@@ -1,0 +1,129 @@
+/**
+ * Demand of a container whose quota runs out all the time.
+ *
+ * @module
+ */
+import type { DemandSignal } from "./signal.ts";
+
+/** Settings of {@linkcode createSaturation}; times in milliseconds. */
+export interface SaturationOptions {
+  /** How long it must last at first before more is tried. @default {150} */
+  readonly patienceMs?: number;
+  /** How long at most, after trials that showed nothing. @default {1200} */
+  readonly mostPatienceMs?: number;
+  /** Largest step while CPU is free, as a multiple of the quota. @default {4} */
+  readonly freeGrowth?: number;
+  /** Largest step while others would have to pay for it. @default {1.5} */
+  readonly scarceGrowth?: number;
+  /** How long a trial lasts once it is in force. @default {1500} */
+  readonly trialMs?: number;
+}
+
+/** Watches one container. */
+export interface Saturation {
+  /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
+  feed(signal: DemandSignal, need: number): number;
+}
+
+/** A CFS period, the shortest time in which a quota can run out. */
+const PERIOD_MS = 100;
+/** Runnable threads, as a share of the most that were seen, at which all of them wait. */
+const FULL = 0.85;
+/** Millicores of runnable threads per millicore of quota, below which nothing is hidden. */
+const LEAST_PRESSURE = 1.2;
+/** Time constant with which the most threads seen are forgotten. */
+const MEMORY_MS = 600_000;
+/** A trial was right when the need that it showed exceeds the quota before it by this factor. */
+const RIGHT = 1.2;
+/** Factor on patience after a trial that showed nothing. */
+const LEARNT = 1.5;
+/** A trial that was not granted for this long is given up. */
+const UNHEARD_MS = 4000;
+/** Saturation under a trial asks for a larger one after this long. */
+const AGAIN_MS = 1000;
+
+interface Trial {
+  readonly wanted: number;
+  /** The quota before it. */
+  readonly from: number;
+  leftMs: number;
+  /** Time in which the larger quota was not in force. */
+  unheardMs: number;
+}
+
+/**
+ * While a quota runs out, usage says nothing about what would have been used, and neither does time
+ * held back: as soon as all threads wait, a small excess and a large one look the same. What tells
+ * them apart is how long it lasts, and in the end only a trial: a large step up, for a moment in
+ * which usage shows what is needed.
+ *
+ * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
+ * is learnt: each trial that showed nothing makes it longer, one that was right makes it short again.
+ */
+export function createSaturation(options: SaturationOptions = {}): Saturation {
+  const {
+    patienceMs = 150,
+    mostPatienceMs = 1200,
+    freeGrowth = 4,
+    scarceGrowth = 1.5,
+    trialMs = 1500,
+  } = options;
+  let patience = patienceMs;
+  let most = 0;
+  let before = 0;
+  let lastedMs = 0;
+  let trial: Trial | undefined;
+
+  /** Takes a reading; returns the threads that want to run, millicores. */
+  function watch(
+    { usage, heldBack, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
+  ): number {
+    const threads = usage + heldBack;
+    if (throttledShare === undefined) {
+      // No period ended: nothing was booked that could confirm or refute it.
+      if (lastedMs > 0) lastedMs += intervalMs;
+      return Math.max(threads, most);
+    }
+    // Of two readings the lesser: time held back is booked when a pause ends, so one reading may
+    // hold the pauses of more periods than it is long.
+    most = Math.max(Math.min(threads, before), most * Math.exp(-intervalMs / MEMORY_MS));
+    before = threads;
+    const share = most > 0 ? Math.min(1, threads / most) : 1;
+    if (throttledShare === 0 || threads <= LEAST_PRESSURE * quota) lastedMs = 0;
+    else if (throttledShare >= 0.99 && share >= FULL) lastedMs += intervalMs;
+    // A reading that ends saturated may have begun calm.
+    else lastedMs = share >= 0.3 ? share * intervalMs : 0;
+    return Math.max(threads, most);
+  }
+
+  return {
+    feed(signal, need) {
+      const { quota, intervalMs, scarcity, waitMs } = signal;
+      if (quota === undefined) return 0;
+      const threads = watch(signal);
+      // Where work may wait longer, saturation is no surprise for longer.
+      const enough = Math.max(patience, patienceMs * waitMs / PERIOD_MS);
+      const again = trial !== undefined && quota > RIGHT * trial.from;
+      const asks = trial === undefined || again;
+      if (asks && lastedMs >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
+        const growth = freeGrowth + scarcity * (scarceGrowth - freeGrowth);
+        const wanted = Math.min(threads, growth * quota);
+        trial = { wanted, from: trial?.from ?? quota, leftMs: trialMs, unheardMs: 0 };
+        lastedMs = 0;
+      }
+      if (trial === undefined) return 0;
+      const { wanted, from } = trial;
+      // Its time begins when the larger quota is in force.
+      if (quota > from) trial.leftMs -= intervalMs;
+      else trial.unheardMs += intervalMs;
+      if (trial.leftMs <= 0) {
+        const showedMore = need > RIGHT * from;
+        patience = showedMore ? patienceMs : Math.min(mostPatienceMs, patience * LEARNT);
+        trial = undefined;
+      } else if (trial.unheardMs >= UNHEARD_MS) {
+        trial = undefined;
+      }
+      return wanted;
+    },
+  };
+}

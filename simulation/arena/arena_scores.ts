@@ -1,0 +1,116 @@
+/**
+ * A run's series → all figures by which the arena compares control laws.
+ *
+ * @module
+ */
+import type { Burst } from "../bursts.ts";
+import { mean } from "../mean.ts";
+import { quantile } from "../quantile.ts";
+import type { RunScores } from "../run_record.ts";
+import type { PodSeries, RunSeries } from "../run_series.ts";
+import { scoreRun } from "../scores.ts";
+import { convergence } from "./convergence.ts";
+import { backlog, drainTime } from "./drain_time.ts";
+import { largestEnvy } from "./envy.ts";
+import { knownReaction } from "./known_reaction.ts";
+import type { LevelChange } from "./level_change.ts";
+import { someAvg10 } from "./pressure_average.ts";
+import { countReversals } from "./reversals.ts";
+
+/** The figures of one run. Those of bursts and steps are absent where the scene has none. */
+export interface ArenaScores extends RunScores {
+  /** 1 − usage / limit, over all pods and the whole run. */
+  readonly slack: number;
+  /** CPU used / CPUs of the node. */
+  readonly utilisation: number;
+  /** Changes of direction, per pod and 5 min. */
+  readonly reversalsPer5Min: number;
+  /** PSI `some avg10` of pods, %: mean over pods and time, and the largest. */
+  readonly psiMean: number;
+  readonly psiPeak: number;
+  /** The largest of any pod towards any other, 0 to 1. */
+  readonly envy: number;
+  /** Seconds in which limits were below their floors, summed over pods. */
+  readonly floorViolationS: number;
+  /** Burst begins → its queue is drained, s; one that never was counts until the next burst. */
+  readonly drainSMedian?: number;
+  readonly drainSP95?: number;
+  /** Step → limit within 10 % of its final value for good, s: the longest of the run's steps. */
+  readonly convergeS?: number;
+  /** Steps after which the limit did not come to rest; they count in `convergeS` with their length. */
+  readonly stepsUnconverged?: number;
+}
+
+/** What is known of the load of the scene's first pod. */
+export interface KnownLoad {
+  /** Raises that reactions are measured from; without them, bursts are looked for. */
+  readonly bursts?: readonly LevelChange[];
+  /** Changes for good, up and down, that convergence is measured from. */
+  readonly steps?: readonly LevelChange[];
+}
+
+/** Millicores; entries are of single precision. */
+const FLOOR_SLACK = 1e-3;
+
+/** Scores a run. */
+export function scoreArena(run: RunSeries, { bursts, steps }: KnownLoad = {}): ArenaScores {
+  const { pods, stepS, nodeCPU, changes } = run;
+  const base = scoreRun(run);
+  const spans = pods.length * (pods[0]?.limit.length ?? 0) * stepS / 300;
+  const pressures = pods.map(({ waited }) => someAvg10(waited, stepS));
+  const first = pods[0];
+  return {
+    ...base,
+    slack: base.coresAllocated === 0 ? 0 : 1 - base.coresUsed / base.coresAllocated,
+    utilisation: base.coresUsed * 1000 / nodeCPU,
+    reversalsPer5Min: spans === 0 ? 0 : countReversals(changes) / spans,
+    psiMean: mean(Float64Array.from(pressures, mean)),
+    psiPeak: pressures.reduce((most, values) => values.reduce((a, b) => Math.max(a, b), most), 0),
+    envy: largestEnvy(pods, stepS),
+    floorViolationS: pods.reduce((sum, pod) => sum + stepsBelowFloor(pod), 0) * stepS,
+    ...(first === undefined || bursts === undefined ? {} : scoreKnown(first, { bursts, stepS })),
+    ...(first === undefined || steps === undefined ? {} : scoreSteps(first, { steps, stepS })),
+  };
+}
+
+function stepsBelowFloor({ limit, floor }: PodSeries): number {
+  return limit.reduce((count, value) => value < floor - FLOOR_SLACK ? count + 1 : count, 0);
+}
+
+/** A missed burst enters with its length, as in `scoreRun()`. */
+function scoreKnown(
+  pod: PodSeries,
+  { bursts, stepS }: { readonly bursts: readonly LevelChange[]; readonly stepS: number },
+): Partial<ArenaScores> {
+  if (bursts.length === 0) return {};
+  const found = bursts.map((change): Burst => knownReaction(pod, { change, stepS }));
+  const reactions = found.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
+  const open = backlog(pod, stepS);
+  const endS = open.length * stepS;
+  const drains = bursts.map((change, index) => {
+    const untilS = bursts[index + 1]?.atS ?? endS;
+    return drainTime(open, { change, stepS, untilS }) ?? untilS - change.atS;
+  });
+  return {
+    bursts: bursts.length,
+    burstsMissed: found.filter(({ reactionS }) => reactionS === undefined).length,
+    reactionMsMedian: Math.round(quantile(reactions, 0.5)),
+    reactionMsP95: Math.round(quantile(reactions, 0.95)),
+    drainSMedian: quantile(drains, 0.5),
+    drainSP95: quantile(drains, 0.95),
+  };
+}
+
+function scoreSteps(
+  pod: PodSeries,
+  { steps, stepS }: { readonly steps: readonly LevelChange[]; readonly stepS: number },
+): Partial<ArenaScores> {
+  const times = steps.map((change) => ({
+    took: convergence(pod, { change, stepS }),
+    length: change.untilS - change.atS,
+  }));
+  return {
+    convergeS: times.reduce((most, { took, length }) => Math.max(most, took ?? length), 0),
+    stepsUnconverged: times.filter(({ took }) => took === undefined).length,
+  };
+}

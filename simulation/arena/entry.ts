@@ -1,0 +1,52 @@
+/**
+ * Who competes: a law with a setting.
+ *
+ * @module
+ */
+import { allRivals, rivalLaws } from "../rivals/all_rivals.ts";
+
+/** A law with a setting, as in tables. */
+export interface Entry {
+  readonly law: string;
+  /** Empty when there is only one. */
+  readonly setting: string;
+}
+
+/** The market with the product's defaults but for lending, so that only needs are allocated. */
+export const OURS: Entry = { law: "ours", setting: "default" };
+/** The market as shipped: what nobody needs is lent. */
+export const OURS_LENT: Entry = { law: "ours", setting: "lent" };
+/** The users' own limits, scaled so that their sum is the mean of ours. */
+export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours" };
+/** No limit, not even the ceiling: what the SLO is made from. */
+export const UNLIMITED: Entry = { law: "unlimited", setting: "" };
+/** Knows the future. */
+export const ORACLE: Entry = { law: "oracle", setting: "" };
+
+/** Names that `--laws` takes. */
+export function lawNames(): string[] {
+  return [...rivalLaws(), OURS.law, ORACLE.law];
+}
+
+/** The rivals among the laws so named, setting by setting. */
+export function rivalEntries(laws: readonly string[]): Entry[] {
+  return allRivals().filter(({ law }) => laws.includes(law)).map(({ law, setting }) => ({
+    law,
+    setting,
+  }));
+}
+
+/** True for the same law with the same setting. */
+export function isSameEntry(a: Entry, b: Entry): boolean {
+  return a.law === b.law && a.setting === b.setting;
+}
+
+/** True for what is no law of its own: no limit at all, and fixed limits made from ours. */
+export function isYardstick({ law }: Entry): boolean {
+  return law === EQUAL_CORES.law || law === UNLIMITED.law;
+}
+
+/** True for a law that ours is measured against. */
+export function isRival(entry: Entry): boolean {
+  return !isYardstick(entry) && entry.law !== OURS.law && entry.law !== ORACLE.law;
+}

@@ -1,0 +1,163 @@
+/**
+ * What each law costs against how long its slowest requests wait, setting by setting.
+ *
+ * @module
+ */
+import * as Plot from "@observablehq/plot";
+import { formatCount, formatFigure } from "../../report/figure.ts";
+import { type Html, html, printable } from "../../report/html.ts";
+import { figureBlock } from "../../report/plots/figure_block.ts";
+import { svgPlot } from "../../report/plots/svg_plot.ts";
+import { ORACLE, OURS, UNLIMITED } from "../entry.ts";
+import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
+import type { StageResult } from "../stage_result.ts";
+import { glyphSymbol } from "./glyph.ts";
+import { glyphLegend } from "./glyph_legend.ts";
+import { entryName, type LookOf } from "./law_look.ts";
+import { spansDecades, valueAxis } from "./value_axis.ts";
+
+const WIDE = 1080;
+const NARROW = 400;
+const R = 4;
+const R_BEST = 6;
+const R_MARKED = 8;
+
+interface Dot {
+  readonly law: string;
+  readonly cores: number;
+  readonly p99Ms: number;
+  readonly isBest: boolean;
+  readonly title: string;
+}
+
+/** Cores against P99: down and left is better. */
+export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
+  const { name, sloMs, outcomes, seeds } = result;
+  const title = `${name}: cores against latency`;
+  // No limit at all has no price to be drawn at.
+  const entries = outcomes.filter(({ law }) => law !== UNLIMITED.law);
+  const dots = dotsOf(entries);
+  if (dots.length === 0) {
+    return figureBlock({ title, wide: "No law has cores and a latency to draw.", caption: "" });
+  }
+  const laws = [...new Set(dots.map(({ law }) => law))];
+  const swatches = glyphLegend(laws.map((law) => ({ label: law, ...lookOf(law) })));
+  const missing = entries.length - dots.length;
+  const notes = [
+    `Each mark is a law with one setting, median over ${
+      formatCount(seeds, "seed")
+    }; the outlined ` +
+    "ones are the best of their law: the fewest cores that hold the SLO, or else the lowest P99. " +
+    `Down and left is better; marks below the line hold the SLO of ${formatFigure(sloMs)} ms. ` +
+    "Latency is on a logarithmic axis.",
+    spansDecades(dots.map(({ cores }) => cores)) ? "Cores are too." : "",
+    missing > 0 ? `${formatCount(missing, "setting")} without a figure can't be drawn.` : "",
+  ];
+  const draw = (width: number): Html =>
+    html`${swatches}${drawDots(dots, { name, sloMs, lookOf, width })}`;
+  return figureBlock({
+    title,
+    wide: draw(WIDE),
+    narrow: draw(NARROW),
+    caption: notes.filter((note) => note !== "").join(" "),
+  });
+}
+
+function dotsOf(outcomes: readonly LawOutcome[]): Dot[] {
+  const best = new Set(bestPerLaw(outcomes));
+  return outcomes.flatMap((outcome) => {
+    const { coresAllocated: cores = NaN, p99Ms = NaN } = outcome.median;
+    if (!(cores > 0 && p99Ms > 0 && cores < Infinity && p99Ms < Infinity)) return [];
+    const figures = `${formatFigure(cores)} cores, P99 ${formatFigure(p99Ms)} ms`;
+    return [{
+      law: outcome.law,
+      cores,
+      p99Ms,
+      isBest: best.has(outcome),
+      title: printable(
+        `${entryName(outcome)}: ${figures}, SLO ${outcome.sloHeld ? "held" : "missed"}`,
+      ),
+    }];
+  });
+}
+
+function isMarked({ law }: { readonly law: string }): boolean {
+  return law === OURS.law || law === ORACLE.law;
+}
+
+function drawDots(
+  dots: readonly Dot[],
+  { name, sloMs, lookOf, width }: {
+    readonly name: string;
+    readonly sloMs: number;
+    readonly lookOf: LookOf;
+    readonly width: number;
+  },
+): Html {
+  const ticks = Math.round(width / 110);
+  const hasSlo = sloMs > 0 && Number.isFinite(sloMs);
+  const latencies = [...dots.map(({ p99Ms }) => p99Ms), ...(hasSlo ? [sloMs] : [])];
+  // Small marks first, ours and the oracle last, so that nothing hides them.
+  const layers = [
+    dots.filter((dot) => !dot.isBest && !isMarked(dot)),
+    dots.filter((dot) => dot.isBest && !isMarked(dot)),
+    dots.filter(isMarked),
+  ];
+  const radii = [R, R_BEST, R_MARKED];
+  return svgPlot({
+    description: `Cores allocated and P99 latency on ${name}, a mark per law and setting; the ` +
+      "figures are in the table",
+    width,
+    height: width === WIDE ? 440 : 380,
+    marginLeft: 56,
+    marginRight: 16,
+    marginBottom: 38,
+    x: valueAxis(dots.map(({ cores }) => cores), { label: "cores allocated, mean →", ticks }),
+    y: valueAxis(latencies, { label: "↑ P99 latency, ms", ticks: 8, log: true }),
+    marks: [
+      ...(hasSlo ? sloMarks(sloMs) : []),
+      ...layers.flatMap((layer, place) =>
+        [...new Set(layer.map(({ law }) => law))].map((law) =>
+          Plot.dot(layer.filter((dot) => dot.law === law), {
+            x: "cores",
+            y: "p99Ms",
+            r: radii[place] ?? R,
+            symbol: glyphSymbol(lookOf(law).glyph),
+            fill: lookOf(law).color,
+            fillOpacity: place === 0 ? 0.7 : 1,
+            stroke: place === 0 ? "var(--surface)" : "var(--ink)",
+            strokeWidth: place === 0 ? 0.5 : 1.5,
+            // A phone has no pointer to rest on a mark.
+            ...(width === WIDE ? { title: "title" } : {}),
+          })
+        )
+      ),
+      Plot.text(dots.filter(isMarked), {
+        x: "cores",
+        y: "p99Ms",
+        text: "law",
+        dy: -17,
+        fontWeight: 600,
+        fill: "var(--ink)",
+        stroke: "var(--surface)",
+        strokeWidth: 4,
+      }),
+    ],
+  });
+}
+
+function sloMarks(sloMs: number): Plot.Markish[] {
+  return [
+    Plot.ruleY([sloMs], { stroke: "var(--ink)", strokeDasharray: "5,4" }),
+    Plot.text([sloMs], {
+      y: (value: number) => value,
+      text: (value: number) => `SLO ${formatFigure(value)} ms`,
+      frameAnchor: "right",
+      textAnchor: "end",
+      dy: -8,
+      fill: "var(--ink)",
+      stroke: "var(--surface)",
+      strokeWidth: 4,
+    }),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * The arena's findings as plain objects for programs.
+ *
+ * @module
+ */
+import type { Goal } from "./goals.ts";
+import { isYardstick, OURS } from "./entry.ts";
+import type { Figures, LawOutcome } from "./law_outcome.ts";
+import type { StageResult } from "./stage_result.ts";
+
+/** A law with a setting: medians over the seeds; null where there is no figure. */
+export interface LawJSON {
+  readonly law: string;
+  readonly setting: string;
+  readonly sloHeld: boolean;
+  readonly [figure: string]: unknown;
+}
+
+/** One stage. */
+export interface StageJSON {
+  /** Name of the trace or scene. */
+  readonly trace: string;
+  /** How the trace was written; of a scene, its kind. */
+  readonly format: string;
+  readonly seeds: number;
+  readonly sloMs: number;
+  /** Rivals with an entry per setting, ours and the oracle with one. */
+  readonly laws: readonly LawJSON[];
+  /** Not to be had as laws: no limit at all, and fixed limits of the cores that ours took. */
+  readonly yardsticks: readonly LawJSON[];
+  readonly [more: string]: unknown;
+}
+
+/** The names of the figures in JSON, each with its score. */
+const FIGURES: readonly (readonly [string, keyof Figures])[] = [
+  ["cores", "coresAllocated"],
+  ["coresUsed", "coresUsed"],
+  ["p50Ms", "p50Ms"],
+  ["p99Ms", "p99Ms"],
+  ["p999Ms", "p999Ms"],
+  ["throttledMsPerS", "throttledMsPerS"],
+  ["changesPerPodMinute", "changesPerPodMinute"],
+  ["reversalsPer5Min", "reversalsPer5Min"],
+  ["reactionMsMedian", "reactionMsMedian"],
+  ["reactionMsP95", "reactionMsP95"],
+  ["bursts", "bursts"],
+  ["burstsMissed", "burstsMissed"],
+  ["drainSMedian", "drainSMedian"],
+  ["drainSP95", "drainSP95"],
+  ["convergeS", "convergeS"],
+  ["stepsUnconverged", "stepsUnconverged"],
+  ["slack", "slack"],
+  ["utilisation", "utilisation"],
+  ["psiMean", "psiMean"],
+  ["psiPeak", "psiPeak"],
+  ["jain", "jain"],
+  ["envy", "envy"],
+  ["overCapacityS", "overCapacityS"],
+  ["floorViolationS", "floorViolationS"],
+];
+
+/** Of the market as shipped these are told beside its own. */
+const LENT: readonly (readonly [string, keyof Figures])[] = [
+  ["coresLent", "coresAllocated"],
+  ["p99MsLent", "p99Ms"],
+  ["throttledMsPerSLent", "throttledMsPerS"],
+  ["changesPerPodMinuteLent", "changesPerPodMinute"],
+  ["reactionMsMedianLent", "reactionMsMedian"],
+  ["reactionMsP95Lent", "reactionMsP95"],
+  ["overCapacitySLent", "overCapacityS"],
+];
+
+/** A stage's findings, without series. */
+export function stageJSON(result: StageResult): StageJSON {
+  const { name, kind, format, p95Cores, minutes, seeds, sloMs, outcomes } = result;
+  return {
+    trace: name,
+    format: format ?? kind,
+    ...(p95Cores === undefined ? {} : { p95Cores }),
+    minutes,
+    seeds,
+    sloMs,
+    laws: outcomes.filter((one) => !isYardstick(one)).map(lawJSON),
+    yardsticks: outcomes.filter(isYardstick).map(lawJSON),
+  };
+}
+
+function lawJSON(outcome: LawOutcome): LawJSON {
+  const { law, setting, sloHeld, sloHeldShare, median, least, most, lent } = outcome;
+  const spread = FIGURES.filter(([, score]) => median[score] !== undefined).map((
+    [name, score],
+  ) => [name, [least[score], most[score]]]);
+  return {
+    law,
+    setting,
+    sloHeld,
+    sloHeldShare,
+    ...named(FIGURES, median),
+    ...(law === OURS.law && lent !== undefined ? named(LENT, lent) : {}),
+    spread: Object.fromEntries(spread),
+  };
+}
+
+function named(
+  names: readonly (readonly [string, keyof Figures])[],
+  figures: Figures,
+): Record<string, number | null> {
+  return Object.fromEntries(names.map(([name, score]) => [name, figures[score] ?? null]));
+}
+
+/** Everything: traces, scenes, goals. */
+export function arenaJSON(
+  results: readonly StageResult[],
+  goals: readonly Goal[],
+): Record<"traces" | "scenes" | "goals", unknown[]> {
+  const of = (isTrace: boolean) =>
+    results.filter(({ kind }) => (kind === "trace") === isTrace).map(stageJSON);
+  return {
+    traces: of(true),
+    scenes: of(false),
+    // JSON knows no NaN.
+    goals: goals.map((goal) => ({ ...goal, ours: Number.isNaN(goal.ours) ? null : goal.ours })),
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * The arena: every law with every setting on every stage with every seed.
+ *
+ * @module
+ */
+import { quantile } from "../quantile.ts";
+import type { Contest, Played } from "./contest.ts";
+import {
+  type Entry,
+  EQUAL_CORES,
+  isSameEntry,
+  isYardstick,
+  ORACLE,
+  OURS,
+  OURS_LENT,
+  rivalEntries,
+  UNLIMITED,
+} from "./entry.ts";
+import { bestPerLaw, figuresOf, type LawOutcome, lawOutcome } from "./law_outcome.ts";
+import type { ContestPlayer } from "./play_contests.ts";
+import type { Stage } from "./stage.ts";
+import type { StageResult } from "./stage_result.ts";
+
+/** What the arena is to find out. */
+export interface ArenaPlan {
+  readonly stages: readonly Stage[];
+  /** Names of laws, `ours` and `oracle` included. */
+  readonly laws: readonly string[];
+  /** Seeds 1 to this. */
+  readonly seeds: number;
+  /** P99 latency to be held, ms. Default: what it is without any limit, and 100 ms. */
+  readonly sloMs?: number;
+  /** Whether series of the first seed are kept. */
+  readonly keepSeries: boolean;
+}
+
+/** Told after each run how much of the work is done, 0 to 1. */
+export type OnShare = (share: number) => void;
+
+/** One CFS period: the least by which a limit can delay what it throttles. */
+const SLO_ABOVE_UNLIMITED_MS = 100;
+/** Rivals of one contest: few enough that workers end at about the same time. */
+const RIVALS_TOGETHER = 11;
+/** What a run costs, relative to a rival's on the same scene. */
+const COST_OF_OURS = 4;
+const COST_OF_ORACLE = 6;
+/** What a minute of a stage costs, relative to one of one pod. */
+const COST_OF_SHARED_NODE = 2;
+
+/** Plays everything. The result depends on the plan alone. */
+export async function runArena(
+  plan: ArenaPlan,
+  { player, onShare }: { readonly player: ContestPlayer; readonly onShare?: OnShare },
+): Promise<StageResult[]> {
+  const contests = firstContests(plan);
+  const withOracle = plan.laws.includes(ORACLE.law);
+  const oracleCost = withOracle
+    ? plan.stages.reduce((sum, stage) => sum + plan.seeds * costOf(stage, ORACLE), 0)
+    : 0;
+  const total = contests.reduce((sum, contest) => sum + costOfContest(plan, contest), oracleCost);
+  let done = 0;
+  const onPlayed = (contest: Contest): void => {
+    done += costOfContest(plan, contest) / contest.entries.length;
+    onShare?.(Math.min(1, done / total));
+  };
+  const played = collect(plan, { contests, outcomes: await player.play(contests, onPlayed) });
+  const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(played[stage] ?? []));
+  if (withOracle) {
+    const last = oracleContests(plan, { played, slos });
+    const outcomes = await player.play(last, onPlayed);
+    collect(plan, { contests: last, outcomes }).forEach((more, stage) => {
+      more.forEach((ofSeed, index) => played[stage]?.[index]?.push(...ofSeed));
+    });
+  }
+  return plan.stages.map((stage, index) =>
+    stageResult(plan, { stage, sloMs: slos[index] ?? 0, played: played[index] ?? [] })
+  );
+}
+
+function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[] {
+  const rivals = rivalEntries(laws);
+  const groups: Entry[][] = [];
+  for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
+    groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
+  }
+  const contests = stages.flatMap((stage, index) =>
+    Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
+      [[UNLIMITED, ...oursOn(stage, laws)], ...groups].map((entries) => ({
+        contest: { stage: index, seed, entries, keepSeries: keepSeries && seed === 1 },
+        cost: entries.reduce((sum, entry) => sum + costOf(stage, entry), 0),
+      }))
+    )
+  );
+  // The longest first, so that workers end at about the same time.
+  return contests.sort((a, b) => b.cost - a.cost).map(({ contest }) => contest);
+}
+
+/** Ours and what stands beside it; lending changes nothing of note on a node that is short. */
+function oursOn({ kind }: Stage, laws: readonly string[]): Entry[] {
+  if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS] : [];
+  const lent = kind === "trace" || kind === "bursts" ? [OURS_LENT] : [];
+  return [OURS, EQUAL_CORES, ...lent];
+}
+
+function oracleContests(
+  { stages, keepSeries }: ArenaPlan,
+  { played, slos }: { readonly played: readonly Played[][][]; readonly slos: readonly number[] },
+): Contest[] {
+  return stages.flatMap((_, stage) =>
+    (played[stage] ?? []).map((ofSeed, index): Contest => {
+      const ours = ofSeed.find((one) => isSameEntry(one, OURS));
+      return {
+        stage,
+        seed: index + 1,
+        entries: [ORACLE],
+        oracle: {
+          sloMs: slos[stage] ?? 0,
+          changesPerPodMinute: ours?.scores.changesPerPodMinute ?? 0,
+        },
+        keepSeries: keepSeries && index === 0,
+      };
+    })
+  );
+}
+
+/** By stage and seed. */
+function collect(
+  { stages, seeds }: ArenaPlan,
+  { contests, outcomes }: {
+    readonly contests: readonly Contest[];
+    readonly outcomes: readonly (readonly Played[])[];
+  },
+): Played[][][] {
+  const all = stages.map(() => Array.from({ length: seeds }, (): Played[] => []));
+  contests.forEach(({ stage, seed }, index) =>
+    all[stage]?.[seed - 1]?.push(...(outcomes[index] ?? []))
+  );
+  return all;
+}
+
+/** Whole ms: the median over the seeds of P99 without any limit, and a CFS period. */
+function sloOf(seeds: readonly (readonly Played[])[]): number {
+  const latencies = seeds.flatMap((played) =>
+    played.filter((one) => isSameEntry(one, UNLIMITED)).map(({ scores }) => scores.p99Ms)
+  );
+  return Math.round(quantile(latencies, 0.5) + SLO_ABOVE_UNLIMITED_MS);
+}
+
+function stageResult(
+  { laws, seeds }: ArenaPlan,
+  { stage, sloMs, played }: {
+    readonly stage: Stage;
+    readonly sloMs: number;
+    readonly played: readonly (readonly Played[])[];
+  },
+): StageResult {
+  const scoresOf = (entry: Entry) =>
+    played.flatMap((ofSeed) => ofSeed.filter((one) => isSameEntry(one, entry)))
+      .map(({ scores }) => scores);
+  const outcomes = [...rivalEntries(laws), OURS, EQUAL_CORES, ORACLE, UNLIMITED]
+    .filter((entry) => isYardstick(entry) || laws.includes(entry.law))
+    .flatMap((entry): LawOutcome[] => {
+      const runs = scoresOf(entry);
+      if (runs.length === 0) return [];
+      const outcome = lawOutcome(entry, { runs, sloMs });
+      const lent = isSameEntry(entry, OURS) ? scoresOf(OURS_LENT) : [];
+      if (lent.length === 0) return [outcome];
+      return [{ ...outcome, lent: figuresOf(lent, (values) => quantile(values, 0.5)) }];
+    });
+  const best = bestPerLaw(outcomes);
+  return {
+    kind: stage.kind,
+    name: stage.name,
+    ...(stage.kind === "trace" ? { format: stage.format } : {}),
+    ...(stage.kind === "trace" && stage.p95Cores !== undefined ? { p95Cores: stage.p95Cores } : {}),
+    minutes: stage.minutes,
+    seeds,
+    sloMs,
+    outcomes,
+    records: best.flatMap((entry) =>
+      (played[0] ?? []).find((one) => isSameEntry(one, entry))?.record ?? []
+    ),
+  };
+}
+
+function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): number {
+  const on = stages[stage];
+  return on === undefined ? 0 : entries.reduce((sum, entry) => sum + costOf(on, entry), 0);
+}
+
+function costOf({ kind, minutes }: Stage, { law }: Entry): number {
+  const perMinute = kind === "shared node" ? COST_OF_SHARED_NODE : 1;
+  const ofLaw = law === OURS.law ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
+  return minutes * perMinute * ofLaw;
+}

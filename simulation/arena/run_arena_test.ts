@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { EQUAL_CORES, isSameEntry, OURS } from "./entry.ts";
+import { playHere, playInWorkers } from "./play_contests.ts";
+import { type ArenaPlan, runArena } from "./run_arena.ts";
+import type { Stage } from "./stage.ts";
+
+/** A minute of half a CPU, which doubles, as a trace. */
+function tinyStage(name = "tiny"): Stage {
+  const values = Float64Array.from({ length: 60 }, (_, second) => second < 30 ? 0.5 : 1);
+  const trace = { name, unit: "cores", stepS: 1, values } as const;
+  return { kind: "trace", name, format: "cores", trace, minutes: 1 };
+}
+
+function plan(some: Partial<ArenaPlan> = {}): ArenaPlan {
+  return { stages: [tinyStage()], laws: ["mbcas"], seeds: 1, keepSeries: false, ...some };
+}
+
+async function here(tried: ArenaPlan) {
+  const player = playHere(tried.stages);
+  return await runArena(tried, { player });
+}
+
+Deno.test({
+  name: "runArena() gives a rival's settings an entry each, ours and the oracle one",
+  permissions: "none",
+  async fn() {
+    const [result] = await here(plan({ laws: ["static", "ours", "oracle"] }));
+    assert(result !== undefined);
+    const laws = result.outcomes.map(({ law }) => law);
+    assert.deepEqual(laws, [
+      ...["static", "static", "static", "static", "static"],
+      ...["ours", "static-equal", "oracle", "unlimited"],
+    ]);
+    const [ours, equal] = [OURS, EQUAL_CORES].map((entry) =>
+      result.outcomes.find((one) => isSameEntry(one, entry))
+    );
+    const cores = ours?.median.coresAllocated ?? 0;
+    assert.ok(cores > 0);
+    assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
+    assert.ok((ours?.lent?.coresAllocated ?? 0) > 0);
+  },
+});
+
+Deno.test({
+  name: "runArena() makes the SLO from P99 without any limit, unless it is given",
+  permissions: "none",
+  async fn() {
+    const [made] = await here(plan({ seeds: 3 }));
+    const unlimited = made?.outcomes.find(({ law }) => law === "unlimited")?.median.p99Ms ?? 0;
+    assert.equal(made?.sloMs, Math.round(unlimited + 100));
+    const [given] = await here(plan({ sloMs: 7 }));
+    assert.equal(given?.sloMs, 7);
+    assert.equal(given?.outcomes[0]?.sloHeld, false);
+  },
+});
+
+Deno.test({
+  name: "runArena() keeps the series of the first seed's best settings, if they are wanted",
+  permissions: "none",
+  async fn() {
+    const [result] = await here(plan({ laws: ["k8s-cpu"], seeds: 2, keepSeries: true }));
+    assert.deepEqual(result?.records.map(({ law, seed }) => ({ law, seed })), [
+      { law: "k8s-cpu", seed: 1 },
+      { law: "unlimited", seed: 1 },
+    ]);
+    assert.equal(result?.records[0]?.pods[0]?.limit.length, 60);
+    const [without] = await here(plan());
+    assert.deepEqual(without?.records, []);
+  },
+});
+
+Deno.test({
+  name: "runArena() tells how much is done, up to all of it",
+  permissions: "none",
+  async fn() {
+    const shares: number[] = [];
+    const tried = plan({ laws: ["mbcas", "ours", "oracle"], seeds: 2 });
+    await runArena(tried, {
+      player: playHere(tried.stages),
+      onShare: (share) => void shares.push(share),
+    });
+    assert.ok(shares.every((share, index) => share > (shares[index - 1] ?? 0)));
+    assert.ok(Math.abs((shares.at(-1) ?? 0) - 1) < 1e-9);
+  },
+});
+
+Deno.test("runArena() finds the same here, in one worker and in two", async () => {
+  const tried = plan({
+    stages: [tinyStage(), { kind: "shared node", name: "priorities", minutes: 1 }],
+    laws: ["mbcas", "ours", "oracle"],
+    keepSeries: true,
+  });
+  const expected = await here(tried);
+  assert.equal(expected.length, 2);
+  for (const count of [1, 2]) {
+    const player = playInWorkers(tried.stages, count);
+    try {
+      assert.deepEqual(await runArena(tried, { player }), expected);
+    } finally {
+      player.close();
+    }
+  }
+});
+
+Deno.test("playInWorkers() says what went wrong in a worker", async () => {
+  const player = playInWorkers([tinyStage()], 1);
+  const contest = {
+    stage: 0,
+    seed: 1,
+    entries: [{ law: "no such law", setting: "" }],
+    keepSeries: false,
+  };
+  try {
+    await assert.rejects(player.play([contest], () => {}), /Cannot play.*"no such law"/s);
+  } finally {
+    player.close();
+  }
+});

@@ -1,0 +1,130 @@
+/**
+ * Scenes of several pods on one node that is short, or made short by one of them.
+ *
+ * @module
+ */
+import { logNormal, seededRandom } from "../../shared/random.ts";
+import { GRID } from "../../shared/market/rounding.ts";
+import { expectedDemand } from "../expected_demand.ts";
+import { quantile } from "../quantile.ts";
+import type { Scene, ScenePod } from "../scene.ts";
+import type { Trace } from "../trace.ts";
+import { withBursts } from "../trace_shape.ts";
+import { createWorkload, type Workload } from "../workload.ts";
+import type { MadeSceneOptions } from "./arena_scene.ts";
+import { endlessWork } from "./endless_work.ts";
+
+/** CPUs of the node; the market shares nine tenths of it. */
+const CORES = 8;
+const CAPACITY_CORES = 7.2;
+/** Mean CPU time of a request, ms: longer than elsewhere, so that eight pods are played in time. */
+const COST_MS = 40;
+const THREADS = 8;
+/** People set limits as a multiple of requests; 2 is the most common one. */
+const LIMIT_FACTOR = 2;
+/** `spec.priority` that doubles a pod's weight. */
+const TWICE_AS_IMPORTANT = 4000;
+const SEED_STEP = 1_000_003;
+
+/** The scenes by name. */
+export const SHARED_NODE_SCENES = {
+  /** A steady load of 3.6 CPUs in three pods, and a neighbour that bursts from 1 to 8 CPUs. */
+  "noisy-neighbour": ({ seed, minutes }) =>
+    sharedNode({ seed, minutes }, [
+      ...steady(3, { cores: 1.2, request: 1000 }),
+      { name: "neighbour", load: { cores: 1, burst: 8 }, request: 1000 },
+    ]),
+  /** The same three, and a job of eight threads that never ends and requests little. */
+  batch: ({ seed, minutes }) =>
+    sharedNode({ seed, minutes }, [
+      ...steady(3, { cores: 1.2, request: 1000 }),
+      { name: "batch", load: "endless", request: 500, ownLimit: CORES * 1000 / 2 },
+    ]),
+  /** Eight pods, equal in all; each wants half as much again as an eighth of the capacity. */
+  "eight-equal": ({ seed, minutes }) =>
+    sharedNode({ seed, minutes }, steady(8, { cores: 1.5 * CAPACITY_CORES / 8, request: 400 })),
+  /** Eight pods of which four weigh twice as much; each wants half as much again as an eighth. */
+  priorities: ({ seed, minutes }) =>
+    sharedNode(
+      { seed, minutes },
+      steady(8, { cores: 1.5 * CAPACITY_CORES / 8, request: 400 }).map((pod, index) => ({
+        ...pod,
+        priority: index < 4 ? 0 : TWICE_AS_IMPORTANT,
+      })),
+    ),
+  /** Six pods of drawn sizes, whose mean demand is 1.3 times the capacity. */
+  "short-node": ({ seed, minutes }) => {
+    const random = seededRandom(seed);
+    const sizes = Array.from({ length: 6 }, () => logNormal(random, { mean: 1, variation: 0.6 }));
+    const scale = 1.3 * CAPACITY_CORES / sizes.reduce((sum, size) => sum + size, 0);
+    return sharedNode(
+      { seed, minutes },
+      sizes.map((size, index) => ({
+        name: `service-${index + 1}`,
+        load: { cores: size * scale },
+        request: Math.ceil(size * scale * 1000 / 2 / GRID) * GRID,
+      })),
+    );
+  },
+} as const satisfies Readonly<Record<string, (options: MadeSceneOptions) => Scene>>;
+
+/** Name of one of the scenes. */
+export type SharedNodeSceneName = keyof typeof SHARED_NODE_SCENES;
+
+/** A pod of such a scene. Millicores. */
+interface PodPlan {
+  readonly name: string;
+  /** CPUs between bursts, and during them where it has any; or a batch job. */
+  readonly load: "endless" | { readonly cores: number; readonly burst?: number };
+  readonly request: number;
+  /** @default {2 × request} */
+  readonly ownLimit?: number;
+  readonly priority?: number;
+}
+
+function steady(
+  count: number,
+  { cores, request }: { readonly cores: number; readonly request: number },
+): PodPlan[] {
+  return Array.from(
+    { length: count },
+    (_, index) => ({ name: `service-${index + 1}`, load: { cores }, request }),
+  );
+}
+
+function sharedNode({ seed, minutes }: MadeSceneOptions, plans: readonly PodPlan[]): Scene {
+  const pods = plans.map((plan, index): ScenePod => {
+    const { name, load, request, ownLimit = LIMIT_FACTOR * request, priority = 0 } = plan;
+    const workload = (): Workload =>
+      load === "endless"
+        ? endlessWork(THREADS)
+        : createWorkload(traceOf(load, { minutes, seed: seed * SEED_STEP + 100 + index }), {
+          random: seededRandom(seed * SEED_STEP + index),
+          costMs: COST_MS,
+          variation: 1,
+        });
+    return {
+      name,
+      uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
+      trace: load === "endless" ? "endless" : load.burst === undefined ? "constant" : "bursts",
+      request,
+      ownLimit,
+      priority,
+      threads: THREADS,
+      p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),
+      workload,
+    };
+  });
+  return { seed, minutes, cores: CORES, pods };
+}
+
+function traceOf(
+  { cores, burst }: { readonly cores: number; readonly burst?: number },
+  { minutes, seed }: MadeSceneOptions,
+): Trace {
+  const values = new Float64Array(minutes * 60).fill(cores);
+  const constant: Trace = { name: "constant", unit: "cores", stepS: 1, values };
+  return burst === undefined
+    ? constant
+    : withBursts(constant, { factor: burst / cores, random: seededRandom(seed) });
+}

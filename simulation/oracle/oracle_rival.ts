@@ -1,0 +1,94 @@
+/**
+ * The oracle: limits for all pods of a node by someone who knows every request beforehand.
+ *
+ * It is no law of the port in `rivals/rival.ts`, which looks at counters and wishes. Its limits are
+ * ready before the run; whoever plays it puts each into force at its moment, without a delay, since
+ * who knows the future asks early.
+ *
+ * @module
+ */
+import type { LimitRange } from "../../shared/market/rounding.ts";
+import type { ArrivalProcess } from "../node/request_server.ts";
+import { type LimitPlan, limitsOf, planLimits, type PlannedLimit } from "./plan_limits.ts";
+import { readRequestLog } from "./request_log.ts";
+import { offeredWork, shareShortNode } from "./short_node.ts";
+
+/** A pod that the oracle sees through. Bounds in millicores. */
+export interface OraclePod extends LimitRange {
+  readonly weight: number;
+  /** Requests worked on at once. */
+  readonly threads: number;
+  /** A stream of its own of the requests to come; it is used up. */
+  readonly arrivals: ArrivalProcess;
+  /** Where in the period its quota is refilled, ms. @default {0} */
+  readonly phaseMs?: number;
+}
+
+/** The run. */
+export interface OracleOptions {
+  readonly durationMs: number;
+  /** ms that a request may wait beyond its own work. */
+  readonly sloMs: number;
+  /** CPUs of the node. */
+  readonly cores: number;
+  /** What limits may share, millicores. */
+  readonly capacity: number;
+  /** Changes of a pod's limit per minute while the node is not short. @default {0.5} */
+  readonly changesPerMinute?: number;
+  /** Limits change at multiples of this, ms. @default {1000} */
+  readonly stepMs?: number;
+}
+
+/** What the oracle has to say. */
+export interface OracleLimits {
+  /** Of each pod, the limits and when they come into force; the first is at 0. */
+  readonly limits: readonly (readonly PlannedLimit[])[];
+  /** Each pod's plan on a node that is never short, with its bounds. */
+  readonly plans: readonly LimitPlan[];
+  /** Steps in which the node was short, so that the plans were replaced by the weighted optimum. */
+  readonly shortSteps: number;
+}
+
+/**
+ * Plans every pod by itself; where the plans exceed the capacity, the weighted optimum of each step
+ * takes their place, in which requests are late and limits change as often as the optimum does.
+ */
+export function oracleLimits(pods: readonly OraclePod[], options: OracleOptions): OracleLimits {
+  const { durationMs, sloMs, cores, capacity, changesPerMinute = 0.5, stepMs = 1000 } = options;
+  const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
+  const plans: LimitPlan[] = [];
+  const needy = pods.map(({ floor, ceiling, weight, threads, arrivals, phaseMs = 0 }) => {
+    const log = readRequestLog(arrivals, durationMs);
+    const plan = planLimits(log, {
+      sloMs,
+      threads,
+      floor,
+      ceiling,
+      cores,
+      maxChanges,
+      stepMs,
+      phaseMs,
+    });
+    plans.push(plan);
+    const offered = offeredWork(log, stepMs);
+    return {
+      floor,
+      ceiling,
+      weight,
+      offered,
+      need: perStep(plan.limits, { stepMs, steps: offered.length }),
+    };
+  });
+  const { limits, shortSteps } = shareShortNode(needy, capacity);
+  return { plans, shortSteps, limits: limits.map((values) => limitsOf(values, stepMs)) };
+}
+
+/** The limits as one value per step. */
+function perStep(
+  limits: readonly PlannedLimit[],
+  { stepMs, steps }: { readonly stepMs: number; readonly steps: number },
+): Float64Array {
+  const values = new Float64Array(steps);
+  for (const { atMs, limit } of limits) values.fill(limit, atMs / stepMs);
+  return values;
+}

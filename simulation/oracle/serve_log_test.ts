@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { seededRandom } from "../../shared/random.ts";
+import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
+import { createSimulatedNode } from "../node/simulated_node.ts";
+import { createWorkload } from "../workload.ts";
+import { periodGrid } from "./period_grid.ts";
+import { readRequestLog, type RequestLog } from "./request_log.ts";
+import { serveLog } from "./serve_log.ts";
+
+function logOf(
+  requests: readonly (readonly [at: number, cost: number])[],
+  durationMs: number,
+): RequestLog {
+  return {
+    atMs: Float64Array.from(requests, ([at]) => at),
+    costMs: Float64Array.from(requests, ([, cost]) => cost),
+    durationMs,
+  };
+}
+
+function served(
+  log: RequestLog,
+  { quota, threads = 4, cores = 4 }: { quota: number; threads?: number; cores?: number },
+): number[] {
+  const grid = periodGrid({ durationMs: log.durationMs, stepMs: 100, phaseMs: 0 });
+  const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
+  serveLog(log, { grid, threads, cores, quotaOf: () => quota }, { doneMs });
+  return [...doneMs].map((ms) => Math.round(ms * 1e6) / 1e6);
+}
+
+Deno.test({
+  name: "serveLog() lets a held request wait for the refills it needs",
+  permissions: "none",
+  fn() {
+    // 20 ms a period: 50 ms of work end after 10 ms of the third period.
+    assert.deepEqual(served(logOf([[0, 50]], 500), { quota: 20 }), [210]);
+  },
+});
+
+Deno.test({
+  name: "serveLog() queues beyond the threads and shares the cores among the busy",
+  permissions: "none",
+  fn() {
+    const four = logOf([[0, 40], [0, 40], [0, 40], [0, 40]], 500);
+    assert.deepEqual(served(four, { quota: 400, threads: 2 }), [40, 40, 80, 80]);
+    assert.deepEqual(served(four, { quota: 400, cores: 2 }), [80, 80, 80, 80]);
+  },
+});
+
+Deno.test({
+  name: "serveLog() says whether all was done in time, and what was used and held back",
+  permissions: "none",
+  fn() {
+    const log = logOf([[0, 50], [250, 10]], 400);
+    const grid = periodGrid({ durationMs: 400, stepMs: 100, phaseMs: 0 });
+    const usedMs = new Float64Array(4);
+    const heldBack = new Uint8Array(4);
+    const options = { grid, threads: 4, cores: 4, quotaOf: () => 20 };
+    assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, heldBack }), true);
+    assert.deepEqual([...usedMs], [20, 20, 20, 0]);
+    // The third period's quota is used to the last, but nobody needs more.
+    assert.deepEqual([...heldBack], [1, 1, 0, 0]);
+    const inTime = (first: number, untilMs?: number) =>
+      serveLog(log, { ...options, ...(untilMs === undefined ? {} : { untilMs }) }, {
+        stopAfterMs: Float64Array.of(first, Infinity),
+      });
+    assert.equal(inTime(210), true);
+    assert.equal(inTime(209), false);
+    // What is not done when time is up is late too, in service or in the queue.
+    assert.equal(inTime(150, 200), false);
+    assert.equal(inTime(250, 200), true);
+    const queue = logOf([[0, 50], [1, 50]], 400);
+    assert.equal(
+      serveLog(queue, { ...options, threads: 1, untilMs: 100 }, {
+        stopAfterMs: Float64Array.of(900, 60),
+      }),
+      false,
+    );
+  },
+});
+
+Deno.test({
+  name: "serveLog() ends with the last request where quotas change and periods have a phase",
+  permissions: "none",
+  fn() {
+    // Refills at 30, 130, ...: quotas 10, 5, 40 in [0, 30), [30, 130), [130, 230).
+    const grid = periodGrid({ durationMs: 300, stepMs: 100, phaseMs: 30 });
+    assert.deepEqual([...grid.startMs].slice(0, 3), [0, 30, 130]);
+    assert.deepEqual([...grid.stepOf], [0, 0, 1, 2]);
+    const doneMs = new Float64Array(1);
+    serveLog(logOf([[0, 40]], 300), {
+      grid,
+      threads: 1,
+      cores: 1,
+      quotaOf: (period) => [10, 5, 40, 40][period] ?? 0,
+    }, { doneMs });
+    assert.equal(Math.round((doneMs[0] ?? 0) * 1e6) / 1e6, 155);
+  },
+});
+
+Deno.test({
+  name: "serveLog() gives every request the latency that it has on the node",
+  permissions: "none",
+  fn: () =>
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 0, max: 9 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.array(fc.integer({ min: 5, max: 300 }), { minLength: 1, maxLength: 8 }),
+        (seed, phase, threads, levels) => {
+          const durationMs = 1000 * levels.length;
+          const phaseMs = 10 * phase;
+          const trace = { name: "t", unit: "cores" as const, stepS: 1 };
+          const workload = () =>
+            createWorkload({ ...trace, values: Float64Array.of(0.6, 2.5, 0.1) }, {
+              random: seededRandom(seed),
+              costMs: 12,
+            });
+          const log = readRequestLog(workload(), durationMs);
+          const grid = periodGrid({ durationMs, stepMs: 1000, phaseMs });
+          const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
+          serveLog(log, {
+            grid,
+            threads,
+            cores: 3,
+            quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
+          }, { doneMs });
+
+          const node = createSimulatedNode({ cores: 3, random: seededRandom(1) });
+          const container = { id: "c", request: 100, threads, workload: workload() };
+          const first = (levels[0] ?? 0) * 10;
+          node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
+          levels.forEach((level, step) => {
+            node.advance(step * 1000);
+            node.setContainerQuota("c", level * 10);
+            node.setPodQuota("p", level * 10);
+          });
+          node.advance(durationMs);
+
+          const mine = createLatencyHistogram();
+          doneMs.forEach((done, index) => {
+            if (done < durationMs) recordLatency(mine, done - (log.atMs[index] ?? 0));
+          });
+          const theirs = node.pod("p").latency;
+          let apart = 0;
+          theirs.counts.forEach((count, bucket) => {
+            apart += Math.abs(count - (mine.counts[bucket] ?? 0));
+          });
+          // Rounding may move one across a bucket's edge, and one across the end.
+          assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
+        },
+      ),
+      { numRuns: 40 },
+    ),
+});

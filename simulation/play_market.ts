@@ -1,0 +1,52 @@
+/**
+ * Plays a scene under the market: the real loops of agent and controller on a simulated cluster.
+ *
+ * @module
+ */
+import { createDecisionLog } from "./decision_log.ts";
+import { type MarketClusterOptions, startMarketCluster } from "./market_cluster.ts";
+import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
+import { recordScene } from "./record_scene.ts";
+import type { RunSeries } from "./run_series.ts";
+import { sceneContainerID } from "./running_pod.ts";
+import type { Scene } from "./scene.ts";
+
+/** How the market runs. */
+export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent"> {
+  readonly onProgress?: OnProgress;
+}
+
+/** The scene under the market; pods begin with the users' own limits. */
+export async function playMarket(
+  scene: Scene,
+  { agent, onProgress }: PlayMarketOptions = {},
+): Promise<RunSeries> {
+  const decisions = createDecisionLog();
+  const cluster = startMarketCluster(scene, {
+    ...(agent === undefined ? {} : { agent }),
+    observe: (round) => {
+      recorder.price(round.price);
+      decisions.note(round);
+    },
+  });
+  const { clock, node } = cluster;
+  const { recorder } = recordScene(scene, node);
+  const podOf = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod]));
+  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.ownLimit]));
+  const endMs = scene.minutes * 60_000;
+  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
+    await clock.runUntil(at);
+    node.advance(at);
+    recorder.sample();
+    for (const [id, pod] of podOf) {
+      const from = present.get(id) ?? pod.ownLimit;
+      const to = node.container(id).quota ?? from;
+      if (to === from) continue;
+      present.set(id, to);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
+    }
+    tellProgress(at, onProgress);
+  }
+  await cluster.stop();
+  return recorder.series();
+}

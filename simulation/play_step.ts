@@ -1,0 +1,18 @@
+/**
+ * The rhythm in which scenes are played and progress is told.
+ *
+ * @module
+ */
+
+/** Told from time to time how much of the run is done, in seconds of virtual time. */
+export type OnProgress = (doneS: number) => void;
+
+/** CFS periods are the resolution of a record, ms. */
+export const PLAY_STEP_MS = 100;
+/** How often progress is told, ms of virtual time. */
+const PROGRESS_MS = 10_000;
+
+/** Tells progress at `atMs` of virtual time, if it is time for it. */
+export function tellProgress(atMs: number, onProgress: OnProgress | undefined): void {
+  if (atMs % PROGRESS_MS === 0) onProgress?.(atMs / 1000);
+}

@@ -1,0 +1,56 @@
+/**
+ * All laws that ours is measured against, each with every setting that is tried.
+ *
+ * @module
+ */
+import { captain, THROTTLE_TARGETS } from "./captain.ts";
+import { hpa, UTILISATION_TARGETS } from "./hpa.ts";
+import { k8sCpu, k8sCpuFast, USAGE_TARGETS } from "./k8s_cpu.ts";
+import { koordinator } from "./koordinator.ts";
+import { mbcasSeed } from "./mbcas_seed.ts";
+import type { Rival } from "./rival.ts";
+import { LIMIT_FACTORS, limitOfP90, noLimit, requestTimes } from "./static_limit.ts";
+import { vpa } from "./vpa.ts";
+
+/** A budget beside the original's default of none, s: five minutes at three times the limit. */
+const BURST_BUDGET_S = 300;
+
+/** The sweep: law by law, setting by setting. */
+export function allRivals(): Rival[] {
+  return [
+    ...LIMIT_FACTORS.map(requestTimes),
+    limitOfP90(),
+    noLimit(),
+    ...UTILISATION_TARGETS.map((target) => hpa(target)),
+    ...USAGE_TARGETS.map(k8sCpu),
+    ...USAGE_TARGETS.map(k8sCpuFast),
+    ...THROTTLE_TARGETS.map((target) => captain(target)),
+    koordinator(),
+    koordinator({ budgetS: BURST_BUDGET_S }),
+    vpa(),
+    vpa({ limit: "target" }),
+    vpa({ act: "bounds" }),
+    vpa({ limit: "target", act: "bounds" }),
+    mbcasSeed(),
+  ];
+}
+
+/** Names of the laws, in the order of {@linkcode allRivals}. */
+export function rivalLaws(): string[] {
+  return [...new Set(allRivals().map(({ law }) => law))];
+}
+
+/**
+ * Every setting of the laws so named, in the order of {@linkcode allRivals}. Throws a RangeError that
+ * lists the names that no law has.
+ */
+export function rivalsNamed(names: Iterable<string>): Rival[] {
+  const wanted = new Set(names);
+  const known = rivalLaws();
+  const unknown = [...wanted].filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const list = unknown.map((name) => `"${name}"`).join(", ");
+    throw new RangeError(`Cannot choose rivals: no law is named ${list}, only ${known.join(", ")}`);
+  }
+  return allRivals().filter(({ law }) => wanted.has(law));
+}

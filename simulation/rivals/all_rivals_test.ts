@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { allRivals, rivalLaws, rivalsNamed } from "./all_rivals.ts";
+import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("allRivals() has every setting of every law, each under a name of its own", () => {
+  const counts = new Map<string, number>();
+  for (const { law } of allRivals()) counts.set(law, (counts.get(law) ?? 0) + 1);
+  assert.deepEqual([...counts], [
+    ["static", 5],
+    ["hpa", 4],
+    ["k8s-cpu", 4],
+    ["k8s-cpu-fast", 4],
+    ["captain", 9],
+    ["koordinator", 2],
+    ["vpa", 4],
+    ["mbcas", 1],
+  ]);
+  const names = allRivals().map(({ law, setting }) => `${law} ${setting}`);
+  assert.equal(new Set(names).size, names.length);
+});
+
+pure("allRivals() looks at multiples of 100 ms", () => {
+  for (const { lookMs } of allRivals()) assert.ok(lookMs > 0 && lookMs % 100 === 0);
+});
+
+pure("rivalsNamed() has all settings of the laws, in the order of the sweep", () => {
+  const laws = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ law }) => law);
+  assert.deepEqual(laws, ["koordinator", "koordinator", "mbcas"]);
+  assert.deepEqual(rivalsNamed([]), []);
+  assert.equal(rivalsNamed(rivalLaws()).length, allRivals().length);
+});
+
+pure("rivalsNamed() says which names it does not know, and which it does", () => {
+  assert.throws(() => rivalsNamed(["hpa", "keda", "captian"]), {
+    name: "RangeError",
+    message: 'Cannot choose rivals: no law is named "keda", "captian", only static, hpa, ' +
+      "k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas",
+  });
+});
+
+const POD_COUNT = 2;
+
+const anyPod: fc.Arbitrary<RivalPod> = fc
+  .record({
+    request: fc.integer({ min: 0, max: 2000 }),
+    more: fc.integer({ min: 10, max: 4000 }),
+    weight: fc.integer({ min: 1, max: 5000 }),
+    p90Demand: fc.integer({ min: 0, max: 8000 }),
+  })
+  .map(({ request, more, weight, p90Demand }) => ({
+    request,
+    ownLimit: request + more,
+    floor: Math.max(10, request),
+    ceiling: 4 * (request + more),
+    weight,
+    p90Demand,
+  }));
+
+/** What a pod did from one look to the next, in shares of what it could have done. */
+const anyShare = fc.oneof(
+  fc.constantFrom(0, 1),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+);
+const anyStep = fc.record({
+  used: anyShare,
+  heldBack: anyShare,
+  throttled: anyShare,
+  moved: anyShare,
+});
+type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
+const anySteps = fc.array(fc.tuple(anyStep, anyStep), { minLength: 1, maxLength: 60 });
+
+const NODE: RivalNode = { cpu: 8000, capacity: 7000 };
+
+type Wishes = readonly (number | undefined)[];
+
+/** All wishes of a run that meets these steps, cut by the bounds and in force at the next look. */
+function* play(
+  run: RivalRun,
+  { rival, pods, steps }: {
+    rival: Rival;
+    pods: readonly RivalPod[];
+    steps: readonly (readonly Step[])[];
+  },
+): Generator<Wishes> {
+  let readings = pods.map(({ ownLimit }): RivalReading => ({
+    usageMs: 0,
+    throttledMs: 0,
+    periods: 0,
+    throttledPeriods: 0,
+    limit: ownLimit,
+  }));
+  let wishes = run.look(0, readings);
+  yield wishes;
+  for (const [index, step] of steps.entries()) {
+    readings = readings.map((before, at) => {
+      const { floor, ceiling } = pods[at] as RivalPod;
+      const { used, heldBack, throttled, moved } = step[at] as Step;
+      const periods = Math.round(moved * rival.lookMs / 100);
+      const wanted = wishes[at] ?? before.limit;
+      return {
+        usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
+        throttledMs: before.throttledMs + heldBack * 8 * rival.lookMs,
+        periods: before.periods + periods,
+        throttledPeriods: before.throttledPeriods + Math.round(throttled * periods),
+        limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,
+      };
+    });
+    wishes = run.look((index + 1) * rival.lookMs, readings);
+    yield wishes;
+  }
+}
+
+const scenes = fc.record({
+  pods: fc.tuple(anyPod, anyPod),
+  steps: anySteps,
+  others: anySteps,
+});
+
+for (const rival of allRivals()) {
+  const name = `${rival.law} ${rival.setting}`.trim();
+
+  pure(`allRivals() wishes for finite limits of at least 0, or for none: ${name}`, () => {
+    fc.assert(
+      fc.property(scenes, ({ pods, steps }) => {
+        for (const wishes of play(rival.start(pods, NODE), { rival, pods, steps })) {
+          assert.equal(wishes.length, POD_COUNT);
+          for (const wish of wishes) {
+            assert.ok(wish === undefined || (Number.isFinite(wish) && wish >= 0), `${wish}`);
+          }
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  pure(`allRivals() wishes the same for the same readings, whoever runs beside: ${name}`, () => {
+    fc.assert(
+      fc.property(scenes, ({ pods, steps, others }) => {
+        const alone = [...play(rival.start(pods, NODE), { rival, pods, steps })];
+        const run = play(rival.start(pods, NODE), { rival, pods, steps });
+        const beside = play(rival.start(pods, NODE), { rival, pods, steps: others });
+        const together: Wishes[] = [];
+        for (const wishes of run) {
+          together.push(wishes);
+          beside.next();
+        }
+        assert.deepEqual(together, alone);
+      }),
+      { numRuns: 25 },
+    );
+  });
+}

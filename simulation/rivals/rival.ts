@@ -1,0 +1,65 @@
+/**
+ * The port of a control law that is tried beside ours: it looks at a node's pods from time to time
+ * and says which limits it wants.
+ *
+ * A law sees what cgroup files tell, nothing else, and wishes; whoever plays the scene keeps floors,
+ * ceilings and the 10 m grid, and puts the wish into force after the resize delay, the same for
+ * every law.
+ *
+ * @module
+ */
+
+/** Counters of one pod since the scene began. They only grow. */
+export interface RivalReading {
+  /** CPU time used, ms. */
+  readonly usageMs: number;
+  /** Thread time for which quotas held it back, ms. */
+  readonly throttledMs: number;
+  /** CFS periods in which it was runnable, and those of them in which a quota ran out. */
+  readonly periods: number;
+  readonly throttledPeriods: number;
+  /** The limit in force, millicores. */
+  readonly limit: number;
+}
+
+/** What a law knows of a pod from the start. Millicores; the weight has no unit. */
+export interface RivalPod {
+  readonly request: number;
+  /** The user's own limit; every scene begins with it. */
+  readonly ownLimit: number;
+  /** Bounds within which every law runs the pod. */
+  readonly floor: number;
+  readonly ceiling: number;
+  readonly weight: number;
+  /** 90th percentile over the whole run of what would be used in a second: only for a law that knows it. */
+  readonly p90Demand: number;
+}
+
+/** The node that the pods share. Millicores. */
+export interface RivalNode {
+  /** CPU of the node. */
+  readonly cpu: number;
+  /** What of it limits may share. */
+  readonly capacity: number;
+}
+
+/** A law at work on one node. */
+export interface RivalRun {
+  /**
+   * One look, at `atMs` of virtual time, with a reading per pod in the order of the start. Returns
+   * the limit wanted for each pod, millicores, or undefined to leave it. The first look is at 0.
+   */
+  look(atMs: number, readings: readonly RivalReading[]): readonly (number | undefined)[];
+}
+
+/** A law with one setting. */
+export interface Rival {
+  /** As in tables, for instance `captain`. */
+  readonly law: string;
+  /** The setting in words, for instance `target 0.1`; empty when there is only one. */
+  readonly setting: string;
+  /** Time between two looks, ms, a multiple of 100. */
+  readonly lookMs: number;
+  /** Begins anew: nothing is remembered from another run. */
+  start(pods: readonly RivalPod[], node: RivalNode): RivalRun;
+}
