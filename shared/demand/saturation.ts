@@ -35,7 +35,7 @@ const LEAST_PRESSURE = 1.2;
 const MEMORY_MS = 600_000;
 /** A trial was right when the need that it showed exceeds the quota before it by this factor. */
 const RIGHT = 1.2;
-/** Factor on patience after a trial that showed nothing. */
+/** Factor on patience after a trial that showed nothing; divisor after one that was right. */
 const LEARNT = 1.5;
 /** A trial that was not granted for this long is given up. */
 const UNHEARD_MS = 4000;
@@ -58,7 +58,7 @@ interface Trial {
  * which usage shows what is needed.
  *
  * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
- * is learnt: each trial that showed nothing makes it longer, one that was right makes it short again.
+ * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
  */
 export function createSaturation(options: SaturationOptions = {}): Saturation {
   const {
@@ -118,7 +118,9 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       else trial.unheardMs += intervalMs;
       if (trial.leftMs <= 0) {
         const showedMore = need > RIGHT * from;
-        patience = showedMore ? patienceMs : Math.min(mostPatienceMs, patience * LEARNT);
+        patience = showedMore
+          ? Math.max(patienceMs, patience / LEARNT)
+          : Math.min(mostPatienceMs, patience * LEARNT);
         trial = undefined;
       } else if (trial.unheardMs >= UNHEARD_MS) {
         trial = undefined;

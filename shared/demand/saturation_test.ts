@@ -149,7 +149,7 @@ pure(
   },
 );
 
-pure("createSaturation() is as quick as at first after a trial that was right", () => {
+pure("createSaturation() is quicker again after a trial that was right", () => {
   const saturation = createSaturation(OPTIONS);
   for (let time = 0; time < 4; time++) {
     untilTrial(saturation);
@@ -158,7 +158,14 @@ pure("createSaturation() is as quick as at first after a trial that was right", 
   untilTrial(saturation);
   // What it showed exceeds the quota of before by more than a fifth.
   playTrial(saturation, calm(600, 2000), 630);
-  assert.equal(untilTrial(saturation).readings, 3);
+  // From the 1000 ms at most to 1000 / 1.5.
+  assert.equal(untilTrial(saturation).readings, 7);
+  for (let time = 0; time < 4; time++) {
+    playTrial(saturation, calm(600, 2000), 630);
+    untilTrial(saturation);
+  }
+  playTrial(saturation, calm(600, 2000), 630);
+  assert.equal(untilTrial(saturation).readings, 3, "never quicker than at first");
 });
 
 pure("createSaturation() waits longer in proportion where work may", () => {

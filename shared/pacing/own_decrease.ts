@@ -8,8 +8,12 @@ import { type PacedContainer, type PaceMemory, restlessAt } from "./paced_contai
 
 /** A drop of half of the limit is always worth a decrease, unless hysteresis itself is larger. */
 const LARGE_DROP = 0.5;
-/** A fall takes this long to show whole, since usage is averaged: its beginning is no target. */
-const FALL_MS = 2500;
+/**
+ * Usage is averaged, so a fall shows whole only after a while: what the target was in this first share
+ * of the wait, and in these ms at least, is on the way and no target.
+ */
+const FALL_SHARE = 1 / 3;
+const LEAST_FALL_MS = 2500;
 /** A trial showed nothing when the target is back at the limit before it, or this little above. */
 const BACK_AT = 1.1;
 
@@ -34,8 +38,8 @@ export function lowerWait(
 
 /**
  * Follows a target that is clearly below the limit. Returns what to remember, and the limit to go
- * to once the target has stayed below for the whole wait: the highest target of that time, in one
- * step, so that a drop of any size settles in one change.
+ * to once the target has stayed below for the whole wait: the highest target of its last two
+ * thirds, in one step, so that a drop of any size settles in one change.
  */
 export function followLowerTarget(
   container: PacedContainer,
@@ -45,7 +49,7 @@ export function followLowerTarget(
   const { memory, target } = container;
   if (target >= highestLowerTarget(memory, now, options)) return { lower: undefined };
   const since = memory.lower?.since ?? now;
-  const isFalling = now - since < FALL_MS;
+  const isFalling = now - since < Math.max(LEAST_FALL_MS, FALL_SHARE * options.lowerWaitMs);
   const lower = {
     since,
     highest: isFalling ? target : Math.max(memory.lower?.highest ?? 0, target),

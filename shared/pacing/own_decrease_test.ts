@@ -26,7 +26,7 @@ function play(
   });
 }
 
-pure("followLowerTarget() lowers after 30 s, to the highest target of that time", () => {
+pure("followLowerTarget() lowers after 30 s, to the highest target since the fall was over", () => {
   const targets = Array.from({ length: 31 }, (_, second) => second === 12 ? 260 : 200);
   const limits = play(targets);
   assert.deepEqual(limits.slice(0, 30), Array(30).fill(undefined));
@@ -52,19 +52,20 @@ pure(
   () => {
     const targets = Array.from({ length: 31 }, (_, second) => [400, 300, 200][second] ?? 200);
     assert.equal(play(targets)[30], 200);
-    assert.equal(play(targets.with(3, 250))[30], 250, "after two and a half seconds all count");
+    assert.equal(play(targets.with(8, 250))[30], 200);
+    assert.equal(play(targets.with(10, 250))[30], 250, "after a third of the wait all count");
   },
 );
 
 pure(
   "followLowerTarget() asks more of a drop after many changes, but a half is always enough",
   () => {
-    // Two changes of late: 0.1 × 2² = 0.4 of the limit. They fade with 300 s.
+    // Two changes of late: 0.1 × 2² = 0.4 of the limit. They fade with 300 s, in whole changes.
     const restless = { changedAt: 0, restless: 2 };
     assert.equal(play(Array(60).fill(290), restless).findIndex(Number), 30);
     assert.equal(play(Array(60).fill(350), restless).findIndex(Number), -1);
-    // 0.1 × 2^x = 0.3 at x = 1.585 = 2 e^(−t / 300), so from 70 s on.
-    assert.equal(play(Array(200).fill(350), restless).findIndex(Number), 70 + 30);
+    // 1.5 = 2 e^(−t / 300) at t = 86.3 s: then it is one change, 0.1 × 2 of the limit.
+    assert.equal(play(Array(200).fill(350), restless).findIndex(Number), 87 + 30);
     assert.equal(play(Array(60).fill(249), { changedAt: 0, restless: 50 }).findIndex(Number), 30);
   },
 );
@@ -81,8 +82,9 @@ pure(
     const after = (restless: number, now = 0) =>
       Math.round(highestLowerTarget({ limit: 1000, changedAt: 0, restless }, now, SAMPLE_PACE));
     assert.deepEqual([0, 1, 2, 3].map((changes) => after(changes)), [900, 800, 600, 500]);
-    // Half of the changes are forgotten: 1000 × (1 − 0.1 × √2).
-    assert.equal(after(1, RESTLESS_MS * Math.LN2), 859);
+    // Of four changes two are left after a half-life; less than half of one is none.
+    assert.equal(after(4, RESTLESS_MS * Math.LN2), 600);
+    assert.equal(after(1, RESTLESS_MS * Math.LN2 + 1), 900);
   },
 );
 

@@ -67,11 +67,19 @@ export const RECENT_MS = 2000;
 export const RESTLESS_MS = 300_000;
 
 /** Changes of the limit of late, other than trials: 2.5 for one every two minutes. */
-export function restlessAt(
+function changesOfLate(
   { restless, changedAt }: Pick<PaceMemory, "restless" | "changedAt">,
   now: number,
 ): number {
   return restless === 0 ? 0 : restless * Math.exp(-(now - changedAt) / RESTLESS_MS);
+}
+
+/** Changes of late as whole ones: what fades for ever would change limits for ever. */
+export function restlessAt(
+  memory: Pick<PaceMemory, "restless" | "changedAt">,
+  now: number,
+): number {
+  return Math.round(changesOfLate(memory, now));
 }
 
 /** The memory of a container that begins with this limit. */
@@ -105,7 +113,7 @@ export function afterChange(
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
     changedAt: now,
-    restless: restlessAt(memory, now) + (trialFrom === undefined ? 1 : 0),
+    restless: changesOfLate(memory, now) + (trialFrom === undefined ? 1 : 0),
     trialFrom,
   };
 }

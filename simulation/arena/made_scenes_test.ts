@@ -51,6 +51,25 @@ Deno.test({
 });
 
 Deno.test({
+  name: "stepScene() has steady work: requests of one size, evenly spaced",
+  permissions: "none",
+  fn() {
+    const { scene, steps = [] } = stepScene({ seed: 3, minutes: 10 });
+    const workload = scene.pods[0]?.workload();
+    assert.ok(workload !== undefined);
+    let [before, level] = [0, 0.5];
+    for (let count = 0; count < 40_000; count++, workload.next()) {
+      assert.equal(workload.nextCost, 8);
+      const step = steps.find(({ atS }) => before < atS * 1000 && workload.nextAt >= atS * 1000);
+      level = step?.to ?? level;
+      const spacing = workload.nextAt - before;
+      if (step === undefined && count > 0) assert.ok(Math.abs(spacing - 8 / level) < 1e-6);
+      before = workload.nextAt;
+    }
+  },
+});
+
+Deno.test({
   name: "SHARED_NODE_SCENES are short where they say so, and within capacity at the start",
   permissions: "none",
   fn() {

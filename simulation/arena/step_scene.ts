@@ -1,6 +1,10 @@
 /**
- * The scene that convergence is measured in: a load that changes its level for good, by factors of 4,
- * 0.5, 2 and 0.25.
+ * The scene that convergence is measured in: steady work that changes its level for good, by factors
+ * of 4, 0.5, 2 and 0.25.
+ *
+ * Requests come evenly and cost the same, so that what still moves between two steps is the law: under
+ * random arrivals a limit that is any lean runs out by chance, and following that is no failure to
+ * converge.
  *
  * @module
  */
@@ -17,6 +21,8 @@ const STEP_S = 0.1;
 const LATEST_S = 10;
 /** Apart from the seeds of arrivals. */
 const SEED_STEP = 37;
+/** CPU time of each request, ms. */
+const COST_MS = 8;
 
 /** One service. Raises are scored as bursts too: reaction, and time to drain the queue. */
 export function stepScene({ seed, minutes }: MadeSceneOptions): ArenaScene {
@@ -28,11 +34,20 @@ export function stepScene({ seed, minutes }: MadeSceneOptions): ArenaScene {
     )
   );
   const values = new Float64Array(entries);
-  starts.forEach((start, index) => values.fill(LEVELS[index] ?? 0, start));
-  const trace: Trace = { name: "steps", unit: "cores", stepS: STEP_S, values };
-  const steps = levelChanges(values, STEP_S);
+  const arrivals: number[] = [];
+  starts.forEach((start, index) => {
+    const level = LEVELS[index] ?? 0;
+    values.fill(level * 1000 / COST_MS, start);
+    const end = starts[index + 1] ?? entries;
+    const spacing = COST_MS / level;
+    for (let at = start * STEP_S * 1000; at < end * STEP_S * 1000; at += spacing) arrivals.push(at);
+  });
+  const arrivalsMs = Float64Array.from(arrivals);
+  const trace: Trace = { name: "steps", unit: "rps", stepS: STEP_S, values, arrivalsMs };
+  const scene = traceScene(trace, { seed, costMs: COST_MS, variation: 0 });
+  const steps = levelChanges(values.map((perS) => perS * COST_MS / 1000), STEP_S);
   return {
-    scene: traceScene(trace, { seed }),
+    scene,
     steps,
     bursts: steps.filter(({ from, to }) => to > from),
   };

@@ -23,6 +23,8 @@ export interface TraceSceneOptions {
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. @default {8} */
   readonly costMs?: number;
+  /** Its standard deviation / mean (log-normal). @default {1} */
+  readonly variation?: number;
   /** The user's own CPU request, millicores. Default: half of the mean demand. */
   readonly request?: number;
   /** The user's own CPU limit, millicores, not below the request. Default: four times the request. */
@@ -49,7 +51,7 @@ const SEED_STEP = 1_000_003;
 
 /** The scene. Throws a RangeError for a trace without load, and for a limit below the request. */
 export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
-  const { seed, p95Cores, costMs = COST_MS } = options;
+  const { seed, p95Cores, costMs = COST_MS, variation = 1 } = options;
   const whole = Math.floor(trace.values.length * trace.stepS / 60);
   const minutes = Math.min(options.minutes ?? whole, whole);
   if (minutes < 1) {
@@ -60,7 +62,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
     createWorkload(trace, {
       random: seededRandom(seed * SEED_STEP),
       costMs,
-      variation: 1,
+      variation,
       ...scale,
     });
   const demand = expectedDemand(workload(), minutes * 60);
