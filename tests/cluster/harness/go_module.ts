@@ -28,8 +28,14 @@ import (
 func main() { coremain.Run() }
 `;
 
+/** What is built: a binary of the cluster, or another program that is published as a Go module. */
+export interface BuildableBinary
+  extends Pick<Binary, "package" | "module" | "version" | "buildSeconds"> {
+  readonly name: string;
+}
+
 /** The module that requires what a binary is built from. `goMod`: the required module's own. */
-export function goModule(binary: Binary, goMod: string): GoModule {
+export function goModule(binary: BuildableBinary, goMod: string): GoModule {
   const replaced = stagingModules(goMod);
   const lines = [
     `module coallocator.invalid/${binary.module.split("/").at(-1)}`,
@@ -60,7 +66,7 @@ function stagingVersion(version: string): string {
 }
 
 /** Without the version in it, a server says that it is v0.0.0, and clients believe it. */
-function linkerFlags({ module, version }: Binary): string {
+function linkerFlags({ module, version }: BuildableBinary): string {
   if (module !== "k8s.io/kubernetes") return "-s -w";
   const [major, minor] = version.slice(1).split(".");
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor };

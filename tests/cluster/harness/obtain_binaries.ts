@@ -12,12 +12,11 @@ import {
   cacheFolder,
   releaseAddress,
 } from "./binary.ts";
+import { buildBinary } from "./build_binary.ts";
 import { download, publishedSum } from "./download.ts";
 import { lockFile } from "./file_lock.ts";
-import { goModule } from "./go_module.ts";
 import { type Progress, withProgress } from "./progress.ts";
-import { putInPlace } from "./put_in_place.ts";
-import { findProgram, isExecutable, run } from "./shell.ts";
+import { isExecutable } from "./shell.ts";
 
 /** What is needed to obtain them. */
 export interface ObtainOptions {
@@ -48,7 +47,7 @@ export async function obtainBinaries(
     const target = `${cacheFolder(options.folders)}/${binary.folder}/${binary.name}`;
     await Deno.mkdir(target.slice(0, target.lastIndexOf("/")), { recursive: true });
     if (released && binary.released) released = await downloaded(binary, target, options);
-    if (!await isExecutable(target)) await build(binary, target, options);
+    if (!await isExecutable(target)) await buildBinary(binary, { target, ...options });
     paths.set(binary.name, target);
   }
   return paths;
@@ -91,50 +90,6 @@ async function downloaded(
     progress.say(`dl.k8s.io does not give ${name} (${oneLine(error)}); building instead`);
     return false;
   }
-}
-
-/** Builds with little priority: whatever else the machine does goes first. */
-async function build(
-  binary: Binary,
-  target: string,
-  { folders, path, progress }: ObtainOptions,
-): Promise<void> {
-  if (await findProgram("go", path) === undefined) {
-    throw new Error(
-      `Cannot obtain ${binary.name} ${binary.version}: it is at none of ${
-        binaryPaths(binary, folders).join(", ")
-      }, dl.k8s.io does not give it, and there is no go to build it with; install Go or set ` +
-        "KUBEBUILDER_ASSETS to a folder that has it",
-    );
-  }
-  const about = `building ${binary.name} ${binary.version}, about ${binary.buildSeconds} s`;
-  await withProgress(progress, about, async () => {
-    const directory = `${cacheFolder(folders)}/build/${binary.module.replaceAll("/", "_")}`;
-    await Deno.mkdir(directory, { recursive: true });
-    const env = { PATH: path, GOFLAGS: "-mod=mod", CGO_ENABLED: "0", GOWORK: "off" };
-    const go = (...args: string[]): Promise<string> =>
-      run(["nice", "-n", "15", "go", ...args], { directory, env });
-    const answer: unknown = JSON.parse(
-      await go("mod", "download", "-json", `${binary.module}@${binary.version}`),
-    );
-    const { files, linkerFlags } = goModule(binary, await Deno.readTextFile(goModOf(answer)));
-    for (const [name, text] of Object.entries(files)) {
-      await Deno.writeTextFile(`${directory}/${name}`, text);
-    }
-    // Tools of one module are built from one go.mod each; tidying is quick once all is downloaded.
-    await go("mod", "tidy");
-    await putInPlace(
-      target,
-      (file) => go("build", "-trimpath", "-ldflags", linkerFlags, "-o", file, binary.package),
-    );
-  });
-}
-
-function goModOf(answer: unknown): string {
-  if (typeof answer === "object" && answer !== null && "GoMod" in answer) {
-    if (typeof answer.GoMod === "string") return answer.GoMod;
-  }
-  throw new TypeError(`Cannot read the answer of go mod download: ${JSON.stringify(answer)}`);
 }
 
 function oneLine(error: unknown): string {

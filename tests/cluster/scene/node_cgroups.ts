@@ -79,27 +79,44 @@ const SAME_PAUSES = 0.05;
  * where each counts its own.
  */
 export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAccount {
-  const counters = (directory: string): Map<string, number> =>
-    new Map(
-      Deno.readTextFileSync(`${directory}/cpu.stat`).trim().split("\n").map((line) => {
-        const [key = "", value = "0"] = line.split(" ");
-        return [key, Number(value)];
-      }),
-    );
-  const throttled = (directory: string): number => {
-    const stat = counters(directory);
-    return version === 1
-      ? (stat.get("throttled_time") ?? 0) / 1e6
-      : (stat.get("throttled_usec") ?? 0) / 1e3;
+  const outside = levelCounters(pod, version);
+  const inside = [...containers.values()].reduce(
+    (sum, directory) => sum + levelCounters(directory, version).throttledMs,
+    0,
+  );
+  const larger = Math.max(outside.throttledMs, inside);
+  const same = Math.abs(outside.throttledMs - inside) <= SAME_PAUSES * larger;
+  return {
+    throttledMs: same ? larger : outside.throttledMs + inside,
+    usageMs: outside.usageMs,
   };
-  const usageMs = version === 1
-    ? Number(Deno.readTextFileSync(`${pod.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
-    : (counters(pod).get("usage_usec") ?? 0) / 1e3;
-  const inside = [...containers.values()].reduce((sum, directory) => sum + throttled(directory), 0);
-  const outside = throttled(pod);
-  const larger = Math.max(outside, inside);
-  const same = Math.abs(outside - inside) <= SAME_PAUSES * larger;
-  return { throttledMs: same ? larger : outside + inside, usageMs };
+}
+
+/** The counters of one cgroup since its start; times in ms. */
+export interface LevelCounters {
+  readonly usageMs: number;
+  readonly throttledMs: number;
+  readonly periods: number;
+  readonly throttledPeriods: number;
+}
+
+/** Reads the counters of one level. */
+export function levelCounters(directory: string, version: 1 | 2): LevelCounters {
+  const stat = new Map(
+    read(`${directory}/cpu.stat`).split("\n").map((line) => {
+      const [key = "", value = "0"] = line.split(" ");
+      return [key, Number(value)];
+    }),
+  );
+  const ms = (key: string, perMs: number): number => (stat.get(key) ?? 0) / perMs;
+  return {
+    usageMs: version === 1
+      ? Number(read(`${directory.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
+      : ms("usage_usec", 1e3),
+    throttledMs: version === 1 ? ms("throttled_time", 1e6) : ms("throttled_usec", 1e3),
+    periods: stat.get("nr_periods") ?? 0,
+    throttledPeriods: stat.get("nr_throttled") ?? 0,
+  };
 }
 
 /** Millicores of a cgroup's quota; undefined without one. */

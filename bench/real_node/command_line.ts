@@ -1,0 +1,65 @@
+/**
+ * The command line of the comparison on a real node.
+ *
+ * @module
+ */
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { collectedOutput } from "../../shared/config/collected_output.ts";
+import { wholeNumber } from "../whole_number.ts";
+import { type LawName, LAWS } from "./laws.ts";
+
+/** What to play and how to tell of it. */
+export interface RealNodeBench {
+  readonly json: boolean;
+  readonly minutes: number;
+  readonly seed: number;
+  /** What all pods together use in the mean, millicores. */
+  readonly load: number;
+  readonly laws: readonly LawName[];
+  /** Folder of the results, one file a law. */
+  readonly results: string;
+  /** Play nothing: tell of the results that are there. */
+  readonly report: boolean;
+}
+
+/** A text to print and the exit code. */
+export interface Answer {
+  readonly exitCode: 0 | 2;
+  readonly text: string;
+}
+
+/** Parses the arguments without the program's name. Never throws for what a user may type. */
+export function parseCommandLine(args: readonly string[]): RealNodeBench | Answer {
+  let text = "";
+  const program = new Command("bench:real-node")
+    .description(
+      "Static limits, the market, HPA and VPA on a real node, one after another with the same " +
+        "requests, and the node model beside them. Needs root on the node of the harness.",
+    )
+    .option("--json", "print JSON instead of a table", false)
+    .option("--minutes <n>", "length of each law's run", wholeNumber, 15)
+    .option("--seed <n>", "seed of sizes, bursts and requests", wholeNumber, 1)
+    .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 560)
+    .option("--laws <a,b>", `of ${LAWS.join(", ")}`, lawNames, [...LAWS])
+    .option("--results <folder>", "where results are kept, a file each", "build/real-node")
+    .option("--report", "play nothing, tell of the results that are there", false)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
+  try {
+    return program.parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts<
+      RealNodeBench & { laws: LawName[] }
+    >();
+  } catch (error) {
+    if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
+    throw error;
+  }
+}
+
+function lawNames(text: string): LawName[] {
+  return text.split(",").map((word) => {
+    const law = LAWS.find((name) => name === word.trim());
+    if (law !== undefined) return law;
+    throw new InvalidArgumentError(`Expected names of ${LAWS.join(", ")}.`);
+  });
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { type ComparedLaw, comparisonTable, deviation } from "./comparison.ts";
+import type { Figures } from "./figures.ts";
+
+const FIGURES: Figures = {
+  reactionMsMedian: 500,
+  reactionMsP95: 900,
+  bursts: 34,
+  burstsMet: 4,
+  burstsMissed: 2,
+  throttledMsPerS: 100,
+  changesPerPodMinute: 1.5,
+  p50Ms: 8,
+  p99Ms: 400,
+  completed: 60_000,
+  coresAllocated: 1.5,
+  coresUsed: 0.56,
+};
+
+const ACCOUNTS = { podLevel: 60, containerLevel: 45.5, standing: 130 };
+
+Deno.test("deviation() is a share of the real figure, and absent where one is", () => {
+  const law: ComparedLaw = {
+    law: "ours",
+    real: FIGURES,
+    model: { ...FIGURES, throttledMsPerS: 85 },
+    othersCores: 0.3,
+    accounts: ACCOUNTS,
+  };
+  assert.ok(Math.abs((deviation(law, "throttledMsPerS") ?? NaN) + 0.15) < 1e-12);
+  assert.equal(deviation(law, "reactionMsMedian"), 0);
+  assert.equal(
+    deviation(
+      { law: "hpa", real: FIGURES, othersCores: 0.3, accounts: ACCOUNTS },
+      "throttledMsPerS",
+    ),
+    undefined,
+  );
+  const { reactionMsMedian: _, ...without } = FIGURES;
+  assert.equal(deviation({ ...law, real: without }, "reactionMsMedian"), undefined);
+  const none = { ...FIGURES, throttledMsPerS: 0 };
+  assert.equal(deviation({ ...law, real: none, model: none }, "throttledMsPerS"), 0);
+  assert.equal(deviation({ ...law, real: none }, "throttledMsPerS"), Infinity);
+});
+
+Deno.test("comparisonTable() has the model below the real figures, then how far it is off and who was disturbed", () => {
+  const model = { ...FIGURES, throttledMsPerS: 70 };
+  const lines = comparisonTable([
+    { law: "static", real: FIGURES, model, othersCores: 0.3, accounts: ACCOUNTS },
+    { law: "hpa", real: FIGURES, othersCores: 1.25, accounts: ACCOUNTS },
+  ]).split("\n");
+  assert.match(lines[1] ?? "", /^static +real +500 +900 +4\/2\/34 +100\.0 +1\.50 +8 +400 +1\.50/);
+  assert.match(lines[2] ?? "", /^ +model +500 +900 +4\/2\/34 +70\.0/);
+  assert.match(lines[3] ?? "", /^hpa +real/);
+  assert.equal(
+    lines[5],
+    "static: the kernel counts 60.0 ms/s at the pods' level and 45.5 at the containers'; threads " +
+      "with work stood still for 130.0, waiting for a CPU included",
+  );
+  assert.deepEqual(lines.slice(8), [
+    "static: the model's throttled time is off by -30 %, outside 20 %",
+    "static: the model's median reaction is off by +0 %, within 20 %",
+    "hpa: other programs used 1.25 CPUs: play it again on a quiet machine",
+  ]);
+});

@@ -1,0 +1,150 @@
+/**
+ * Watches the services of a scene on the real node, tenth of a second by tenth, and writes down what
+ * the node model's recorder writes down: the same figures are then made of both.
+ *
+ * @module
+ */
+import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { parsePod } from "../../adapters/kube/pods.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Scene } from "../../simulation/scene.ts";
+import { pause } from "../../tests/cluster/scene/until.ts";
+import { SERVICE_LABEL } from "./service_objects.ts";
+import { createServiceSeats, type Growth, type ServiceSeats } from "./service_seats.ts";
+
+/** What was seen of one service; one entry per tenth of a second. */
+export interface ObservedService {
+  /** Millicores in force at the end of the step, over all replicas. */
+  readonly limit: Float32Array;
+  /** Means over the step: millicores used, ms held back per s. */
+  readonly usage: Float32Array;
+  readonly throttled: Float32Array;
+  /** Totals, ms. */
+  readonly total: Growth;
+  /** Most replicas at a time. */
+  readonly mostReplicas: number;
+}
+
+/** Where and when to watch. */
+export interface ObserveOptions {
+  readonly connection: KubeConnection;
+  readonly namespace: string;
+  /** When the run begins, ms of the wall clock; now or later. */
+  readonly startMs: number;
+  /** Told every half minute how far it is. */
+  readonly onProgress?: (doneS: number) => void;
+}
+
+/** Entries of the record, and how often counters are read and pods are listed, ms. */
+export const STEP_MS = 100;
+const COUNT_EVERY = 10;
+const LIST_MS = 500;
+const PROGRESS_EVERY = 300;
+
+/** Watches until the scene is over; services in the order of its pods. */
+export async function observe(
+  { pods, minutes, cores }: Scene,
+  { connection, namespace, startMs, onProgress }: ObserveOptions,
+): Promise<ObservedService[]> {
+  const steps = Math.round(minutes * 60_000 / STEP_MS);
+  const now = (): number => performance.now();
+  const tracks = pods.map(({ name, ownLimit }) =>
+    createTrack(createServiceSeats({ cores, now }), { name, ownLimit, steps })
+  );
+  const look = async (): Promise<void> => {
+    const found = await podsIn(connection, namespace);
+    for (const { name, seats } of tracks) {
+      seats.join(found.filter(({ metadata }) => metadata.labels[SERVICE_LABEL] === name));
+    }
+  };
+  await look();
+  const missing = tracks.find(({ seats }) => seats.count() === 0);
+  if (missing !== undefined) throw new Error(`Cannot observe ${missing.name}: it does not run`);
+  const over = new AbortController();
+  const looking = lookAgain(look, over.signal);
+  try {
+    const offset = startMs - Date.now() + now();
+    await pause(Math.max(0, offset - now()));
+    for (const track of tracks) track.seats.grow();
+    for (let step = 0; step < steps; step++) {
+      await pause(Math.max(0, offset + (step + 1) * STEP_MS - now()));
+      for (const track of tracks) note(track, step);
+      if ((step + 1) % PROGRESS_EVERY === 0) onProgress?.((step + 1) * STEP_MS / 1000);
+    }
+  } finally {
+    over.abort();
+    await looking;
+  }
+  return tracks.map(({ limit, usage, throttled, total, mostReplicas }) => ({
+    limit,
+    usage,
+    throttled,
+    total,
+    mostReplicas,
+  }));
+}
+
+interface Track {
+  readonly name: string;
+  readonly seats: ServiceSeats;
+  readonly limit: Float32Array;
+  readonly usage: Float32Array;
+  readonly throttled: Float32Array;
+  total: Growth;
+  mostReplicas: number;
+  lastLimit: number;
+}
+
+function createTrack(
+  seats: ServiceSeats,
+  { name, ownLimit, steps }: {
+    readonly name: string;
+    readonly ownLimit: number;
+    readonly steps: number;
+  },
+): Track {
+  return {
+    name,
+    seats,
+    limit: new Float32Array(steps),
+    usage: new Float32Array(steps),
+    throttled: new Float32Array(steps),
+    total: { usageMs: 0, throttledMs: 0, podLevelMs: 0, containerLevelMs: 0 },
+    mostReplicas: 0,
+    lastLimit: ownLimit,
+  };
+}
+
+function note(track: Track, step: number): void {
+  const { seats, limit, usage, throttled } = track;
+  track.lastLimit = seats.limit() ?? track.lastLimit;
+  limit[step] = track.lastLimit;
+  track.mostReplicas = Math.max(track.mostReplicas, seats.count());
+  if ((step + 1) % COUNT_EVERY !== 0) return;
+  const growth = seats.grow();
+  const { total } = track;
+  track.total = {
+    usageMs: total.usageMs + growth.usageMs,
+    throttledMs: total.throttledMs + growth.throttledMs,
+    podLevelMs: total.podLevelMs + growth.podLevelMs,
+    containerLevelMs: total.containerLevelMs + growth.containerLevelMs,
+  };
+  const perSecond = 1000 / (COUNT_EVERY * STEP_MS);
+  usage.fill(growth.usageMs * perSecond, step + 1 - COUNT_EVERY, step + 1);
+  throttled.fill(growth.throttledMs * perSecond, step + 1 - COUNT_EVERY, step + 1);
+}
+
+async function lookAgain(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(LIST_MS);
+    // One that fails is made good by the next.
+    if (!signal.aborted) await look().catch(() => {});
+  }
+}
+
+async function podsIn(connection: KubeConnection, namespace: string): Promise<Pod[]> {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const answer = objectOf(await connection.request({ path }));
+  return listOf(answer["items"]).map(parsePod);
+}

@@ -1,0 +1,142 @@
+/**
+ * One law on the real node, from the first object to the last figure.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
+import { objectOf } from "../../adapters/kube/json_fields.ts";
+import { createLatencyHistogram, recordLatency } from "../../simulation/node/latency_histogram.ts";
+import { readRequestLog } from "../../simulation/oracle/request_log.ts";
+import type { LimitChangeRecord } from "../../simulation/run_record.ts";
+import type { PodSeries, RunSeries } from "../../simulation/run_series.ts";
+import type { ScenePod } from "../../simulation/scene.ts";
+import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
+import { until } from "../../tests/cluster/scene/until.ts";
+import { type LawName, type LawStage, namespaceAnnotations, putUpLaw } from "./laws.ts";
+import { measureMachine } from "./machine_use.ts";
+import { observe, type ObservedService, STEP_MS } from "./observe.ts";
+import { decodeRequests, encodeRequests, type ServedRequests, writeStart } from "./request_file.ts";
+import { priorityClass, serviceDeployment } from "./service_objects.ts";
+
+/** What a run needs. */
+export interface RealRunOptions extends Omit<LawStage, "namespace" | "connection"> {
+  readonly connection: OpenKubeConnection;
+  /** The scene's pods as the model sees them: bounds, and demand over time. */
+  readonly known: readonly PodSeries[];
+  readonly onProgress: (doneS: number) => void;
+}
+
+/** What a run leaves. */
+export interface RealRun {
+  readonly series: RunSeries;
+  /** In the order of the pods. */
+  readonly services: readonly ObservedService[];
+  readonly served: readonly ServedRequests[];
+  /** CPUs of the machine that were busy, in the mean. */
+  readonly busyCores: number;
+}
+
+/** From the last service's start to the first request: the law has seen the pods by then. */
+const SETTLE_MS = 3000;
+
+/** Plays the scene under a law. */
+export async function realRun(law: LawName, options: RealRunOptions): Promise<RealRun> {
+  const { scene, connection, known, onProgress } = options;
+  const folder = await Deno.makeTempDir({ prefix: "real-node-" });
+  try {
+    for (const { name, workload } of scene.pods) {
+      const log = readRequestLog(workload(), scene.minutes * 60_000);
+      await Deno.writeFile(fileOf(folder, name), encodeRequests(log));
+    }
+    await using namespace = await scratchNamespace(connection, {
+      annotations: namespaceAnnotations(law),
+    });
+    await startServices(scene.pods, { connection, namespace: namespace.name, folder });
+    await using _law = await putUpLaw(law, { ...options, namespace: namespace.name });
+    const startMs = Date.now() + SETTLE_MS;
+    for (const { name } of scene.pods) await writeStart(fileOf(folder, name), startMs);
+    const place = { connection, namespace: namespace.name };
+    const busyCores = measureMachine();
+    const services = await observe(scene, { ...place, startMs, onProgress });
+    const busy = busyCores();
+    const served = await Promise.all(
+      scene.pods.map(async ({ name }) => decodeRequests(await Deno.readFile(fileOf(folder, name)))),
+    );
+    return { series: seriesOf({ services, served }, known), services, served, busyCores: busy };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function fileOf(folder: string, name: string): string {
+  return `${folder}/${name}.bin`;
+}
+
+async function startServices(
+  pods: readonly ScenePod[],
+  { connection, namespace, folder }: {
+    readonly connection: OpenKubeConnection;
+    readonly namespace: string;
+    readonly folder: string;
+  },
+): Promise<void> {
+  const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  for (const pod of pods) {
+    if (pod.priority !== 0) await createPriority(connection, pod.priority);
+    const body = serviceDeployment(pod, { folder });
+    await connection.request({ method: "POST", path: deployments, body });
+  }
+  for (const { name } of pods) {
+    await until(`running service ${name}`, async () => {
+      const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
+      return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
+    }, { timeoutMs: 60_000 });
+  }
+}
+
+/** It stays: it does nothing by itself, and the cluster is a test's. */
+async function createPriority(connection: OpenKubeConnection, value: number): Promise<void> {
+  const path = "/apis/scheduling.k8s.io/v1/priorityclasses";
+  try {
+    await connection.request({ method: "POST", path, body: priorityClass(value) });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+  }
+}
+
+function seriesOf(
+  { services, served }: Pick<RealRun, "services" | "served">,
+  known: readonly PodSeries[],
+): RunSeries {
+  const pods = known.map((pod, index): PodSeries => {
+    const { limit, usage, throttled } = services[index] as ObservedService;
+    const latency = createLatencyHistogram();
+    const { atMs, doneMs } = served[index] as ServedRequests;
+    const endMs = limit.length * STEP_MS;
+    doneMs.forEach((done, request) => {
+      // Comparisons with NaN are false: what isn't done is left out.
+      if (done <= endMs) recordLatency(latency, done - (atMs[request] ?? done));
+    });
+    return { ...pod, limit, usage, throttled, waited: new Float32Array(limit.length), latency };
+  });
+  return {
+    stepS: STEP_MS / 1000,
+    nodeCPU: 0,
+    capacity: 0,
+    pods,
+    price: new Float32Array(0),
+    changes: pods.flatMap(changesOf),
+  };
+}
+
+function changesOf({ name, ownLimit, limit }: PodSeries): LimitChangeRecord[] {
+  const changes: LimitChangeRecord[] = [];
+  let from = ownLimit;
+  limit.forEach((to, step) => {
+    if (Math.abs(to - from) < 0.5) return;
+    changes.push({ atS: (step + 1) * STEP_MS / 1000, pod: name, from, to });
+    from = to;
+  });
+  return changes;
+}

@@ -1,0 +1,96 @@
+/**
+ * Results of laws, each in a file of its own as soon as it is there: so that one can be played again.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { LAWS } from "./laws.ts";
+
+const figures = z.strictObject({
+  reactionMsMedian: z.number().optional(),
+  reactionMsP95: z.number().optional(),
+  bursts: z.number(),
+  burstsMet: z.number(),
+  burstsMissed: z.number(),
+  throttledMsPerS: z.number(),
+  changesPerPodMinute: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+  completed: z.number(),
+  coresAllocated: z.number(),
+  coresUsed: z.number(),
+});
+
+const service = z.strictObject({
+  name: z.string(),
+  request: z.number(),
+  ownLimit: z.number(),
+  meanLimit: z.number(),
+  usedMsPerS: z.number(),
+  /** Both levels made one figure; and as the kernel counts each. */
+  throttledMsPerS: z.number(),
+  podLevelMsPerS: z.number(),
+  containerLevelMsPerS: z.number(),
+  /** Threads with work that stood still, by the requests alone: throttled, or no CPU was free. */
+  standingMsPerS: z.number(),
+  mostReplicas: z.number(),
+  requests: z.number(),
+  completed: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+});
+
+const schema = z.strictObject({
+  law: z.enum(LAWS),
+  seed: z.number(),
+  minutes: z.number(),
+  /** Of all pods together in the mean. */
+  load: z.number(),
+  cores: z.number(),
+  /** When it ended. */
+  at: z.string(),
+  kernel: z.string(),
+  /** CPUs that all other programs of the machine used meanwhile, this one and the cluster's too. */
+  othersCores: z.number(),
+  figures,
+  services: z.array(service),
+  changes: z.array(
+    z.strictObject({ atS: z.number(), pod: z.string(), from: z.number(), to: z.number() }),
+  ),
+});
+
+/** One law on the real node. CPU in millicores where nothing else is said. */
+export type LawResult = z.infer<typeof schema>;
+
+/** One service of it. */
+export type ServiceResult = z.infer<typeof service>;
+
+/** Which result is meant. */
+export interface ResultKey extends Pick<LawResult, "law" | "seed" | "minutes" | "load"> {
+  readonly folder: string;
+}
+
+function fileOf({ folder, law, seed, minutes, load }: ResultKey): string {
+  return `${folder}/${law}-seed${seed}-${load}m-${minutes}min.json`;
+}
+
+/** Keeps a result; returns the file's path. */
+export async function writeResult(folder: string, result: LawResult): Promise<string> {
+  await Deno.mkdir(folder, { recursive: true });
+  const file = fileOf({ folder, ...result });
+  await Deno.writeTextFile(file, `${JSON.stringify(result, undefined, 2)}\n`);
+  return file;
+}
+
+/** Reads a result; undefined when there is none. Throws a `SyntaxError` for another file. */
+export async function readResult(key: ResultKey): Promise<LawResult | undefined> {
+  const file = fileOf(key);
+  try {
+    const result = schema.safeParse(JSON.parse(await Deno.readTextFile(file)));
+    if (result.success) return result.data;
+    throw new SyntaxError(`Cannot read ${file}: ${result.error.issues[0]?.message}`);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { type LawResult, readResult, writeResult } from "./result_file.ts";
+
+const RESULT: LawResult = {
+  law: "ours",
+  seed: 1,
+  minutes: 2,
+  load: 560,
+  cores: 2,
+  at: "2026-01-01T00:00:00.000Z",
+  kernel: "6.18",
+  othersCores: 0.3,
+  figures: {
+    bursts: 4,
+    burstsMet: 4,
+    burstsMissed: 0,
+    throttledMsPerS: 1,
+    changesPerPodMinute: 0,
+    p50Ms: 8,
+    p99Ms: 40,
+    completed: 100,
+    coresAllocated: 1,
+    coresUsed: 0.5,
+  },
+  services: [],
+  changes: [{ atS: 1, pod: "a", from: 100, to: 200 }],
+};
+
+Deno.test("readResult() finds the result of a law, a seed, a length and a load, and no other", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await writeResult(folder, RESULT);
+    const key = { folder, law: "ours", seed: 1, minutes: 2, load: 560 } as const;
+    assert.deepEqual(await readResult(key), RESULT);
+    assert.equal(await readResult({ ...key, law: "vpa" }), undefined);
+    assert.equal(await readResult({ ...key, load: 400 }), undefined);
+    await Deno.writeTextFile(`${folder}/vpa-seed1-560m-2min.json`, "{}");
+    await assert.rejects(readResult({ ...key, law: "vpa" }), { name: "SyntaxError" });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
