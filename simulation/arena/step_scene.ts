@@ -43,7 +43,7 @@ export function stepScene({ seed, minutes }: MadeSceneOptions): ArenaScene {
     for (let at = start * STEP_S * 1000; at < end * STEP_S * 1000; at += spacing) arrivals.push(at);
   });
   const arrivalsMs = Float64Array.from(arrivals);
-  const trace: Trace = { name: "steps", unit: "rps", stepS: STEP_S, values, arrivalsMs };
+  const trace: Trace = { name: "steps", unit: "requests/s", stepS: STEP_S, values, arrivalsMs };
   const scene = traceScene(trace, { seed, costMs: COST_MS, variation: 0 });
   const steps = levelChanges(values.map((perS) => perS * COST_MS / 1000), STEP_S);
   return {
