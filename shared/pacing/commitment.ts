@@ -29,8 +29,19 @@ export function committedAt(container: PacedContainer, limit: number): number {
 export function committed(container: PacedContainer, now: number): number {
   const { memory, quota = 0 } = container;
   let highest = Math.max(memory.limit, quota);
-  for (const past of memory.recent) {
-    if (past.until > now) highest = Math.max(highest, past.limit);
+  if (!hasArrived(container, now)) {
+    for (const past of memory.recent) {
+      if (past.until > now) highest = Math.max(highest, past.limit);
+    }
   }
   return committedAt(container, highest);
+}
+
+/**
+ * Whether the quota shows that the limit is in force. Only a single change tells: of two in short
+ * order the first may come into force after a quota that looks like the second.
+ */
+function hasArrived({ memory, quota }: PacedContainer, now: number): boolean {
+  if (quota === undefined || quota > memory.limit) return false;
+  return memory.recent.reduce((count, { until }) => count + (until > now ? 1 : 0), 0) === 1;
 }

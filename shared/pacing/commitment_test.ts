@@ -26,3 +26,18 @@ pure("committed() frees a floor only once nothing above it can be in force", () 
   assert.equal(committed(idle, 0), 500);
   assert.equal(committed({ ...idle, quota: 100 }, 0), 10);
 });
+
+pure(
+  "committed() frees what was lowered once the quota shows it, if no other change can follow",
+  () => {
+    const lowered = pacedSample({}, { recent: [{ until: 2000, limit: 900 }] });
+    assert.equal(committed({ ...lowered, quota: 510 }, 100), 900);
+    assert.equal(committed({ ...lowered, quota: 500 }, 100), 500);
+    // From 500 to 900 and back: a quota of 500 may be the one before both.
+    const twice = pacedSample({}, {
+      recent: [{ until: 1900, limit: 500 }, { until: 2000, limit: 900 }],
+    });
+    assert.equal(committed({ ...twice, quota: 500 }, 100), 900);
+    assert.equal(committed({ ...twice, quota: 500 }, 1950), 500);
+  },
+);
