@@ -262,9 +262,12 @@ test("the law comes to rest at the clearing's shares where all want more than th
       // Credits move weights for some of their half-lives.
       plant.runUntil(30 * MINUTE_MS);
       const late = plant.runUntil(40 * MINUTE_MS, (round) => last = round);
-      // Rounding may give a step of the grid now to one and now to another.
-      const moved = late.filter(({ from, to }) => Math.abs(to - from) > GRID);
+      // Rounding may give a step of the grid now to one and now to another, and weights move on a little.
+      const moved = late.filter(({ from, to }) =>
+        Math.abs(to - from) > Math.max(GRID, 2 * RATIONED * from)
+      );
       assert.deepEqual(moved, [], show(moved));
+      assert.ok(late.length <= drawn.length, show(late));
       const { seats = [], freeShare = 0 } = last ?? {};
       // Rounding gives a step of the grid now to one, now to another.
       for (const { limit, share: fair } of seats) {
@@ -274,7 +277,7 @@ test("the law comes to rest at the clearing's shares where all want more than th
         assert.ok(fair - limit > freeShare * capacity - GRID, `${limit} for ${fair}`);
       }
     }),
-    { numRuns: 400, endOnFailure: true, seed: 5 },
+    { numRuns: 300, endOnFailure: true, seed: 5 },
   );
 });
 
