@@ -1,6 +1,7 @@
 /**
  * What runs in a container: a FIFO queue of requests and a fixed number of threads, each working on
- * one request at a time. All busy threads run equally fast.
+ * one request at a time. Threads run, all equally fast, or are held, or have nothing to do; they stand
+ * in this order.
  *
  * @module
  */
@@ -22,15 +23,23 @@ export interface RequestServer {
   readonly arrivals: ArrivalProcess;
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
-  /** Threads with a request. */
+  /** Threads with a request: the first ones. */
   busy: number;
-  /** CPU ms that each busy thread got since the server was last idle. */
+  /** Those of them that are not held by a quota of their own: the first of the first. */
+  running: number;
+  /** CPU ms that each running thread got since last there was none. */
   served: number;
-  /** The smallest of `finish`; Infinity when idle. */
+  /** The smallest of the running threads' `finish`; Infinity without any. */
   nextFinish: number;
-  /** `served` at which thread k has done its request, and when that request came. */
+  /** `served` at which thread k has done its request; of a held one the CPU ms that it still needs. */
   readonly finish: Float64Array;
+  /** When that request came. */
   readonly since: Float64Array;
+  /**
+   * `served` at which the quota in the hands of thread k's CPU is used up; of one that does not run
+   * that quota itself, ms.
+   */
+  readonly paid: Float64Array;
   /** Ring buffer of waiting requests; it may hold some of the near future. */
   queueAt: Float64Array;
   queueCost: Float64Array;
@@ -55,10 +64,12 @@ export function createRequestServer(
     arrivals,
     latency,
     busy: 0,
+    running: 0,
     served: 0,
     nextFinish: Infinity,
     finish: new Float64Array(threads),
     since: new Float64Array(threads),
+    paid: new Float64Array(threads),
     queueAt: new Float64Array(16),
     queueCost: new Float64Array(16),
     queueHead: 0,
@@ -105,39 +116,110 @@ export function nextStart(server: RequestServer): number {
   return server.queueAt[server.queueHead] ?? Infinity;
 }
 
-/** Gives free threads the requests that have come by `now`. */
-export function startRequests(server: RequestServer, now: number): void {
+/** Gives free threads the requests that have come by `now`; returns how many now run that did not. */
+export function startRequests(server: RequestServer, now: number): number {
+  let started = 0;
   while (nextStart(server) <= now + EPSILON) {
     // Counting anew from 0 keeps the sums short, hence exact.
-    if (server.busy === 0) server.served = 0;
-    const head = server.queueHead;
-    const finish = server.served + (server.queueCost[head] ?? 0);
-    server.finish[server.busy] = finish;
-    server.since[server.busy] = server.queueAt[head] ?? 0;
-    if (finish < server.nextFinish) server.nextFinish = finish;
-    server.busy++;
-    server.queueHead = (head + 1) & (server.queueAt.length - 1);
-    server.queued--;
+    if (server.running === 0) server.served = 0;
+    const thread = server.busy++;
+    takeRequest(server, thread);
+    swapThreads(server, thread, server.running);
+    run(server);
+    started++;
   }
+  return started;
 }
 
-/** Ends the requests whose CPU time was served by `now`. */
+/** Takes the head of the queue; `finish` is what it costs. */
+function takeRequest(server: RequestServer, thread: number): void {
+  const head = server.queueHead;
+  server.finish[thread] = server.queueCost[head] ?? 0;
+  server.since[thread] = server.queueAt[head] ?? 0;
+  server.queueHead = (head + 1) & (server.queueAt.length - 1);
+  server.queued--;
+}
+
+/** The first thread that does not run begins to. */
+function run(server: RequestServer): void {
+  const { finish, paid, running, served } = server;
+  finish[running]! += served;
+  paid[running]! += served;
+  if (finish[running]! < server.nextFinish) server.nextFinish = finish[running]!;
+  server.running++;
+}
+
+/** Lets the first held thread run on. There has to be one. */
+export function releaseThread(server: RequestServer): void {
+  if (server.running === 0) server.served = 0;
+  run(server);
+}
+
+/** Stops a running thread that has a request; it is the first held one then. */
+export function holdThread(server: RequestServer, thread: number): void {
+  const { finish, paid, served } = server;
+  const wasNext = finish[thread]! <= server.nextFinish;
+  finish[thread]! -= served;
+  paid[thread]! -= served;
+  server.running--;
+  swapThreads(server, thread, server.running);
+  if (wasNext) findNextFinish(server);
+}
+
+function findNextFinish(server: RequestServer): void {
+  let next = Infinity;
+  for (let thread = 0; thread < server.running; thread++) {
+    const finish = server.finish[thread]!;
+    if (finish < next) next = finish;
+  }
+  server.nextFinish = next;
+}
+
+function swapThreads({ finish, since, paid }: RequestServer, one: number, other: number): void {
+  if (one === other) return;
+  const ends = finish[one]!;
+  const came = since[one]!;
+  const quota = paid[one]!;
+  finish[one] = finish[other]!;
+  since[one] = since[other]!;
+  paid[one] = paid[other]!;
+  finish[other] = ends;
+  since[other] = came;
+  paid[other] = quota;
+}
+
+/**
+ * Ends the requests whose CPU time was served by `now`. A thread for which another one waits goes on
+ * with it; the others come to stand right behind the busy ones.
+ */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
   if (server.nextFinish > done) return;
-  const { finish, since } = server;
-  let nextFinish = Infinity;
-  for (let thread = 0; thread < server.busy;) {
-    const ends = finish[thread] ?? Infinity;
+  const { finish, since, paid, served } = server;
+  const waiting = server.queued > 0;
+  let next = Infinity;
+  for (let thread = 0; thread < server.running;) {
+    const ends = finish[thread]!;
     if (ends <= done) {
-      recordLatency(server.latency, Math.max(0, now - (since[thread] ?? now)));
-      server.busy--;
-      finish[thread] = finish[server.busy] ?? Infinity;
-      since[thread] = since[server.busy] ?? now;
+      recordLatency(server.latency, Math.max(0, now - since[thread]!));
+      if (waiting && isDue(server, now)) {
+        takeRequest(server, thread);
+        finish[thread]! += served;
+      } else {
+        paid[thread]! -= served;
+        server.running--;
+        server.busy--;
+        swapThreads(server, thread, server.running);
+        swapThreads(server, server.running, server.busy);
+      }
     } else {
-      if (ends < nextFinish) nextFinish = ends;
+      if (ends < next) next = ends;
       thread++;
     }
   }
-  server.nextFinish = nextFinish;
+  server.nextFinish = next;
+}
+
+function isDue({ queued, queueAt, queueHead }: RequestServer, now: number): boolean {
+  return queued > 0 && queueAt[queueHead]! <= now + EPSILON;
 }
