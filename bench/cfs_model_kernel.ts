@@ -46,11 +46,16 @@ export async function runOnKernel(
   const startMs = clocks.monotonic() + LEAD_MS;
   const edgeMs = quota < 50 ? LONGEST_PAUSE : 1.1 * PERIOD_MS;
   const stopMs = startMs + warmUpMs + wallMs + 2 * edgeMs;
-  const done = load.run(threads, { startMs, stopMs, busyMs, cycleMs });
+  // Its failure waits until it is asked for: the cgroups have to go first.
+  const failure = load.run(threads, { startMs, stopMs, busyMs, cycleMs }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   const before = await atRelease(groups, { clocks, fromMs: startMs + warmUpMs, edgeMs });
   const after = await atRelease(groups, { clocks, fromMs: before.atMs + wallMs, edgeMs });
   for (const level of ["pod", "container"] as const) groups.setQuota(level, undefined);
-  await done;
+  const failed = await failure;
+  if (failed !== undefined) throw failed;
   groups.move(load.pids.slice(0, threads), "outside");
   const run = {
     wallMs: after.atMs - before.atMs,

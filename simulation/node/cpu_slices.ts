@@ -35,11 +35,11 @@ function take(bandwidth: Bandwidth, wanted: number): number {
  */
 export function admit({ bandwidth, server }: Charged, count: number): void {
   if (bandwidth.quota === Infinity) return;
-  const slice = bandwidth.slice * Math.min(1, bandwidth.cpus / server.running);
   for (let thread = server.running - 1, left = count; left > 0; thread--, left--) {
     const inHand = server.paid[thread]! - server.served;
     if (inHand > EXHAUSTED) continue;
-    server.paid[thread]! += take(bandwidth, slice - inHand);
+    const share = Math.min(1, bandwidth.cpus / server.running);
+    server.paid[thread]! += take(bandwidth, bandwidth.slice * share - inHand);
     if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
   }
 }
@@ -71,36 +71,32 @@ function settle(
 }
 
 /**
- * The CPUs of threads that have stopped, `from` to `to`, are charged and give back all but 1 ms. A debt
- * that remains holds them, with nobody there.
+ * The CPUs of the threads that have just stopped, of which `before` had a request, are charged and give
+ * back all but 1 ms. A debt that remains holds them, with nobody there.
  */
-export function rest(
-  { bandwidth, server: { paid } }: Charged,
-  { from, to }: { readonly from: number; readonly to: number },
-): void {
+export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
   if (bandwidth.quota === Infinity) return;
-  for (let cpu = from; cpu < to; cpu++) {
-    const inHand = paid[cpu]!;
-    const kept = cpu < bandwidth.cpus ? KEPT : 0;
-    if (inHand <= EXHAUSTED) {
-      paid[cpu]! += take(bandwidth, kept - inHand);
-      if (bandwidth.pool <= EXHAUSTED && paid[cpu]! <= EXHAUSTED) bandwidth.held = true;
-    } else if (inHand > kept) {
-      paid[cpu] = kept;
-      bandwidth.pool += inHand - kept;
-    }
+  for (let cpu = busy; cpu < before; cpu++) {
+    paid[cpu] = keptOf(bandwidth, cpu, paid[cpu]!);
+    if (paid[cpu]! <= EXHAUSTED && bandwidth.pool <= EXHAUSTED) bandwidth.held = true;
   }
 }
 
+/** What a CPU keeps of what it has in hand when it falls idle. */
+function keptOf(bandwidth: Bandwidth, cpu: number, inHand: number): number {
+  const kept = cpu < bandwidth.cpus ? KEPT : 0;
+  if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);
+  if (inHand <= kept) return inHand;
+  bandwidth.pool += inHand - kept;
+  return kept;
+}
+
 /** As {@linkcode rest}, for threads that another level holds: that one counts the pause. */
-export function restRunning(container: Charged): void {
-  const { bandwidth, server } = container;
+export function restRunning({ bandwidth, server: { paid, running, served } }: Charged): void {
   if (bandwidth.quota === Infinity) return;
-  for (let thread = 0; thread < server.running; thread++) server.paid[thread]! -= server.served;
-  const { held } = bandwidth;
-  rest(container, { from: 0, to: server.running });
-  bandwidth.held = held;
-  for (let thread = 0; thread < server.running; thread++) server.paid[thread]! += server.served;
+  for (let cpu = 0; cpu < running; cpu++) {
+    paid[cpu] = served + keptOf(bandwidth, cpu, paid[cpu]! - served);
+  }
 }
 
 /**

@@ -32,7 +32,7 @@ export function restPod(bandwidth: Bandwidth, cpus: number): void {
 /** Ends a period, in which it ran on so many CPUs at last; false while a debt keeps it held. */
 export function refillPodQuota(
   bandwidth: Bandwidth,
-  { cpus, ...charging }: Charging & { readonly cpus: number },
+  { cpus, charging }: { readonly cpus: number; readonly charging: Charging },
 ): boolean {
   if (bandwidth.quota === Infinity) return true;
   const overdrawn = bandwidth.pool - bandwidth.remaining;

@@ -148,9 +148,8 @@ export function refillPod(pod: PodState, { from, tick }: Pick<Slice, "from" | "t
     const share = rate / server.running;
     refillContainer(container, runs ? { slice, share, tick, sinceTick } : undefined);
   }
-  const { slice } = pod.bandwidth;
-  const paid = refillPodQuota(pod.bandwidth, { cpus, slice, share: 1, tick, sinceTick });
-  if (paid) freeContainers(pod);
+  const charging = { slice: pod.bandwidth.slice, share: 1, tick, sinceTick };
+  if (refillPodQuota(pod.bandwidth, { cpus, charging })) freeContainers(pod);
   for (const { heldByPod, counter } of pod.containers) {
     if (heldByPod) counter.held = true;
   }
@@ -176,9 +175,12 @@ export function watchQuotas(
     if (remaining < (slice + spare) * cpus) spare = remaining / cpus - slice;
   }
   if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
-  pod.chargeAt = spare < length
-    ? pod.tickAt + tick * Math.ceil((from + Math.max(0, spare) - pod.tickAt) / tick)
-    : Infinity;
+  if (spare === length) {
+    pod.chargeAt = Infinity;
+    return;
+  }
+  const soonest = from + Math.max(0, spare);
+  pod.chargeAt = pod.tickAt + tick * Math.ceil((soonest - pod.tickAt) / tick);
 }
 
 /** Fetches the arrivals before `until`; false when the pod has nothing to do till then. */

@@ -118,17 +118,16 @@ export function nextStart(server: RequestServer): number {
 
 /** Gives free threads the requests that have come by `now`; returns how many now run that did not. */
 export function startRequests(server: RequestServer, now: number): number {
-  let started = 0;
-  while (nextStart(server) <= now + EPSILON) {
+  const before = server.running;
+  while (server.busy < server.threads && isDue(server, now)) {
     // Counting anew from 0 keeps the sums short, hence exact.
     if (server.running === 0) server.served = 0;
     const thread = server.busy++;
     takeRequest(server, thread);
-    swapThreads(server, thread, server.running);
+    if (thread !== server.running) swapThreads(server, thread, server.running);
     run(server);
-    started++;
   }
-  return started;
+  return server.running - before;
 }
 
 /** Takes the head of the queue; `finish` is what it costs. */
@@ -162,7 +161,7 @@ export function holdThread(server: RequestServer, thread: number): void {
   finish[thread]! -= served;
   paid[thread]! -= served;
   server.running--;
-  swapThreads(server, thread, server.running);
+  if (thread !== server.running) swapThreads(server, thread, server.running);
   if (wasNext) findNextFinish(server);
 }
 
@@ -176,7 +175,6 @@ function findNextFinish(server: RequestServer): void {
 }
 
 function swapThreads({ finish, since, paid }: RequestServer, one: number, other: number): void {
-  if (one === other) return;
   const ends = finish[one]!;
   const came = since[one]!;
   const quota = paid[one]!;
@@ -209,8 +207,8 @@ export function endRequests(server: RequestServer, now: number): void {
         paid[thread]! -= served;
         server.running--;
         server.busy--;
-        swapThreads(server, thread, server.running);
-        swapThreads(server, server.running, server.busy);
+        if (thread !== server.running) swapThreads(server, thread, server.running);
+        if (server.running !== server.busy) swapThreads(server, server.running, server.busy);
       }
     } else {
       if (ends < next) next = ends;

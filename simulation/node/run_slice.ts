@@ -22,14 +22,17 @@ const EPSILON = 1e-9;
 /** ms; a tick that is nearer than this is now, hours of virtual time after the beginning, too. */
 const ROUNDING = 1e-6;
 
-/** Runs one pod through a slice in which there is a core for each of its threads. */
+/**
+ * Runs one pod through a slice in which there is a core for each of its threads, or one container, whose
+ * threads share what cores there are.
+ */
 export function runAlone(pod: PodState, slice: Slice): void {
   let done = 0;
   watchQuotas(pod, slice);
   while (done < slice.length - EPSILON) {
     for (const container of pod.containers) {
       start(container, slice.from + done);
-      container.rate = runnable(container);
+      container.rate = Math.min(runnable(container), slice.cores);
     }
     const step = timeToEvent(pod, slice, done, slice.length - done);
     progress(pod, step, slice, done + step);
@@ -100,7 +103,7 @@ function timeToShortage(pod: PodState, tick: number, now: number, limit: number)
 /** Moves the pod on by `step` ms, to `done` ms after the slice's start. */
 function progress(pod: PodState, step: number, slice: Slice, done: number): void {
   const now = slice.from + done;
-  const isTick = passTicks(pod, slice.tick, now);
+  const isTick = pod.chargeAt <= now + ROUNDING && passTicks(pod, slice.tick, now);
   let podUsed = 0;
   let podRate = 0;
   let running = 0;
@@ -114,7 +117,9 @@ function progress(pod: PodState, step: number, slice: Slice, done: number): void
       // A CPU on which one of its threads runs holds nobody back.
       if (container.heldByPod) {
         container.counter.pending += Math.min(server.busy, slice.cores) * step;
-      } else bandwidth.pending += stoppedCPUs(server, slice.cores) * step;
+      } else if (server.running < server.busy) {
+        bandwidth.pending += stoppedCPUs(server, slice.cores) * step;
+      }
     }
     if (rate === 0) continue;
     const used = rate * step;
@@ -125,7 +130,7 @@ function progress(pod: PodState, step: number, slice: Slice, done: number): void
     server.served += used / server.running;
     const busy = server.busy;
     endRequests(server, now);
-    if (server.busy < busy) rest(container, { from: server.busy, to: busy });
+    if (server.busy < busy) rest(container, busy);
     running += server.running;
   }
   if (waiting) pod.waited += step;

@@ -129,7 +129,8 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
       if (runnable > 0) crowd.push(pod);
       else runAlone(pod, slice);
     }
-    if (threads > cores) runTogether(crowd, slice);
+    const one = crowd.length === 1 && crowd[0]?.containers.length === 1;
+    if (threads > cores && !one) runTogether(crowd, slice);
     else for (const pod of crowd) runAlone(pod, slice);
     slices++;
   }
