@@ -11,6 +11,7 @@ import type { LatencyHistogram } from "./latency_histogram.ts";
 import { holdPod, isExhausted, refillPodQuota } from "./pod_quota.ts";
 import {
   type ArrivalProcess,
+  type Completion,
   createRequestServer,
   pullArrivals,
   type RequestServer,
@@ -26,6 +27,8 @@ export interface ContainerSpec {
   /** Requests worked on at once. */
   readonly threads: number;
   readonly workload: ArrivalProcess;
+  /** Told of each request when it is done. */
+  readonly onDone?: Completion;
 }
 
 /** A container as the slice loop sees it. Times in ms of CPU. */
@@ -107,7 +110,7 @@ export function createPodState(
     uid,
     weight: cpuWeight(containers.reduce((sum, { request }) => sum + request, 0)),
     containers: containers.map((container) => {
-      const { id, request, threads, workload } = container;
+      const { id, request, threads, workload, onDone } = container;
       const bandwidth = createBandwidth(containerQuota(container), {
         slice,
         cpus: Math.min(threads, cores),
@@ -116,7 +119,11 @@ export function createPodState(
         id,
         request,
         weight: cpuWeight(request),
-        server: createRequestServer(threads, { arrivals: workload, latency }),
+        server: createRequestServer(threads, {
+          arrivals: workload,
+          latency,
+          ...(onDone === undefined ? {} : { onDone }),
+        }),
         bandwidth,
         heldByPod: false,
         counter: bandwidth,

@@ -17,12 +17,36 @@ export interface ArrivalProcess {
   next(): void;
 }
 
+/**
+ * Told when a request is done: its number, counted from 0 in the order in which they come, and the
+ * virtual time, ms. Whoever knows what came knows its arrival and cost by the number.
+ */
+export type Completion = (request: number, atMs: number) => void;
+
+/** What a server works on, and who hears of it. */
+export interface RequestServerOptions {
+  readonly arrivals: ArrivalProcess;
+  readonly latency: LatencyHistogram;
+  readonly onDone?: Completion;
+}
+
+/** Who wants to hear of each completion, and what that takes. */
+interface Watched {
+  readonly onDone: Completion;
+  /** Number of the request that thread k works on. */
+  readonly request: Int32Array;
+  /** Requests that were begun. */
+  begun: number;
+}
+
 /** Queue and threads of a container. Fields are read and written by the slice loop. */
 export interface RequestServer {
   readonly threads: number;
   readonly arrivals: ArrivalProcess;
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
+  /** Absent: nobody asks. */
+  readonly watched: Watched | undefined;
   /** Threads with a request: the first ones. */
   busy: number;
   /** Those of them that are not held by a quota of their own: the first of the first. */
@@ -57,12 +81,13 @@ const EPSILON = 1e-9;
 /** An idle server; its capacity is `threads` requests at a time. */
 export function createRequestServer(
   threads: number,
-  { arrivals, latency }: { arrivals: ArrivalProcess; latency: LatencyHistogram },
+  { arrivals, latency, onDone }: RequestServerOptions,
 ): RequestServer {
   return {
     threads,
     arrivals,
     latency,
+    watched: onDone && { onDone, request: new Int32Array(threads), begun: 0 },
     busy: 0,
     running: 0,
     served: 0,
@@ -135,6 +160,8 @@ function takeRequest(server: RequestServer, thread: number): void {
   const head = server.queueHead;
   server.finish[thread] = server.queueCost[head] ?? 0;
   server.since[thread] = server.queueAt[head] ?? 0;
+  const { watched } = server;
+  if (watched !== undefined) watched.request[thread] = watched.begun++;
   server.queueHead = (head + 1) & (server.queueAt.length - 1);
   server.queued--;
 }
@@ -174,7 +201,11 @@ function findNextFinish(server: RequestServer): void {
   server.nextFinish = next;
 }
 
-function swapThreads({ finish, since, paid }: RequestServer, one: number, other: number): void {
+function swapThreads(
+  { finish, since, paid, watched }: RequestServer,
+  one: number,
+  other: number,
+): void {
   const ends = finish[one]!;
   const came = since[one]!;
   const quota = paid[one]!;
@@ -184,6 +215,11 @@ function swapThreads({ finish, since, paid }: RequestServer, one: number, other:
   finish[other] = ends;
   since[other] = came;
   paid[other] = quota;
+  if (watched === undefined) return;
+  const { request } = watched;
+  const number = request[one]!;
+  request[one] = request[other]!;
+  request[other] = number;
 }
 
 /**
@@ -200,6 +236,8 @@ export function endRequests(server: RequestServer, now: number): void {
     const ends = finish[thread]!;
     if (ends <= done) {
       recordLatency(server.latency, Math.max(0, now - since[thread]!));
+      const { watched } = server;
+      if (watched !== undefined) watched.onDone(watched.request[thread]!, now);
       if (waiting && isDue(server, now)) {
         takeRequest(server, thread);
         finish[thread]! += served;
