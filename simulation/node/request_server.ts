@@ -228,7 +228,6 @@ function swapThreads(
  */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
-  if (server.nextFinish > done) return;
   const { finish, since, paid, served } = server;
   const waiting = server.queued > 0;
   let next = Infinity;
@@ -243,10 +242,10 @@ export function endRequests(server: RequestServer, now: number): void {
         finish[thread]! += served;
       } else {
         paid[thread]! -= served;
-        server.running--;
+        const last = --server.running;
         server.busy--;
-        if (thread !== server.running) swapThreads(server, thread, server.running);
-        if (server.running !== server.busy) swapThreads(server, server.running, server.busy);
+        if (thread !== last) swapThreads(server, thread, last);
+        if (last !== server.busy) swapThreads(server, last, server.busy);
       }
     } else {
       if (ends < next) next = ends;

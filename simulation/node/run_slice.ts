@@ -30,13 +30,16 @@ export function runAlone(pod: PodState, slice: Slice): void {
   let done = 0;
   watchQuotas(pod, slice);
   while (done < slice.length - EPSILON) {
+    slice.now = slice.from + done;
+    slice.step = slice.length - done;
     for (const container of pod.containers) {
-      start(container, slice.from + done);
+      start(container, slice);
       container.rate = Math.min(runnable(container), slice.cores);
     }
-    const step = timeToEvent(pod, slice, done, slice.length - done);
-    progress(pod, step, slice, done + step);
-    done += step;
+    stopAtEvent(pod, slice);
+    done += slice.step;
+    slice.now = slice.from + done;
+    progress(pod, slice);
   }
 }
 
@@ -48,29 +51,30 @@ export function runTogether(pods: readonly PodState[], slice: Slice): void {
   let done = 0;
   for (const pod of pods) watchQuotas(pod, slice);
   while (done < slice.length - EPSILON) {
-    const now = slice.from + done;
+    slice.now = slice.from + done;
+    slice.step = slice.length - done;
     for (const pod of pods) {
-      for (const container of pod.containers) start(container, now);
+      for (const container of pod.containers) start(container, slice);
     }
     divideCores(pods, slice.cores);
-    let step = slice.length - done;
-    for (const pod of pods) step = timeToEvent(pod, slice, done, step);
-    for (const pod of pods) progress(pod, step, slice, done + step);
-    done += step;
+    for (const pod of pods) stopAtEvent(pod, slice);
+    done += slice.step;
+    slice.now = slice.from + done;
+    for (const pod of pods) progress(pod, slice);
   }
 }
 
-function start(container: ContainerState, now: number): void {
+function start(container: ContainerState, { now }: Slice): void {
   const { server } = container;
-  if (server.queued === 0) return;
+  if (!(nextStart(server) <= now + EPSILON)) return;
   const started = startRequests(server, now);
   if (started > 0) admit(container, started);
 }
 
-/** The time to the pod's next event after `done` ms of the slice, at most `limit`. */
-function timeToEvent(pod: PodState, slice: Slice, done: number, limit: number): number {
-  const now = slice.from + done;
-  let step = limit;
+/** Shortens the step to the time to the pod's next event. */
+function stopAtEvent(pod: PodState, slice: Slice): void {
+  const { now } = slice;
+  let step = slice.step;
   let runs = false;
   for (const { server, rate } of pod.containers) {
     const start = nextStart(server) - now;
@@ -81,7 +85,7 @@ function timeToEvent(pod: PodState, slice: Slice, done: number, limit: number): 
     if (completion < step) step = completion;
   }
   if (runs && pod.chargeAt - now < step) step = timeToShortage(pod, slice.tick, now, step);
-  return Math.max(0, step);
+  slice.step = Math.max(0, step);
 }
 
 /** The time to the first tick at which a CPU may find no slice to take, at most `limit`. */
@@ -100,9 +104,9 @@ function timeToShortage(pod: PodState, tick: number, now: number, limit: number)
   return Math.min(at, limit);
 }
 
-/** Moves the pod on by `step` ms, to `done` ms after the slice's start. */
-function progress(pod: PodState, step: number, slice: Slice, done: number): void {
-  const now = slice.from + done;
+/** Moves the pod on by the step, which ends now. */
+function progress(pod: PodState, slice: Slice): void {
+  const { now, step } = slice;
   const isTick = pod.chargeAt <= now + ROUNDING && passTicks(pod, slice.tick, now);
   let podUsed = 0;
   let podRate = 0;
@@ -128,9 +132,11 @@ function progress(pod: PodState, step: number, slice: Slice, done: number): void
     podUsed += used;
     podRate += rate;
     server.served += used / server.running;
-    const busy = server.busy;
-    endRequests(server, now);
-    if (server.busy < busy) rest(container, busy);
+    if (server.nextFinish <= server.served + EPSILON) {
+      const busy = server.busy;
+      endRequests(server, now);
+      if (server.busy < busy) rest(container, busy);
+    }
     running += server.running;
   }
   if (waiting) pod.waited += step;

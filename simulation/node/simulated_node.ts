@@ -115,7 +115,7 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
     }
     return Math.max(MIN_QUOTA_MS, millicores * periodMs / 1000);
   };
-  const slice = { from: 0, length: sliceMs, cores, tick: tickMs, random };
+  const slice = { from: 0, length: sliceMs, cores, tick: tickMs, random, now: 0, step: 0 };
   function runSlice(): void {
     const from = slices * sliceMs;
     slice.from = from;
