@@ -77,7 +77,9 @@ function settle(
 export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
   if (bandwidth.quota === Infinity) return;
   for (let cpu = busy; cpu < before; cpu++) {
-    paid[cpu] = keptOf(bandwidth, cpu, paid[cpu]!);
+    const inHand = paid[cpu]!;
+    if (inHand > EXHAUSTED && inHand <= KEPT && cpu < bandwidth.cpus) continue;
+    paid[cpu] = keptOf(bandwidth, cpu, inHand);
     if (paid[cpu]! <= EXHAUSTED && bandwidth.pool <= EXHAUSTED) bandwidth.held = true;
   }
 }

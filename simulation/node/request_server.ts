@@ -228,24 +228,33 @@ function swapThreads(
  */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
-  const { finish, since, paid, served } = server;
+  const { finish, since, paid, served, watched } = server;
   const waiting = server.queued > 0;
   let next = Infinity;
   for (let thread = 0; thread < server.running;) {
     const ends = finish[thread]!;
     if (ends <= done) {
       recordLatency(server.latency, Math.max(0, now - since[thread]!));
-      const { watched } = server;
       if (watched !== undefined) watched.onDone(watched.request[thread]!, now);
       if (waiting && isDue(server, now)) {
         takeRequest(server, thread);
         finish[thread]! += served;
       } else {
-        paid[thread]! -= served;
+        const quota = paid[thread]! - served;
         const last = --server.running;
         server.busy--;
-        if (thread !== last) swapThreads(server, thread, last);
-        if (last !== server.busy) swapThreads(server, last, server.busy);
+        if (last === server.busy) {
+          // Nobody is held: of the request that is done only the quota is left to keep.
+          finish[thread] = finish[last]!;
+          since[thread] = since[last]!;
+          paid[thread] = paid[last]!;
+          paid[last] = quota;
+          if (watched !== undefined) watched.request[thread] = watched.request[last]!;
+        } else {
+          paid[thread] = quota;
+          if (thread !== last) swapThreads(server, thread, last);
+          swapThreads(server, last, server.busy);
+        }
       }
     } else {
       if (ends < next) next = ends;
