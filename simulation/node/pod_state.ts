@@ -4,7 +4,7 @@
  * @module
  */
 import type { Random } from "../../shared/random.ts";
-import { type Bandwidth, createBandwidth, EXHAUSTED } from "./bandwidth.ts";
+import { type Bandwidth, createBandwidth, EXHAUSTED, KEPT } from "./bandwidth.ts";
 import { charge, refillContainer, restRunning } from "./cpu_slices.ts";
 import { cpuWeight } from "./cpu_weight.ts";
 import type { LatencyHistogram } from "./latency_histogram.ts";
@@ -183,9 +183,15 @@ export function watchQuotas(
 ): void {
   let all = 0;
   let spare = length;
-  for (const { bandwidth: { remaining, cpus, slice } } of pod.containers) {
-    all += cpus;
-    if (remaining < (slice + spare) * cpus) spare = remaining / cpus - slice;
+  for (const { bandwidth: { remaining, cpus, slice }, server } of pod.containers) {
+    // All arrivals of the slice are in the queue.
+    const most = Math.min(
+      cpus,
+      server.running + Math.min(server.threads - server.busy, server.queued),
+    );
+    all += most;
+    const inPool = remaining - slice * most - KEPT * (cpus - most);
+    if (inPool < spare * most) spare = inPool / most;
   }
   if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
   if (spare === length) {
