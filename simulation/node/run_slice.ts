@@ -84,24 +84,25 @@ function stopAtEvent(pod: PodState, slice: Slice): void {
     const completion = (server.nextFinish - server.served) * server.running / rate;
     if (completion < step) step = completion;
   }
-  if (runs && pod.chargeAt - now < step) step = timeToShortage(pod, slice.tick, now, step);
   slice.step = Math.max(0, step);
+  if (runs && pod.chargeAt - now < step) stopAtShortage(pod, slice);
 }
 
-/** The time to the first tick at which a CPU may find no slice to take, at most `limit`. */
-function timeToShortage(pod: PodState, tick: number, now: number, limit: number): number {
-  let spare = limit;
+/** Shortens the step to the time to the first tick at which a CPU may find no slice to take. */
+function stopAtShortage(pod: PodState, slice: Slice): void {
+  const { tick } = slice;
+  let spare = slice.step;
   let podRate = 0;
-  for (const { bandwidth: { remaining, slice, cpus }, server, rate } of pod.containers) {
+  for (const { bandwidth, server, rate } of pod.containers) {
     podRate += rate;
-    const busy = Math.min(server.running, cpus);
-    const inPool = remaining - slice * busy - KEPT * (cpus - busy);
+    const busy = Math.min(server.running, bandwidth.cpus);
+    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT * (bandwidth.cpus - busy);
     if (inPool < spare * rate) spare = inPool / rate;
   }
   if (pod.bandwidth.remaining < spare * podRate) spare = pod.bandwidth.remaining / podRate;
-  let at = pod.chargeAt - now;
+  let at = pod.chargeAt - slice.now;
   if (at < spare) at += tick * Math.ceil((spare - at) / tick);
-  return Math.min(at, limit);
+  if (at < slice.step) slice.step = Math.max(0, at);
 }
 
 /** Moves the pod on by the step, which ends now. */
