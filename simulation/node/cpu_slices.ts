@@ -116,6 +116,7 @@ export function refillContainer(
     }
   }
   refill(bandwidth);
+  if (charging === undefined) payHeldByPod(bandwidth, server);
   payDebts(bandwidth, server);
   const before = server.running;
   while (server.running < server.busy && server.paid[server.running]! >= -EXHAUSTED) {
@@ -124,6 +125,20 @@ export function refillContainer(
   }
   if (server.running > before || server.running === server.busy) letGo(bandwidth);
   if (server.running < server.busy) bandwidth.held = true;
+}
+
+/**
+ * The threads that only another level holds pay, too: what ran out at the same tick was throttled at
+ * both (`check_cfs_rq_runtime()`). Those that still owe are held here as well from now on.
+ */
+function payHeldByPod(bandwidth: Bandwidth, server: RequestServer): void {
+  const { paid, served } = server;
+  for (let thread = server.running - 1; thread >= 0; thread--) {
+    const debt = served - paid[thread]!;
+    if (debt <= EXHAUSTED) continue;
+    paid[thread]! += take(bandwidth, debt);
+    if (served - paid[thread]! > EXHAUSTED) stop(bandwidth, server, thread);
+  }
 }
 
 /** `distribute_cfs_runtime()`: as much as each stopped CPU owes, in turn, as long as there is any. */
