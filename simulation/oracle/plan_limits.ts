@@ -131,6 +131,7 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
   let price = 0;
   let starts: readonly number[] = [0];
   let proven = true;
+  let ideal = true;
   let unraised = 0;
   for (let round = 0;; round++) {
     if (round < GLOBAL_ROUNDS) {
@@ -142,12 +143,10 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
     }
     const levels = levelsOf(table, starts);
     const stride = 2 ** Math.floor(round / PATIENCE);
-    const { needed, cautious, late } = (proven ? findIdeally : findPlayed)(levels, {
-      starts,
-      stride,
-    });
+    const find = ideal ? findIdeally : findPlayed;
+    const { needed, cautious, late } = find(levels, { starts, stride });
     // The first round that raises nothing may have looked at a part only.
-    if (!proven && (late === 0 || unraised > 1)) {
+    if (!ideal && (late === 0 || unraised > 1)) {
       const perStep = GRID / 1000 / grid.steps;
       const least = late > 0 ? levels : lowerSegments(log, { levels, starts }, played);
       return {
@@ -158,11 +157,14 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
         late: duePlayed.unavoidable + late,
       };
     }
+    // What is late by little is found sooner where it costs less.
+    ideal &&= late > 0;
     if (proven) {
       for (const cut of needed) applyCut(table, cut);
       // What is not true of all plans comes after all that goes into the bound.
       proven = needed.length > 0 && round < PROVEN_ROUNDS - 1;
       if (!proven) {
+        for (const cut of cautious) applyCut(table, cut);
         const linked = segments * SHORT_SEGMENT > grid.steps;
         prepare(table, { due: duePlayed, ceiling: bounds.ceiling, linked });
       }
