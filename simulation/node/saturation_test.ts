@@ -76,6 +76,27 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "createSimulatedNode() wastes nothing of small quotas at two levels, wherever the ticks lie",
+  permissions: "none",
+  fn() {
+    for (const limit of [10, 20, 40, 60]) {
+      for (const threads of [1, 4, 16]) {
+        // Another name, other ticks.
+        for (const uid of ["a", "b", "c", "d"]) {
+          const spec = onePod(busyLoop(threads), { uid, limit, threads });
+          const [got = NaN] = used({ cores: 4, seed: 6 }, [spec]);
+          assert.ok(
+            isAll(got, { wanted: limit, threads: 4 }),
+            `${uid} ${limit}m x${threads}: ${got}`,
+          );
+        }
+      }
+    }
+  },
+});
+
 /** Pods of one container that always want more than they get. */
 function greedy(limits: readonly number[], requestOf: (index: number) => number): PodSpec[] {
   return limits.map((limit, index) => {
