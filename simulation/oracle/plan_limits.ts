@@ -158,7 +158,7 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
       };
     }
     // What is late by little is found sooner where it costs less.
-    ideal &&= late > 0;
+    if (late === 0) ideal = false;
     if (proven) {
       for (const cut of needed) applyCut(table, cut);
       // What is not true of all plans comes after all that goes into the bound.
