@@ -31,7 +31,7 @@ export interface RequestServerOptions {
 }
 
 /** Who wants to hear of each completion, and what that takes. */
-interface Watched {
+export interface WatchedRequests {
   readonly onDone: Completion;
   /** Number of the request that thread k works on. */
   readonly request: Int32Array;
@@ -46,7 +46,7 @@ export interface RequestServer {
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
   /** Absent: nobody asks. */
-  readonly watched: Watched | undefined;
+  readonly watched: WatchedRequests | undefined;
   /** Threads with a request: the first ones. */
   busy: number;
   /** Those of them that are not held by a quota of their own: the first of the first. */
