@@ -19,6 +19,8 @@ import { holdThread, releaseThread, type RequestServer } from "./request_server.
 export interface Charged {
   readonly bandwidth: Bandwidth;
   readonly server: RequestServer;
+  /** True while the pod's quota holds it, which counts the pause then. */
+  readonly heldByPod: boolean;
 }
 
 /** Takes up to so much from the pool. */
@@ -106,7 +108,7 @@ export function restRunning({ bandwidth, server: { paid, running, served } }: Ch
  * holds its threads.
  */
 export function refillContainer(
-  { bandwidth, server }: Charged,
+  { bandwidth, server, heldByPod }: Charged,
   charging: Charging | undefined,
 ): void {
   if (bandwidth.quota === Infinity) return;
@@ -116,15 +118,15 @@ export function refillContainer(
     }
   }
   refill(bandwidth);
-  if (charging === undefined) payHeldByPod(bandwidth, server);
-  payDebts(bandwidth, server);
+  if (heldByPod) payHeldByPod(bandwidth, server);
+  const owes = payDebts(bandwidth, server);
   const before = server.running;
   while (server.running < server.busy && server.paid[server.running]! >= -EXHAUSTED) {
     if (bandwidth.pool <= EXHAUSTED) break;
     releaseThread(server);
   }
   if (server.running > before || server.running === server.busy) letGo(bandwidth);
-  if (server.running < server.busy) bandwidth.held = true;
+  if (!heldByPod && (owes || server.running < server.busy)) bandwidth.held = true;
 }
 
 /**
@@ -137,17 +139,22 @@ function payHeldByPod(bandwidth: Bandwidth, server: RequestServer): void {
     const debt = served - paid[thread]!;
     if (debt <= EXHAUSTED) continue;
     paid[thread]! += take(bandwidth, debt);
-    if (served - paid[thread]! > EXHAUSTED) stop(bandwidth, server, thread);
+    if (served - paid[thread]! > EXHAUSTED) holdThread(server, thread);
   }
 }
 
-/** `distribute_cfs_runtime()`: as much as each stopped CPU owes, in turn, as long as there is any. */
-function payDebts(bandwidth: Bandwidth, { paid, running, threads }: RequestServer): void {
+/**
+ * `distribute_cfs_runtime()`: as much as each stopped CPU owes, in turn, as long as there is any; true
+ * when that does not suffice.
+ */
+function payDebts(bandwidth: Bandwidth, { paid, running, threads }: RequestServer): boolean {
+  let owes = false;
   for (let cpu = running; cpu < threads; cpu++) {
     if (paid[cpu]! >= -EXHAUSTED) continue;
     paid[cpu]! += take(bandwidth, -paid[cpu]!);
-    if (paid[cpu]! < -EXHAUSTED) bandwidth.held = true;
+    if (paid[cpu]! < -EXHAUSTED) owes = true;
   }
+  return owes;
 }
 
 /** Puts a quota into force, at once. */

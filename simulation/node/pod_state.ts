@@ -163,8 +163,9 @@ export function refillPod(pod: PodState, { from, tick }: Pick<Slice, "from" | "t
   }
   const charging = { slice: pod.bandwidth.slice, share: 1, tick, sinceTick };
   if (refillPodQuota(pod.bandwidth, { cpus, charging })) freeContainers(pod);
-  for (const { heldByPod, counter } of pod.containers) {
+  for (const { heldByPod, counter, bandwidth, server } of pod.containers) {
     if (heldByPod) counter.held = true;
+    else if (server.running < server.busy) bandwidth.held = true;
   }
 }
 
