@@ -10,7 +10,7 @@
  * none is, and lowered where that leaves more than is needed (`lower_segments.ts`).
  *
  * The bounds are proven for ideal control only. On the node a CPU runs on credit for a moment, and a
- * new limit is a gift of up to one quota: plans lie from 0.9 % below to 1 % above `lowerBound` for an
+ * new limit is a gift of up to one quota: plans lie from 0.9 % below to 1.3 % above `lowerBound` for an
  * hour of the project's traces at half a change a minute.
  *
  * @module
