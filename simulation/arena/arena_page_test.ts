@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { DOMParser } from "linkedom";
-import { outcome, stageResult } from "../../../tests/fixtures/arena_outcomes.ts";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
-import { allRivals } from "../../rivals/all_rivals.ts";
-import { arenaPage } from "../arena_page.ts";
-import { EQUAL_CORES, ORACLE, OURS, UNLIMITED } from "../entry.ts";
-import { checkGoals } from "../goals.ts";
-import type { StageResult } from "../stage_result.ts";
+import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import { allRivals } from "../rivals/all_rivals.ts";
+import { arenaPage } from "./arena_page.ts";
+import { EQUAL_CORES, ORACLE, OURS, UNLIMITED } from "./entry.ts";
+import { checkGoals } from "./goals.ts";
+import type { StageResult } from "./stage_result.ts";
 
 /** What the tests ask of a parsed page. */
 interface Node {
