@@ -1,16 +1,16 @@
 /**
- * Limits against demand over time: ours, the best rival and the oracle on shared axes.
+ * Limits against demand over time, a panel per law on shared axes.
  *
  * @module
  */
 import * as Plot from "@observablehq/plot";
-import { envelope, secondsPerPoint } from "../../report/envelope.ts";
-import type { Html } from "../../report/html.ts";
-import { figureBlock } from "../../report/plots/figure_block.ts";
-import { lawFacets } from "../../report/plots/law_facets.ts";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
+import { envelope, secondsPerPoint } from "../envelope.ts";
+import type { Html } from "../html.ts";
+import { figureBlock } from "./figure_block.ts";
+import { lawFacets } from "./law_facets.ts";
 
-/** Per line: a page has more than a dozen stages. */
+/** Per line: the arena's page has more than a dozen of these plots. */
 const POINTS = 180;
 
 interface Row {
