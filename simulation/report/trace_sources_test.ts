@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SHIPPED_TRACES } from "../../trace_files.ts";
+import { SHIPPED_TRACES } from "../trace_files.ts";
 import { traceSources } from "./trace_sources.ts";
 
 Deno.test({

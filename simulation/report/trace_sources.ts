@@ -1,9 +1,9 @@
 /**
- * Where the traces of the project come from, for a page that is made from them.
+ * Where traces come from, for a page that is made from them.
  *
  * @module
  */
-import type { TraceSource } from "../../report/report_scene.ts";
+import type { TraceSource } from "./report_scene.ts";
 
 interface NamedSource extends TraceSource {
   /** The names under which stages play them. */
@@ -37,6 +37,11 @@ export function traceSources(names: readonly string[]): TraceSource[] {
   const own = names.filter((name) => !SOURCES.some(({ stages }) => stages.test(name)));
   return [
     ...shipped.map(({ name, source, licence }) => ({ name, source, licence })),
-    ...own.map((name) => ({ name, source: "your own file", licence: "as you hold it" })),
+    ...own.map(ownSource),
   ];
+}
+
+/** Of a file that the user gave. */
+export function ownSource(path: string): TraceSource {
+  return { name: path, source: "your own file", licence: "as you hold it" };
 }
