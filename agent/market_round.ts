@@ -141,7 +141,7 @@ export function runRound(
   }
   const waitMs = waitOnNode(table, { pages, context });
   const bidders = table.map((seat, i) => bidderOf(seat, entryAt(pages, i)));
-  const round = clearRound(bidders, { capacity, lendUpTo });
+  const round = clearRound(bidders, { capacity, lendUpTo, cushion: pace.cushion });
   const { outcomes } = round;
   const paced = table.map((seat, i) =>
     pacedOf(entryAt(outcomes, i), {

@@ -37,15 +37,22 @@ export interface RoundOptions {
   readonly capacity: number;
   /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
   readonly lendUpTo?: number;
+  /**
+   * Share of capacity that is divided only as far as floors need it: raises may not commit it, so
+   * shares of it could not be given to all who are short alike. @default {0}
+   */
+  readonly cushion?: number;
 }
 
 /** Clears the market for these bidders, puts shares on the grid and lends what is idle. */
 export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
-  const { capacity, lendUpTo = 0.9 } = options;
+  const { capacity, lendUpTo = 0.9, cushion = 0 } = options;
   const rounded = bidders.map((bidder) => ({ ...bidder, ...roundBounds(limitBounds(bidder)) }));
   const bids = rounded.map(bidOf);
-  const { mode, price, shares } = clearMarket(bids, capacity);
-  const onGrid = roundShares(shares, bids, { capacity });
+  const floors = bids.reduce((sum, { floor }) => sum + floor, 0);
+  const divided = Math.max(capacity * (1 - cushion), Math.min(capacity, floors));
+  const { mode, price, shares } = clearMarket(bids, divided);
+  const onGrid = roundShares(shares, bids, { capacity: divided });
   const limits = rounded.map(({ floor }, index) => Math.max(floor, onGrid[index] ?? 0));
   const given = limits.reduce((sum, limit) => sum + limit, 0);
   const borrowers = rounded.map(({ ownLimit, ceiling, weight, credit }, index) => ({

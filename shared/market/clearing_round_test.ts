@@ -95,3 +95,19 @@ pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () 
     { numRuns: 1500 },
   );
 });
+
+pure("clearRound() divides the cushion only as far as floors need it", () => {
+  const hungry = (floor: number): Bidder => bidder({ floor, demand: 4000, ceiling: 4000 });
+  const divide = (floor: number) => {
+    const { mode, outcomes } = clearRound([hungry(floor), hungry(floor)], {
+      capacity: 2000,
+      cushion: 0.1,
+      lendUpTo: 0,
+    });
+    return { mode, shares: outcomes.map(({ share }) => share) };
+  };
+  assert.deepEqual(divide(100), { mode: "congested", shares: [900, 900] });
+  assert.deepEqual(divide(950), { mode: "congested", shares: [950, 950] });
+  assert.deepEqual(divide(1000), { mode: "congested", shares: [1000, 1000] });
+  assert.equal(divide(1010).mode, "overloaded");
+});

@@ -6,6 +6,7 @@
 import { GRID } from "../market/rounding.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
+import { rationedHysteresis } from "./rationed_hysteresis.ts";
 
 /** One container's part: its place in the list, and the limit it goes to. */
 export interface Payment {
@@ -31,10 +32,12 @@ export function fundRaises(
   shortage: number,
   { now, options }: { now: number; options: PaceOptions },
 ): Payment[] {
+  const leastSurplus = (container: PacedContainer): number =>
+    container.memory.limit * rationedHysteresis(container, options.lowerHysteresis, { now });
   const able = containers
     .map((container, place) => ({ container, place }))
     .filter(({ container }) =>
-      surplus(container) > Math.max(container.memory.limit * options.lowerHysteresis, GRID) &&
+      surplus(container) > Math.max(leastSurplus(container), GRID) &&
       now - container.memory.since >= options.warmUpMs &&
       now - container.memory.fundedAt >= options.fundingGapMs
     )

@@ -32,6 +32,12 @@ pure("fundRaises() leaves out who warms up, paid lately, or has a surplus below 
   assert.deepEqual(fundRaises(containers, 1000, AT), []);
 });
 
+pure("fundRaises() lets who is rationed keep less beyond its share the longer it rests", () => {
+  const rationed = (changedAt: number) => pacedSample({ share: 480, need: 900 }, { changedAt });
+  assert.deepEqual(fundRaises([rationed(AT.now)], 1000, AT), []);
+  assert.deepEqual(fundRaises([rationed(-1e9)], 1000, AT), [{ place: 0, limit: 480 }]);
+});
+
 pure("fundRaises() asks nobody when nothing is missing", () => {
   assert.deepEqual(fundRaises([pacedSample({ share: 100 })], 0, AT), []);
 });

@@ -116,11 +116,10 @@ interface Wish {
 
 /** Raises those that need clearly more, from what is free; what is left goes to last raises. */
 function raise(draft: Draft): void {
-  const { options } = draft;
   const wishes: Wish[] = [];
   for (const index of untouched(draft)) {
     const container = draft.containers[index];
-    if (container === undefined || !isLargeRaise(container, container.share, options)) continue;
+    if (container === undefined || !isLargeRaise(container, container.share, draft)) continue;
     if (!mayBeRaised(container, draft)) continue;
     const wanted = withMargin(container, draft);
     const cost = costOf(container, wanted, draft);
@@ -157,9 +156,7 @@ function grantWorthwhile(wishes: readonly Wish[], draft: Draft): Grant[] {
       const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
       return { wish, limit: granted === cost ? wanted : part, granted };
     });
-    const poor = grants.filter(({ wish, limit }) =>
-      !isLargeRaise(wish.container, limit, draft.options)
-    );
+    const poor = grants.filter(({ wish, limit }) => !isLargeRaise(wish.container, limit, draft));
     if (poor.length === 0) return grants;
     const lightest = poor.reduce((a, b) => b.wish.weight < a.wish.weight ? b : a).wish;
     draft.waiting += lightest.cost;
@@ -172,7 +169,7 @@ function raiseLast(draft: Draft): void {
   for (const index of untouched(draft)) {
     const container = draft.containers[index];
     if (container === undefined || !isLastRaise(container)) continue;
-    if (isLargeRaise(container, container.share, draft.options)) continue;
+    if (isLargeRaise(container, container.share, draft)) continue;
     const cost = costOf(container, container.share, draft);
     if (cost > draft.free || !mayBeRaised(container, draft)) continue;
     draft.free -= cost;

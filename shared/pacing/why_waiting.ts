@@ -6,12 +6,13 @@
 import { highestLowerTarget, lowerWait } from "./own_decrease.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
+import { rationedHysteresis } from "./rationed_hysteresis.ts";
 import { isLargeRaise, isLastRaise } from "./worth_of_raise.ts";
 
 /** The part of a container that the answer depends on. */
 export type WaitingContainer = Pick<
   PacedContainer,
-  "memory" | "share" | "target" | "ceiling" | "heldBack"
+  "memory" | "need" | "share" | "target" | "ceiling" | "heldBack"
 >;
 
 const MS_PER_S = 1000;
@@ -46,9 +47,10 @@ type Context = { readonly now: number; readonly options: PaceOptions };
 function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
   const { memory, share } = container;
   const raise = `raise to ${show(share)}`;
-  const isLarge = isLargeRaise(container, share, options);
+  const isLarge = isLargeRaise(container, share, { now, options });
   if (!isLarge && !isLastRaise(container)) {
-    return `${raise} is within the hysteresis of ${percent(options.raiseHysteresis)}`;
+    const hysteresis = rationedHysteresis(container, options.raiseHysteresis, { now });
+    return `${raise} is within the hysteresis of ${percent(hysteresis)}`;
   }
   const left = secondsLeft(memory.raisedAt, { now, waitMs: options.raiseGapMs });
   if (left > 0) return `${raise} waits ${left} s after the last`;

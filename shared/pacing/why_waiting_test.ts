@@ -7,8 +7,9 @@ const NOW = 100_000;
 
 /** Of a container with readings for a minute and a limit of 200 m. */
 function why(
-  { share = 200, target = share, heldBack = 0 }: {
+  { share = 200, need = share, target = share, heldBack = 0 }: {
     share?: number;
+    need?: number;
     target?: number;
     heldBack?: number;
   },
@@ -17,6 +18,7 @@ function why(
 ): string | undefined {
   const container = {
     share,
+    need,
     target,
     ceiling: 800,
     heldBack,
@@ -35,6 +37,12 @@ test("whyWaiting() has nothing to say of a limit at its target", () => {
 
 test("whyWaiting() tells why a raise waits", () => {
   assert.equal(why({ share: 230 }), "raise to 230m is within the hysteresis of 20 %");
+  // Rationed for 30 s: 20 % × e^(−30 / 60).
+  const rested = { changedAt: NOW - 30_000 };
+  assert.equal(
+    why({ share: 220, need: 230 }, rested),
+    "raise to 220m is within the hysteresis of 12 %",
+  );
   const raised = { raisedAt: NOW - 300 };
   assert.equal(why({ share: 800 }, raised), "raise to 800m waits 1 s after the last");
   assert.equal(why({ share: 800 }), "raise to 800m waits for funds");

@@ -6,17 +6,25 @@
 import { GRID } from "../market/rounding.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
+import { rationedHysteresis } from "./rationed_hysteresis.ts";
 
 /** A container held back by more than this share of its limit counts as throttled. */
 const THROTTLED_SHARE = 0.01;
 
-/** Whether a raise to `limit`, millicores, relieves enough for others to pay for it. */
+/**
+ * Whether a raise to `limit`, millicores, relieves enough for others to pay for it. Rounding gives a
+ * step of the grid now to one and now to another: no container that is rationed is raised for that.
+ */
 export function isLargeRaise(
-  { memory }: Pick<PacedContainer, "memory">,
+  container: Pick<PacedContainer, "memory" | "share" | "need">,
   limit: number,
-  { raiseHysteresis }: Pick<PaceOptions, "raiseHysteresis">,
+  { now, options }: { readonly now: number; readonly options: PaceOptions },
 ): boolean {
-  return limit > memory.limit * (1 + raiseHysteresis);
+  const present = container.memory.limit;
+  const { raiseHysteresis } = options;
+  const hysteresis = rationedHysteresis(container, raiseHysteresis, { now });
+  return limit > present * (1 + hysteresis) &&
+    (hysteresis === raiseHysteresis || limit > present + GRID);
 }
 
 /**

@@ -7,8 +7,22 @@ function pure(name: string, fn: () => void): void {
 }
 
 pure("isLargeRaise() begins above the hysteresis, a fifth of the limit here", () => {
-  assert.equal(isLargeRaise(pacedSample(), 600, PLAIN_PACE), false);
-  assert.equal(isLargeRaise(pacedSample(), 610, PLAIN_PACE), true);
+  assert.equal(isLargeRaise(pacedSample(), 600, { now: 0, options: PLAIN_PACE }), false);
+  assert.equal(isLargeRaise(pacedSample(), 610, { now: 0, options: PLAIN_PACE }), true);
+});
+
+pure("isLargeRaise() asks less of a rationed container the longer its limit rests", () => {
+  const raise = (share: number, restS: number) =>
+    isLargeRaise(pacedSample({ share, need: 900 }, { changedAt: 0 }), share, {
+      now: restS * 1000,
+      options: PLAIN_PACE,
+    });
+  assert.equal(raise(610, 0), true);
+  assert.equal(raise(600, 0), false);
+  // 500 × (1 + 0.2 × e^(−60 / 60)) = 536.8
+  assert.deepEqual([raise(530, 60), raise(540, 60)], [false, true]);
+  // In the end two hundredths, and more than a step of the grid.
+  assert.deepEqual([raise(510, 9999), raise(520, 9999)], [false, true]);
 });
 
 pure("isLastRaise() is one of a throttled container to its ceiling, on the grid or off it", () => {

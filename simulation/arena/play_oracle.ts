@@ -27,10 +27,10 @@ export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries 
   for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
   const { bounds, capacity } = recordScene(scene, node);
   const phasesMs = phasesOf(scene);
-  const pods = scene.pods.map(({ threads, workload }, index): OraclePod => {
+  const pods = scene.pods.map(({ uid, threads, workload }, index): OraclePod => {
     const { floor, ceiling, weight } = bounds[index] as RecordedPod;
     const phaseMs = phasesMs[index] ?? 0;
-    return { floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
+    return { uid, floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
   });
   const { limits } = oracleLimits(pods, {
     durationMs: scene.minutes * 60_000,

@@ -1,45 +1,71 @@
 /**
- * The quota of one cgroup: CFS bandwidth control, period by period, with the counters of its
- * `cpu.stat`.
+ * The quota of one cgroup: CFS bandwidth control as Linux does it since 5.4, with the counters of its
+ * `cpu.stat`. Functions named here and in `cpu_slices.ts` are those of kernel/sched/fair.c.
  *
- * As in the kernel, throttled time is added to the counter when the group is let go, at the refill.
- * It grows by (stopped threads) × (time they stand still). With n = min(busy threads, cores) that
- * run from the start of a period this is n × max(0, period − quota / n).
- *
- * Two simplifications. A new quota counts from the next refill; the kernel refills at once, so the
- * model lets a raise work up to one period later. And quota is taken continuously, not in the
- * kernel's slices of 5 ms per CPU, which lose or save a few per cent of a small quota.
+ * - A period's quota goes into a pool; what of it is not taken by the next refill is lost
+ *   (`__refill_cfs_bandwidth_runtime()`). Each CPU takes slices of 5 ms from it
+ *   (`__assign_cfs_rq_runtime()`), and keeps what it has in hand beyond the refill.
+ * - A running thread is charged at the tick of its CPU or when it stops (`update_curr()`,
+ *   `account_cfs_rq_runtime()`), and held only then (`throttle_cfs_rq()`). Up to a tick it runs on
+ *   credit, for which the next quota pays first (`distribute_cfs_runtime()`).
+ * - Throttled time is counted when a CPU is let go (`unthrottle_cfs_rq()`): (stopped threads) × (time
+ *   they stand still). With n = min(busy threads, cores) that want to run all the time this is
+ *   n × max(0, period − quota / n) a period.
+ * - The timer counts periods, also the first one in which nobody took a slice, and then stops until
+ *   somebody does (`do_sched_cfs_period_timer()`).
+ * - Writing a quota fills the pool, takes what CPUs have in hand, remits debts and lets everybody go
+ *   (`tg_set_cfs_bandwidth()` in core.c), also when it is the same quota.
  *
  * @module
  */
 
 /** Quota and counters of a container or pod. Times in ms of CPU. */
 export interface Bandwidth {
+  /** What a CPU takes at a time: `sysctl_sched_cfs_bandwidth_slice`. */
+  readonly slice: number;
+  /** The most CPUs on which its threads can run at once. */
+  readonly cpus: number;
   /** Quota per period in force; Infinity without a limit. */
   quota: number;
-  /** Quota per period from the next refill on. */
-  nextQuota: number;
-  /** What is left of this period's quota. */
+  /** What may still be used, in the pool and in the CPUs' hands; below 0 it is a debt. */
   remaining: number;
-  /** True when a thread was runnable in this period, so that the period's timer runs. */
-  active: boolean;
-  /** Thread time held back since the last refill. */
+  /** What is left for CPUs to take, as of the last time that they took any. */
+  pool: number;
+  /** True from the moment on when it holds threads back, or would, until the refill. */
+  held: boolean;
+  /** True while the period's timer runs. */
+  ticking: boolean;
+  /** True when no slice was taken since the last refill. */
+  untouched: boolean;
+  /** Thread time held back that is not counted yet. */
   pending: number;
   /** Periods in which the timer ran. */
   periods: number;
-  /** Those of them in which the quota held a thread back. */
+  /** Those of them at whose end it held threads back. */
   throttledPeriods: number;
-  /** Thread time held back, up to the last refill. */
+  /** Thread time held back, up to the last time it was let go. */
   throttled: number;
 }
 
+/** What a CPU may keep when it falls idle, ms: `min_cfs_rq_runtime`. */
+export const KEPT = 1;
+/** ms of quota: above rounding, and a millionth of the smallest quota (1 ms). */
+export const EXHAUSTED = 1e-9;
+
 /** A group at the start of a period. */
-export function createBandwidth(quota: number): Bandwidth {
+export function createBandwidth(
+  quota: number,
+  { slice, cpus }: Pick<Bandwidth, "slice" | "cpus">,
+): Bandwidth {
   return {
+    slice,
+    cpus,
     quota,
-    nextQuota: quota,
     remaining: quota,
-    active: false,
+    pool: quota,
+    held: false,
+    ticking: false,
+    untouched: true,
     pending: 0,
     periods: 0,
     throttledPeriods: 0,
@@ -47,15 +73,75 @@ export function createBandwidth(quota: number): Bandwidth {
   };
 }
 
-/** Ends a period: counts it and gives the group its quota for the next. */
-export function refill(bandwidth: Bandwidth): void {
-  if (bandwidth.quota !== Infinity && bandwidth.active) {
-    bandwidth.periods++;
-    if (bandwidth.pending > 0) bandwidth.throttledPeriods++;
-    bandwidth.throttled += bandwidth.pending;
-  }
-  bandwidth.active = false;
-  bandwidth.pending = 0;
-  bandwidth.quota = bandwidth.nextQuota;
-  bandwidth.remaining = bandwidth.quota;
+/** Notes that a CPU takes a slice, or tries to: the period's timer runs from here on. */
+export function touch(bandwidth: Bandwidth): void {
+  bandwidth.ticking = true;
+  bandwidth.untouched = false;
 }
+
+/** Counts the thread time held back so far. */
+export function letGo(bandwidth: Bandwidth): void {
+  bandwidth.throttled += bandwidth.pending;
+  bandwidth.pending = 0;
+}
+
+/** The timer fires: counts the period and fills the pool. */
+export function refill(bandwidth: Bandwidth): void {
+  bandwidth.remaining += bandwidth.quota - bandwidth.pool;
+  bandwidth.pool = bandwidth.quota;
+  if (!bandwidth.ticking) return;
+  bandwidth.periods++;
+  if (bandwidth.held) {
+    bandwidth.throttledPeriods++;
+    bandwidth.untouched = false;
+    bandwidth.held = false;
+  } else {
+    bandwidth.ticking = !bandwidth.untouched;
+    bandwidth.untouched = true;
+  }
+}
+
+/** Puts a quota into force; the CPUs' hands are for the caller to empty. */
+export function setQuota(bandwidth: Bandwidth, quota: number): void {
+  bandwidth.quota = quota;
+  bandwidth.remaining = quota;
+  bandwidth.pool = quota;
+  bandwidth.ticking = quota !== Infinity;
+  bandwidth.held = false;
+  letGo(bandwidth);
+}
+
+/** How a group runs and is charged. */
+export interface Charging {
+  /** What a CPU takes at a time, ms. */
+  readonly slice: number;
+  /** CPUs that it has at this moment, as a share of those on which it runs: 1 unless cores are short. */
+  readonly share: number;
+  /** ms between two ticks of a CPU, and since the last one. */
+  readonly tick: number;
+  readonly sinceTick: number;
+}
+
+/**
+ * What a running CPU has in hand when it used up its slice `overdrawn` ms of CPU ago. It takes a new one
+ * at the first tick after that; in a row of slices each lasts for the same whole number of ticks.
+ */
+export function inHandAfter(
+  overdrawn: number,
+  { slice, share, tick, sinceTick }: Charging,
+): number {
+  const ago = overdrawn / share;
+  if (sinceTick === 0 && ago < tick) return share * slice;
+  const sinceFirst = ago - modulo(ago - sinceTick, tick);
+  // The tick is still to come.
+  if (sinceFirst < -ROUNDING) return -overdrawn;
+  return share * (slice - modulo(sinceFirst, tick * Math.ceil(slice / tick)));
+}
+
+/** The remainder in [0, divisor); a whole multiple that rounding made smaller has none. */
+function modulo(value: number, divisor: number): number {
+  const rest = value - divisor * Math.floor(value / divisor + ROUNDING);
+  return Math.max(0, rest);
+}
+
+const ROUNDING = 1e-9;

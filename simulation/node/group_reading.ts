@@ -45,9 +45,9 @@ export function groupReading(group: ContainerState | PodState, periodMs: number)
     throttledUs: Math.round(bandwidth.throttled * 1000),
     waitedUs: Math.round(group.waited * 1000),
     weight: group.weight,
-    ...(bandwidth.nextQuota === Infinity
+    ...(bandwidth.quota === Infinity
       ? {}
-      : { quota: Math.round(bandwidth.nextQuota * 1000 / periodMs) }),
+      : { quota: Math.round(bandwidth.quota * 1000 / periodMs) }),
   };
 }
 
@@ -64,7 +64,7 @@ export function podReading(
     offered += server.offered + server.endless * now;
     open += server.busy + server.queued;
     heldBack += bandwidth.throttled;
-    limitMs += bandwidth.nextQuota;
+    limitMs += bandwidth.quota;
   }
   return {
     ...groupReading(pod, periodMs),

@@ -30,7 +30,7 @@ export function createLatencyHistogram(): LatencyHistogram {
 export function recordLatency(histogram: LatencyHistogram, ms: number): void {
   const index = Math.floor(Math.log(ms / LOWEST) / LOG_GROWTH);
   const bucket = index > 0 ? Math.min(index, BUCKETS - 1) : 0;
-  histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1;
+  histogram.counts[bucket]!++;
   histogram.total++;
 }
 

@@ -4,11 +4,14 @@
  * @module
  */
 import type { Random } from "../../shared/random.ts";
-import { type Bandwidth, createBandwidth, refill } from "./bandwidth.ts";
+import { type Bandwidth, createBandwidth, EXHAUSTED, KEPT } from "./bandwidth.ts";
+import { charge, refillContainer, restRunning } from "./cpu_slices.ts";
 import { cpuWeight } from "./cpu_weight.ts";
 import type { LatencyHistogram } from "./latency_histogram.ts";
+import { holdPod, isExhausted, refillPodQuota } from "./pod_quota.ts";
 import {
   type ArrivalProcess,
+  type Completion,
   createRequestServer,
   pullArrivals,
   type RequestServer,
@@ -24,6 +27,8 @@ export interface ContainerSpec {
   /** Requests worked on at once. */
   readonly threads: number;
   readonly workload: ArrivalProcess;
+  /** Told of each request when it is done. */
+  readonly onDone?: Completion;
 }
 
 /** A container as the slice loop sees it. Times in ms of CPU. */
@@ -33,13 +38,32 @@ export interface ContainerState {
   readonly weight: number;
   readonly server: RequestServer;
   readonly bandwidth: Bandwidth;
-  /** The level whose quota holds the container until the refill. */
-  heldBy: Bandwidth | undefined;
-  /** CPUs it gets at this moment. */
+  /** True while the pod's quota holds it; its own holds thread by thread. */
+  heldByPod: boolean;
+  /** The level that counts what the pod's quota holds. */
+  counter: Bandwidth;
+  /** CPUs its running threads get at this moment. */
   rate: number;
   usage: number;
   /** Time in which one of its threads waited for CPU, quota included, ms. */
   waited: number;
+}
+
+/** A stretch of virtual time on a node. */
+export interface Slice {
+  /** Its start, ms of virtual time, and its length, ms. */
+  readonly from: number;
+  readonly length: number;
+  readonly cores: number;
+  /** Between two ticks of a CPU, ms. */
+  readonly tick: number;
+  readonly random: Random;
+  /**
+   * Where the event loop stands, ms of virtual time, and its step, ms. Here rather than in arguments:
+   * V8 puts a number that is handed over on the heap.
+   */
+  now: number;
+  step: number;
 }
 
 /** A pod as the slice loop sees it. */
@@ -56,6 +80,10 @@ export interface PodState {
   readonly containerFirst: number;
   /** Slice within the period at which its quota is refilled. */
   readonly phase: number;
+  /** A tick of the CPUs, ms of virtual time, before it began: at any place in the pod's period. */
+  readonly tickAt: number;
+  /** Virtual time of the next tick at which a quota may hold somebody; Infinity when none will. */
+  chargeAt: number;
   readonly latency: LatencyHistogram;
   usage: number;
   waited: number;
@@ -70,31 +98,51 @@ export interface PodStateOptions {
   readonly containerQuota: (container: ContainerSpec) => number;
   readonly containerFirst: number;
   readonly phase: number;
+  readonly tickAt: number;
+  /** What a CPU takes of a quota at a time, ms. */
+  readonly slice: number;
+  /** CPUs of the node. */
+  readonly cores: number;
   readonly latency: LatencyHistogram;
 }
 
 /** An idle pod at the start of a period. */
 export function createPodState(
   containers: readonly ContainerSpec[],
-  { uid, quota, containerQuota, containerFirst, phase, latency }: PodStateOptions,
+  { uid, quota, containerQuota, containerFirst, phase, tickAt, slice, cores, latency }:
+    PodStateOptions,
 ): PodState {
   return {
     uid,
     weight: cpuWeight(containers.reduce((sum, { request }) => sum + request, 0)),
-    containers: containers.map((container) => ({
-      id: container.id,
-      request: container.request,
-      weight: cpuWeight(container.request),
-      server: createRequestServer(container.threads, { arrivals: container.workload, latency }),
-      bandwidth: createBandwidth(containerQuota(container)),
-      heldBy: undefined,
-      rate: 0,
-      usage: 0,
-      waited: 0,
-    })),
-    bandwidth: createBandwidth(quota),
+    containers: containers.map((container) => {
+      const { id, request, threads, workload, onDone } = container;
+      const bandwidth = createBandwidth(containerQuota(container), {
+        slice,
+        cpus: Math.min(threads, cores),
+      });
+      return {
+        id,
+        request,
+        weight: cpuWeight(request),
+        server: createRequestServer(threads, {
+          arrivals: workload,
+          latency,
+          ...(onDone === undefined ? {} : { onDone }),
+        }),
+        bandwidth,
+        heldByPod: false,
+        counter: bandwidth,
+        rate: 0,
+        usage: 0,
+        waited: 0,
+      };
+    }),
+    bandwidth: createBandwidth(quota, { slice, cpus: cores }),
     containerFirst,
     phase,
+    tickAt,
+    chargeAt: Infinity,
     latency,
     usage: 0,
     waited: 0,
@@ -102,12 +150,57 @@ export function createPodState(
 }
 
 /** Starts a new period of the pod and its containers. */
-export function refillPod(pod: PodState): void {
-  refill(pod.bandwidth);
+export function refillPod(pod: PodState, { from, tick }: Pick<Slice, "from" | "tick">): void {
+  const sinceTick = (from - pod.tickAt) % tick;
+  let cpus = 0;
   for (const container of pod.containers) {
-    refill(container.bandwidth);
-    container.heldBy = undefined;
+    const { server, bandwidth: { slice } } = container;
+    const runs = server.running > 0 && !container.heldByPod;
+    const rate = Math.min(container.rate, server.running);
+    if (runs) cpus += rate;
+    const share = rate / server.running;
+    refillContainer(container, runs ? { slice, share, tick, sinceTick } : undefined);
   }
+  const charging = { slice: pod.bandwidth.slice, share: 1, tick, sinceTick };
+  if (refillPodQuota(pod.bandwidth, { cpus, charging })) freeContainers(pod);
+  for (const { heldByPod, counter, bandwidth, server } of pod.containers) {
+    if (heldByPod) counter.held = true;
+    else if (server.running < server.busy) bandwidth.held = true;
+  }
+}
+
+/** Lets the containers go that the pod's quota held. */
+export function freeContainers(pod: PodState): void {
+  for (const container of pod.containers) container.heldByPod = false;
+}
+
+/**
+ * Sets the next tick at which a quota may hold somebody, in this slice: none as long as each CPU that
+ * its threads may have finds a slice of quota to take.
+ */
+export function watchQuotas(
+  pod: PodState,
+  { from, length, tick }: Pick<Slice, "from" | "length" | "tick">,
+): void {
+  let all = 0;
+  let spare = length;
+  for (const { bandwidth: { remaining, cpus, slice }, server } of pod.containers) {
+    // All arrivals of the slice are in the queue.
+    const most = Math.min(
+      cpus,
+      server.running + Math.min(server.threads - server.busy, server.queued),
+    );
+    all += most;
+    const inPool = remaining - slice * most - KEPT * (cpus - most);
+    if (inPool < spare * most) spare = inPool / most;
+  }
+  if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
+  if (spare === length) {
+    pod.chargeAt = Infinity;
+    return;
+  }
+  const soonest = from + Math.max(0, spare);
+  pod.chargeAt = pod.tickAt + tick * Math.ceil((soonest - pod.tickAt) / tick);
 }
 
 /** Fetches the arrivals before `until`; false when the pod has nothing to do till then. */
@@ -123,28 +216,50 @@ export function hasWork(pod: PodState, until: number): boolean {
 /** The most threads that can run until the arrivals fetched so far are used up. */
 export function mostRunnable(pod: PodState): number {
   let most = 0;
-  for (const { heldBy, server } of pod.containers) {
-    if (heldBy === undefined) most += Math.min(server.threads, server.busy + server.queued);
+  for (const { heldByPod, server } of pod.containers) {
+    if (heldByPod) continue;
+    const free = server.threads - server.busy;
+    most += server.running + Math.min(free, server.queued);
   }
   return most;
 }
 
-/** Lets the quotas that just ran out hold their containers until the refill. */
-export function holdExhausted(pod: PodState, random: Random): void {
-  const podOut = pod.bandwidth.remaining <= EXHAUSTED;
+/**
+ * Charges the containers at a tick and lets the quotas that have run out hold them; returns whether any
+ * thread runs on.
+ */
+export function chargePod(
+  pod: PodState,
+  { tick, random }: Pick<Slice, "tick" | "random">,
+): boolean {
+  const podOut = isExhausted(pod.bandwidth);
+  let running = 0;
   for (const container of pod.containers) {
-    if (container.heldBy !== undefined) continue;
-    const containerOut = container.bandwidth.remaining <= EXHAUSTED;
-    if (containerOut && podOut) {
-      const first = random.next() < pod.containerFirst;
-      container.heldBy = first ? container.bandwidth : pod.bandwidth;
-    } else if (containerOut) {
-      container.heldBy = container.bandwidth;
-    } else if (podOut) {
-      container.heldBy = pod.bandwidth;
+    const { bandwidth, server } = container;
+    if (container.heldByPod || server.running === 0) continue;
+    if (podOut) {
+      const first = bandwidth.remaining <= EXHAUSTED && random.next() < pod.containerFirst;
+      holdContainer(pod, { container, counter: first ? bandwidth : pod.bandwidth });
+    } else {
+      const share = Math.min(container.rate, server.running) / server.running;
+      charge(container, { slice: bandwidth.slice, share, tick, sinceTick: 0 });
     }
+    if (!container.heldByPod) running += server.running;
   }
+  return running > 0 || podOut;
 }
 
-/** ms of quota: above rounding, and a millionth of the smallest quota (1 ms). */
-const EXHAUSTED = 1e-9;
+/**
+ * Lets the pod's quota hold a container, its threads to come included. When the container's own has
+ * run out at the same moment, it is a matter of chance which level counts the pause.
+ */
+export function holdContainer(
+  pod: PodState,
+  { container, counter }: { readonly container: ContainerState; readonly counter: Bandwidth },
+): void {
+  container.heldByPod = true;
+  container.counter = counter;
+  restRunning(container);
+  holdPod(pod.bandwidth);
+  counter.held = true;
+}

@@ -1,6 +1,7 @@
 /**
  * What runs in a container: a FIFO queue of requests and a fixed number of threads, each working on
- * one request at a time. All busy threads run equally fast.
+ * one request at a time. Threads run, all equally fast, or are held, or have nothing to do; they stand
+ * in this order.
  *
  * @module
  */
@@ -16,21 +17,53 @@ export interface ArrivalProcess {
   next(): void;
 }
 
+/**
+ * Told when a request is done: its number, counted from 0 in the order in which they come, and the
+ * virtual time, ms. Whoever knows what came knows its arrival and cost by the number.
+ */
+export type Completion = (request: number, atMs: number) => void;
+
+/** What a server works on, and who hears of it. */
+export interface RequestServerOptions {
+  readonly arrivals: ArrivalProcess;
+  readonly latency: LatencyHistogram;
+  readonly onDone?: Completion;
+}
+
+/** Who wants to hear of each completion, and what that takes. */
+export interface WatchedRequests {
+  readonly onDone: Completion;
+  /** Number of the request that thread k works on. */
+  readonly request: Int32Array;
+  /** Requests that were begun. */
+  begun: number;
+}
+
 /** Queue and threads of a container. Fields are read and written by the slice loop. */
 export interface RequestServer {
   readonly threads: number;
   readonly arrivals: ArrivalProcess;
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
-  /** Threads with a request. */
+  /** Absent: nobody asks. */
+  readonly watched: WatchedRequests | undefined;
+  /** Threads with a request: the first ones. */
   busy: number;
-  /** CPU ms that each busy thread got since the server was last idle. */
+  /** Those of them that are not held by a quota of their own: the first of the first. */
+  running: number;
+  /** CPU ms that each running thread got since last there was none. */
   served: number;
-  /** The smallest of `finish`; Infinity when idle. */
+  /** The smallest of the running threads' `finish`; Infinity without any. */
   nextFinish: number;
-  /** `served` at which thread k has done its request, and when that request came. */
+  /** `served` at which thread k has done its request; of a held one the CPU ms that it still needs. */
   readonly finish: Float64Array;
+  /** When that request came. */
   readonly since: Float64Array;
+  /**
+   * `served` at which the quota in the hands of thread k's CPU is used up; of one that does not run
+   * that quota itself, ms.
+   */
+  readonly paid: Float64Array;
   /** Ring buffer of waiting requests; it may hold some of the near future. */
   queueAt: Float64Array;
   queueCost: Float64Array;
@@ -48,17 +81,20 @@ const EPSILON = 1e-9;
 /** An idle server; its capacity is `threads` requests at a time. */
 export function createRequestServer(
   threads: number,
-  { arrivals, latency }: { arrivals: ArrivalProcess; latency: LatencyHistogram },
+  { arrivals, latency, onDone }: RequestServerOptions,
 ): RequestServer {
   return {
     threads,
     arrivals,
     latency,
+    watched: onDone && { onDone, request: new Int32Array(threads), begun: 0 },
     busy: 0,
+    running: 0,
     served: 0,
     nextFinish: Infinity,
     finish: new Float64Array(threads),
     since: new Float64Array(threads),
+    paid: new Float64Array(threads),
     queueAt: new Float64Array(16),
     queueCost: new Float64Array(16),
     queueHead: 0,
@@ -105,39 +141,129 @@ export function nextStart(server: RequestServer): number {
   return server.queueAt[server.queueHead] ?? Infinity;
 }
 
-/** Gives free threads the requests that have come by `now`. */
-export function startRequests(server: RequestServer, now: number): void {
-  while (nextStart(server) <= now + EPSILON) {
+/** Gives free threads the requests that have come by `now`; returns how many now run that did not. */
+export function startRequests(server: RequestServer, now: number): number {
+  const before = server.running;
+  while (server.busy < server.threads && isDue(server, now)) {
     // Counting anew from 0 keeps the sums short, hence exact.
-    if (server.busy === 0) server.served = 0;
-    const head = server.queueHead;
-    const finish = server.served + (server.queueCost[head] ?? 0);
-    server.finish[server.busy] = finish;
-    server.since[server.busy] = server.queueAt[head] ?? 0;
-    if (finish < server.nextFinish) server.nextFinish = finish;
-    server.busy++;
-    server.queueHead = (head + 1) & (server.queueAt.length - 1);
-    server.queued--;
+    if (server.running === 0) server.served = 0;
+    const thread = server.busy++;
+    takeRequest(server, thread);
+    if (thread !== server.running) swapThreads(server, thread, server.running);
+    run(server);
   }
+  return server.running - before;
 }
 
-/** Ends the requests whose CPU time was served by `now`. */
+/** Takes the head of the queue; `finish` is what it costs. */
+function takeRequest(server: RequestServer, thread: number): void {
+  const head = server.queueHead;
+  server.finish[thread] = server.queueCost[head] ?? 0;
+  server.since[thread] = server.queueAt[head] ?? 0;
+  const { watched } = server;
+  if (watched !== undefined) watched.request[thread] = watched.begun++;
+  server.queueHead = (head + 1) & (server.queueAt.length - 1);
+  server.queued--;
+}
+
+/** The first thread that does not run begins to. */
+function run(server: RequestServer): void {
+  const { finish, paid, running, served } = server;
+  finish[running]! += served;
+  paid[running]! += served;
+  if (finish[running]! < server.nextFinish) server.nextFinish = finish[running]!;
+  server.running++;
+}
+
+/** Lets the first held thread run on. There has to be one. */
+export function releaseThread(server: RequestServer): void {
+  if (server.running === 0) server.served = 0;
+  run(server);
+}
+
+/** Stops a running thread that has a request; it is the first held one then. */
+export function holdThread(server: RequestServer, thread: number): void {
+  const { finish, paid, served } = server;
+  const wasNext = finish[thread]! <= server.nextFinish;
+  finish[thread]! -= served;
+  paid[thread]! -= served;
+  server.running--;
+  if (thread !== server.running) swapThreads(server, thread, server.running);
+  if (wasNext) findNextFinish(server);
+}
+
+function findNextFinish(server: RequestServer): void {
+  let next = Infinity;
+  for (let thread = 0; thread < server.running; thread++) {
+    const finish = server.finish[thread]!;
+    if (finish < next) next = finish;
+  }
+  server.nextFinish = next;
+}
+
+function swapThreads(
+  { finish, since, paid, watched }: RequestServer,
+  one: number,
+  other: number,
+): void {
+  const ends = finish[one]!;
+  const came = since[one]!;
+  const quota = paid[one]!;
+  finish[one] = finish[other]!;
+  since[one] = since[other]!;
+  paid[one] = paid[other]!;
+  finish[other] = ends;
+  since[other] = came;
+  paid[other] = quota;
+  if (watched === undefined) return;
+  const { request } = watched;
+  const number = request[one]!;
+  request[one] = request[other]!;
+  request[other] = number;
+}
+
+/**
+ * Ends the requests whose CPU time was served by `now`. A thread for which another one waits goes on
+ * with it; the others come to stand right behind the busy ones.
+ */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
-  if (server.nextFinish > done) return;
-  const { finish, since } = server;
-  let nextFinish = Infinity;
-  for (let thread = 0; thread < server.busy;) {
-    const ends = finish[thread] ?? Infinity;
+  const { finish, since, paid, served, watched } = server;
+  const waiting = server.queued > 0;
+  let next = Infinity;
+  for (let thread = 0; thread < server.running;) {
+    const ends = finish[thread]!;
     if (ends <= done) {
-      recordLatency(server.latency, Math.max(0, now - (since[thread] ?? now)));
-      server.busy--;
-      finish[thread] = finish[server.busy] ?? Infinity;
-      since[thread] = since[server.busy] ?? now;
+      recordLatency(server.latency, Math.max(0, now - since[thread]!));
+      if (watched !== undefined) watched.onDone(watched.request[thread]!, now);
+      if (waiting && isDue(server, now)) {
+        takeRequest(server, thread);
+        finish[thread]! += served;
+      } else {
+        const quota = paid[thread]! - served;
+        const last = --server.running;
+        server.busy--;
+        if (last === server.busy) {
+          // Nobody is held: of the request that is done only the quota is left to keep.
+          finish[thread] = finish[last]!;
+          since[thread] = since[last]!;
+          paid[thread] = paid[last]!;
+          paid[last] = quota;
+          if (watched !== undefined) watched.request[thread] = watched.request[last]!;
+        } else {
+          paid[thread] = quota;
+          if (thread !== last) swapThreads(server, thread, last);
+          swapThreads(server, last, server.busy);
+        }
+      }
     } else {
-      if (ends < nextFinish) nextFinish = ends;
+      if (ends < next) next = ends;
       thread++;
     }
   }
-  server.nextFinish = nextFinish;
+  server.nextFinish = next;
+}
+
+function isDue({ queued, queueAt, queueHead }: RequestServer, now: number): boolean {
+  return queued > 0 && queueAt[queueHead]! <= now + EPSILON;
 }

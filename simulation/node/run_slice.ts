@@ -3,34 +3,43 @@
  *
  * @module
  */
-import type { Random } from "../../shared/random.ts";
 import { type Claims, createClaims, shareByWeight } from "./contention.ts";
-import { type ContainerState, holdExhausted, type PodState } from "./pod_state.ts";
-import { endRequests, nextStart, startRequests } from "./request_server.ts";
-
-/** A stretch of virtual time on a node. */
-export interface Slice {
-  /** Its start, ms of virtual time, and its length, ms. */
-  readonly from: number;
-  readonly length: number;
-  readonly cores: number;
-  readonly random: Random;
-}
+import { KEPT } from "./bandwidth.ts";
+import { admit, rest } from "./cpu_slices.ts";
+import { isExhausted, restPod } from "./pod_quota.ts";
+import {
+  chargePod,
+  type ContainerState,
+  holdContainer,
+  type PodState,
+  type Slice,
+  watchQuotas,
+} from "./pod_state.ts";
+import { endRequests, nextStart, type RequestServer, startRequests } from "./request_server.ts";
 
 /** ms; what remains of a slice when rounding is all that remains. */
 const EPSILON = 1e-9;
+/** ms; a tick that is nearer than this is now, hours of virtual time after the beginning, too. */
+const ROUNDING = 1e-6;
 
-/** Runs one pod through a slice in which there is a core for each of its threads. */
+/**
+ * Runs one pod through a slice in which there is a core for each of its threads, or one container, whose
+ * threads share what cores there are.
+ */
 export function runAlone(pod: PodState, slice: Slice): void {
   let done = 0;
+  watchQuotas(pod, slice);
   while (done < slice.length - EPSILON) {
+    slice.now = slice.from + done;
+    slice.step = slice.length - done;
     for (const container of pod.containers) {
-      startRequests(container.server, slice.from + done);
-      container.rate = container.heldBy === undefined ? container.server.busy : 0;
+      start(container, slice);
+      container.rate = Math.min(runnable(container), slice.cores);
     }
-    const step = timeToEvent(pod, slice.from + done, slice.length - done);
-    progress(pod, step, slice, done + step);
-    done += step;
+    stopAtEvent(pod, slice);
+    done += slice.step;
+    slice.now = slice.from + done;
+    progress(pod, slice);
   }
 }
 
@@ -40,70 +49,128 @@ export function runAlone(pod: PodState, slice: Slice): void {
  */
 export function runTogether(pods: readonly PodState[], slice: Slice): void {
   let done = 0;
+  for (const pod of pods) watchQuotas(pod, slice);
   while (done < slice.length - EPSILON) {
-    const now = slice.from + done;
+    slice.now = slice.from + done;
+    slice.step = slice.length - done;
     for (const pod of pods) {
-      for (const container of pod.containers) startRequests(container.server, now);
+      for (const container of pod.containers) start(container, slice);
     }
     divideCores(pods, slice.cores);
-    let step = slice.length - done;
-    for (const pod of pods) step = timeToEvent(pod, now, step);
-    for (const pod of pods) progress(pod, step, slice, done + step);
-    done += step;
+    for (const pod of pods) stopAtEvent(pod, slice);
+    done += slice.step;
+    slice.now = slice.from + done;
+    for (const pod of pods) progress(pod, slice);
   }
 }
 
-/** The time to the pod's next event, at most `limit`. */
-function timeToEvent(pod: PodState, now: number, limit: number): number {
-  let step = limit;
-  let podRate = 0;
-  for (const container of pod.containers) {
-    const { server, rate } = container;
+function start(container: ContainerState, { now }: Slice): void {
+  const { server } = container;
+  if (!(nextStart(server) <= now + EPSILON)) return;
+  const started = startRequests(server, now);
+  if (started > 0) admit(container, started);
+}
+
+/** Shortens the step to the time to the pod's next event. */
+function stopAtEvent(pod: PodState, slice: Slice): void {
+  const { now } = slice;
+  let step = slice.step;
+  let runs = false;
+  for (const { server, rate } of pod.containers) {
     const start = nextStart(server) - now;
     if (start < step) step = start;
     if (rate <= 0) continue;
-    podRate += rate;
-    const completion = (server.nextFinish - server.served) * server.busy / rate;
+    runs = true;
+    const completion = (server.nextFinish - server.served) * server.running / rate;
     if (completion < step) step = completion;
-    const exhaustion = container.bandwidth.remaining / rate;
-    if (exhaustion < step) step = exhaustion;
   }
-  if (podRate > 0 && pod.bandwidth.remaining / podRate < step) {
-    step = pod.bandwidth.remaining / podRate;
-  }
-  return Math.max(0, step);
+  slice.step = Math.max(0, step);
+  if (runs && pod.chargeAt - now < step) stopAtShortage(pod, slice);
 }
 
-/** Moves the pod on by `step` ms, to `done` ms after the slice's start. */
-function progress(pod: PodState, step: number, slice: Slice, done: number): void {
+/** Shortens the step to the time to the first tick at which a CPU may find no slice to take. */
+function stopAtShortage(pod: PodState, slice: Slice): void {
+  const { tick } = slice;
+  let spare = slice.step;
+  let podRate = 0;
+  for (const { bandwidth, server, rate } of pod.containers) {
+    podRate += rate;
+    const busy = Math.min(server.running, bandwidth.cpus);
+    const inPool = bandwidth.remaining - bandwidth.slice * busy - KEPT * (bandwidth.cpus - busy);
+    if (inPool < spare * rate) spare = inPool / rate;
+  }
+  if (pod.bandwidth.remaining < spare * podRate) spare = pod.bandwidth.remaining / podRate;
+  let at = pod.chargeAt - slice.now;
+  if (at < spare) at += tick * Math.ceil((spare - at) / tick);
+  if (at < slice.step) slice.step = Math.max(0, at);
+}
+
+/** Moves the pod on by the step, which ends now. */
+function progress(pod: PodState, slice: Slice): void {
+  const { now, step } = slice;
+  const isTick = pod.chargeAt <= now + ROUNDING && passTicks(pod, slice.tick, now);
   let podUsed = 0;
+  let podRate = 0;
+  let running = 0;
   let waiting = false;
   for (const container of pod.containers) {
     const { server, bandwidth, rate } = container;
     if (server.busy === 0) continue;
-    if (step > 0) {
-      bandwidth.active = true;
-      pod.bandwidth.active = true;
-    }
     if (rate < server.busy) {
       container.waited += step;
       waiting = true;
+      // A CPU on which one of its threads runs holds nobody back.
+      if (container.heldByPod) {
+        container.counter.pending += Math.min(server.busy, slice.cores) * step;
+      } else if (server.running < server.busy) {
+        bandwidth.pending += stoppedCPUs(server, slice.cores) * step;
+      }
     }
-    if (container.heldBy !== undefined) {
-      container.heldBy.pending += Math.min(server.busy, slice.cores) * step;
-      continue;
-    }
+    if (rate === 0) continue;
     const used = rate * step;
     container.usage += used;
     bandwidth.remaining -= used;
     podUsed += used;
-    server.served += used / server.busy;
-    endRequests(server, slice.from + done);
+    podRate += rate;
+    server.served += used / server.running;
+    if (server.nextFinish <= server.served + EPSILON) {
+      const busy = server.busy;
+      endRequests(server, now);
+      if (server.busy < busy) rest(container, busy);
+    }
+    running += server.running;
   }
+  if (waiting) pod.waited += step;
+  if (podUsed <= 0) return;
   pod.usage += podUsed;
   pod.bandwidth.remaining -= podUsed;
-  if (waiting) pod.waited += step;
-  if (podUsed > 0) holdExhausted(pod, slice.random);
+  if (running === 0) restPod(pod.bandwidth, podRate);
+  if (pod.chargeAt === Infinity) return;
+  if (isExhausted(pod.bandwidth)) holdIdle(pod);
+  if (isTick && !chargePod(pod, slice)) restPod(pod.bandwidth, podRate);
+}
+
+function stoppedCPUs({ busy, running }: RequestServer, cores: number): number {
+  return Math.min(busy - running, Math.max(0, cores - running));
+}
+
+/** Whether a tick comes now; `chargeAt` goes on to the next one. */
+function passTicks(pod: PodState, tick: number, now: number): boolean {
+  let isTick = false;
+  while (pod.chargeAt <= now + ROUNDING) {
+    isTick = pod.chargeAt >= now - ROUNDING;
+    pod.chargeAt += tick;
+  }
+  return isTick;
+}
+
+/** A pod that has nothing left holds at once whoever has come to rest. */
+function holdIdle(pod: PodState): void {
+  for (const container of pod.containers) {
+    if (container.server.busy === 0 && !container.heldByPod) {
+      holdContainer(pod, { container, counter: pod.bandwidth });
+    }
+  }
 }
 
 /** Scratch memory of `divideCores`, grown as needed: it keeps nothing between calls. */
@@ -113,28 +180,30 @@ const scratch: { pods: Claims; containers: Claims } = {
 };
 
 function runnable(container: ContainerState): number {
-  return container.heldBy === undefined ? container.server.busy : 0;
+  return container.heldByPod ? 0 : container.server.running;
 }
 
 /** Sets each container's rate for the threads that are runnable now. */
 function divideCores(pods: readonly PodState[], cores: number): void {
+  let total = 0;
+  for (const pod of pods) {
+    for (const container of pod.containers) {
+      container.rate = runnable(container);
+      total += container.rate;
+    }
+  }
+  if (total <= cores) return;
   if (scratch.pods.wanted.length < pods.length) scratch.pods = createClaims(2 * pods.length);
   const claims = scratch.pods;
   claims.count = pods.length;
-  let total = 0;
   let index = 0;
   for (const pod of pods) {
     let wanted = 0;
-    for (const container of pod.containers) {
-      container.rate = runnable(container);
-      wanted += container.rate;
-    }
+    for (const { rate } of pod.containers) wanted += rate;
     claims.wanted[index] = wanted;
     claims.weights[index] = pod.weight;
-    total += wanted;
     index++;
   }
-  if (total <= cores) return;
   shareByWeight(claims, cores);
   index = 0;
   for (const pod of pods) {

@@ -13,12 +13,15 @@
  * @module
  */
 import type { Random } from "../../shared/random.ts";
+import { setQuota } from "./bandwidth.ts";
+import { setContainerQuota } from "./cpu_slices.ts";
 import { type GroupReading, groupReading, type PodReading, podReading } from "./group_reading.ts";
 import { createLatencyHistogram } from "./latency_histogram.ts";
 import {
   type ContainerSpec,
   type ContainerState,
   createPodState,
+  freeContainers,
   hasWork,
   mostRunnable,
   type PodState,
@@ -47,7 +50,10 @@ export interface SimulatedNode {
   /** Puts a pod on the node; its arrivals before now are dropped. */
   addPod(pod: PodSpec): void;
   removePod(uid: string): void;
-  /** Sets a limit in millicores, or none; it counts from the pod's next refill. At least 10 m (1 ms). */
+  /**
+   * Sets a limit in millicores, or none. At least 10 m (1 ms). As in the kernel it counts at once: the
+   * group has a whole quota anew, and whoever it held runs on, until the period's end as ever.
+   */
   setContainerQuota(containerID: string, millicores: number | undefined): void;
   setPodQuota(podUID: string, millicores: number | undefined): void;
   /** Runs all whole slices up to `toMs` of virtual time. */
@@ -67,6 +73,13 @@ export interface SimulatedNodeOptions {
   readonly periodMs?: number;
   /** A divisor of the period. @default 10 */
   readonly sliceMs?: number;
+  /** Between two ticks of the kernel, at which quotas are charged: 1000 / CONFIG_HZ. @default 4 */
+  readonly tickMs?: number;
+  /**
+   * What a CPU takes of a quota at a time: sched_cfs_bandwidth_slice_us. The smaller this and the tick,
+   * the closer to quotas that are taken continuously. @default 5
+   */
+  readonly cfsSliceMs?: number;
 }
 
 /** The kubelet's smallest quota: 1 ms per 100 ms. */
@@ -74,7 +87,7 @@ const MIN_QUOTA_MS = 1;
 
 /** An empty node at virtual time 0. Throws a RangeError for cores or times that make no sense. */
 export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNode {
-  const { cores, random, periodMs = 100, sliceMs = 10 } = options;
+  const { cores, random, periodMs = 100, sliceMs = 10, tickMs = 4, cfsSliceMs = 5 } = options;
   if (!(cores > 0 && cores < Infinity)) {
     throw new RangeError(`Cannot create a node: cores is ${cores}, expected a number above 0`);
   }
@@ -82,6 +95,11 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
   if (!(sliceMs > 0 && slicesPerPeriod >= 1 && Number.isInteger(slicesPerPeriod))) {
     throw new RangeError(
       `Cannot create a node: sliceMs ${sliceMs} does not divide periodMs ${periodMs}`,
+    );
+  }
+  if (!(tickMs > 0 && tickMs < Infinity && cfsSliceMs > 0 && cfsSliceMs < Infinity)) {
+    throw new RangeError(
+      `Cannot create a node: tickMs is ${tickMs} and cfsSliceMs ${cfsSliceMs}, expected more than 0`,
     );
   }
   const pods: PodState[] = [];
@@ -97,20 +115,22 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
     }
     return Math.max(MIN_QUOTA_MS, millicores * periodMs / 1000);
   };
+  const slice = { from: 0, length: sliceMs, cores, tick: tickMs, random, now: 0, step: 0 };
   function runSlice(): void {
     const from = slices * sliceMs;
-    const slice = { from, length: sliceMs, cores, random };
+    slice.from = from;
     let threads = 0;
     crowd.length = 0;
     for (const pod of pods) {
-      if (slices % slicesPerPeriod === pod.phase) refillPod(pod);
+      if (slices % slicesPerPeriod === pod.phase) refillPod(pod, slice);
       if (!hasWork(pod, from + sliceMs)) continue;
       const runnable = mostRunnable(pod);
       threads += runnable;
       if (runnable > 0) crowd.push(pod);
       else runAlone(pod, slice);
     }
-    if (threads > cores) runTogether(crowd, slice);
+    const one = crowd.length === 1 && crowd[0]?.containers.length === 1;
+    if (threads > cores && !one) runTogether(crowd, slice);
     else for (const pod of crowd) runAlone(pod, slice);
     slices++;
   }
@@ -138,6 +158,9 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
         containerQuota: ({ limit }) => quotaOf(limit),
         containerFirst: random.next(),
         phase,
+        tickAt: -tickMs * shareOf(spec.uid),
+        slice: cfsSliceMs,
+        cores,
         latency: createLatencyHistogram(),
       });
       for (const { workload } of spec.containers) {
@@ -154,10 +177,12 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
       revision++;
     },
     setContainerQuota(containerID, millicores) {
-      findContainer(containers, containerID).bandwidth.nextQuota = quotaOf(millicores);
+      setContainerQuota(findContainer(containers, containerID), quotaOf(millicores));
     },
     setPodQuota(podUID, millicores) {
-      findPod(pods, podUID).bandwidth.nextQuota = quotaOf(millicores);
+      const pod = findPod(pods, podUID);
+      setQuota(pod.bandwidth, quotaOf(millicores));
+      freeContainers(pod);
     },
     advance(toMs) {
       const target = Math.floor(toMs / sliceMs + 1e-9);
@@ -184,6 +209,16 @@ function sumOfLimits(containers: readonly { readonly limit?: number }[]): number
     (sum, { limit }) => sum === undefined || limit === undefined ? undefined : sum + limit,
     0,
   );
+}
+
+/**
+ * A number in [0, 1) for a text: its FNV-1a hash. It places the CPUs' ticks in a pod's period, where a
+ * real pod's are by chance, but for a pod the same in every run.
+ */
+function shareOf(text: string): number {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  return (hash >>> 0) / 2 ** 32;
 }
 
 function findPod(pods: readonly PodState[], uid: string): PodState {

@@ -6,7 +6,7 @@
  */
 import { PERIOD_MS, type PeriodGrid } from "./period_grid.ts";
 import type { RequestLog } from "./request_log.ts";
-import { LATE_SLACK_MS, serveLog, type ServerSpec } from "./serve_log.ts";
+import { LATE_SLACK_MS, type Serve, type ServerSpec } from "./serve_log.ts";
 
 /** What a plan has to hold to. */
 export interface DueWork {
@@ -33,19 +33,21 @@ export interface DueWorkOptions extends ServerSpec {
   readonly grid: PeriodGrid;
   /** ms that a request may wait beyond its own work. */
   readonly sloMs: number;
+  /** How the ceiling is replayed. */
+  readonly serve: Serve;
   /** Quota under the ceiling, ms per period. */
   readonly ceilingMs: number;
 }
 
 /** Serves the log once under the ceiling and writes down what is due when. */
 export function dueWork(log: RequestLog, options: DueWorkOptions): DueWork {
-  const { grid, sloMs, ceilingMs } = options;
+  const { grid, sloMs, ceilingMs, serve } = options;
   const { atMs, costMs, durationMs } = log;
   const { periods } = grid;
   const count = atMs.length;
   const doneMs = new Float64Array(count).fill(Infinity);
   const usedMs = new Float64Array(periods);
-  serveLog(log, { ...options, quotaOf: () => ceilingMs, untilMs: durationMs }, { doneMs, usedMs });
+  serve(log, { ...options, quotaOf: () => ceilingMs, untilMs: durationMs }, { doneMs, usedMs });
 
   const dueMs = new Float64Array(count);
   const dueBefore = new Float64Array(periods);

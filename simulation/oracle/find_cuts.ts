@@ -3,9 +3,9 @@
  *
  * A request is late for what came since the quota last sufficed. That window, served alone by an idle
  * server, needs some least constant quota: so does every segment that holds it, for requests left
- * out make none later. Such a finding is true of all plans. Where a window lies across a change of
- * the limit, or an idle start hides what was carried into it, a plan is held to a little more than
- * it strictly needs.
+ * out make none later. Such a finding is true of all plans under ideal control, and nearly so on the
+ * node. Where a window lies across a change of the limit, or an idle start hides what was carried
+ * into it, a plan is held to a little more than it strictly needs.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { type DueWork, periodAt } from "./due_work.ts";
 import { type Cut, LEVEL_MS, type LevelBounds } from "./level_table.ts";
 import type { PeriodGrid } from "./period_grid.ts";
 import type { RequestLog } from "./request_log.ts";
-import { firstRequestAt, LATE_SLACK_MS, serveLog, type ServerSpec } from "./serve_log.ts";
+import { firstRequestAt, LATE_SLACK_MS, type Serve, type ServerSpec } from "./serve_log.ts";
 
 /** Periods before a window in which an idle server comes to what is under way when it begins. */
 const WARM_UP = 4;
@@ -25,16 +25,19 @@ const LONGEST_STREAK = 50;
 
 /** What is replayed, and with what. */
 export interface ReplayOptions extends ServerSpec, LevelBounds {
+  readonly serve: Serve;
   readonly grid: PeriodGrid;
   readonly due: DueWork;
 }
 
 /** What a replay found. Both are empty when nobody was late. */
 export interface Findings {
-  /** Hold for every plan. */
+  /** Hold for every plan, if the replay is ideal. */
   readonly needed: readonly Cut[];
   /** Keep this plan from being late where nothing is known that holds for every plan. */
   readonly cautious: readonly Cut[];
+  /** Requests that were late where it looked. */
+  readonly late: number;
 }
 
 /** How a plan came about. */
@@ -88,8 +91,13 @@ export function cutFinder(
         cautious.push(raisedStep(replay, levels, { window, stride }));
       }
     }
-    return { needed, cautious };
+    return { needed, cautious, late: windows.reduce((sum, { late }) => sum + late, 0) };
   };
+}
+
+/** A window with so many late requests. */
+interface LateWindow extends Window {
+  readonly late: number;
 }
 
 interface Replay {
@@ -121,8 +129,8 @@ function lateWindows(
   { log, options, doneMs, heldBack }: Replay,
   levels: Uint16Array,
   { from, to }: Stretch,
-): Window[] {
-  const { grid, due, threads, cores } = options;
+): LateWindow[] {
+  const { grid, due, threads, cores, serve } = options;
   const { firstPeriod, startMs, stepMs, stepOf } = grid;
   const fromPeriod = firstPeriod[Math.max(0, from - AROUND)] as number;
   const untilMs = Math.min(log.durationMs, (to + AROUND) * stepMs);
@@ -132,9 +140,9 @@ function lateWindows(
   heldBack.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
   const quotaOf = (period: number): number =>
     (levels[stepOf[period] as number] as number) * LEVEL_MS;
-  serveLog(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, heldBack });
+  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, heldBack });
 
-  const windows = new Map<number, Window>();
+  const windows = new Map<number, LateWindow>();
   for (let index = first; index < end; index++) {
     const latest = due.dueMs[index] as number;
     if (latest > untilMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) continue;
@@ -143,8 +151,10 @@ function lateWindows(
     while (start > earliest && heldBack[start - 1] === 1) start--;
     // A queue that lasts is looked at piece by piece.
     if (start === earliest) start -= start % LONGEST_STREAK;
-    const last = Math.max(periodAt(grid, latest), windows.get(start)?.to ?? 0);
-    windows.set(start, { from: Math.max(0, start - WARM_UP), to: last });
+    const known = windows.get(start);
+    const last = Math.max(periodAt(grid, latest), known?.to ?? 0);
+    const late = 1 + (known?.late ?? 0);
+    windows.set(start, { from: Math.max(0, start - WARM_UP), to: last, late });
   }
   return [...windows.values()];
 }
@@ -175,9 +185,9 @@ function inTime(
   { from, to }: Window,
   quotaOf: (period: number) => number,
 ): boolean {
-  const { grid, due, threads, cores } = options;
+  const { grid, due, threads, cores, serve } = options;
   const untilMs = grid.startMs[to + 1] as number;
-  return serveLog(log, { threads, cores, grid, quotaOf, fromPeriod: from, untilMs }, {
+  return serve(log, { threads, cores, grid, quotaOf, fromPeriod: from, untilMs }, {
     stopAfterMs: due.dueMs,
   });
 }

@@ -104,9 +104,13 @@ export interface Cut {
   readonly level: number;
 }
 
-/** Raises the segments that a cut concerns; those that hold them in turn have as much already. */
-export function applyCut(table: LevelTable, { first, last, level }: Cut): void {
+/**
+ * Raises the segments that a cut concerns; those that hold them in turn have as much already. False
+ * when there was none to raise.
+ */
+export function applyCut(table: LevelTable, { first, last, level }: Cut): boolean {
   const { levels, rowStart, steps, longest } = table;
+  let any = false;
   for (let from = first; from >= 0 && last - from < longest; from--) {
     const row = (rowStart[from] as number) - from - 1;
     const end = Math.min(steps, from + longest);
@@ -116,5 +120,7 @@ export function applyCut(table: LevelTable, { first, last, level }: Cut): void {
       raised = true;
     }
     if (!raised) break;
+    any = true;
   }
+  return any;
 }

@@ -22,6 +22,8 @@ export interface OraclePod extends LimitRange {
   readonly arrivals: ArrivalProcess;
   /** Where in the period its quota is refilled, ms. @default {0} */
   readonly phaseMs?: number;
+  /** Its name on the node, which places the CPUs' ticks in its periods. @default {"pod"} */
+  readonly uid?: string;
 }
 
 /** The run. */
@@ -57,28 +59,31 @@ export function oracleLimits(pods: readonly OraclePod[], options: OracleOptions)
   const { durationMs, sloMs, cores, capacity, changesPerMinute = 0.5, stepMs = 1000 } = options;
   const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
   const plans: LimitPlan[] = [];
-  const needy = pods.map(({ floor, ceiling, weight, threads, arrivals, phaseMs = 0 }) => {
-    const log = readRequestLog(arrivals, durationMs);
-    const plan = planLimits(log, {
-      sloMs,
-      threads,
-      floor,
-      ceiling,
-      cores,
-      maxChanges,
-      stepMs,
-      phaseMs,
-    });
-    plans.push(plan);
-    const offered = offeredWork(log, stepMs);
-    return {
-      floor,
-      ceiling,
-      weight,
-      offered,
-      need: perStep(plan.limits, { stepMs, steps: offered.length }),
-    };
-  });
+  const needy = pods.map(
+    ({ floor, ceiling, weight, threads, arrivals, phaseMs = 0, uid = "pod" }) => {
+      const log = readRequestLog(arrivals, durationMs);
+      const plan = planLimits(log, {
+        sloMs,
+        threads,
+        floor,
+        ceiling,
+        cores,
+        maxChanges,
+        stepMs,
+        phaseMs,
+        uid,
+      });
+      plans.push(plan);
+      const offered = offeredWork(log, stepMs);
+      return {
+        floor,
+        ceiling,
+        weight,
+        offered,
+        need: perStep(plan.limits, { stepMs, steps: offered.length }),
+      };
+    },
+  );
   const { limits, shortSteps } = shareShortNode(needy, capacity);
   return { plans, shortSteps, limits: limits.map((values) => limitsOf(values, stepMs)) };
 }

@@ -4,13 +4,14 @@
  *
  * A request waits while it stands in the queue, and while its container is held back: what a quota
  * stretches counts as waiting. The plan is what the arithmetic of quotas demands (`level_table.ts`)
- * cut into the cheapest segments (`cheapest_segments.ts`), replayed request by request under ideal
- * bandwidth control (`serve_log.ts`), and raised where one was late (`find_cuts.ts`) until none is.
- * Under these rules it is a plan that can be played, 0.2 to 1 % above `lowerBound` for an hour or two
- * of the project's traces at half a change a minute.
+ * cut into the cheapest segments (`cheapest_segments.ts`). Replayed request by request under ideal
+ * bandwidth control (`serve_log.ts`), it shows what every plan needs (`find_cuts.ts`): that is the
+ * bound. From there on it is played on the node model (`play_log.ts`), raised where one was late until
+ * none is, and lowered where that leaves more than is needed (`lower_segments.ts`).
  *
- * On the node model some requests of such a plan are late, and the bounds are not proven there, since
- * quota is taken, lent and remitted in other ways: nobody has repaired the plan on the node yet.
+ * The bounds are proven for ideal control only. On the node a CPU runs on credit for a moment, and a
+ * new limit is a gift of up to one quota: plans lie from 0.9 % below to 1 % above `lowerBound` for an
+ * hour of the project's traces at half a change a minute.
  *
  * @module
  */
@@ -27,9 +28,11 @@ import {
   levelTable,
   longestSegment,
 } from "./level_table.ts";
+import { lowerSegments } from "./lower_segments.ts";
 import { PERIOD_MS, periodGrid } from "./period_grid.ts";
+import { playLog } from "./play_log.ts";
 import type { RequestLog } from "./request_log.ts";
-import type { ServerSpec } from "./serve_log.ts";
+import { type Serve, serveLog, type ServerSpec } from "./serve_log.ts";
 import { shiftBoundaries } from "./shift_boundaries.ts";
 
 /** What the plan is made for. Bounds in millicores; the plan keeps to multiples of 10 m in them. */
@@ -44,6 +47,8 @@ export interface PlanOptions extends LimitRange, Pick<ServerSpec, "threads"> {
   readonly stepMs?: number;
   /** Where in the period the pod's quota is refilled, ms. @default {0} */
   readonly phaseMs?: number;
+  /** The pod's on the node. @default {"pod"} */
+  readonly uid?: string;
 }
 
 /** A limit, in force from a moment on. */
@@ -74,7 +79,7 @@ export interface LimitPlan {
   readonly late: number;
 }
 
-/** Rounds whose findings hold for every plan, so that the next one's cost is a bound. */
+/** Ideal rounds: their findings hold for every plan, so that the next one's cost is a bound. */
 const PROVEN_ROUNDS = 4;
 /** Rounds that look at all segmentations anew; later ones only move boundaries. */
 const GLOBAL_ROUNDS = 5;
@@ -92,6 +97,7 @@ const FEW_STEPS = 60;
  */
 export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
   const { sloMs, threads, maxChanges, cores = Infinity, stepMs = 1000, phaseMs = 0 } = options;
+  const { uid = "pod" } = options;
   if (!(sloMs >= 0)) {
     throw new RangeError(`Cannot plan: sloMs is ${sloMs}, expected 0 or more`);
   }
@@ -106,16 +112,27 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
   }
   const bounds = levelsWithin(options, Math.min(threads, cores) * PERIOD_MS / LEVEL_MS);
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
-  const due = dueWork(log, { threads, cores, grid, sloMs, ceilingMs: bounds.ceiling });
+  const server = { threads, cores, grid };
+  const ceilingMs = bounds.ceiling * LEVEL_MS;
+  const due = dueWork(log, { ...server, sloMs, ceilingMs, serve: serveLog });
   const segments = segmentsWithin(maxChanges, grid.steps);
   const longest = longestSegment(grid.steps, segments);
   const table = levelTable(grid, due, { ...bounds, longest });
   const anyChanges = sumOfSteps(table);
-  const find = cutFinder(log, { threads, cores, grid, due, ...bounds });
+  const play: Serve = (...[requests, how, trace]) => playLog(requests, { ...how, uid }, trace);
+  // Where ideally nobody is late under the ceiling, hardly anybody is on the node.
+  const duePlayed = due.unavoidable === 0
+    ? due
+    : dueWork(log, { ...server, sloMs, ceilingMs, serve: play });
+  const findIdeally = cutFinder(log, { ...server, due, serve: serveLog, ...bounds });
+  const played = { ...server, due: duePlayed, serve: play, ...bounds };
+  const findPlayed = cutFinder(log, played);
   let bound = 0;
   let price = 0;
   let starts: readonly number[] = [0];
   let proven = true;
+  let ideal = true;
+  let unraised = 0;
   for (let round = 0;; round++) {
     if (round < GLOBAL_ROUNDS) {
       const cut = cheapestSegments(table, { segments, price });
@@ -126,23 +143,35 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
     }
     const levels = levelsOf(table, starts);
     const stride = 2 ** Math.floor(round / PATIENCE);
-    const { needed, cautious } = find(levels, { starts, stride });
-    if (needed.length === 0 && cautious.length === 0) {
+    const find = ideal ? findIdeally : findPlayed;
+    const { needed, cautious, late } = find(levels, { starts, stride });
+    // The first round that raises nothing may have looked at a part only.
+    if (!ideal && (late === 0 || unraised > 1)) {
       const perStep = GRID / 1000 / grid.steps;
+      const least = late > 0 ? levels : lowerSegments(log, { levels, starts }, played);
       return {
-        limits: limitsOf(Float64Array.from(levels, (level) => level * GRID), stepMs),
-        meanCores: levels.reduce((sum, level) => sum + level, 0) * perStep,
+        limits: limitsOf(Float64Array.from(least, (level) => level * GRID), stepMs),
+        meanCores: least.reduce((sum, level) => sum + level, 0) * perStep,
         lowerBound: (segments <= maxChanges ? anyChanges : bound) * perStep,
         anyChangesBound: anyChanges * perStep,
-        late: due.unavoidable,
+        late: duePlayed.unavoidable + late,
       };
     }
-    for (const cut of needed) applyCut(table, cut);
-    // What is not true of all plans comes after all that goes into the bound.
-    if (round < PROVEN_ROUNDS - 1 && needed.length > 0) continue;
-    if (proven) prepare(table, { due, linked: segments * SHORT_SEGMENT > grid.steps });
-    proven = false;
-    for (const cut of cautious) applyCut(table, cut);
+    // What is late by little is found sooner where it costs less.
+    if (late === 0) ideal = false;
+    if (proven) {
+      for (const cut of needed) applyCut(table, cut);
+      // What is not true of all plans comes after all that goes into the bound.
+      proven = needed.length > 0 && round < PROVEN_ROUNDS - 1;
+      if (!proven) {
+        for (const cut of cautious) applyCut(table, cut);
+        const linked = segments * SHORT_SEGMENT > grid.steps;
+        prepare(table, { due: duePlayed, ceiling: bounds.ceiling, linked });
+      }
+    } else {
+      const raising = [...needed, ...cautious].filter((cut) => applyCut(table, cut));
+      unraised = raising.length > 0 ? 0 : unraised + 1;
+    }
   }
 }
 
@@ -170,11 +199,17 @@ function levelsWithin({ floor, ceiling }: LimitRange, used: number): LimitRange 
 /** Raises at once what cautious findings would raise little by little. */
 function prepare(
   table: LevelTable,
-  { due, linked }: { readonly due: DueWork; readonly linked: boolean },
+  { due, ceiling, linked }: {
+    readonly due: DueWork;
+    readonly ceiling: number;
+    readonly linked: boolean;
+  },
 ): void {
   due.likeCeiling.forEach((quota, step) => {
     if (quota === 0) return;
-    applyCut(table, { first: step, last: step, level: Math.ceil(quota / LEVEL_MS - 1e-6) });
+    // On the node more may be used in a period, on credit.
+    const level = Math.min(ceiling, Math.ceil(quota / LEVEL_MS - 1e-6));
+    applyCut(table, { first: step, last: step, level });
   });
   if (linked) linkNeighbours(table);
 }

@@ -8,7 +8,8 @@ import { dueWork } from "./due_work.ts";
 import { periodGrid } from "./period_grid.ts";
 import { type LimitPlan, planLimits, type PlanOptions } from "./plan_limits.ts";
 import { readRequestLog, type RequestLog } from "./request_log.ts";
-import { serveLog } from "./serve_log.ts";
+import { playLog } from "./play_log.ts";
+import { type Serve, serveLog } from "./serve_log.ts";
 
 const DEFAULTS: PlanOptions = {
   sloMs: 100,
@@ -43,10 +44,11 @@ function limitAt({ limits }: LimitPlan, ms: number): number {
 
 /** The most that a request waits beyond its own work, ms; those due after the run do not count. */
 function longestWait(log: RequestLog, plan: LimitPlan, options: PlanOptions): number {
-  const { threads, cores = Infinity, phaseMs = 0, sloMs, stepMs = 1000 } = options;
+  const { threads, cores = Infinity, phaseMs = 0, sloMs, stepMs = 1000, uid = "pod" } = options;
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
   const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
-  serveLog(log, {
+  playLog(log, {
+    uid,
     threads,
     cores,
     grid,
@@ -76,15 +78,18 @@ Deno.test({
   name: "planLimits() counts the stretching of a request's own work as waiting",
   permissions: "none",
   fn() {
-    // 50 ms of work that begins with a period may be held for d in all: 50 m is 5 ms a period.
+    // 50 ms of work that begins with a period may be held for d in all. What it lacks at the last of
+    // the ticks, up to 4 ms, it has on credit.
     const log = steady([{ from: 0, to: 0.001, gap: 1, cost: 50 }], 4);
     const limit = (sloMs: number) => planLimits(log, { ...DEFAULTS, sloMs }).limits[0]?.limit;
-    assert.equal(limit(0), 500);
+    assert.equal(limit(0), 470);
     // Two periods: 25 + 25 ms; done at 125, that is 75 later than alone.
     assert.equal(limit(75), 250);
-    // At 170 m: 17 + 17 + 16, done at 216, held for 166.
+    // At 170 m: 17 + 17 + 16, done at 216, held for 166; a little less thanks to the credit. At 180 m
+    // it is 36 + 14, held for 164, at 190 m for 162.
     assert.equal(limit(166), 170);
-    assert.equal(limit(165), 180);
+    assert.equal(limit(165), 170);
+    assert.equal(limit(160), 190);
   },
 });
 
@@ -167,10 +172,13 @@ Deno.test({
   },
 });
 
-/** The least sum of levels of all plans that the node model plays in time, by trying each. */
+const play: Serve = (...[log, how, trace]) => playLog(log, { ...how, uid: "pod" }, trace);
+
+/** The least sum of levels of all plans that are served in time, by trying each. */
 function leastByTrying(
   log: RequestLog,
-  { highest, maxChanges, options }: {
+  { serve, highest, maxChanges, options }: {
+    serve: Serve;
     highest: number;
     maxChanges: number;
     options: PlanOptions & { stepMs: number; phaseMs: number; cores: number };
@@ -179,7 +187,7 @@ function leastByTrying(
   const { threads, cores, sloMs, stepMs, phaseMs } = options;
   const grid = periodGrid({ durationMs: log.durationMs, stepMs, phaseMs });
   const server = { threads, cores };
-  const { dueMs } = dueWork(log, { ...server, grid, sloMs, ceilingMs: highest });
+  const { dueMs } = dueWork(log, { ...server, grid, sloMs, ceilingMs: highest, serve });
   const levels = new Array<number>(grid.steps).fill(1);
   let best = Infinity;
   for (;;) {
@@ -187,7 +195,7 @@ function leastByTrying(
     const changes = levels.filter((level, step) => step > 0 && level !== levels[step - 1]).length;
     if (
       sum < best && changes <= maxChanges &&
-      serveLog(log, {
+      serve(log, {
         ...server,
         grid,
         quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
@@ -232,9 +240,12 @@ Deno.test({
             ceiling: 60,
           };
           const plan = planLimits(log, options);
-          const best = leastByTrying(log, { highest: 6, maxChanges, options }) / 500;
+          const least = (serve: Serve) =>
+            leastByTrying(log, { serve, highest: 6, maxChanges, options }) / 500;
+          const best = least(play);
+          const ideal = least(serveLog);
           assert.ok(plan.limits.length - 1 <= maxChanges);
-          assert.ok(plan.lowerBound <= best + 1e-9, `bound ${plan.lowerBound}, best ${best}`);
+          assert.ok(plan.lowerBound <= ideal + 1e-9, `bound ${plan.lowerBound}, best ${ideal}`);
           assert.ok(plan.anyChangesBound <= plan.lowerBound + 1e-9);
           assert.ok(plan.meanCores >= best - 1e-9, `plan ${plan.meanCores}, best ${best}`);
           runs++;
@@ -262,7 +273,7 @@ Deno.test({
       );
     for (const [seed, phaseMs] of [[1, 0], [2, 70]] as const) {
       const log = readRequestLog(workload(seed), seconds * 1000);
-      const options = { ...DEFAULTS, maxChanges: 8, phaseMs, cores: 8 };
+      const options = { ...DEFAULTS, maxChanges: 8, phaseMs, cores: 8, uid: "p" };
       const plan = planLimits(log, options);
       assert.equal(plan.late, 0);
       assert.ok(plan.meanCores < 1.1 * plan.lowerBound);
@@ -286,7 +297,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "planLimits() with more changes is no dearer, and needs no less than its bound",
+  name: "planLimits() with more changes is no dearer, and needs about as much as its bound",
   permissions: "none",
   fn() {
     const log = readRequestLog(
@@ -301,7 +312,9 @@ Deno.test({
     );
     plans.forEach((plan, index) => {
       assert.ok(longestWait(log, plan, DEFAULTS) <= 100 + 1e-6);
-      assert.ok(plan.meanCores >= plan.lowerBound - 1e-9);
+      // A change is a gift and a tick a credit, of which the bound knows nothing.
+      const gap = plan.meanCores / plan.lowerBound - 1;
+      assert.ok(gap >= -0.05 && (gap <= 0.05 || plan.limits.length > 7), `${gap}`);
       if (index > 0) assert.ok(plan.meanCores <= (plans[index - 1]?.meanCores ?? 0));
     });
   },

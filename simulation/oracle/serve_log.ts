@@ -3,8 +3,8 @@
  * fast, a quota per period that is taken continuously and holds all threads at once when it is used
  * up; a new quota counts from the next refill. It tells of each request when it was done.
  *
- * The node model of `simulation/node` is harsher: CPUs take quota in slices of 5 ms and are held one by
- * one at their ticks. What is in time here can be late there, more so where quotas are small.
+ * It is for proofs. What a plan is worth is found on the node model (`play_log.ts`), where CPUs take
+ * quota in slices of 5 ms and are held one by one at their ticks.
  *
  * More quota in any period never makes any request later. At the start of a period every request
  * is as far or further; while no quota has run out, no more requests are open, so no more quota is
@@ -45,6 +45,9 @@ export interface ServeTrace {
   /** Latest that each request may be done, ms; serving ends at the first that is later. */
   readonly stopAfterMs?: Float64Array;
 }
+
+/** Serves a log, ideally as {@linkcode serveLog} or on the node model; false when one was late. */
+export type Serve = (log: RequestLog, options: ServeOptions, trace: ServeTrace) => boolean;
 
 /** ms; completions and quotas closer than this are one, as on the node. */
 const EPSILON = 1e-9;

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { seededRandom } from "../../shared/random.ts";
-import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
-import { createSimulatedNode } from "../node/simulated_node.ts";
-import { createWorkload } from "../workload.ts";
 import { periodGrid } from "./period_grid.ts";
-import { readRequestLog, type RequestLog } from "./request_log.ts";
+import type { RequestLog } from "./request_log.ts";
 import { serveLog } from "./serve_log.ts";
 
 function logOf(
@@ -100,58 +96,48 @@ Deno.test({
 });
 
 Deno.test({
-  name: "serveLog() gives every request the latency that it has on the node",
+  name: "serveLog() makes no request later with more quota, nor with fewer requests before it",
   permissions: "none",
   fn: () =>
     fc.assert(
       fc.property(
-        fc.integer({ min: 1, max: 1000 }),
-        fc.integer({ min: 0, max: 9 }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.array(fc.integer({ min: 5, max: 300 }), { minLength: 1, maxLength: 8 }),
-        (seed, phase, threads, levels) => {
-          const durationMs = 1000 * levels.length;
-          const phaseMs = 10 * phase;
-          const trace = { name: "t", unit: "cores" as const, stepS: 1 };
-          const workload = () =>
-            createWorkload({ ...trace, values: Float64Array.of(0.6, 2.5, 0.1) }, {
-              random: seededRandom(seed),
-              costMs: 12,
-            });
-          const log = readRequestLog(workload(), durationMs);
-          const grid = periodGrid({ durationMs, stepMs: 1000, phaseMs });
-          const doneMs = new Float64Array(log.atMs.length).fill(Infinity);
-          serveLog(log, {
-            grid,
-            threads,
-            cores: 3,
-            quotaOf: (period) => levels[grid.stepOf[period] ?? 0] ?? 0,
-          }, { doneMs });
-
-          const node = createSimulatedNode({ cores: 3, random: seededRandom(1) });
-          const container = { id: "c", request: 100, threads, workload: workload() };
-          const first = (levels[0] ?? 0) * 10;
-          node.addPod({ uid: "p", phaseMs, containers: [{ ...container, limit: first }] });
-          levels.forEach((level, step) => {
-            node.advance(step * 1000);
-            node.setContainerQuota("c", level * 10);
-            node.setPodQuota("p", level * 10);
+        fc.array(
+          fc.tuple(fc.nat({ max: 900 }), fc.integer({ min: 1, max: 90 }), fc.boolean()),
+          { minLength: 1, maxLength: 25 },
+        ),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 120 }), fc.nat({ max: 40 })), {
+          minLength: 10,
+          maxLength: 10,
+        }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 3 }),
+        (drawn, quotas, threads, cores) => {
+          const requests = drawn.toSorted(([a], [b]) => a - b);
+          const grid = periodGrid({ durationMs: 1000, stepMs: 100, phaseMs: 30 });
+          const doneWith = (kept: typeof requests, more: number): Float64Array => {
+            const log = logOf(kept.map(([at, cost]) => [at, cost] as const), 1000);
+            const doneMs = new Float64Array(kept.length);
+            serveLog(log, {
+              grid,
+              threads,
+              cores,
+              quotaOf: (period) => {
+                const [quota = 1, extra = 0] = quotas[period % 10] ?? [];
+                return quota + more * extra;
+              },
+            }, { doneMs });
+            return doneMs;
+          };
+          const all = doneWith(requests, 0);
+          doneWith(requests, 1).forEach((done, index) => {
+            assert.ok(done <= all[index]! + 1e-6, `${done} after ${all[index]}`);
           });
-          node.advance(durationMs);
-
-          const mine = createLatencyHistogram();
-          doneMs.forEach((done, index) => {
-            if (done < durationMs) recordLatency(mine, done - (log.atMs[index] ?? 0));
+          const kept = requests.map((_, index) => index).filter((index) => requests[index]![2]);
+          doneWith(kept.map((index) => requests[index]!), 0).forEach((done, index) => {
+            assert.ok(done <= all[kept[index]!]! + 1e-6, `${done} after ${all[kept[index]!]}`);
           });
-          const theirs = node.pod("p").latency;
-          let apart = 0;
-          theirs.counts.forEach((count, bucket) => {
-            apart += Math.abs(count - (mine.counts[bucket] ?? 0));
-          });
-          // Rounding may move one across a bucket's edge, and one across the end.
-          assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 300 },
     ),
 });

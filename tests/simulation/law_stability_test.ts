@@ -17,6 +17,8 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 /** Decision until quota, at most. */
 const MOST_DELAY_MS = 2000;
+/** How far from its share a rationed container may rest, as a share of its limit. */
+const RATIONED = 0.02;
 /** Least headroom over the mean, which is what even work needs. */
 const HEADROOM = 1.05;
 
@@ -260,18 +262,20 @@ test("the law comes to rest at the clearing's shares where all want more than th
       // Credits move weights for some of their half-lives.
       plant.runUntil(30 * MINUTE_MS);
       const late = plant.runUntil(40 * MINUTE_MS, (round) => last = round);
-      // Rounding may give a step of the grid now to one and now to another.
-      const moved = late.filter(({ from, to }) => Math.abs(to - from) > GRID);
+      // Rounding may give a step of the grid now to one and now to another, and weights move on a little.
+      const moved = late.filter(({ from, to }) =>
+        Math.abs(to - from) > Math.max(GRID, 2 * RATIONED * from)
+      );
       assert.deepEqual(moved, [], show(moved));
+      assert.ok(late.length <= drawn.length, show(late));
       const { seats = [], freeShare = 0 } = last ?? {};
-      const { scarceRaiseHysteresis } = DEFAULT_PACE;
-      let wanted = 0;
+      // Rounding gives a step of the grid now to one, now to another.
       for (const { limit, share: fair } of seats) {
-        assert.ok(limit <= fair / (1 - settings.lowerHysteresis) + GRID, `${limit} for ${fair}`);
-        if (fair > limit * (1 + scarceRaiseHysteresis)) wanted += fair - limit;
+        assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
+        if (limit >= fair / (1 + RATIONED) - GRID) continue;
+        // What others may hold beyond their shares is missing, and nothing is left that would do.
+        assert.ok(fair - limit > freeShare * capacity - GRID, `${limit} for ${fair}`);
       }
-      // A raise that is worth a change is missing only where what is free would not give all of them.
-      assert.ok(wanted === 0 || wanted > freeShare * capacity - GRID, `${wanted} are wanted`);
     }),
     { numRuns: 20, endOnFailure: true },
   );

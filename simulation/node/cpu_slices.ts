@@ -1,0 +1,167 @@
+/**
+ * The quota of a container, CPU by CPU: each of its threads that runs stands for one CPU with quota
+ * in hand, or, where more run than there are CPUs, for its share of one, and is held by itself when
+ * there is none left to take. See `bandwidth.ts` for the rules.
+ *
+ * Exact where it matters, cheap where it does not: while the pool is large enough for everybody,
+ * nobody is charged before the thread stops or the period ends.
+ *
+ * Left out: which CPU a thread wakes up on (the one that was used last), and slices that come back
+ * to others within the period by the slack timer (`do_sched_cfs_slack_timer()`).
+ *
+ * @module
+ */
+import { type Bandwidth, type Charging, EXHAUSTED, inHandAfter, KEPT } from "./bandwidth.ts";
+import { letGo, refill, setQuota, touch } from "./bandwidth.ts";
+import { holdThread, releaseThread, type RequestServer } from "./request_server.ts";
+
+/** A container, as far as its quota goes. */
+export interface Charged {
+  readonly bandwidth: Bandwidth;
+  readonly server: RequestServer;
+  /** True while the pod's quota holds it, which counts the pause then. */
+  readonly heldByPod: boolean;
+}
+
+/** Takes up to so much from the pool. */
+function take(bandwidth: Bandwidth, wanted: number): number {
+  touch(bandwidth);
+  const taken = Math.min(bandwidth.pool, wanted);
+  bandwidth.pool -= taken;
+  return taken;
+}
+
+/**
+ * The threads that just began to run, the last `count`, take a slice or are held at once
+ * (`check_enqueue_throttle()`).
+ */
+export function admit({ bandwidth, server }: Charged, count: number): void {
+  if (bandwidth.quota === Infinity) return;
+  for (let thread = server.running - 1, left = count; left > 0; thread--, left--) {
+    const inHand = server.paid[thread]! - server.served;
+    if (inHand > EXHAUSTED) continue;
+    const share = Math.min(1, bandwidth.cpus / server.running);
+    server.paid[thread]! += take(bandwidth, bandwidth.slice * share - inHand);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+  }
+}
+
+function stop(bandwidth: Bandwidth, server: RequestServer, thread: number): void {
+  bandwidth.held = true;
+  holdThread(server, thread);
+}
+
+/** Charges the running threads at a tick; those for which nothing is left are held. */
+export function charge({ bandwidth, server }: Charged, charging: Charging): void {
+  for (let thread = server.running - 1; thread >= 0; thread--) {
+    settle(bandwidth, server, thread, charging);
+    if (server.paid[thread]! - server.served <= EXHAUSTED) stop(bandwidth, server, thread);
+  }
+}
+
+/** Lets a running thread have the slices that it took on the way. */
+function settle(
+  bandwidth: Bandwidth,
+  server: RequestServer,
+  thread: number,
+  charging: Charging,
+): void {
+  const inHand = server.paid[thread]! - server.served;
+  if (inHand > EXHAUSTED) return;
+  const wanted = inHandAfter(Math.max(0, -inHand), charging) - inHand;
+  if (wanted > 0) server.paid[thread]! += take(bandwidth, wanted);
+}
+
+/**
+ * The CPUs of the threads that have just stopped, of which `before` had a request, are charged and give
+ * back all but 1 ms. A debt that remains holds them, with nobody there.
+ */
+export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
+  if (bandwidth.quota === Infinity) return;
+  for (let cpu = busy; cpu < before; cpu++) {
+    const inHand = paid[cpu]!;
+    if (inHand > EXHAUSTED && inHand <= KEPT && cpu < bandwidth.cpus) continue;
+    paid[cpu] = keptOf(bandwidth, cpu, inHand);
+    if (paid[cpu]! <= EXHAUSTED && bandwidth.pool <= EXHAUSTED) bandwidth.held = true;
+  }
+}
+
+/** What a CPU keeps of what it has in hand when it falls idle. */
+function keptOf(bandwidth: Bandwidth, cpu: number, inHand: number): number {
+  const kept = cpu < bandwidth.cpus ? KEPT : 0;
+  if (inHand <= EXHAUSTED) return inHand + take(bandwidth, kept - inHand);
+  if (inHand <= kept) return inHand;
+  bandwidth.pool += inHand - kept;
+  return kept;
+}
+
+/** As {@linkcode rest}, for threads that another level holds: that one counts the pause. */
+export function restRunning({ bandwidth, server: { paid, running, served } }: Charged): void {
+  if (bandwidth.quota === Infinity) return;
+  for (let cpu = 0; cpu < running; cpu++) {
+    paid[cpu] = served + keptOf(bandwidth, cpu, paid[cpu]! - served);
+  }
+}
+
+/**
+ * Ends a period: debts are paid, and whoever has paid runs on. `charging` is absent when another level
+ * holds its threads.
+ */
+export function refillContainer(
+  { bandwidth, server, heldByPod }: Charged,
+  charging: Charging | undefined,
+): void {
+  if (bandwidth.quota === Infinity) return;
+  if (charging !== undefined) {
+    for (let thread = 0; thread < server.running; thread++) {
+      settle(bandwidth, server, thread, charging);
+    }
+  }
+  refill(bandwidth);
+  if (heldByPod) payHeldByPod(bandwidth, server);
+  const owes = payDebts(bandwidth, server);
+  const before = server.running;
+  while (server.running < server.busy && server.paid[server.running]! >= -EXHAUSTED) {
+    if (bandwidth.pool <= EXHAUSTED) break;
+    releaseThread(server);
+  }
+  if (server.running > before || server.running === server.busy) letGo(bandwidth);
+  if (!heldByPod && (owes || server.running < server.busy)) bandwidth.held = true;
+}
+
+/**
+ * The threads that only another level holds pay, too: what ran out at the same tick was throttled at
+ * both (`check_cfs_rq_runtime()`). Those that still owe are held here as well from now on.
+ */
+function payHeldByPod(bandwidth: Bandwidth, server: RequestServer): void {
+  const { paid, served } = server;
+  for (let thread = server.running - 1; thread >= 0; thread--) {
+    const debt = served - paid[thread]!;
+    if (debt <= EXHAUSTED) continue;
+    paid[thread]! += take(bandwidth, debt);
+    if (served - paid[thread]! > EXHAUSTED) holdThread(server, thread);
+  }
+}
+
+/**
+ * `distribute_cfs_runtime()`: as much as each stopped CPU owes, in turn, as long as there is any; true
+ * when that does not suffice.
+ */
+function payDebts(bandwidth: Bandwidth, { paid, running, threads }: RequestServer): boolean {
+  let owes = false;
+  for (let cpu = running; cpu < threads; cpu++) {
+    if (paid[cpu]! >= -EXHAUSTED) continue;
+    paid[cpu]! += take(bandwidth, -paid[cpu]!);
+    if (paid[cpu]! < -EXHAUSTED) owes = true;
+  }
+  return owes;
+}
+
+/** Puts a quota into force, at once. */
+export function setContainerQuota({ bandwidth, server }: Charged, quota: number): void {
+  setQuota(bandwidth, quota);
+  for (let thread = 0; thread < server.threads; thread++) {
+    server.paid[thread] = thread < server.running ? server.served : 0;
+  }
+  while (server.running < server.busy) releaseThread(server);
+}
