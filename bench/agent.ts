@@ -5,18 +5,18 @@
  * @module
  */
 import { parseCPU } from "../shared/quantity.ts";
-import { startAgentAPI } from "./agent_api.ts";
-import { makeAgentCgroups } from "./agent_cgroups.ts";
-import { parseCommandLine } from "./agent_command_line.ts";
-import { benchAllocation, benchPods } from "./agent_pods.ts";
-import { agentCommand, measureAgent } from "./agent_process.ts";
+import { startAgentAPI } from "./agent/api.ts";
+import { makeAgentCgroups } from "./agent/cgroups.ts";
+import { parseCommandLine } from "./agent/command_line.ts";
+import { benchAllocation, benchPods } from "./agent/pods.ts";
+import { agentCommand, measureAgent } from "./agent/process.ts";
 import {
   AGENT_LIMITS,
   type AgentReport,
   type AgentScene,
   agentTable,
   withinLimits,
-} from "./agent_report.ts";
+} from "./agent/report.ts";
 
 const WORKING_PODS = 2;
 const ALLOCATABLE = 32_000;

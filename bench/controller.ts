@@ -25,8 +25,8 @@ import {
   podName,
   removePods,
   reportLimit,
-} from "./controller_pods.ts";
-import { type MeasuredController, startController, untilTrue } from "./controller_run.ts";
+} from "./controller/pods.ts";
+import { type MeasuredController, startController, untilTrue } from "./controller/run.ts";
 
 /** Pods that the controller reconciles at the same time, and requests of the bare loop. */
 const AT_ONCE = 8;

@@ -5,9 +5,9 @@
  * @module
  */
 import { decodeText } from "../simulation/trace_files.ts";
-import { parseCommandLine } from "./latency_model_command_line.ts";
-import { parseRecording } from "./latency_model_recording.ts";
-import { latencyReport, latencyTable, type Recording } from "./latency_model_report.ts";
+import { parseCommandLine } from "./latency_model/command_line.ts";
+import { parseRecording } from "./latency_model/recording.ts";
+import { latencyReport, latencyTable, type Recording } from "./latency_model/report.ts";
 
 /** Policies that change the units of services, as their recordings' files have them. */
 const VARIED = ["ucbopt", "msevoopt", "mssile"];

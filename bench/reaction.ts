@@ -17,8 +17,8 @@ import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../tests/cluster/scene/until.ts";
 import { withSettings } from "../tests/cluster/scene/with_settings.ts";
 import { wholeNumber } from "./whole_number.ts";
-import { burst, record, targetOf } from "./reaction_scene.ts";
-import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./reaction_report.ts";
+import { burst, record, targetOf } from "./reaction/scene.ts";
+import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./reaction/report.ts";
 
 const options = new Command("bench:reaction")
   .description("Burst in a pod to larger quota in its cgroup. Needs root on the node itself.")

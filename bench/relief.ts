@@ -15,7 +15,7 @@ import {
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../tests/cluster/scene/until.ts";
-import { reliefReport, type ReliefSample, reliefTable } from "./relief_report.ts";
+import { reliefReport, type ReliefSample, reliefTable } from "./relief/report.ts";
 import { wholeNumber } from "./whole_number.ts";
 
 const { json, before, after } = new Command("bench:relief")

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { measureResiduals } from "./solver_exactness.ts";
-import { measureTimes } from "./solver_timing.ts";
-import { parseCommandLine } from "./solver_command_line.ts";
-import { solverTable } from "./solver_table.ts";
+import { measureResiduals } from "./solver/exactness.ts";
+import { measureTimes } from "./solver/timing.ts";
+import { parseCommandLine } from "./solver/command_line.ts";
+import { solverTable } from "./solver/table.ts";
 
 const request = parseCommandLine(Deno.args);
 if ("exitCode" in request) {

@@ -16,11 +16,11 @@ import { arenaJSON, stageJSON } from "../simulation/arena/result_json.ts";
 import { runArena } from "../simulation/arena/run_arena.ts";
 import type { Stage } from "../simulation/arena/stage.ts";
 import type { StageResult } from "../simulation/arena/stage_result.ts";
-import { decodeText, readTraceFile } from "../simulation/trace_files.ts";
-import { guessTraceFormat } from "../simulation/trace_format.ts";
+import { readTraceFile } from "../simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
+import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import { writeWhole } from "./terminal/write_whole.ts";
 
@@ -51,24 +51,30 @@ export async function arena(args: readonly string[], world: ArenaWorld): Promise
     world.err(`${parsed.message}\n`);
     return parsed.exitCode;
   }
-  const { options } = parsed;
-  const stages = await stagesOf(options).catch((cause: unknown) => problemIn(cause, options));
-  if (typeof stages === "string") {
-    world.err(`${stages}\n`);
+  try {
+    await run(parsed.options, world);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    world.err(`${error.message}\n`);
     return 1;
   }
+}
+
+async function run(options: ArenaOptions, world: ArenaWorld): Promise<void> {
+  const stages = await stagesOf(options).catch((cause) => {
+    throw traceProblem(options.trace?.path, cause);
+  });
   const results = await play(stages, { options, world });
   world.out(
     options.json ? `${JSON.stringify(forPrograms(results, options))}\n` : tables(results, world),
   );
-  if (options.report === undefined) return 0;
-  const problem = await writeReport(results, { path: options.report, world });
-  if (problem !== undefined) {
-    world.err(`${problem}\n`);
-    return 1;
-  }
-  if (!options.json) world.out(`\nReport: ${options.report}\n`);
-  return 0;
+  const { report: path } = options;
+  if (path === undefined) return;
+  await world.writeFile(path, arenaPage(results, checkGoals(results))).catch((cause) => {
+    throw reportProblem(path, cause);
+  });
+  if (!options.json) world.out(`\nReport: ${path}\n`);
 }
 
 async function stagesOf(options: ArenaOptions): Promise<Stage[]> {
@@ -78,9 +84,7 @@ async function stagesOf(options: ArenaOptions): Promise<Stage[]> {
     return [...await shippedStages(lengths), ...sceneStages(lengths)];
   }
   const { path, p95Cores } = trace;
-  const format = trace.format ??
-    guessTraceFormat(await decodeText(await Deno.readFile(path), path));
-  const read = await readTraceFile(path, format);
+  const { trace: read, format } = await readTraceFile(path, trace.format);
   return [
     playableStage(read, { name: path, format, p95Cores, minutes: minutes ?? LONGEST_MINUTES }),
   ];
@@ -130,35 +134,6 @@ function tables(results: readonly StageResult[], world: ArenaWorld): string {
     ...results.map((result) => stageTable(result, look)),
     ...(goals.length === 0 ? [] : [goalTable(goals, look)]),
   ].join("\n");
-}
-
-/** Writes the page; the problem in words when it can't be written. */
-async function writeReport(
-  results: readonly StageResult[],
-  { path, world }: { readonly path: string; readonly world: Pick<ArenaWorld, "writeFile"> },
-): Promise<string | undefined> {
-  try {
-    await world.writeFile(path, arenaPage(results, checkGoals(results)));
-    return undefined;
-  } catch (cause) {
-    const reason = cause instanceof Deno.errors.NotCapable
-      ? "the task may write below the project and /tmp only"
-      : systemMessage(cause);
-    return `Cannot write report "${path}": ${reason}`;
-  }
-}
-
-/** The problem with a user's file in words; a fault of the program is thrown on. */
-function problemIn(cause: unknown, { trace }: ArenaOptions): string {
-  if (cause instanceof SyntaxError || cause instanceof RangeError) return cause.message;
-  return `Cannot read trace "${trace?.path}": ${systemMessage(cause)}`;
-}
-
-/** What the system says; anything else is thrown on. */
-function systemMessage(cause: unknown): string {
-  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
-  if (!known || !(cause instanceof Error)) throw cause;
-  return cause.message;
 }
 
 if (import.meta.main) {

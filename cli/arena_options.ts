@@ -7,6 +7,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { collectedOutput } from "../shared/config/collected_output.ts";
 import { lawNames } from "../simulation/arena/entry.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
+import { filePath, numberWithin } from "./flag_values.ts";
 
 /** What the arena shall do. */
 export interface ArenaOptions {
@@ -129,7 +130,7 @@ function arenaCommand(writeOut: (text: string) => void): Command {
         "node, and shows what each allocated and how long requests took.",
     )
     .addOption(
-      new Option("--trace <file>", "one load of your own, plain or gzipped").argParser(path),
+      new Option("--trace <file>", "one load of your own, plain or gzipped").argParser(filePath),
     )
     .addOption(
       new Option("--format <format>", "how to read it; found by looking where left out")
@@ -144,20 +145,22 @@ function arenaCommand(writeOut: (text: string) => void): Command {
       new Option(
         "--seeds <count>",
         `play with seeds 1 to this; default ${DEFAULT_SEEDS}, with --quick ${QUICK_SEEDS}`,
-      ).argParser(integer(1, MOST_SEEDS)),
+      ).argParser(numberWithin({ least: 1, most: MOST_SEEDS, whole: true })),
     )
     .addOption(
-      new Option("--slo-ms <ms>", "P99 latency to hold").argParser(integer(1, MOST_SLO_MS)),
+      new Option("--slo-ms <ms>", "P99 latency to hold").argParser(
+        numberWithin({ least: 1, most: MOST_SLO_MS, whole: true }),
+      ),
     )
     .addOption(
       new Option("--minutes <count>", "play at most the busiest minutes of each trace")
-        .argParser(integer(1, MOST_MINUTES)),
+        .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
     )
     .option("--quick", "fewer and shorter traces and scenes, in under a minute", false)
     .option("--json", "print one JSON object in place of tables", false)
     .addOption(
       new Option("--report <path>", "where to write the report page")
-        .default("arena.html").argParser(path),
+        .default("arena.html").argParser(filePath),
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
@@ -197,24 +200,4 @@ function laws(value: string): string[] {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return known.filter((name) => names.includes(name));
   throw new InvalidArgumentError(`No law is named '${unknown}', only ${known.join(", ")}`);
-}
-
-/** A parser of whole numbers within bounds. */
-function integer(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = /^[+-]?\d+$/.test(value) ? Number(value) : NaN;
-    if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}`);
-  };
-}
-
-/** A parser of paths that does not swallow the next flag. */
-function path(value: string): string {
-  if (value.trim() === "" || value.includes("\0")) {
-    throw new InvalidArgumentError("Give the path of a file");
-  }
-  if (value.startsWith("-")) {
-    throw new InvalidArgumentError(`Give a path; a file of that name is ./${value}`);
-  }
-  return value;
 }

@@ -5,69 +5,28 @@
  */
 import { EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
-import { bestPerLaw, type Figures, type LawOutcome } from "../simulation/arena/law_outcome.ts";
+import { bestPerLaw } from "../simulation/arena/law_outcome.ts";
+import { outcomeColumns } from "../simulation/arena/outcome_columns.ts";
 import type { StageResult } from "../simulation/arena/stage_result.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 import { shorten } from "../simulation/report/html.ts";
 import { paint, type TerminalLook } from "./terminal/paint.ts";
 
-/** A column: two lines of head, and what stands in it. */
-interface Column {
-  readonly head: readonly [string, string];
-  readonly text: (outcome: LawOutcome) => string;
-  /** Left out where it says the same of every law: scenes without bursts have no reaction. */
-  readonly onlyIf?: keyof Figures;
-}
-
 const NAME_WIDTH = 24;
-
-const COLUMNS: readonly Column[] = [
-  { head: ["", "SLO"], text: ({ sloHeld }) => sloHeld ? "held" : "missed" },
-  figure("", "cores", "coresAllocated"),
-  { head: ["", "slack"], text: ({ median }) => percent(median.slack) },
-  figure("P50", "ms", "p50Ms"),
-  figure("P99", "ms", "p99Ms"),
-  figure("P99.9", "ms", "p999Ms"),
-  figure("throttled", "ms/s", "throttledMsPerS"),
-  figure("changes", "/pod min", "changesPerPodMinute"),
-  { ...figure("reaction", "ms, med.", "reactionMsMedian"), onlyIf: "reactionMsMedian" },
-  { ...figure("reaction", "ms, P95", "reactionMsP95"), onlyIf: "reactionMsP95" },
-  { ...figure("drained", "s, med.", "drainSMedian"), onlyIf: "drainSMedian" },
-  { ...figure("converged", "s, worst", "convergeS"), onlyIf: "convergeS" },
-  {
-    head: ["", "Jain"],
-    text: ({ median }) => median.jain?.toFixed(4) ?? NO_FIGURE,
-    onlyIf: "envy",
-  },
-  { head: ["", "envy"], text: ({ median }) => percent(median.envy), onlyIf: "envy" },
-  figure("beyond", "cap., s", "overCapacityS"),
-];
-
-function figure(first: string, second: string, score: keyof Figures): Column {
-  return { head: [first, second], text: ({ median }) => formatFigure(median[score]) };
-}
-
-function percent(share: number | undefined): string {
-  return share === undefined ? NO_FIGURE : `${(100 * share).toFixed(1)} %`;
-}
 
 /**
  * A stage: the best setting of each rival, then the fixed limits of equal cores, ours and the oracle.
  * Medians over the seeds.
  */
 export function stageTable(result: StageResult, look: TerminalLook = {}): string {
-  const { name, kind, minutes, seeds, sloMs, p95Cores, outcomes } = result;
+  const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
     ...bestPerLaw(outcomes.filter(isRival)),
     ...[EQUAL_CORES, OURS, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),
   ];
-  const isShared = kind === "shared node";
-  const columns = COLUMNS.filter(({ onlyIf }) =>
-    onlyIf === undefined ||
-    (onlyIf === "envy" ? isShared : rows.some(({ median }) => median[onlyIf] !== undefined))
-  );
+  const columns = outcomeColumns(rows, result);
   const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
   const count = `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
   const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
@@ -77,16 +36,20 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
     `${formatFigure(lent.p99Ms)} ms, throttled ${formatFigure(lent.throttledMsPerS)} ms/s`,
   ];
   const body = rows.map((row) => ({
-    words: [row.law, shorten(row.setting, NAME_WIDTH), ...columns.map(({ text }) => text(row))],
+    words: [
+      row.law,
+      shorten(row.setting, NAME_WIDTH),
+      row.sloHeld ? "held" : "missed",
+      ...columns.map(({ text }) => text(row.median)),
+    ],
     isOurs: isSameEntry(row, OURS),
   }));
   return [
     paint(title, "bold", look),
-    ...aligned([["", "", ...columns.map(({ head }) => head[0])], [
-      "law",
-      "setting",
-      ...columns.map(({ head }) => head[1]),
-    ]], { body, look }),
+    ...aligned([
+      ["", "", "", ...columns.map(({ head }) => head[0])],
+      ["law", "setting", "SLO", ...columns.map(({ head }) => head[1])],
+    ], { body, look }),
     ...notes.map((note) => paint(note, "dim", look)),
   ].map((line) => `${line.trimEnd()}\n`).join("");
 }

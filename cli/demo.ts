@@ -9,6 +9,7 @@ import { demoJSON } from "./demo_json.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { type OnRunProgress, runDemo } from "./demo_runs.ts";
 import { readDemoScene } from "./demo_scene.ts";
+import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import {
@@ -58,17 +59,18 @@ export async function demo(args: readonly string[], world: DemoWorld): Promise<n
 
 async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
   const { scene, report } = await readDemoScene(options).catch((cause) => {
-    throw problemWith(`Cannot read trace "${options.trace?.path}"`, cause);
+    throw traceProblem(options.trace?.path, cause);
   });
   const progress = progressTo(world, options.minutes * 60);
   const runs = await runDemo(scene, progress.told);
   progress.end();
   world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
   if (options.report === undefined) return;
-  await world.writeFile(options.report, renderReport(runs, { scene: report })).catch((cause) => {
-    throw problemWith(`Cannot write report "${options.report}"`, cause);
+  const { report: path } = options;
+  await world.writeFile(path, renderReport(runs, { scene: report })).catch((cause) => {
+    throw reportProblem(path, cause);
   });
-  if (!options.json) world.out(`Report: ${options.report}\n`);
+  if (!options.json) world.out(`Report: ${path}\n`);
 }
 
 function picture(runs: readonly RunRecord[], world: DemoWorld): string {
@@ -99,22 +101,6 @@ function progressTo(
     world.err(next.text);
   };
   return { told, end: () => world.err(endProgress(memory)) };
-}
-
-/** What is wrong with a file of the user's. */
-class FileProblem extends Error {
-  override readonly name = "FileProblem";
-}
-
-/** The problem in words; a fault of the program stays what it is, so that it shows where it is. */
-function problemWith(action: string, cause: unknown): unknown {
-  if (cause instanceof SyntaxError) return new FileProblem(cause.message, { cause });
-  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
-  if (!known || !(cause instanceof Error)) return cause;
-  const reason = cause instanceof Deno.errors.NotCapable
-    ? "the task may write below the project and /tmp only"
-    : cause.message;
-  return new FileProblem(`${action}: ${reason}`, { cause });
 }
 
 if (import.meta.main) {

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { collectedOutput } from "../shared/config/collected_output.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
+import { filePath, numberWithin } from "./flag_values.ts";
 
 /** What the demo shall do. */
 export interface DemoOptions {
@@ -96,18 +97,18 @@ function demoCommand(writeOut: (text: string) => void): Command {
     )
     .addOption(
       new Option("--seed <integer>", "seed of all chance; the same seed gives the same figures")
-        .default(1).argParser(integer(-MOST_SEED, MOST_SEED)),
+        .default(1).argParser(numberWithin({ least: -MOST_SEED, most: MOST_SEED, whole: true })),
     )
     .addOption(
       new Option("--minutes <count>", `virtual minutes, 1 to ${MOST_MINUTES}`)
-        .default(30).argParser(integer(1, MOST_MINUTES)),
+        .default(30).argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
     )
     .addOption(
       new Option("--pods <count>", `pods on the node, 1 to ${MOST_PODS}`)
-        .default(20).argParser(integer(1, MOST_PODS)),
+        .default(20).argParser(numberWithin({ least: 1, most: MOST_PODS, whole: true })),
     )
     .addOption(
-      new Option("--trace <file>", "a load of your own, plain or gzipped").argParser(path),
+      new Option("--trace <file>", "a load of your own, plain or gzipped").argParser(filePath),
     )
     .addOption(
       new Option("--format <format>", "how to read it; found by looking where left out")
@@ -116,7 +117,7 @@ function demoCommand(writeOut: (text: string) => void): Command {
     .option("--json", "print one JSON object in place of tables and charts", false)
     .addOption(
       new Option("--report <path>", "where to write the report page")
-        .default("report.html").argParser(path),
+        .default("report.html").argParser(filePath),
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
@@ -132,24 +133,4 @@ Formats of a trace:
   arrivals    CSV whose first column is the time of one request
   prometheus  JSON of a range query`,
     );
-}
-
-/** A parser of whole numbers within bounds. */
-function integer(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = /^[+-]?\d+$/.test(value) ? Number(value) : NaN;
-    if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}`);
-  };
-}
-
-/** A parser of paths that does not swallow the next flag. */
-function path(value: string): string {
-  if (value.trim() === "" || value.includes("\0")) {
-    throw new InvalidArgumentError("Give the path of a file");
-  }
-  if (value.startsWith("-")) {
-    throw new InvalidArgumentError(`Give a path; a file of that name is ./${value}`);
-  }
-  return value;
 }

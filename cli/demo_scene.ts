@@ -4,7 +4,8 @@
  * @module
  */
 import { seededRandom } from "../shared/random.ts";
-import type { ReportScene, TraceSource } from "../simulation/report/report_scene.ts";
+import type { ReportScene } from "../simulation/report/report_scene.ts";
+import { ownSource, traceSources } from "../simulation/report/trace_sources.ts";
 import { createScene, type Scene } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
 import { readShippedTrace, readTraceFile } from "../simulation/trace_files.ts";
@@ -17,25 +18,15 @@ export interface DemoScene {
   readonly report: ReportScene;
 }
 
+const CRANE: readonly string[] = [0, 1, 2, 3, 4, 5].map((number) => `crane${number}`);
+const NAMES: readonly string[] = ["diurnal", "bursty", ...CRANE];
 /** Of the traces with one value per minute the busiest stretch is played, s. */
 const BUSIEST_S = 2 * 3600;
+const CRANE_SENTENCE = "Stretches of crane0 to crane5 are from the busiest two hours of each.";
 /** One pod in so many has bursts laid over its trace: published traces are smoothed. */
 const BURSTS_EVERY = 4;
 /** Mean time between two bursts, s. */
 const BURST_GAP_S = 240;
-
-const SOURCES: readonly TraceSource[] = [
-  {
-    name: "diurnal, bursty: requests per second, 1 s",
-    source: "https://github.com/microsoft/autothrottle, traces/",
-    licence: "MIT",
-  },
-  {
-    name: "crane0 to crane5: CPU in production, 60 s, the busiest two hours",
-    source: "https://github.com/gocrane/crane, pkg/prediction/dsp/test_data/",
-    licence: "Apache-2.0",
-  },
-];
 
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
 export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
@@ -48,25 +39,21 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
     return from[index % from.length] as Trace;
   });
   const scene = createScene({ seed, minutes, pods, traces: dealt });
-  const sources = trace === undefined
-    ? SOURCES
-    : [{ name: trace.path, source: "your own file", licence: "as you hold it" }];
-  return {
-    scene,
-    report: { description: describe(scene), traces: sources, command: again(options) },
-  };
+  const words = trace === undefined
+    ? { description: `${describe(scene)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
+    : { description: describe(scene), traces: [ownSource(trace.path)] };
+  return { scene, report: { ...words, command: again(options) } };
 }
 
 async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<Trace> {
-  const trace = await readTraceFile(path, format);
+  const { trace } = await readTraceFile(path, format);
   if (trace.values.some((value) => value > 0)) return trace;
   throw new SyntaxError(`Cannot read trace "${path}": every value in it is 0, expected some load`);
 }
 
 /** The two request traces and the six of CPU in turn, so that each third of the pods has one kind. */
 async function shippedTraces(): Promise<Trace[]> {
-  const [diurnal, bursty] = await Promise.all(["diurnal", "bursty"].map(readShippedTrace));
-  const crane = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => readShippedTrace(`crane${n}`)));
+  const [diurnal, bursty, ...crane] = await Promise.all(NAMES.map(readShippedTrace));
   if (diurnal === undefined || bursty === undefined) throw new Error("Cannot read the traces");
   return crane.flatMap((trace) => [diurnal, bursty, busiestWindow(trace, BUSIEST_S)]);
 }

@@ -46,13 +46,20 @@ export async function readShippedTrace(name: string): Promise<Trace> {
   return parseTrace(await decodeText(bytes, name), { format: shipped.format, name });
 }
 
+/** A trace from a user's file, and how it was written. */
+export interface TraceFile {
+  readonly trace: Trace;
+  readonly format: TraceFormat;
+}
+
 /**
  * Reads a user's file, gzipped or not; without a format its content tells. Throws a SyntaxError that
  * says what is wrong in it, or the system's error with the path when it can't be opened.
  */
-export async function readTraceFile(path: string, format?: TraceFormat): Promise<Trace> {
+export async function readTraceFile(path: string, wanted?: TraceFormat): Promise<TraceFile> {
   const text = await decodeText(await Deno.readFile(path), path);
-  return parseTrace(text, { format: format ?? guessTraceFormat(text), name: path });
+  const format = wanted ?? guessTraceFormat(text);
+  return { trace: parseTrace(text, { format, name: path }), format };
 }
 
 /** Every gzip file begins with these (RFC 1952, 2.3.1). */

@@ -46,11 +46,11 @@ Deno.test({
     const path = await Deno.makeTempFile();
     try {
       await Deno.writeTextFile(path, "1\n2\n");
-      assert.deepEqual([...(await readTraceFile(path, "rps")).values], [1, 2]);
+      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [1, 2]);
       const zipped = new Blob(["3\n4\n"]).stream().pipeThrough(new CompressionStream("gzip"));
       const bytes = new Uint8Array(await new Response(zipped).arrayBuffer());
       await Deno.writeFile(path, bytes);
-      assert.deepEqual([...(await readTraceFile(path, "rps")).values], [3, 4]);
+      assert.deepEqual([...(await readTraceFile(path, "rps")).trace.values], [3, 4]);
       await Deno.writeFile(path, bytes.subarray(0, 12));
       await assert.rejects(readTraceFile(path, "rps"), /damaged gzip file/);
       await Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x00]));

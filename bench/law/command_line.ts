@@ -5,7 +5,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { collectedOutput } from "../../shared/config/collected_output.ts";
-import type { Answer } from "../solver_command_line.ts";
+import type { Answer } from "../solver/command_line.ts";
 import { wholeNumber } from "../whole_number.ts";
 
 /** What to play and how to print it. */

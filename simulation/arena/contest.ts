@@ -4,22 +4,13 @@
  * @module
  */
 import { assembleRecord } from "../assemble_record.ts";
-import { playMarket } from "../play_market.ts";
-import { playFixed, playRival } from "../play_rival.ts";
-import { allRivals } from "../rivals/all_rivals.ts";
+import { playFixed } from "../play_rival.ts";
 import type { RunRecord } from "../run_record.ts";
 import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
-import {
-  type Entry,
-  EQUAL_CORES,
-  isSameEntry,
-  ORACLE,
-  OURS,
-  OURS_LENT,
-  UNLIMITED,
-} from "./entry.ts";
+import { type Entry, EQUAL_CORES, isSameEntry, ORACLE, OURS } from "./entry.ts";
+import { playEntry } from "./play_entry.ts";
 import { playOracle, type PlayOracleOptions } from "./play_oracle.ts";
 import { buildStage, type Stage } from "./stage.ts";
 
@@ -56,7 +47,7 @@ export async function playContest(
   const played: Played[] = [];
   for (const entry of contest.entries) {
     const ours = played.find((one) => isSameEntry(one, OURS));
-    const run = await playEntry(entry, { scene, contest, ours });
+    const run = await playInContest(entry, { scene, contest, ours });
     onPlayed();
     const { law, setting } = entry;
     const scores = scoreArena(run, known);
@@ -77,29 +68,20 @@ interface Situation {
   readonly ours: Played | undefined;
 }
 
-async function playEntry(
+/** Most entries stand for themselves; of some the contest must know more. */
+function playInContest(
   entry: Entry,
   { scene, contest, ours }: Situation,
-): Promise<RunSeries> {
-  const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(OURS)) return await playMarket(scene, { agent: { lendUpTo: 0 } });
-  if (is(OURS_LENT)) return await playMarket(scene);
-  if (is(UNLIMITED)) {
-    return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000) });
-  }
-  if (is(EQUAL_CORES)) {
+): RunSeries | Promise<RunSeries> {
+  if (isSameEntry(entry, EQUAL_CORES)) {
     if (ours === undefined) throw new Error("Cannot play equal cores: ours was not played before");
     return playFixed(scene, { limits: equalLimits(scene, ours.scores.coresAllocated) });
   }
-  if (is(ORACLE)) {
+  if (isSameEntry(entry, ORACLE)) {
     if (contest.oracle === undefined) throw new Error("Cannot play the oracle: it knows no SLO");
     return playOracle(scene, contest.oracle);
   }
-  const rival = allRivals().find((one) => isSameEntry(one, entry));
-  if (rival === undefined) {
-    throw new RangeError(`Cannot play: no law is named "${entry.law}" ("${entry.setting}")`);
-  }
-  return playRival(scene, rival);
+  return playEntry(entry, { scene });
 }
 
 function equalLimits({ pods }: Scene, cores: number): number[] {

@@ -18,6 +18,8 @@ export const OURS: Entry = { law: "ours", setting: "default" };
 export const OURS_LENT: Entry = { law: "ours", setting: "lent" };
 /** The users' own limits, scaled so that their sum is the mean of ours. */
 export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours" };
+/** The users' own limits, never changed. */
+export const AS_IT_IS: Entry = { law: "static", setting: "as it is" };
 /** No limit, not even the ceiling: what the SLO is made from. */
 export const UNLIMITED: Entry = { law: "unlimited", setting: "" };
 /** Knows the future. */

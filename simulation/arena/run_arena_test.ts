@@ -86,7 +86,7 @@ Deno.test({
 
 Deno.test("runArena() finds the same here, in one worker and in two", async () => {
   const tried = plan({
-    stages: [tinyStage(), { kind: "shared node", name: "priorities", minutes: 1 }],
+    stages: [tinyStage(), { kind: "shared node", name: "noisy-neighbour", minutes: 1 }],
     laws: ["mbcas", "ours", "oracle"],
     keepSeries: true,
   });

@@ -7,6 +7,7 @@ import { parseTrace, type Trace, type TraceFormat } from "../../../simulation/tr
 import { decodeText } from "../../../simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../simulation/trace_format.ts";
 import { busiestWindow } from "../../../simulation/trace_shape.ts";
+import { readFault } from "../../file_problem.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
 import { chooseSeries } from "./choose_series.ts";
@@ -32,7 +33,7 @@ export async function readHistory(
 ): Promise<History> {
   const { path, series } = source;
   const bytes = await readFile(path).catch((cause: unknown) => {
-    throw problemWith(path, cause);
+    throw new CommandProblem(`Cannot read trace "${path}": ${readFault(cause)}`, { cause });
   });
   const text = await decodeText(bytes, path);
   const format = source.format ?? guessTraceFormat(text);
@@ -53,22 +54,4 @@ export async function readHistory(
   // A step may be longer than what is to be played.
   const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
   return { path, format, minutes, trace };
-}
-
-/** What is wrong with the file in words; a fault of the program stays what it is. */
-function problemWith(path: string, cause: unknown): unknown {
-  const state = cause instanceof Deno.errors.NotFound
-    ? "there is no such file; give the path of a history"
-    : cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable
-    ? "you may not read it; see ls -l"
-    : cause instanceof Deno.errors.IsADirectory
-    ? "it is a directory; give the path of a file in it"
-    : undefined;
-  if (state !== undefined) {
-    return new CommandProblem(`Cannot read trace "${path}": ${state}`, { cause });
-  }
-  const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
-  return known && cause instanceof Error
-    ? new CommandProblem(`Cannot read trace "${path}": ${cause.message}`, { cause })
-    : cause;
 }

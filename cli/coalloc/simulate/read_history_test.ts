@@ -115,7 +115,7 @@ Deno.test({
     const problem = (state: string) => ["CommandProblem", `Cannot read trace "f": ${state}`];
     assert.deepEqual(
       await said(new NotFound("os error 2")),
-      problem("there is no such file; give the path of a history"),
+      problem("there is no such file; check the path"),
     );
     assert.deepEqual(
       await said(new PermissionDenied("")),

@@ -4,12 +4,13 @@
  * @module
  */
 import { type ArenaScores, scoreArena } from "../../../simulation/arena/arena_scores.ts";
+import { type Entry, UNLIMITED } from "../../../simulation/arena/entry.ts";
 import { type LawOutcome, lawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { playEntry } from "../../../simulation/arena/play_entry.ts";
 import { shareRequests } from "../../../simulation/arena/shared_requests.ts";
 import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/trace_scene.ts";
 import { assembleRecord } from "../../../simulation/assemble_record.ts";
 import { expectedDemand } from "../../../simulation/expected_demand.ts";
-import type { OnProgress } from "../../../simulation/play_step.ts";
 import { quantile } from "../../../simulation/quantile.ts";
 import { formatFigure } from "../../../simulation/report/figure.ts";
 import type { RunRecord } from "../../../simulation/run_record.ts";
@@ -18,7 +19,7 @@ import type { Scene } from "../../../simulation/scene.ts";
 import type { Trace } from "../../../simulation/trace.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
-import { lawLabel, playNoLimit, type ReplayedLaw, replayedLaws } from "./replayed_laws.ts";
+import { lawLabel, type ReplayedLaw, replayedLaws } from "./replayed_laws.ts";
 
 /** How a history is replayed. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
@@ -69,15 +70,12 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   let played = 0;
 
   /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
-  async function run(
-    play: (told: OnProgress) => RunSeries | Promise<RunSeries>,
-  ): Promise<RunSeries> {
+  async function run(entry: Entry, drawn: Scene): Promise<RunSeries> {
     await world.clock.sleep(0);
     if (world.signal.aborted) throw INTERRUPTED;
     const seconds = scene.minutes * 60;
-    const series = await world.unheard(() =>
-      play((doneS) => onProgress((played + doneS / seconds) / plays))
-    );
+    const told = (doneS: number) => onProgress((played + doneS / seconds) / plays);
+    const series = await world.unheard(() => playEntry(entry, { scene: drawn, onProgress: told }));
     played++;
     return series;
   }
@@ -85,10 +83,10 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   async function playSeed(seed: number): Promise<void> {
     const drawn = shareRequests(sceneOf(seed));
     if (sloMs === undefined) {
-      freeP99Ms.push(scoreArena(await run((told) => playNoLimit(drawn, told))).p99Ms);
+      freeP99Ms.push(scoreArena(await run(UNLIMITED, drawn)).p99Ms);
     }
     for (const law of laws) {
-      const series = await run((told) => law.play(drawn, told));
+      const series = await run(law, drawn);
       scores.get(law)?.push(scoreArena(series));
       if (seed !== 1) continue;
       const { description } = law;

@@ -155,7 +155,7 @@ sceneTest(
     };
     assert.equal(
       await said("gone"),
-      'Cannot read trace "gone": there is no such file; give the path of a history\n',
+      'Cannot read trace "gone": there is no such file; check the path\n',
     );
     assert.match(
       await said("rps.txt", "--format", "prometheus"),

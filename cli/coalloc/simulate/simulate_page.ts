@@ -9,8 +9,9 @@ import { type Html, html } from "../../../simulation/report/html.ts";
 import { methodNote } from "../../../simulation/report/method_note.ts";
 import { page } from "../../../simulation/report/page.ts";
 import { latencyPlot } from "../../../simulation/report/plots/latency_plot.ts";
+import { limitsPlot } from "../../../simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../simulation/report/plots/throttling_plot.ts";
-import { demandPlot } from "./demand_plot.ts";
+import { ownSource } from "../../../simulation/report/trace_sources.ts";
 import { lawLabel } from "./replayed_laws.ts";
 import { simulateCommandLine } from "./simulate_command_line.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
@@ -35,7 +36,7 @@ export function simulatePage(story: Story): string {
       </header>
       <main>
       ${lawTable(story)}
-      ${demandPlot(runs)}
+      ${limitsPlot(runs, "Limit against demand")}
       ${throttlingPlot(runs)}
       ${latencyPlot(runs)}
       ${changeList(ours)}
@@ -44,7 +45,7 @@ export function simulatePage(story: Story): string {
           `${scene.cores} cores, which is never short; limits stay between the product's floor and ` +
           "ceiling for it under every law. The table has medians over the seeds, the plots show " +
           "the first.",
-        traces: [{ name, source: "your own file", licence: "as you hold it" }],
+        traces: [ownSource(name)],
         command: simulateCommandLine(story.request),
       })}
       </main>

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { AS_IT_IS } from "./replayed_laws.ts";
-import { OURS } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS, OURS } from "../../../simulation/arena/entry.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
 import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { simulateText, type Story } from "./simulate_text.ts";

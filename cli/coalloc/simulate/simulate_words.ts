@@ -4,9 +4,9 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type NumberBounds, numberKind } from "../../../shared/config/setting_kinds.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
 import { TRACE_FORMATS } from "../../../simulation/trace.ts";
+import { filePath, numberWithin } from "../../flag_values.ts";
 import { examples } from "../examples.ts";
 import { addOutputFlags } from "../global_flags.ts";
 
@@ -52,7 +52,7 @@ export function simulateWords(): Command {
     .summary("what would have happened to a recorded load")
     .description(DESCRIPTION)
     .addOption(
-      new Option("--trace <file>", "the history; - reads standard input").argParser(path)
+      new Option("--trace <file>", "the history; - reads standard input").argParser(historyPath)
         .makeOptionMandatory(),
     )
     .addOption(new Option("--format <format>", "how it is written").choices(TRACE_FORMATS))
@@ -62,7 +62,7 @@ export function simulateWords(): Command {
     )
     .addOption(
       new Option("--scale-p95 <cores>", "scale the load so that its 95th percentile is this")
-        .argParser(number({ least: 0.01, most: MOST_CORES })),
+        .argParser(numberWithin({ least: 0.01, most: MOST_CORES })),
     )
     .addOption(
       new Option("--request <cpu>", "the container's own CPU request (default: half of the mean)")
@@ -74,20 +74,20 @@ export function simulateWords(): Command {
     )
     .addOption(
       new Option("--cost-ms <ms>", "mean CPU time of one request").default(DEFAULT_COST_MS)
-        .argParser(number({ least: LEAST_COST_MS, most: MOST_COST_MS })),
+        .argParser(numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS })),
     )
     .addOption(
       new Option("--slo-ms <ms>", "P99 that must be kept (default: 100 ms above that of no limit)")
-        .argParser(number({ least: 1, most: MOST_SLO_MS })),
+        .argParser(numberWithin({ least: 1, most: MOST_SLO_MS })),
     )
     .addOption(
       new Option("--seeds <count>", "how often chance is drawn anew").default(DEFAULT_SEEDS)
-        .argParser(number({ least: 1, most: MOST_SEEDS, whole: true })),
+        .argParser(numberWithin({ least: 1, most: MOST_SEEDS, whole: true })),
     )
     .addOption(
       new Option("--minutes <count>", "of a longer history, the busiest so many")
         .default(DEFAULT_MINUTES)
-        .argParser(number({ least: 1, most: MOST_MINUTES, whole: true })),
+        .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
     )
     .option("--json", "one JSON object, as -o json")
     .option("--html", "a page with plots to standard output, the table to standard error");
@@ -104,16 +104,6 @@ export function simulateWords(): Command {
   );
 }
 
-/** A parser of numbers within bounds. */
-function number(bounds: NumberBounds): (text: string) => number {
-  const kind = numberKind(bounds);
-  return (text) => {
-    const value = kind.parse(text);
-    if (value === undefined) throw new InvalidArgumentError(`Give ${kind.expects}`);
-    return value;
-  };
-}
-
 function quantity(text: string): number {
   try {
     const millicores = parseCPU(text);
@@ -126,15 +116,9 @@ function quantity(text: string): number {
   );
 }
 
-/** A path that does not swallow the next flag; a single dash is standard input. */
-function path(text: string): string {
-  if (text.trim() === "" || text.includes("\0")) {
-    throw new InvalidArgumentError("Give the path of a file");
-  }
-  if (text.startsWith("-") && text !== "-") {
-    throw new InvalidArgumentError(`Give a path; a file of that name is ./${text}`);
-  }
-  return text;
+/** A single dash is standard input. */
+function historyPath(text: string): string {
+  return text === "-" ? text : filePath(text);
 }
 
 /** Labels by name, of `pod=web-0` or `namespace=shop,pod=web-0`. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { isSameEntry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS, isSameEntry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
 import { bestSetting, type LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { formatFigure } from "../../../simulation/report/figure.ts";
-import { AS_IT_IS, lawLabel, P90 } from "./replayed_laws.ts";
+import { lawLabel, P90 } from "./replayed_laws.ts";
 
 /** Costs count as the same within this share. */
 const SAME_COST = 0.01;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Entry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS, type Entry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
 import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
-import { AS_IT_IS, P90 } from "./replayed_laws.ts";
+import { P90 } from "./replayed_laws.ts";
 import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;

@@ -5,9 +5,9 @@
  */
 import { formatFigure } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
+import { traceSources } from "../../report/trace_sources.ts";
 import type { StageResult } from "../stage_result.ts";
 import { lawNote } from "./law_notes.ts";
-import { traceSources } from "./trace_sources.ts";
 
 /** The note at the end of the page. */
 export function arenaMethod(results: readonly StageResult[]): Html {

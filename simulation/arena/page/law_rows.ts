@@ -9,7 +9,7 @@ import type { Figures, LawOutcome } from "../law_outcome.ts";
 import { entryName } from "./law_look.ts";
 
 /** Drawn once; beside another figure on wide screens, alone on narrow ones. */
-export const ROW_WIDTH = 480;
+const ROW_WIDTH = 480;
 const ROW = 24;
 const LETTERS = 26;
 

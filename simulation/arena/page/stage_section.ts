@@ -6,12 +6,12 @@
 import { formatCount, formatFigure } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
 import { coresPlot } from "../../report/plots/cores_plot.ts";
+import { limitsPlot } from "../../report/plots/limits_plot.ts";
 import { isRival, isSameEntry, ORACLE, OURS } from "../entry.ts";
 import { bestSetting, type LawOutcome } from "../law_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { scaleSentence } from "./arena_method.ts";
 import { entryName } from "./law_look.ts";
-import { limitsPlot } from "./limits_plot.ts";
 import { outcomeTables } from "./outcome_table.ts";
 import { type StageFigureOptions, stageFigures } from "./stage_figures.ts";
 import { stageRecords } from "./stage_records.ts";

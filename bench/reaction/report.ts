@@ -1,0 +1,120 @@
+/**
+ * The reaction time of the chain, leg by leg.
+ *
+ * @module
+ */
+import { quantile } from "../../simulation/quantile.ts";
+import type { BurstTimes, Sighting, Sightings } from "./scene.ts";
+
+/** The names of the legs, in order. */
+export const LEGS = [
+  "kernel → agent",
+  "agent → API",
+  "API → controller",
+  "controller → kubelet",
+  "kubelet → cgroup",
+] as const;
+
+/** One burst: total and legs in ms; a leg whose ends were not both seen is absent. */
+export interface BurstLegs {
+  readonly totalMs: number;
+  readonly legs: Readonly<Partial<Record<typeof LEGS[number], number>>>;
+}
+
+/** What is asked for, ms. */
+export const REACTION_LIMITS = { medianMs: 450, p95Ms: 800 } as const;
+
+/** The first sighting after the burst began whose limit is above the one before. */
+function firstRise(sightings: readonly Sighting[], begun: number): number | undefined {
+  const before = sightings.findLast(({ at }) => at < begun)?.limit;
+  // Without one before it, nobody can tell a rise.
+  if (before === undefined) return undefined;
+  return sightings.find(({ at, limit }) => at >= begun && limit > before)?.at;
+}
+
+/** The legs of one burst from the moments at which the rise was seen. */
+export function legsOf(times: BurstTimes, sightings: Sightings): BurstLegs {
+  const { begun, podQuota, containerQuota } = times;
+  const moments = [
+    begun,
+    firstRise(sightings.agent, begun),
+    firstRise(sightings.api, begun),
+    firstRise(sightings.controller, begun),
+    podQuota,
+    containerQuota,
+  ];
+  const legs = LEGS.flatMap((name, i) => {
+    const from = moments[i];
+    const to = moments[i + 1];
+    // A watch may bring the news after the next part has acted on it: the leg is then over, not negative.
+    return from === undefined || to === undefined ? [] : [[name, Math.max(0, to - from)] as const];
+  });
+  return { totalMs: containerQuota - begun, legs: Object.fromEntries(legs) };
+}
+
+/** Median and 95th percentile, ms. */
+export interface Spread {
+  readonly medianMs: number;
+  readonly p95Ms: number;
+}
+
+/** What the benchmark prints. */
+export interface ReactionReport extends Spread {
+  /** All that were begun; the missed ones count with the time for which they were waited for. */
+  readonly bursts: number;
+  readonly missed: number;
+  /** Whether none was missed and {@linkcode REACTION_LIMITS} held. */
+  readonly withinLimits: boolean;
+  readonly legs: Readonly<Record<string, Spread>>;
+  /** Bursts by the market's mode at their end. */
+  readonly modes: Readonly<Record<string, number>>;
+  readonly scene: string;
+  readonly lendUpTo: number;
+}
+
+/**
+ * Sums up the bursts that were answered, and the missed ones as `timeoutMs`, which is shorter than the
+ * truth. Throws a `RangeError` without a burst that was answered.
+ */
+export function reactionReport(
+  bursts: readonly BurstLegs[],
+  { timeoutMs, ...rest }:
+    & Pick<ReactionReport, "missed" | "modes" | "scene" | "lendUpTo">
+    & { readonly timeoutMs: number },
+): ReactionReport {
+  if (bursts.length === 0) {
+    throw new RangeError("Cannot report reaction times: no burst was answered");
+  }
+  const missed = Array.from({ length: rest.missed }, () => timeoutMs);
+  const legs = LEGS.flatMap((name) => {
+    const values = bursts.flatMap(({ legs }) => legs[name] ?? []);
+    return values.length === 0 ? [] : [[name, spread(values)] as const];
+  });
+  const total = spread([...bursts.map(({ totalMs }) => totalMs), ...missed]);
+  const withinLimits = missed.length === 0 && total.medianMs <= REACTION_LIMITS.medianMs &&
+    total.p95Ms <= REACTION_LIMITS.p95Ms;
+  return {
+    bursts: bursts.length + missed.length,
+    ...total,
+    legs: Object.fromEntries(legs),
+    withinLimits,
+    ...rest,
+  };
+}
+
+function spread(values: readonly number[]): Spread {
+  const round = (share: number): number => Math.round(10 * quantile(values, share)) / 10;
+  return { medianMs: round(0.5), p95Ms: round(0.95) };
+}
+
+/** The report for people. */
+export function reactionTable(report: ReactionReport): string {
+  const row = (name: string, { medianMs, p95Ms }: Spread): string =>
+    `${name.padEnd(22)}${medianMs.toFixed(0).padStart(8)}${p95Ms.toFixed(0).padStart(8)}`;
+  return [
+    `${report.bursts} bursts, ${report.missed} missed; ${report.scene}`,
+    `${"".padEnd(22)}${"median".padStart(8)}${"p95 ms".padStart(8)}`,
+    row("burst → larger quota", report),
+    ...Object.entries(report.legs).map(([name, value]) => row(`  ${name}`, value)),
+  ].join("\n");
+}

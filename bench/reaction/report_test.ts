@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { legsOf, reactionReport, reactionTable } from "./report.ts";
+
+const TIMES = { begun: 1000, podQuota: 1260, containerQuota: 1280, from: 200, to: 400 };
+const SIGHTINGS = {
+  agent: [{ at: 500, limit: 200 }, { at: 1150, limit: 400 }],
+  api: [{ at: 500, limit: 200 }, { at: 1180, limit: 400 }],
+  controller: [{ at: 500, limit: 200 }, { at: 1205, limit: 400 }],
+};
+
+Deno.test("legsOf() divides the time of a burst at the first rise after it began", () => {
+  assert.deepEqual(legsOf(TIMES, SIGHTINGS), {
+    totalMs: 280,
+    legs: {
+      "kernel → agent": 150,
+      "agent → API": 30,
+      "API → controller": 25,
+      "controller → kubelet": 55,
+      "kubelet → cgroup": 20,
+    },
+  });
+});
+
+Deno.test("legsOf() leaves out legs whose ends were not seen, and what was no rise", () => {
+  const agent = [{ at: 500, limit: 200 }, { at: 1100, limit: 180 }];
+  const unknown = legsOf(TIMES, { ...SIGHTINGS, agent: [{ at: 1150, limit: 400 }] });
+  assert.equal(unknown.legs["kernel → agent"], undefined, "nothing tells that it is a rise");
+  assert.deepEqual(Object.keys(legsOf(TIMES, { ...SIGHTINGS, agent }).legs), [
+    "API → controller",
+    "controller → kubelet",
+    "kubelet → cgroup",
+  ]);
+});
+
+Deno.test("legsOf() calls a leg over whose news came late", () => {
+  const controller = [{ at: 500, limit: 200 }, { at: 1270, limit: 400 }];
+  const { legs } = legsOf(TIMES, { ...SIGHTINGS, controller });
+  assert.equal(legs["controller → kubelet"], 0);
+});
+
+const REST = { modes: { uncongested: 4 }, scene: "scene", lendUpTo: 0.9, timeoutMs: 10_000 };
+const burstOf = (totalMs: number) => ({ totalMs, legs: { "agent → API": 30 } });
+
+Deno.test("reactionReport() gives median and 95th percentile of the whole and of each leg", () => {
+  const report = reactionReport([280, 300, 500].map(burstOf), { ...REST, missed: 0 });
+  assert.equal(report.medianMs, 300);
+  assert.equal(report.withinLimits, true);
+  assert.deepEqual(report.legs, { "agent → API": { medianMs: 30, p95Ms: 30 } });
+  assert.match(reactionTable(report), /^3 bursts, 0 missed; scene\n.*\nburst → larger quota +300/);
+});
+
+Deno.test("reactionReport() counts a missed burst as one that took as long as was waited", () => {
+  const report = reactionReport([280, 300].map(burstOf), { ...REST, missed: 3 });
+  assert.deepEqual([report.bursts, report.medianMs], [5, 10_000]);
+  const late = reactionReport(Array(49).fill(burstOf(200)), { ...REST, missed: 1 });
+  assert.equal(late.medianMs, 200);
+  assert.equal(late.withinLimits, false, "however good the others are");
+  assert.throws(() => reactionReport([], { ...REST, missed: 9 }), /no burst was answered/);
+});

@@ -1,0 +1,54 @@
+/**
+ * The figures of every law as columns, for tables in the page and in the terminal.
+ *
+ * @module
+ */
+import { formatFigure, NO_FIGURE } from "../report/figure.ts";
+import type { Figures, LawOutcome } from "./law_outcome.ts";
+import type { StageResult } from "./stage_result.ts";
+
+/** A figure of every law. */
+export interface OutcomeColumn {
+  readonly score: keyof Figures;
+  /** Two lines; the first may be empty. */
+  readonly head: readonly [string, string];
+  readonly text: (figures: Figures) => string;
+}
+
+const COLUMNS: readonly OutcomeColumn[] = [
+  figure("coresAllocated", ["", "cores"]),
+  { score: "slack", head: ["", "slack"], text: ({ slack }) => percent(slack) },
+  figure("p50Ms", ["P50", "ms"]),
+  figure("p99Ms", ["P99", "ms"]),
+  figure("p999Ms", ["P99.9", "ms"]),
+  figure("throttledMsPerS", ["throttled", "ms/s"]),
+  figure("changesPerPodMinute", ["changes", "per pod min"]),
+  figure("reactionMsMedian", ["reaction", "median, ms"]),
+  figure("reactionMsP95", ["reaction", "P95, ms"]),
+  figure("drainSMedian", ["drained", "median, s"]),
+  figure("convergeS", ["converged", "worst, s"]),
+  { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
+  { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
+  figure("overCapacityS", ["over capacity", "s"]),
+];
+/** On a node with one pod they say the same of every law. */
+const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
+
+/** Those that tell laws apart: scenes without bursts, for instance, have no reaction. */
+export function outcomeColumns(
+  outcomes: readonly LawOutcome[],
+  { kind }: Pick<StageResult, "kind">,
+): OutcomeColumn[] {
+  return COLUMNS.filter(({ score }) =>
+    (kind === "shared node" || !SHARED.includes(score)) &&
+    outcomes.some(({ median }) => median[score] !== undefined)
+  );
+}
+
+function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColumn {
+  return { score, head, text: (figures) => formatFigure(figures[score]) };
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? NO_FIGURE : `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,42 @@
+/**
+ * Plays a scene under an entry's law.
+ *
+ * @module
+ */
+import { playMarket } from "../play_market.ts";
+import { playFixed, playRival } from "../play_rival.ts";
+import type { OnProgress } from "../play_step.ts";
+import { allRivals } from "../rivals/all_rivals.ts";
+import type { RunSeries } from "../run_series.ts";
+import type { Scene } from "../scene.ts";
+import { AS_IT_IS, type Entry, isSameEntry, OURS, OURS_LENT, UNLIMITED } from "./entry.ts";
+
+/** What is played, and who hears of it. */
+export interface PlayEntryOptions {
+  readonly scene: Scene;
+  readonly onProgress?: OnProgress;
+}
+
+/**
+ * The run of an entry that needs nothing from another's: ours, a rival, no limit, the limits as they
+ * are. It is played at once when no promise is returned. Throws a RangeError for any other entry.
+ */
+export function playEntry(
+  entry: Entry,
+  { scene, ...told }: PlayEntryOptions,
+): RunSeries | Promise<RunSeries> {
+  const is = (other: Entry) => isSameEntry(entry, other);
+  if (is(OURS)) return playMarket(scene, { agent: { lendUpTo: 0 }, ...told });
+  if (is(OURS_LENT)) return playMarket(scene, told);
+  if (is(UNLIMITED)) {
+    return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...told });
+  }
+  if (is(AS_IT_IS)) {
+    return playFixed(scene, { limits: scene.pods.map(({ ownLimit }) => ownLimit), ...told });
+  }
+  const rival = allRivals().find((one) => isSameEntry(one, entry));
+  if (rival === undefined) {
+    throw new RangeError(`Cannot play: no law is named "${entry.law}" ("${entry.setting}")`);
+  }
+  return playRival(scene, rival, told);
+}

@@ -1,0 +1,93 @@
+/**
+ * Limits against demand over time, a panel per law on shared axes.
+ *
+ * @module
+ */
+import * as Plot from "@observablehq/plot";
+import type { PodRecord, RunRecord } from "../../run_record.ts";
+import { envelope, secondsPerPoint } from "../envelope.ts";
+import type { Html } from "../html.ts";
+import { figureBlock } from "./figure_block.ts";
+import { lawFacets } from "./law_facets.ts";
+
+/** Per line: the arena's page has more than a dozen of these plots. */
+const POINTS = 180;
+
+interface Row {
+  readonly law: number;
+  readonly minute: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+/** A panel per run, named by its law; of several pods the sums are drawn. */
+export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
+  const limits = rowsOf(runs, (run) => run.sumLimits);
+  const demands = rowsOf(runs, (run) => sumOf(run.pods));
+  const first = runs[0];
+  if (first === undefined || limits.length === 0) {
+    return figureBlock({ title, wide: "No series of these laws were kept.", caption: "" });
+  }
+  const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
+    .reduce((most, value) => Math.max(most, value), 0);
+  const facets = lawFacets({
+    laws: runs.map(({ law }) => law),
+    description: `Limit and demand in cores over time under ${
+      runs.map(({ law }) => law).join("; ")
+    }`,
+    yLabel: "cores",
+    yMax: 1.04 * highest,
+    minutes: first.minutes,
+    marks: (channel) => {
+      const shared = { [channel]: "law", x: "minute" };
+      return [
+        Plot.areaY(demands, { ...shared, y: "max", fill: "var(--usage-peak)" }),
+        Plot.areaY(demands, { ...shared, y: "mean", fill: "var(--usage)" }),
+        Plot.lineY(limits, {
+          ...shared,
+          y: "mean",
+          stroke: "var(--limit)",
+          strokeWidth: 1.6,
+          curve: "step",
+        }),
+      ];
+    },
+  });
+  const seconds = secondsPerPoint(first.sumLimits.length, {
+    stepS: first.stepS,
+    points: POINTS,
+  });
+  return figureBlock({
+    title,
+    legend: [
+      { label: "limit", color: "var(--limit)" },
+      { label: "demand, mean", color: "var(--usage)", mark: "area" },
+      { label: "demand, highest second", color: "var(--usage-peak)", mark: "area" },
+    ],
+    ...facets,
+    caption: `The first seed, recorded each second; a point is the mean of up to ${seconds} s, ` +
+      "and pale demand reaches to its highest second within. Demand is the CPU time of the " +
+      "requests that came, whether or not the limit let them have it.",
+  });
+}
+
+function rowsOf(
+  runs: readonly RunRecord[],
+  series: (run: RunRecord) => readonly number[],
+): Row[] {
+  return runs.flatMap((run, law) =>
+    envelope(series(run), { stepS: run.stepS, points: POINTS }).map(({ minute, mean, max }) => ({
+      law,
+      minute,
+      mean: mean / 1000,
+      max: max / 1000,
+    }))
+  );
+}
+
+function sumOf(pods: readonly PodRecord[]): number[] {
+  const [first, ...others] = pods;
+  return (first?.demand ?? []).map((value, step) =>
+    others.reduce((sum, pod) => sum + (pod.demand[step] ?? 0), value)
+  );
+}
