@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { openGroups } from "./cfs_model_cgroup.ts";
-import { parseCommandLine } from "./cfs_model_command_line.ts";
-import { type Cell, grid, loadName } from "./cfs_model_grid.ts";
-import { type KernelRun, type KernelTools, measureTick, runOnKernel } from "./cfs_model_kernel.ts";
-import { startLoad } from "./cfs_model_load_threads.ts";
-import { type CFSModelReport, cfsModelTable, compareCell } from "./cfs_model_report.ts";
-import { perSecond, runInModel } from "./cfs_model_scene.ts";
+import { openGroups } from "./cfs_model/cgroup.ts";
+import { parseCommandLine } from "./cfs_model/command_line.ts";
+import { type Cell, grid, loadName } from "./cfs_model/grid.ts";
+import { type KernelRun, type KernelTools, measureTick, runOnKernel } from "./cfs_model/kernel.ts";
+import { startLoad } from "./cfs_model/load_threads.ts";
+import { type CFSModelReport, cfsModelTable, compareCell } from "./cfs_model/report.ts";
+import { perSecond, runInModel } from "./cfs_model/scene.ts";
 
 /** A run that was disturbed is repeated as often, then left to a later round. */
 const TRIES = 4;

@@ -4,8 +4,8 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
-import { collectedOutput } from "../shared/config/collected_output.ts";
-import { wholeNumber } from "./whole_number.ts";
+import { collectedOutput } from "../../shared/config/collected_output.ts";
+import { wholeNumber } from "../whole_number.ts";
 
 /** How to run it and how to print it. */
 export interface CFSModelBench {

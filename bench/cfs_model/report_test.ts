@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { KernelCounters } from "./cfs_model_cgroup.ts";
-import { type Cell, grid } from "./cfs_model_grid.ts";
-import { cfsModelTable, compareCell, type LevelRates, median } from "./cfs_model_report.ts";
-import { machineUsageMs, tickOf, timerInterrupts } from "./cfs_model_tick.ts";
+import type { KernelCounters } from "./cgroup.ts";
+import { type Cell, grid } from "./grid.ts";
+import { cfsModelTable, compareCell, type LevelRates, median } from "./report.ts";
+import { machineUsageMs, tickOf, timerInterrupts } from "./tick.ts";
 
 const CELL: Cell = {
   quota: 500,

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KernelCounters, Level } from "./cfs_model_cgroup.ts";
-import { type Cell, loadName } from "./cfs_model_grid.ts";
+import type { KernelCounters, Level } from "./cgroup.ts";
+import { type Cell, loadName } from "./grid.ts";
 
 /** Counters of both levels, per second: kernels' and model's alike. */
 export type LevelRates = Readonly<Record<Level, KernelCounters>>;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { hostOffer } from "../tests/host/own_cgroup.ts";
+import { hostOffer } from "../../tests/host/own_cgroup.ts";
 
 /** A level with a quota. */
 export type Level = "pod" | "container";

@@ -3,19 +3,24 @@
  *
  * @module
  */
-import { latencyQuantile } from "../../simulation/node/latency_histogram.ts";
-import { mean } from "../../simulation/mean.ts";
-import { openRealNode } from "../../tests/cluster/scene/real_node.ts";
-import { type Answer, parseCommandLine, type RealNodeBench } from "./command_line.ts";
-import { type ComparedLaw, comparisonTable } from "./comparison.ts";
-import { figuresOf } from "./figures.ts";
-import { type LawName, LAWS } from "./laws.ts";
-import { MODELLED_LAWS, modelRun } from "./model_run.ts";
-import { type RealRun, realRun } from "./real_run.ts";
-import { type LawResult, readResult, type ServiceResult, writeResult } from "./result_file.ts";
-import { type BenchScene, benchScene } from "./scene.ts";
-import { loadServiceImage } from "./service_image.ts";
-import { standingTime } from "./standing_time.ts";
+import { latencyQuantile } from "../simulation/node/latency_histogram.ts";
+import { mean } from "../simulation/mean.ts";
+import { openRealNode } from "../tests/cluster/scene/real_node.ts";
+import { type Answer, parseCommandLine, type RealNodeBench } from "./real_node/command_line.ts";
+import { type ComparedLaw, comparisonTable } from "./real_node/comparison.ts";
+import { figuresOf } from "./real_node/figures.ts";
+import { type LawName, LAWS } from "./real_node/laws.ts";
+import { MODELLED_LAWS, modelRun } from "./real_node/model_run.ts";
+import { type RealRun, realRun } from "./real_node/real_run.ts";
+import {
+  type LawResult,
+  readResult,
+  type ServiceResult,
+  writeResult,
+} from "./real_node/result_file.ts";
+import { type BenchScene, benchScene } from "./real_node/scene.ts";
+import { loadServiceImage } from "./real_node/service_image.ts";
+import { standingTime } from "./real_node/standing_time.ts";
 
 const say = (text: string): void => console.error(text);
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { GroupFactory, KernelCounters, Level, OwnGroups } from "./cfs_model_cgroup.ts";
-import type { Cell } from "./cfs_model_grid.ts";
-import type { LoadThreads } from "./cfs_model_load_threads.ts";
-import { machineUsageMs, tickOf, timerInterrupts } from "./cfs_model_tick.ts";
+import type { GroupFactory, KernelCounters, Level, OwnGroups } from "./cgroup.ts";
+import type { Cell } from "./grid.ts";
+import type { LoadThreads } from "./load_threads.ts";
+import { machineUsageMs, tickOf, timerInterrupts } from "./tick.ts";
 
 /** Growth of the counters over a stretch of time. */
 export interface KernelRun {

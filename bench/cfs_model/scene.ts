@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { seededRandom } from "../shared/random.ts";
-import type { ArrivalProcess } from "../simulation/node/request_server.ts";
-import { createSimulatedNode, type SimulatedNode } from "../simulation/node/simulated_node.ts";
-import type { KernelCounters, Level } from "./cfs_model_cgroup.ts";
-import type { Cell } from "./cfs_model_grid.ts";
-import type { LevelRates } from "./cfs_model_report.ts";
+import { seededRandom } from "../../shared/random.ts";
+import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
+import { createSimulatedNode, type SimulatedNode } from "../../simulation/node/simulated_node.ts";
+import type { KernelCounters, Level } from "./cgroup.ts";
+import type { Cell } from "./grid.ts";
+import type { LevelRates } from "./report.ts";
 
 /** The machine that the model stands for. */
 export interface ModelledMachine {

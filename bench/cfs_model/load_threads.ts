@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type LoadOrder, type ThreadClocks, threadClocks } from "./cfs_model_load.ts";
+import { type LoadOrder, type ThreadClocks, threadClocks } from "./load.ts";
 
 /** Processes that work as told. */
 export interface LoadThreads extends AsyncDisposable {
@@ -18,7 +18,7 @@ const FLAGS = "run --quiet --no-config --no-lock --v8-flags=--single-threaded --
 
 /** Starts as many processes; resolves when they are ready. */
 export async function startLoad(count: number): Promise<LoadThreads> {
-  const program = new URL("cfs_model_load.ts", import.meta.url).pathname;
+  const program = new URL("load.ts", import.meta.url).pathname;
   const children = Array.from({ length: count }, () =>
     new Deno.Command(Deno.execPath(), {
       args: [...FLAGS.split(" "), program],
