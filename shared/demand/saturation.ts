@@ -39,6 +39,8 @@ const RIGHT = 1.2;
 const LEARNT = 1.5;
 /** A trial that was not granted for this long is given up. */
 const UNHEARD_MS = 4000;
+/** A quota that runs out in every period for this long hides something, whoever waits for it. */
+const EXHAUSTED_MS = 3000;
 /** Saturation under a trial asks for a larger one after this long. */
 const AGAIN_MS = 1000;
 
@@ -72,6 +74,8 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
   let most = 0;
   let before = 0;
   let lastedMs = 0;
+  /** For how long the quota has run out in every period, with all threads waiting or not. */
+  let exhaustedMs = 0;
   let trial: Trial | undefined;
 
   /** Takes a reading; returns the threads that want to run, millicores. */
@@ -89,7 +93,9 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
     most = Math.max(Math.min(threads, before), most * Math.exp(-intervalMs / MEMORY_MS));
     before = threads;
     const share = most > 0 ? Math.min(1, threads / most) : 1;
-    if (throttledShare === 0 || threads <= LEAST_PRESSURE * quota) lastedMs = 0;
+    const isPressed = threads > LEAST_PRESSURE * quota;
+    exhaustedMs = throttledShare >= 0.99 && isPressed ? exhaustedMs + intervalMs : 0;
+    if (throttledShare === 0 || !isPressed) lastedMs = 0;
     else if (throttledShare >= 0.99 && share >= FULL) lastedMs += intervalMs;
     // A reading that ends saturated may have begun calm.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;
@@ -105,11 +111,14 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       const enough = Math.max(patience, patienceMs * waitMs / PERIOD_MS);
       const again = trial !== undefined && quota > RIGHT * trial.from;
       const asks = trial === undefined || again;
-      if (asks && lastedMs >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
+      // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
+      const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
+      if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
         const growth = freeGrowth + scarcity * (scarceGrowth - freeGrowth);
         const wanted = Math.min(threads, growth * quota);
         trial = { wanted, from: trial?.from ?? quota, leftMs: trialMs, unheardMs: 0 };
         lastedMs = 0;
+        exhaustedMs = 0;
       }
       if (trial === undefined) return 0;
       const { wanted, from } = trial;

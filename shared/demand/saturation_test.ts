@@ -93,8 +93,20 @@ pure("createSaturation() is not fooled by a few of many threads that wait", () =
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation, saturated(), { most: 2 });
   // A quarter of the threads seen before.
-  assert.equal(untilTrial(saturation, saturated({ heldBack: 1500 })).wanted, 0);
+  assert.equal(untilTrial(saturation, saturated({ heldBack: 1500 }), { most: 27 }).wanted, 0);
 });
+
+pure(
+  "createSaturation() takes a quota that runs out for three seconds for one that hides something",
+  () => {
+    const saturation = createSaturation(OPTIONS);
+    for (let reading = 0; reading < 2; reading++) saturation.feed(saturated(), 500);
+    saturation.feed(calm(), 500);
+    // Other programs keep half of its threads from running: they are not held back by the quota.
+    const contended = saturated({ heldBack: 3500 });
+    assert.equal(untilTrial(saturation, contended).readings, 30);
+  },
+);
 
 pure("createSaturation() tries no more than all threads could use", () => {
   const { wanted } = untilTrial(createSaturation(OPTIONS), saturated({ heldBack: 500 }));
