@@ -6,7 +6,7 @@
 import { latencyQuantile } from "../simulation/node/latency_histogram.ts";
 import { mean } from "../simulation/mean.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
-import { type Answer, parseCommandLine, type RealNodeBench } from "./real_node/command_line.ts";
+import { parseCommandLine, type RealNodeBench } from "./real_node/command_line.ts";
 import { type ComparedLaw, comparisonTable } from "./real_node/comparison.ts";
 import { figuresOf } from "./real_node/figures.ts";
 import { type LawName, LAWS } from "./real_node/laws.ts";
@@ -25,7 +25,7 @@ import { standingTime } from "./real_node/standing_time.ts";
 const say = (text: string): void => console.error(text);
 
 async function main(args: readonly string[]): Promise<number> {
-  const parsed: RealNodeBench | Answer = parseCommandLine(args);
+  const parsed = parseCommandLine(args);
   if ("exitCode" in parsed) {
     (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
     return parsed.exitCode;

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { Command, CommanderError } from "commander";
-import { collectedOutput } from "../../shared/config/collected_output.ts";
-import type { Answer } from "../solver/command_line.ts";
+import { Command } from "commander";
+import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 
 /** What to play and how to print it. */
@@ -18,19 +17,10 @@ export interface LawBench {
 
 /** Parses the arguments without the program's name. Never throws for what a user may type. */
 export function parseLawBench(args: readonly string[]): LawBench | Answer {
-  let text = "";
   const program = new Command("bench:law")
     .description("Plays designs of the control law on traces, on bursts and on a crowded node.")
     .option("--json", "print JSON instead of a table", false)
     .option("--seed <n>", "seed of arrivals, phases and delays", wholeNumber, 1)
-    .option("--minutes <n>", "virtual minutes of each trace, the busiest ones", wholeNumber, 60)
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
-  try {
-    return program.parse(args, { from: "user" }).opts<LawBench & Record<string, unknown>>();
-  } catch (error) {
-    if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
-    throw error;
-  }
+    .option("--minutes <n>", "virtual minutes of each trace, the busiest ones", wholeNumber, 60);
+  return parseFlags<LawBench>(program, args);
 }

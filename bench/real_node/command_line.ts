@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { collectedOutput } from "../../shared/config/collected_output.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 import { type LawName, LAWS } from "./laws.ts";
 
@@ -22,15 +22,8 @@ export interface RealNodeBench {
   readonly report: boolean;
 }
 
-/** A text to print and the exit code. */
-export interface Answer {
-  readonly exitCode: 0 | 2;
-  readonly text: string;
-}
-
 /** Parses the arguments without the program's name. Never throws for what a user may type. */
 export function parseCommandLine(args: readonly string[]): RealNodeBench | Answer {
-  let text = "";
   const program = new Command("bench:real-node")
     .description(
       "Static limits, the market, HPA and VPA on a real node, one after another with the same " +
@@ -42,18 +35,8 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
     .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 560)
     .option("--laws <a,b>", `of ${LAWS.join(", ")}`, lawNames, [...LAWS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
-    .option("--report", "play nothing, tell of the results that are there", false)
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput(collectedOutput({ take: (part) => text += part, complaints: true }));
-  try {
-    return program.parse(args[0] === "--" ? args.slice(1) : args, { from: "user" }).opts<
-      RealNodeBench & { laws: LawName[] }
-    >();
-  } catch (error) {
-    if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
-    throw error;
-  }
+    .option("--report", "play nothing, tell of the results that are there", false);
+  return parseFlags<RealNodeBench>(program, args);
 }
 
 function lawNames(text: string): LawName[] {

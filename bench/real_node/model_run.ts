@@ -3,26 +3,27 @@
  *
  * @module
  */
-import { playMarket } from "../../simulation/play_market.ts";
-import { playFixed, playRival } from "../../simulation/play_rival.ts";
-import { vpa } from "../../simulation/rivals/vpa.ts";
+import { AS_IT_IS, type Entry, OURS_LENT } from "../../simulation/arena/entry.ts";
+import { playEntry } from "../../simulation/arena/play_entry.ts";
 import type { RunSeries } from "../../simulation/run_series.ts";
 import type { Scene } from "../../simulation/scene.ts";
-import type { LawName } from "./laws.ts";
+import { type LawName, LAWS } from "./laws.ts";
 
-/** Laws that the model plays: replicas of their own it has not. */
-export const MODELLED_LAWS: readonly LawName[] = ["static", "ours", "vpa"];
+/** As the arena has them; replicas of their own its pods have not. */
+const ENTRIES: Readonly<Partial<Record<LawName, Entry>>> = {
+  static: AS_IT_IS,
+  ours: OURS_LENT,
+  vpa: { law: "vpa", setting: "limit by ratio, outside bounds" },
+};
+
+/** Laws that the model plays. */
+export const MODELLED_LAWS: readonly LawName[] = LAWS.filter((law) => law in ENTRIES);
 
 /** Plays the scene's own requests under a law. Throws a `RangeError` for one that isn't modelled. */
 export async function modelRun(scene: Scene, law: LawName): Promise<RunSeries> {
-  switch (law) {
-    case "static":
-      return playFixed(scene, { limits: scene.pods.map(({ ownLimit }) => ownLimit) });
-    case "ours":
-      return await playMarket(scene);
-    case "vpa":
-      return playRival(scene, vpa({ limit: "ratio", act: "bounds" }));
-    case "hpa":
-      throw new RangeError(`Cannot model ${law}: a simulated pod has no replicas`);
+  const entry = ENTRIES[law];
+  if (entry === undefined) {
+    throw new RangeError(`Cannot model ${law}: a simulated pod has no replicas`);
   }
+  return await playEntry(entry, { scene });
 }

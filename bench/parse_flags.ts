@@ -1,0 +1,34 @@
+/**
+ * How all benchmarks read their command lines.
+ *
+ * @module
+ */
+import { type Command, CommanderError } from "commander";
+import { collectedOutput } from "../shared/config/collected_output.ts";
+
+/** A text to print and the exit code. */
+export interface Answer {
+  readonly exitCode: 0 | 2;
+  readonly text: string;
+}
+
+/**
+ * The values of a program's flags, or its help or complaint. `args` come without the program's name;
+ * a first "--", which `deno task` hands on, is left out. Never throws for what a user may type.
+ */
+export function parseFlags<Flags extends object>(
+  program: Command,
+  args: readonly string[],
+): Flags | Answer {
+  let text = "";
+  program.allowExcessArguments(false).exitOverride().configureOutput(
+    collectedOutput({ take: (part) => text += part, complaints: true }),
+  );
+  try {
+    return program.parse(args[0] === "--" ? args.slice(1) : args, { from: "user" })
+      .opts<Flags & Record<string, unknown>>();
+  } catch (error) {
+    if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : 2, text };
+    throw error;
+  }
+}
