@@ -141,7 +141,8 @@ export function runRound(
   }
   const waitMs = waitOnNode(table, { pages, context });
   const bidders = table.map((seat, i) => bidderOf(seat, entryAt(pages, i)));
-  const round = clearRound(bidders, { capacity, lendUpTo, cushion: pace.cushion });
+  const most = grantable(capacity, pace);
+  const round = clearRound(bidders, { capacity, lendUpTo, grantable: most });
   const { outcomes } = round;
   const paced = table.map((seat, i) =>
     pacedOf(entryAt(outcomes, i), {
@@ -162,7 +163,7 @@ export function runRound(
   earnCredits(results, { capacity, now });
   const free = freeCPU(paced, { now, capacity, options: pace });
   const freeShare = free / Math.max(capacity, 1);
-  const committed = grantable(capacity, pace) - free;
+  const committed = most - free;
   const { mode, price } = round;
   return { now, freeShare, waitMs, mode, price, capacity, committed, seats: results };
 }

@@ -94,9 +94,10 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
     before = threads;
     const share = most > 0 ? Math.min(1, threads / most) : 1;
     const isPressed = threads > LEAST_PRESSURE * quota;
-    exhaustedMs = throttledShare >= 0.99 && isPressed ? exhaustedMs + intervalMs : 0;
+    const isExhausted = throttledShare >= 0.99 && isPressed;
+    exhaustedMs = isExhausted ? exhaustedMs + intervalMs : 0;
     if (throttledShare === 0 || !isPressed) lastedMs = 0;
-    else if (throttledShare >= 0.99 && share >= FULL) lastedMs += intervalMs;
+    else if (isExhausted && share >= FULL) lastedMs += intervalMs;
     // A reading that ends saturated may have begun calm.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;
     return Math.max(threads, most);

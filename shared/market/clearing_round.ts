@@ -38,19 +38,19 @@ export interface RoundOptions {
   /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
   readonly lendUpTo?: number;
   /**
-   * Share of capacity that is divided only as far as floors need it: raises may not commit it, so
-   * shares of it could not be given to all who are short alike. @default {0}
+   * Millicores of it that raises may commit; the rest is divided only as far as floors need it, since
+   * shares of it could not be given to all who are short alike. @default {capacity}
    */
-  readonly cushion?: number;
+  readonly grantable?: number;
 }
 
 /** Clears the market for these bidders, puts shares on the grid and lends what is idle. */
 export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
-  const { capacity, lendUpTo = 0.9, cushion = 0 } = options;
+  const { capacity, lendUpTo = 0.9, grantable = capacity } = options;
   const rounded = bidders.map((bidder) => ({ ...bidder, ...roundBounds(limitBounds(bidder)) }));
   const bids = rounded.map(bidOf);
   const floors = bids.reduce((sum, { floor }) => sum + floor, 0);
-  const divided = Math.max(capacity * (1 - cushion), Math.min(capacity, floors));
+  const divided = Math.max(grantable, Math.min(capacity, floors));
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
   const limits = rounded.map(({ floor }, index) => Math.max(floor, onGrid[index] ?? 0));

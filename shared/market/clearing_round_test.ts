@@ -96,12 +96,12 @@ pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () 
   );
 });
 
-pure("clearRound() divides the cushion only as far as floors need it", () => {
+pure("clearRound() divides what raises may not commit only as far as floors need it", () => {
   const hungry = (floor: number): Bidder => bidder({ floor, demand: 4000, ceiling: 4000 });
   const divide = (floor: number) => {
     const { mode, outcomes } = clearRound([hungry(floor), hungry(floor)], {
       capacity: 2000,
-      cushion: 0.1,
+      grantable: 1800,
       lendUpTo: 0,
     });
     return { mode, shares: outcomes.map(({ share }) => share) };
