@@ -6,6 +6,7 @@
  * @module
  */
 import { hostOffer } from "../../tests/host/own_cgroup.ts";
+import { removeCgroup } from "../remove_cgroup.ts";
 import type { BenchPod } from "./pods.ts";
 
 /** The cgroups while they exist. */
@@ -27,7 +28,6 @@ export interface AgentCgroupsOptions {
 
 const HOST = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
-const REMOVE_TRIES = 40;
 
 /**
  * Works and sleeps for a tenth of a second, over and over. Of the time it works about a tenth, so that
@@ -79,7 +79,7 @@ export async function makeAgentCgroups(
     }
     for (const place of mounted) await command("umount", place);
     await Deno.remove(root, { recursive: true });
-    for (const tree of trees) await removeTree(at(tree));
+    for (const tree of trees) removeCgroup(at(tree));
   };
 
   try {
@@ -127,25 +127,4 @@ async function command(name: string, ...args: string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(name, { args }).output();
   if (success) return;
   throw new Error(`Cannot ${name} ${args.join(" ")}: ${new TextDecoder().decode(stderr).trim()}`);
-}
-
-/** Removes a cgroup with all below it, deepest first; the last process may take a moment to go. */
-async function removeTree(directory: string): Promise<void> {
-  let children: Deno.DirEntry[];
-  try {
-    children = await Array.fromAsync(Deno.readDir(directory));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    throw error;
-  }
-  for (const { name, isDirectory } of children) {
-    if (isDirectory) await removeTree(`${directory}/${name}`);
-  }
-  for (let tries = 0;; tries++) {
-    // Deno.remove would remove the files in it first, which a cgroup does not allow.
-    const { success, stderr } = await new Deno.Command("rmdir", { args: [directory] }).output();
-    if (success) return;
-    if (tries === REMOVE_TRIES) throw new Error(new TextDecoder().decode(stderr).trim());
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }

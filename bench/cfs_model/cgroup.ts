@@ -4,18 +4,12 @@
  *
  * @module
  */
+import { type LevelCounters, levelCounters } from "../../tests/host/level_counters.ts";
 import { hostOffer } from "../../tests/host/own_cgroup.ts";
+import { removeCgroup } from "../remove_cgroup.ts";
 
 /** A level with a quota. */
 export type Level = "pod" | "container";
-
-/** Counters of a group since it was made. */
-export interface KernelCounters {
-  readonly periods: number;
-  readonly throttledPeriods: number;
-  readonly throttledMs: number;
-  readonly usageMs: number;
-}
 
 /** The cgroups while they exist. */
 export interface OwnGroups extends Disposable {
@@ -23,7 +17,7 @@ export interface OwnGroups extends Disposable {
   setQuota(level: Level, millicores: number | undefined): void;
   /** Moves processes into the container, or back to where this program is. */
   move(pids: readonly number[], to: Level | "outside"): void;
-  read(level: Level): KernelCounters;
+  read(level: Level): LevelCounters;
 }
 
 /** What makes cgroups, one after the other; disposing of it removes the one that is left. */
@@ -34,7 +28,6 @@ export interface GroupFactory extends Disposable {
 
 const HOST = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
-const REMOVE_TRIES = 40;
 
 /** Asks what the machine offers. Throws an `Error` that says what it lacks. */
 export function openGroups(): GroupFactory {
@@ -78,15 +71,7 @@ function makeVersion1(): OwnGroups {
           for (const pid of pids) write(`${place}/cgroup.procs`, String(pid));
         }
       },
-      read(level) {
-        const stat = flatKeyed(`${paths[level]}/cpu.stat`);
-        const usage = `${accounts}/pod${level === "pod" ? "" : "/container"}/cpuacct.usage`;
-        return {
-          ...counts(stat),
-          throttledMs: (stat.get("throttled_time") ?? NaN) / 1e6,
-          usageMs: Number(Deno.readTextFileSync(usage)) / 1e6,
-        };
-      },
+      read: (level) => levelCounters(paths[level], 1),
     },
   });
 }
@@ -113,14 +98,7 @@ function makeVersion2(): OwnGroups {
         const place = to === "outside" ? HOST : paths[to];
         for (const pid of pids) write(`${place}/cgroup.procs`, String(pid));
       },
-      read(level) {
-        const stat = flatKeyed(`${paths[level]}/cpu.stat`);
-        return {
-          ...counts(stat),
-          throttledMs: (stat.get("throttled_usec") ?? NaN) / 1000,
-          usageMs: (stat.get("usage_usec") ?? NaN) / 1000,
-        };
-      },
+      read: (level) => levelCounters(paths[level], 2),
     },
   });
 }
@@ -131,9 +109,7 @@ function tended(
   { make, groups }: { make: () => void; groups: Omit<OwnGroups, typeof Symbol.dispose> },
 ): OwnGroups {
   const remove = (): void => {
-    for (const root of roots) {
-      for (const path of [`${root}/pod/container`, `${root}/pod`, root]) removeDirectory(path);
-    }
+    for (const root of roots) removeCgroup(root);
   };
   try {
     make();
@@ -144,40 +120,10 @@ function tended(
   return { ...groups, [Symbol.dispose]: remove };
 }
 
-/** The processes that it held may take a moment to go. */
-function removeDirectory(path: string): void {
-  for (let tries = 0;; tries++) {
-    // Deno.remove would remove the files in it first, which a cgroup does not allow.
-    const script = '[ ! -d "$1" ] || rmdir "$1"';
-    const { success, stderr } = new Deno.Command("sh", { args: ["-c", script, "sh", path] })
-      .outputSync();
-    if (success) return;
-    if (tries === REMOVE_TRIES) {
-      throw new Error(`Cannot remove ${path}: ${new TextDecoder().decode(stderr).trim()}`);
-    }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25);
-  }
-}
-
 function write(path: string, text: string): void {
   try {
     Deno.writeTextFileSync(path, text);
   } catch (cause) {
     throw new Error(`Cannot write ${text} to ${path}: ${cause}`, { cause });
   }
-}
-
-function flatKeyed(path: string): Map<string, number> {
-  const lines = Deno.readTextFileSync(path).trim().split("\n");
-  return new Map(lines.map((line): [string, number] => {
-    const [key = "", value = ""] = line.split(" ");
-    return [key, Number(value)];
-  }));
-}
-
-function counts(stat: ReadonlyMap<string, number>): { periods: number; throttledPeriods: number } {
-  return {
-    periods: stat.get("nr_periods") ?? NaN,
-    throttledPeriods: stat.get("nr_throttled") ?? NaN,
-  };
 }

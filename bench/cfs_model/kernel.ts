@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { GroupFactory, KernelCounters, Level, OwnGroups } from "./cgroup.ts";
+import { growth, type LevelCounters } from "../../tests/host/level_counters.ts";
+import type { GroupFactory, Level, OwnGroups } from "./cgroup.ts";
 import type { Cell } from "./grid.ts";
 import type { LoadThreads } from "./load_threads.ts";
 import { machineUsageMs, tickOf, timerInterrupts } from "./tick.ts";
@@ -11,8 +12,8 @@ import { machineUsageMs, tickOf, timerInterrupts } from "./tick.ts";
 /** Growth of the counters over a stretch of time. */
 export interface KernelRun {
   readonly wallMs: number;
-  readonly pod: KernelCounters;
-  readonly container: KernelCounters;
+  readonly pod: LevelCounters;
+  readonly container: LevelCounters;
   /** Why it does not count: something else ran, too, or a look came late. */
   readonly disturbed: boolean;
 }
@@ -67,7 +68,7 @@ export async function runOnKernel(
   return { ...run, disturbed: before.late || after.late || others > allowed };
 }
 
-type Look = Readonly<Record<Level, KernelCounters>> & {
+type Look = Readonly<Record<Level, LevelCounters>> & {
   readonly atMs: number;
   readonly machineMs: number;
   readonly late: boolean;
@@ -98,16 +99,6 @@ async function atRelease(
     }
     last = atMs;
   }
-}
-
-/** How much counters grew. */
-function growth(from: KernelCounters, to: KernelCounters): KernelCounters {
-  return {
-    periods: to.periods - from.periods,
-    throttledPeriods: to.throttledPeriods - from.throttledPeriods,
-    throttledMs: to.throttledMs - from.throttledMs,
-    usageMs: to.usageMs - from.usageMs,
-  };
 }
 
 /** The kernel's tick, ms, seen on a CPU that is kept busy for half a second. */

@@ -3,14 +3,15 @@
  *
  * @module
  */
-import type { KernelCounters, Level } from "./cgroup.ts";
+import type { LevelCounters } from "../../tests/host/level_counters.ts";
+import type { Level } from "./cgroup.ts";
 import { type Cell, loadName } from "./grid.ts";
 
 /** Counters of both levels, per second: kernels' and model's alike. */
-export type LevelRates = Readonly<Record<Level, KernelCounters>>;
+export type LevelRates = Readonly<Record<Level, LevelCounters>>;
 
 /** What is compared. */
-export type Figure = keyof KernelCounters;
+export type Figure = keyof LevelCounters;
 
 /** Of one figure: per second. */
 export interface Comparison {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KernelCounters } from "./cgroup.ts";
+import type { LevelCounters } from "../../tests/host/level_counters.ts";
 import { type Cell, grid } from "./grid.ts";
 import { cfsModelTable, compareCell, type LevelRates, median } from "./report.ts";
 import { machineUsageMs, tickOf, timerInterrupts } from "./tick.ts";
@@ -13,7 +13,7 @@ const CELL: Cell = {
   warmUpMs: 200,
   wallMs: 1000,
 };
-const NONE: KernelCounters = { periods: 0, throttledPeriods: 0, throttledMs: 0, usageMs: 0 };
+const NONE: LevelCounters = { periods: 0, throttledPeriods: 0, throttledMs: 0, usageMs: 0 };
 
 function rates(throttledMs: number, { pod = 0 } = {}): LevelRates {
   const counters = { periods: 10, throttledPeriods: 10, throttledMs, usageMs: 500 };

@@ -6,7 +6,8 @@
 import { seededRandom } from "../../shared/random.ts";
 import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
 import { createSimulatedNode, type SimulatedNode } from "../../simulation/node/simulated_node.ts";
-import type { KernelCounters, Level } from "./cgroup.ts";
+import { growth, type LevelCounters } from "../../tests/host/level_counters.ts";
+import type { Level } from "./cgroup.ts";
 import type { Cell } from "./grid.ts";
 import type { LevelRates } from "./report.ts";
 
@@ -31,9 +32,9 @@ const MODELLED_MS = 10_000;
 /** Mean rates per second over all beginnings. */
 export function runInModel(cell: Cell, machine: ModelledMachine): LevelRates {
   const runs = BEGINNINGS.map((startMs, seed) => runOnce(cell, { ...machine, startMs, seed }));
-  const mean = (level: Level, counter: keyof KernelCounters): number =>
+  const mean = (level: Level, counter: keyof LevelCounters): number =>
     runs.reduce((sum, run) => sum + run[level][counter], 0) / runs.length;
-  const level = (name: Level): KernelCounters => ({
+  const level = (name: Level): LevelCounters => ({
     periods: mean(name, "periods"),
     throttledPeriods: mean(name, "throttledPeriods"),
     throttledMs: mean(name, "throttledMs"),
@@ -46,7 +47,7 @@ export function runInModel(cell: Cell, machine: ModelledMachine): LevelRates {
 export function perSecond(
   { pod, container, wallMs }: LevelRates & { readonly wallMs: number },
 ): LevelRates {
-  const scaled = ({ periods, throttledPeriods, throttledMs, usageMs }: KernelCounters) => ({
+  const scaled = ({ periods, throttledPeriods, throttledMs, usageMs }: LevelCounters) => ({
     periods: periods * 1000 / wallMs,
     throttledPeriods: throttledPeriods * 1000 / wallMs,
     throttledMs: throttledMs * 1000 / wallMs,
@@ -58,7 +59,7 @@ export function perSecond(
 function runOnce(
   { quota, threads, levels, busyMs, cycleMs, warmUpMs }: Cell,
   { cores, tickMs, startMs, seed }: ModelledMachine & { startMs: number; seed: number },
-): Record<Level, KernelCounters> {
+): Record<Level, LevelCounters> {
   const node = createSimulatedNode({ cores, tickMs, random: seededRandom(seed) });
   // Another name, other ticks.
   const uid = `pod-${seed}`;
@@ -81,23 +82,14 @@ function runOnce(
   };
 }
 
-function look(node: SimulatedNode, uid: string): Record<Level, KernelCounters> {
-  const counters = (group: ReturnType<SimulatedNode["container"]>): KernelCounters => ({
+function look(node: SimulatedNode, uid: string): Record<Level, LevelCounters> {
+  const counters = (group: ReturnType<SimulatedNode["container"]>): LevelCounters => ({
     periods: group.periods,
     throttledPeriods: group.throttledPeriods,
     throttledMs: group.throttledUs / 1000,
     usageMs: group.usageUs / 1000,
   });
   return { pod: counters(node.pod(uid)), container: counters(node.container(CONTAINER)) };
-}
-
-function growth(from: KernelCounters, to: KernelCounters): KernelCounters {
-  return {
-    periods: to.periods - from.periods,
-    throttledPeriods: to.throttledPeriods - from.throttledPeriods,
-    throttledMs: to.throttledMs - from.throttledMs,
-    usageMs: to.usageMs - from.usageMs,
-  };
 }
 
 /** Each thread's request comes at the same time as the others'; without end where `busyMs` is null. */

@@ -6,12 +6,11 @@
 import { heldBack, type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/held_back.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import {
-  type LevelCounters,
-  levelCounters,
   type PodDirectories,
   podDirectories,
   quotaOf,
 } from "../../tests/cluster/scene/node_cgroups.ts";
+import { growth, type LevelCounters, levelCounters } from "../../tests/host/level_counters.ts";
 import { CONTAINER } from "./service_objects.ts";
 
 /** What a service used and lost since the last look, ms. */
@@ -121,8 +120,8 @@ export function createServiceSeats({ cores, now }: SeatOptions): ServiceSeats {
           levelCounters(seat.container, version),
         ];
         const span = { at: atMs, intervalMs: atMs - seat.atMs };
-        const podSpan = { ...span, ...difference(podNow, seat.pod) };
-        const ownSpan = { ...span, ...difference(ownNow, seat.own) };
+        const podSpan = { ...span, ...growth(seat.pod, podNow) };
+        const ownSpan = { ...span, ...growth(seat.own, ownNow) };
         const lost = heldBack(seat.memory, {
           cores,
           pod: podSpan,
@@ -142,15 +141,6 @@ export function createServiceSeats({ cores, now }: SeatOptions): ServiceSeats {
       return total;
     },
     count: () => seats.size,
-  };
-}
-
-function difference(now: LevelCounters, before: LevelCounters): LevelCounters {
-  return {
-    usageMs: now.usageMs - before.usageMs,
-    throttledMs: now.throttledMs - before.throttledMs,
-    periods: now.periods - before.periods,
-    throttledPeriods: now.throttledPeriods - before.throttledPeriods,
   };
 }
 

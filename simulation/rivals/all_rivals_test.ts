@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { firstReadings } from "../../tests/fixtures/fed_rival.ts";
 import { allRivals, rivalLaws, rivalsNamed } from "./all_rivals.ts";
-import type { Rival, RivalNode, RivalPod, RivalReading, RivalRun } from "./rival.ts";
+import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -88,13 +89,7 @@ function* play(
     steps: readonly (readonly Step[])[];
   },
 ): Generator<Wishes> {
-  let readings = pods.map(({ ownLimit }): RivalReading => ({
-    usageMs: 0,
-    throttledMs: 0,
-    periods: 0,
-    throttledPeriods: 0,
-    limit: ownLimit,
-  }));
+  let readings = firstReadings(pods);
   let wishes = run.look(0, readings);
   yield wishes;
   for (const [index, step] of steps.entries()) {

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
+import { levelCounters } from "../../host/level_counters.ts";
 
 /** CFS limits in millicores; undefined where there is no quota. */
 export interface EnforcedLimits {
@@ -89,33 +90,6 @@ export function cpuAccount({ version, pod, containers }: PodDirectories): CPUAcc
   return {
     throttledMs: same ? larger : outside.throttledMs + inside,
     usageMs: outside.usageMs,
-  };
-}
-
-/** The counters of one cgroup since its start; times in ms. */
-export interface LevelCounters {
-  readonly usageMs: number;
-  readonly throttledMs: number;
-  readonly periods: number;
-  readonly throttledPeriods: number;
-}
-
-/** Reads the counters of one level. */
-export function levelCounters(directory: string, version: 1 | 2): LevelCounters {
-  const stat = new Map(
-    read(`${directory}/cpu.stat`).split("\n").map((line) => {
-      const [key = "", value = "0"] = line.split(" ");
-      return [key, Number(value)];
-    }),
-  );
-  const ms = (key: string, perMs: number): number => (stat.get(key) ?? 0) / perMs;
-  return {
-    usageMs: version === 1
-      ? Number(read(`${directory.replace("/cpu/", "/cpuacct/")}/cpuacct.usage`)) / 1e6
-      : ms("usage_usec", 1e3),
-    throttledMs: version === 1 ? ms("throttled_time", 1e6) : ms("throttled_usec", 1e3),
-    periods: stat.get("nr_periods") ?? 0,
-    throttledPeriods: stat.get("nr_throttled") ?? 0,
   };
 }
 
