@@ -14,9 +14,10 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
   return sampleSeats(allocation).map((seat): SeatResult => ({
     seat,
     page: {
-      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0 }),
+      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
       demand: 310.4,
       peak: 0,
+      needed: 0,
       heldBackMs: 0,
       pace: newPaceMemory(500, 0),
       credit: 1.5,

@@ -177,11 +177,13 @@ function waitOnNode(
   },
 ): number {
   let room = capacity * needUpTo;
+  const weights = table.reduce((sum, { bounds: { weight } }) => sum + weight, 0);
   const waiting: WaitingContainer[] = [];
-  table.forEach(({ bounds: { ceiling } }, i) => {
+  table.forEach(({ bounds: { ceiling, weight } }, i) => {
     const { estimate, pace } = entryAt(pages, i);
+    const part = capacity * needUpTo * weight / weights;
     if (estimate === undefined) room -= pace.limit;
-    else waiting.push({ estimate, ceiling });
+    else waiting.push({ estimate, ceiling, part });
   });
   const waitMs = commonWait(waiting, { room, targetMs: waitTargetMs });
   for (const page of pages) {
@@ -207,6 +209,7 @@ function pacedOf(
     need,
     share,
     target,
+    needed: Math.min(ceiling, page.needed),
     weight: seat.bounds.weight * page.credit,
     memory: page.pace,
     quota: page.sample?.quota,
@@ -241,6 +244,7 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
     pace: newPaceMemory(limit, context.now),
     credit: seat.credit,
     peak: 0,
+    needed: 0,
     heldBackMs: 0,
   };
 }

@@ -20,7 +20,12 @@ function pure(name: string, fn: () => void): void {
 }
 
 /** Takes what is used for what is needed. */
-const asUsed: DemandRule = ({ usage }) => ({ mean: 0, burstinessMs: 0, trial: usage });
+const asUsed: DemandRule = ({ usage }) => ({
+  mean: 0,
+  burstinessMs: 0,
+  trial: usage,
+  saturatedMs: 0,
+});
 
 /** A node of one agent; each call of `play` is a round 250 ms later. */
 function agent({ capacity = 4000, rule = asUsed } = {}) {
@@ -123,7 +128,7 @@ pure("readSeats() tells an estimate how scarce CPU is: not at all while a tenth 
   const scarcities: number[] = [];
   const rule: DemandRule = ({ scarcity }) => {
     scarcities.push(scarcity);
-    return { mean: 0, burstinessMs: 0, trial: 500 };
+    return { mean: 0, burstinessMs: 0, trial: 500, saturatedMs: 0 };
   };
   for (const capacity of [10_000, 560]) {
     const { play } = agent({ capacity, rule });
@@ -138,7 +143,12 @@ pure("readSeats() tells an estimate how scarce CPU is: not at all while a tenth 
 });
 
 /** Uneven work. */
-const uneven: DemandRule = ({ usage }) => ({ mean: usage, burstinessMs: 50, trial: 0 });
+const uneven: DemandRule = ({ usage }) => ({
+  mean: usage,
+  burstinessMs: 50,
+  trial: 0,
+  saturatedMs: 0,
+});
 /** What it needs where it may wait twice as long as it should. */
 const NEED_AT_TWICE = queueingNeed({ mean: 300, burstinessMs: 50 }, 2 * WAIT_TARGET_MS);
 

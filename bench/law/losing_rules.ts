@@ -7,7 +7,7 @@ import type { DemandEstimate, DemandRule } from "../../shared/demand/signal.ts";
 
 /** An estimate whose bid is this many millicores, whatever the node's wait. */
 function bidOf(millicores: number): DemandEstimate {
-  return { mean: 0, burstinessMs: 0, trial: millicores };
+  return { mean: 0, burstinessMs: 0, trial: millicores, saturatedMs: 0 };
 }
 
 /** Usage averaged over this long before its spread or peak is taken, ms. */

@@ -10,7 +10,12 @@ import type { DemandEstimate } from "./signal.ts";
 export interface WaitingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
+  /** What it would get if all bid for more than there is. */
+  readonly part: number;
 }
+
+/** Whose quota has run out for this long, ms, is taken to want all that there is. */
+const INSATIABLE_MS = 10_000;
 
 /** Work should not wait longer where CPU is ample, unless told otherwise: one CFS period. */
 export const WAIT_TARGET_MS = 100;
@@ -30,6 +35,9 @@ export interface WaitLimits {
 /**
  * The shortest wait, ms, at which the needs of all fit into `room`, at least `targetMs` and at most
  * {@linkcode MOST_WAIT_MS}. Needs fall as waits grow, so bisection finds it.
+ *
+ * Who has been saturated for {@linkcode INSATIABLE_MS} counts with its part at most: a job that eats all
+ * it gets needs more the more it is given, and nobody's work should wait for that.
  *
  * A clearing by itself divides what is short by weight, whatever for: it would leave one container
  * all of its headroom and another less than it uses. With needs that fit, everybody has what it
@@ -53,8 +61,9 @@ export function commonWait(
 
 function needsOf(containers: readonly WaitingContainer[], waitMs: number): number {
   let sum = 0;
-  for (const { estimate, ceiling } of containers) {
-    sum += Math.min(ceiling, queueingNeed(estimate, waitMs));
+  for (const { estimate, ceiling, part } of containers) {
+    const most = estimate.saturatedMs >= INSATIABLE_MS ? Math.min(ceiling, part) : ceiling;
+    sum += Math.min(most, queueingNeed(estimate, waitMs));
   }
   return sum;
 }

@@ -11,7 +11,7 @@ function pure(name: string, fn: () => void): void {
 const PRECISION = 0.01;
 
 function waiting(mean: number, burstinessMs: number, ceiling = 1e6): WaitingContainer {
-  return { estimate: { mean, burstinessMs, trial: 0 }, ceiling };
+  return { estimate: { mean, burstinessMs, trial: 0, saturatedMs: 0 }, ceiling, part: ceiling };
 }
 
 function waitFor(containers: readonly WaitingContainer[], room: number): number {
@@ -55,6 +55,20 @@ pure("commonWait() finds the wait at which the needs fill the room", () => {
   const exact = 2 * 0.3 * 100 * Math.log(100) / 0.8704;
   const found = waitFor([waiting(300, 100), waiting(300, 100)], 1280);
   assert.ok(found >= exact && found <= exact * (1 + PRECISION), `${found} for ${exact}`);
+});
+
+pure("commonWait() counts who has been saturated for ten seconds with its part at most", () => {
+  const service = waiting(1000, 20);
+  const job = (saturatedMs: number): WaitingContainer => ({
+    estimate: { mean: 5000, burstinessMs: 20, trial: 0, saturatedMs },
+    ceiling: 8000,
+    part: 4000,
+  });
+  assert.equal(waitFor([service, job(10_000)], 6000), WAIT_TARGET_MS);
+  assert.equal(waitFor([service, job(9999)], 6000), MOST_WAIT_MS);
+  // One that needs less than its part counts with what it needs.
+  const modest = { ...job(10_000), part: 100_000 };
+  assert.equal(waitFor([service, modest], 6000), MOST_WAIT_MS);
 });
 
 pure("commonWait() lets the needs fit wherever any wait does", () => {

@@ -16,6 +16,7 @@ export function createEstimator(options: LevelOptions & SaturationOptions = {}):
     level.feed(signal.usage, signal.intervalMs);
     const { mean, burstinessMs } = level;
     const need = queueingNeed({ mean, burstinessMs }, signal.waitMs);
-    return { mean, burstinessMs, trial: saturation.feed(signal, need) };
+    const trial = saturation.feed(signal, need);
+    return { mean, burstinessMs, trial, saturatedMs: saturation.saturatedMs };
   };
 }

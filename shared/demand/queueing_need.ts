@@ -32,6 +32,6 @@ export function queueingNeed(
 }
 
 /** What a container bids for: its need, or what is tried out if that is more. Millicores. */
-export function demandOf(estimate: DemandEstimate, waitMs: number): number {
+export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
   return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
 }

@@ -23,7 +23,16 @@ export interface SaturationOptions {
 export interface Saturation {
   /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
   feed(signal: DemandSignal, need: number): number;
+  /**
+   * For how long its quota has run out in every period, trials and all, ms: at most
+   * {@linkcode MOST_SATURATED_MS}, and twice as quick to fall as to rise, so that one better period
+   * does not end what has lasted.
+   */
+  readonly saturatedMs: number;
 }
+
+/** Beyond this it no longer matters for how long a quota has run out. */
+export const MOST_SATURATED_MS = 20_000;
 
 /** A CFS period, the shortest time in which a quota can run out. */
 const PERIOD_MS = 100;
@@ -76,6 +85,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
   let lastedMs = 0;
   /** For how long the quota has run out in every period, with all threads waiting or not. */
   let exhaustedMs = 0;
+  let saturatedMs = 0;
   let trial: Trial | undefined;
 
   /** Takes a reading; returns the threads that want to run, millicores. */
@@ -96,6 +106,9 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
     const isPressed = threads > LEAST_PRESSURE * quota;
     const isExhausted = throttledShare >= 0.99 && isPressed;
     exhaustedMs = isExhausted ? exhaustedMs + intervalMs : 0;
+    saturatedMs = isExhausted
+      ? Math.min(MOST_SATURATED_MS, saturatedMs + intervalMs)
+      : Math.max(0, saturatedMs - 2 * intervalMs);
     if (throttledShare === 0 || !isPressed) lastedMs = 0;
     else if (isExhausted && share >= FULL) lastedMs += intervalMs;
     // A reading that ends saturated may have begun calm.
@@ -104,9 +117,15 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
   }
 
   return {
+    get saturatedMs() {
+      return saturatedMs;
+    },
     feed(signal, need) {
       const { quota, intervalMs, scarcity, waitMs } = signal;
-      if (quota === undefined) return 0;
+      if (quota === undefined) {
+        saturatedMs = 0;
+        return 0;
+      }
       const threads = watch(signal);
       // Where work may wait longer, saturation is no surprise for longer.
       const enough = Math.max(patience, patienceMs * waitMs / PERIOD_MS);

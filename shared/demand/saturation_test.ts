@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createSaturation, type Saturation } from "./saturation.ts";
+import { createSaturation, MOST_SATURATED_MS, type Saturation } from "./saturation.ts";
 import type { DemandSignal } from "./signal.ts";
 
 /** A CFS period: readings of containers at their limits. */
@@ -73,6 +73,20 @@ pure("createSaturation() tries nothing while no quota runs out, or where there i
       assert.equal(saturation.feed({ ...saturated(one), ...how }, 0), 0);
     }
   }));
+});
+
+pure("createSaturation() tells for how long a quota has run out, trials and all", () => {
+  const saturation = createSaturation(OPTIONS);
+  for (let time = 0; time < 100; time++) saturation.feed(saturated(), 500);
+  assert.equal(saturation.saturatedMs, 10_000, "trials do not begin it anew");
+  for (let time = 0; time < 10; time++) saturation.feed(calm(), 500);
+  assert.equal(saturation.saturatedMs, 8000);
+  for (let time = 0; time < 1000; time++) saturation.feed(saturated(), 500);
+  assert.equal(saturation.saturatedMs, MOST_SATURATED_MS);
+  saturation.feed(saturated({ throttledShare: undefined }), 500);
+  assert.equal(saturation.saturatedMs, MOST_SATURATED_MS, "no period ended: nothing is known");
+  saturation.feed(saturated({ quota: undefined, throttledShare: 0 }), 500);
+  assert.equal(saturation.saturatedMs, 0);
 });
 
 pure("createSaturation() begins to wait anew when the quota was enough for a reading", () => {

@@ -35,6 +35,8 @@ export interface DemandEstimate {
   readonly burstinessMs: number;
   /** Millicores to be tried out, because quotas hide what it would use; 0 when they don't. */
   readonly trial: number;
+  /** For how long the quota has run out all the time, trials and all; 0 when it does not. */
+  readonly saturatedMs: number;
 }
 
 /** A rule that turns signals into an estimate. It remembers; each container has its own. */
