@@ -177,13 +177,18 @@ function waitOnNode(
   },
 ): number {
   let room = capacity * needUpTo;
-  const weights = table.reduce((sum, { bounds: { weight } }) => sum + weight, 0);
-  const waiting: WaitingContainer[] = [];
-  table.forEach(({ bounds: { ceiling, weight } }, i) => {
-    const { estimate, pace } = entryAt(pages, i);
-    const part = capacity * needUpTo * weight / weights;
+  let weights = 0;
+  table.forEach(({ bounds: { weight } }, i) => {
+    const { estimate, pace, credit } = entryAt(pages, i);
     if (estimate === undefined) room -= pace.limit;
-    else waiting.push({ estimate, ceiling, part });
+    else weights += weight * credit;
+  });
+  const waiting: WaitingContainer[] = [];
+  table.forEach(({ bounds: { floor, ceiling, weight } }, i) => {
+    const { estimate, credit } = entryAt(pages, i);
+    if (estimate === undefined) return;
+    const part = Math.max(floor, room * weight * credit / weights);
+    waiting.push({ estimate, ceiling, part });
   });
   const waitMs = commonWait(waiting, { room, targetMs: waitTargetMs });
   for (const page of pages) {

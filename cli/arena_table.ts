@@ -30,7 +30,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
   const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
   const count = `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
   const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
-  const lent = rows.find((one) => isSameEntry(one, OURS))?.lent;
+  const lent = rows.find((one) => isSameEntry(one, OURS))?.lent?.median;
   const notes = lent?.coresAllocated === undefined ? [] : [
     `ours as shipped lends what nobody needs: ${formatFigure(lent.coresAllocated)} cores, P99 ` +
     `${formatFigure(lent.p99Ms)} ms, throttled ${formatFigure(lent.throttledMsPerS)} ms/s`,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { EQUAL_CORES, ORACLE, OURS } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
+import { spreadOf } from "../simulation/arena/law_outcome.ts";
 import { outcome, scores, stageResult } from "../tests/fixtures/arena_outcomes.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 
@@ -8,7 +9,7 @@ const OUTCOMES = [
   outcome({ law: "captain", setting: "target 0.1", cores: 1.9 }),
   outcome({ law: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
   outcome({ law: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
-  { ...outcome({ ...OURS, cores: 1.5 }), lent: scores({ coresAllocated: 7 }) },
+  { ...outcome({ ...OURS, cores: 1.5 }), lent: spreadOf([scores({ coresAllocated: 7 })]) },
   outcome({ ...EQUAL_CORES, cores: 1.5 }),
   outcome({ ...ORACLE, cores: 1.25 }),
 ];

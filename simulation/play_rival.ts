@@ -129,16 +129,20 @@ function enforce({ scene, node, recorded, wishes }: Stage, untilMs: number): voi
   });
 }
 
+/**
+ * Which of the two levels counts a pause is chance: quotas are equal, and whichever is looked at first
+ * makes it. Rivals were made for one level, so they are told of the pauses of both as one.
+ */
 function readingOf(
   node: SimulatedNode,
   { uid, ownLimit }: Pick<ScenePod, "uid" | "ownLimit">,
 ): RivalReading {
-  const { usageUs, heldBackUs, periods, throttledPeriods, limit = ownLimit } = node.pod(uid);
+  const { usageUs, heldBackUs, periods, heldPeriods, limit = ownLimit } = node.pod(uid);
   return {
     usageMs: usageUs / 1000,
     throttledMs: heldBackUs / 1000,
     periods,
-    throttledPeriods,
+    throttledPeriods: heldPeriods,
     limit,
   };
 }

@@ -1,37 +1,72 @@
 /**
- * Takes the picture of the README: headline and throttling of the demo's report, in a real browser.
+ * Takes a picture of the README from a report page, in a real browser: `demo` or `arena`.
  *
  * @module
  */
 import { pathToFileURL } from "node:url";
 import { openBrowser } from "./open_browser.ts";
 
-/** The demo writes it there for this purpose. */
-const REPORT = "build/report.html";
-const PICTURE = "docs/demo.png";
+/** A picture and where it comes from. */
+interface Picture {
+  /** The page, written there for this purpose. */
+  readonly page: string;
+  readonly to: string;
+  /** Title of the figure that is shown. */
+  readonly figure: string;
+  /** Whether the page's header is shown above it. */
+  readonly header: boolean;
+}
 
-/** What of the page stays on the picture: its header, and the figure with this title. */
-const FIGURE = "Throttling over time";
+const PICTURES: Readonly<Record<string, Picture>> = {
+  demo: {
+    page: "build/report.html",
+    to: "docs/demo.png",
+    figure: "Throttling over time",
+    header: true,
+  },
+  arena: {
+    page: "arena.html",
+    to: "docs/arena.png",
+    figure: "bursty: limit against demand",
+    header: false,
+  },
+};
 
+const [name = ""] = Deno.args;
+const picture = PICTURES[name];
+if (picture === undefined) {
+  const names = Object.keys(PICTURES).join(" or ");
+  console.error(`Cannot take picture "${name}": expected ${names}`);
+  Deno.exit(2);
+}
 const browser = await openBrowser();
 try {
   const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
-  await page.goto(pathToFileURL(REPORT).href);
-  const main = page.locator("main");
-  const figure = main.locator("figure", { hasText: FIGURE }).first();
+  await page.goto(pathToFileURL(picture.page).href);
+  const figure = page.locator("main figure", { hasText: picture.figure }).first();
   await figure.waitFor();
-  await main.locator("> *", { hasNotText: FIGURE }).evaluateAll((others: readonly Removable[]) => {
-    for (const other of others) other.remove();
+  // The figure alone, where it stands: without its siblings, and those of all that it is in.
+  await figure.evaluate((shown: Element) => {
+    for (let at = shown, parent = at.parentElement; parent?.localName !== "html";) {
+      if (parent === null) return;
+      for (const other of [...parent.children]) {
+        if (other !== at && other.localName !== "header") other.remove();
+      }
+      at = parent;
+      parent = at.parentElement;
+    }
   });
-  await page.locator("body > footer").evaluateAll((others: readonly Removable[]) => {
-    for (const other of others) other.remove();
-  });
-  await page.screenshot({ path: PICTURE, fullPage: true });
+  await (picture.header
+    ? page.screenshot({ path: picture.to, fullPage: true })
+    : figure.screenshot({ path: picture.to }));
 } finally {
   await browser.close();
 }
 
 /** What the browser's elements can do. */
-interface Removable {
+interface Element {
+  readonly localName: string;
+  readonly parentElement: Element | null;
+  readonly children: Iterable<Element>;
   remove(): void;
 }

@@ -5,9 +5,12 @@
  */
 import type { DemandEstimate, DemandRule } from "../../shared/demand/signal.ts";
 
-/** An estimate whose bid is this many millicores, whatever the node's wait. */
+/** Headroom over even work, which the bid of an estimate without burstiness gets. */
+const HEADROOM = 1.05;
+
+/** An estimate that needs and bids for this many millicores, whatever the node's wait. */
 function bidOf(millicores: number): DemandEstimate {
-  return { mean: 0, burstinessMs: 0, trial: millicores, saturatedMs: 0 };
+  return { mean: millicores / HEADROOM, burstinessMs: 0, trial: 0, saturatedMs: 0 };
 }
 
 /** Usage averaged over this long before its spread or peak is taken, ms. */

@@ -32,7 +32,7 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
     .option("--json", "print JSON instead of a table", false)
     .option("--minutes <n>", "length of each law's run", wholeNumber, 15)
     .option("--seed <n>", "seed of sizes, bursts and requests", wholeNumber, 1)
-    .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 560)
+    .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 320)
     .option("--laws <a,b>", `of ${LAWS.join(", ")}`, lawNames, [...LAWS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
     .option("--report", "play nothing, tell of the results that are there", false);

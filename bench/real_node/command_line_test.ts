@@ -6,7 +6,7 @@ Deno.test("parseCommandLine() has defaults for all, and takes laws in the order 
     json: false,
     minutes: 15,
     seed: 1,
-    load: 560,
+    load: 320,
     laws: ["static", "hpa", "vpa", "ours"],
     results: "build/real-node",
     report: false,

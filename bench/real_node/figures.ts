@@ -13,7 +13,8 @@ import { scoreRun } from "../../simulation/scores.ts";
 export interface Figures {
   /**
    * Burst begins until the quota is at least what the burst asks for: of those that found less. One
-   * that never got it counts with its length. Absent when each found enough.
+   * that never got it counts with its length. Absent when each found enough, and when half of them or
+   * more never got it: a length is no reaction.
    */
   readonly reactionMsMedian?: number;
   readonly reactionMsP95?: number;
@@ -44,14 +45,15 @@ export function figuresOf(
   );
   const open = found.filter(({ reactionS }) => reactionS !== 0);
   const reactions = open.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
+  const missed = open.filter(({ reactionS }) => reactionS === undefined).length;
   return {
-    ...(reactions.length === 0 ? {} : {
+    ...(2 * missed >= reactions.length ? {} : {
       reactionMsMedian: Math.round(quantile(reactions, 0.5)),
       reactionMsP95: Math.round(quantile(reactions, 0.95)),
     }),
     bursts: found.length,
     burstsMet: found.length - open.length,
-    burstsMissed: found.filter(({ reactionS }) => reactionS === undefined).length,
+    burstsMissed: missed,
     throttledMsPerS: scores.throttledMsPerS,
     changesPerPodMinute: scores.changesPerPodMinute,
     p50Ms: scores.p50Ms,

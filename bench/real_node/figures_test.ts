@@ -9,7 +9,8 @@ Deno.test("figuresOf() finds that fixed limits never reach the bursts they are t
   assert.equal(figures.bursts, bursts.flat().length);
   assert.ok(figures.burstsMissed > 0);
   assert.equal(figures.burstsMet + figures.burstsMissed, figures.bursts);
-  assert.equal(figures.reactionMsMedian, 10_000);
+  assert.ok(2 * figures.burstsMissed > figures.bursts - figures.burstsMet);
+  assert.equal(figures.reactionMsMedian, undefined, "a length is no reaction");
   assert.equal(figures.changesPerPodMinute, 0);
   assert.ok(figures.throttledMsPerS > 0);
 });

@@ -10,7 +10,7 @@ import type { DemandEstimate } from "./signal.ts";
 export interface WaitingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
-  /** What it would get if all bid for more than there is. */
+  /** What it would get of the room if all bid for more than there is; its floor at least. */
   readonly part: number;
 }
 
@@ -21,6 +21,8 @@ const INSATIABLE_MS = 10_000;
 export const WAIT_TARGET_MS = 100;
 /** Beyond this waiting no longer saves CPU worth speaking of. */
 export const MOST_WAIT_MS = 2000;
+/** Parts that add up to the room may miss it by the last digits, millicores. */
+const ROUNDING = 1e-6;
 /** The bisection ends within a hundredth. */
 const STEPS = 9;
 
@@ -45,8 +47,9 @@ export interface WaitLimits {
  */
 export function commonWait(
   containers: readonly WaitingContainer[],
-  { room, targetMs }: WaitLimits,
+  { room: exact, targetMs }: WaitLimits,
 ): number {
+  const room = exact + ROUNDING;
   if (needsOf(containers, targetMs) <= room) return targetMs;
   if (needsOf(containers, MOST_WAIT_MS) > room) return MOST_WAIT_MS;
   let short = Math.log(targetMs);

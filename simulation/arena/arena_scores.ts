@@ -77,7 +77,7 @@ function stepsBelowFloor({ limit, floor }: PodSeries): number {
   return limit.reduce((count, value) => value < floor - FLOOR_SLACK ? count + 1 : count, 0);
 }
 
-/** A missed burst enters with its length, as in `scoreRun()`. */
+/** A missed burst enters with its length; where all were missed, too: laws are compared by it. */
 function scoreKnown(
   pod: PodSeries,
   { bursts, stepS }: { readonly bursts: readonly LevelChange[]; readonly stepS: number },

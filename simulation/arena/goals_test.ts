@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { outcome, scores, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
 import { EQUAL_CORES, ORACLE, OURS } from "./entry.ts";
 import { checkGoals, type Goal } from "./goals.ts";
+import { type LawOutcome, spreadOf } from "./law_outcome.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));
@@ -98,6 +99,35 @@ Deno.test({
     assert.equal(find(goals, /beyond capacity/).missedBy, 2);
     assert.equal(find(goals, /Jain/).met, false);
     assert.equal(find(goals, /converge/).met, true);
+  },
+});
+
+Deno.test({
+  name: "checkGoals() counts a raise beyond capacity of one seed, and of the market as shipped",
+  permissions: "none",
+  fn() {
+    const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
+    const beyond = (some: Partial<LawOutcome>) =>
+      find(checkGoals([stageResult([{ ...outcome(OURS), ...some }])]), /beyond capacity/);
+    const bad = spreadOf([none, none, some]);
+    assert.equal(bad.median.overCapacityS, 0);
+    assert.equal(beyond(bad).missedBy, 3);
+    assert.equal(beyond({ lent: bad }).missedBy, 3);
+    assert.equal(beyond({ lent: spreadOf([none]) }).met, true);
+  },
+});
+
+Deno.test({
+  name: "checkGoals() asks for few changes on every stage",
+  permissions: "none",
+  fn() {
+    const goals = checkGoals(
+      (["trace", "bursts", "steps", "shared node"] as const).map((kind) =>
+        stageResult([outcome({ ...OURS, changesPerPodMinute: 0.6 })], { kind, name: kind })
+      ),
+    );
+    const changes = goals.filter(({ measure }) => /changes/.test(measure));
+    assert.deepEqual(changes.map(({ met }) => met), [false, false, false, false]);
   },
 });
 

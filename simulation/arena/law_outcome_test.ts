@@ -24,6 +24,21 @@ Deno.test({
 });
 
 Deno.test({
+  name: "lawOutcome() holds the SLO where more than half of the seeds do",
+  permissions: "none",
+  fn() {
+    const held = (...p99s: number[]) =>
+      lawOutcome({ law: "a", setting: "x" }, {
+        runs: p99s.map((p99Ms) => scores({ p99Ms })),
+        sloMs: 100,
+      }).sloHeld;
+    assert.equal(held(50, 110), false);
+    assert.equal(held(50, 100), true);
+    assert.equal(held(50, 100, 9000), true);
+  },
+});
+
+Deno.test({
   name: "bestSetting() is the cheapest of those that hold the SLO, else the quickest",
   permissions: "none",
   fn() {

@@ -13,6 +13,8 @@ export interface OutcomeColumn {
   /** Two lines; the first may be empty. */
   readonly head: readonly [string, string];
   readonly text: (figures: Figures) => string;
+  /** Left out where columns have to fit a terminal. */
+  readonly isMinor?: boolean;
 }
 
 const COLUMNS: readonly OutcomeColumn[] = [
@@ -30,6 +32,15 @@ const COLUMNS: readonly OutcomeColumn[] = [
   { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
   { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
   figure("overCapacityS", ["over capacity", "s"]),
+  minor({
+    score: "utilisation",
+    head: ["CPUs", "in use"],
+    text: ({ utilisation }) => percent(utilisation),
+  }),
+  minor(figure("psiMean", ["PSI some", "mean, %"])),
+  minor(figure("psiPeak", ["PSI some", "most, %"])),
+  minor(figure("reversalsPer5Min", ["reversals", "per pod 5 min"])),
+  minor(figure("floorViolationS", ["below floor", "s"])),
 ];
 /** On a node with one pod they say the same of every law. */
 const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
@@ -37,12 +48,19 @@ const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
 /** Those that tell laws apart: scenes without bursts, for instance, have no reaction. */
 export function outcomeColumns(
   outcomes: readonly LawOutcome[],
-  { kind }: Pick<StageResult, "kind">,
+  { kind, all = false }: Pick<StageResult, "kind"> & {
+    /** The minor ones too. @default {false} */
+    readonly all?: boolean;
+  },
 ): OutcomeColumn[] {
-  return COLUMNS.filter(({ score }) =>
-    (kind === "shared node" || !SHARED.includes(score)) &&
+  return COLUMNS.filter(({ score, isMinor = false }) =>
+    (all || !isMinor) && (kind === "shared node" || !SHARED.includes(score)) &&
     outcomes.some(({ median }) => median[score] !== undefined)
   );
+}
+
+function minor(column: OutcomeColumn): OutcomeColumn {
+  return { ...column, isMinor: true };
 }
 
 function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColumn {

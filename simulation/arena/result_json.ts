@@ -96,7 +96,7 @@ function lawJSON(outcome: LawOutcome): LawJSON {
     sloHeld,
     sloHeldShare,
     ...named(FIGURES, median),
-    ...(law === OURS.law && lent !== undefined ? named(LENT, lent) : {}),
+    ...(law === OURS.law && lent !== undefined ? named(LENT, lent.median) : {}),
     spread: Object.fromEntries(spread),
   };
 }

@@ -16,7 +16,7 @@ import {
   rivalEntries,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, figuresOf, type LawOutcome, lawOutcome } from "./law_outcome.ts";
+import { bestPerLaw, type LawOutcome, lawOutcome, spreadOf } from "./law_outcome.ts";
 import type { ContestPlayer } from "./play_contests.ts";
 import type { Stage } from "./stage.ts";
 import type { StageResult } from "./stage_result.ts";
@@ -98,7 +98,7 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
 /** Ours and what stands beside it; lending changes nothing of note on a node that is short. */
 function oursOn({ kind }: Stage, laws: readonly string[]): Entry[] {
   if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS] : [];
-  const lent = kind === "trace" || kind === "bursts" ? [OURS_LENT] : [];
+  const lent = kind === "steps" ? [] : [OURS_LENT];
   return [OURS, EQUAL_CORES, ...lent];
 }
 
@@ -165,7 +165,7 @@ function stageResult(
       const outcome = lawOutcome(entry, { runs, sloMs });
       const lent = isSameEntry(entry, OURS) ? scoresOf(OURS_LENT) : [];
       if (lent.length === 0) return [outcome];
-      return [{ ...outcome, lent: figuresOf(lent, (values) => quantile(values, 0.5)) }];
+      return [{ ...outcome, lent: spreadOf(lent) }];
     });
   const best = bestPerLaw(outcomes);
   return {

@@ -37,7 +37,7 @@ Deno.test({
     const cores = ours?.median.coresAllocated ?? 0;
     assert.ok(cores > 0);
     assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
-    assert.ok((ours?.lent?.coresAllocated ?? 0) > 0);
+    assert.ok((ours?.lent?.median.coresAllocated ?? 0) > 0);
   },
 });
 

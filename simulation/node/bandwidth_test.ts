@@ -111,6 +111,10 @@ Deno.test({
           const enough = limit >= 1050 * n || limit >= 1000 && threads === 1;
           const most = enough ? 0 : threads === 1 ? 20 : 40;
           assert.ok(periods >= (perPeriod >= 5 * n ? 20 : 0) && periods <= most, `${periods}`);
+          // A period counts once, whichever level held somebody in it.
+          const either = Math.max(pod.throttledPeriods, container.throttledPeriods);
+          assert.ok(pod.heldPeriods >= either && pod.heldPeriods <= Math.min(20, periods));
+          if (perPeriod >= 5 * n) assert.equal(pod.heldPeriods, 20);
           assert.equal(pod.usageUs, container.usageUs);
         },
       ),

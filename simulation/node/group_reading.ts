@@ -26,6 +26,8 @@ export interface PodReading extends GroupReading {
   readonly offeredUs: number;
   /** Throttled time of both levels, µs: what was truly held back. */
   readonly heldBackUs: number;
+  /** Periods in which either level held threads back. */
+  readonly heldPeriods: number;
   /** Sum of the containers' limits, millicores; absent when one has none. */
   readonly limit?: number;
   /** Requests completed, and those waiting or being worked on. */
@@ -70,6 +72,7 @@ export function podReading(
     ...groupReading(pod, periodMs),
     offeredUs: Math.round(offered * 1000),
     heldBackUs: Math.round(heldBack * 1000),
+    heldPeriods: pod.heldPeriods,
     completed: pod.latency.total,
     open,
     latency: pod.latency,

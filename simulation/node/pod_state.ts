@@ -85,6 +85,8 @@ export interface PodState {
   /** Virtual time of the next tick at which a quota may hold somebody; Infinity when none will. */
   chargeAt: number;
   readonly latency: LatencyHistogram;
+  /** Periods at whose end some level held threads back. */
+  heldPeriods: number;
   usage: number;
   waited: number;
 }
@@ -144,6 +146,7 @@ export function createPodState(
     tickAt,
     chargeAt: Infinity,
     latency,
+    heldPeriods: 0,
     usage: 0,
     waited: 0,
   };
@@ -153,14 +156,17 @@ export function createPodState(
 export function refillPod(pod: PodState, { from, tick }: Pick<Slice, "from" | "tick">): void {
   const sinceTick = (from - pod.tickAt) % tick;
   let cpus = 0;
+  let held = pod.bandwidth.ticking && pod.bandwidth.held;
   for (const container of pod.containers) {
     const { server, bandwidth: { slice } } = container;
+    held ||= container.bandwidth.ticking && container.bandwidth.held;
     const runs = server.running > 0 && !container.heldByPod;
     const rate = Math.min(container.rate, server.running);
     if (runs) cpus += rate;
     const share = rate / server.running;
     refillContainer(container, runs ? { slice, share, tick, sinceTick } : undefined);
   }
+  if (held) pod.heldPeriods++;
   const charging = { slice: pod.bandwidth.slice, share: 1, tick, sinceTick };
   if (refillPodQuota(pod.bandwidth, { cpus, charging })) freeContainers(pod);
   for (const { heldByPod, counter, bandwidth, server } of pod.containers) {

@@ -1,6 +1,9 @@
 /**
  * Kubernetes' VerticalPodAutoscaler with defaults, in place (InPlaceOrRecreate), written from its
  * documentation (https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler/docs).
+ * Percentiles, margin, multipliers of bounds and least sample weight were compared with version 1.8.1:
+ * `pkg/recommender` (`config/config.go`, `logic/recommender.go`, `logic/estimator.go`,
+ * `model/aggregations_config.go`); who is updated, and when, with `pkg/updater/priority`.
  *
  * @module
  */

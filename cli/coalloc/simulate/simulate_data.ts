@@ -10,7 +10,7 @@ import type { Story } from "./simulate_text.ts";
 /** The replay as one object. Ours has one entry; what it is as it ships stands in that. */
 export function simulateData({ history, replay, request }: Story): StageJSON {
   const { outcomes, scene, sloMs } = replay;
-  const lent = outcomes.find((one) => isSameEntry(one, OURS_LENT))?.median;
+  const lent = outcomes.find((one) => isSameEntry(one, OURS_LENT));
   return stageJSON({
     kind: "trace",
     name: history.path,

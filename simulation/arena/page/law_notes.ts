@@ -23,7 +23,7 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   [OURS.law, "the market with the product's defaults, not tuned per trace; slack is not lent here"],
   [
     ORACLE.law,
-    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; nobody should pass it",
+    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; a law that lets one request in a hundred wait longer may cost less",
   ],
   [EQUAL_CORES.law, "a yardstick: fixed limits that cost the cores of ours"],
   [UNLIMITED.law, "a yardstick: no limit at all, which the SLO is made from"],

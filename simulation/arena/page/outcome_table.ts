@@ -30,7 +30,7 @@ function table(
   outcomes: readonly LawOutcome[],
   { result, label }: { readonly result: StageResult; readonly label: string },
 ): Html {
-  const columns = outcomeColumns(outcomes, result);
+  const columns = outcomeColumns(outcomes, { kind: result.kind, all: true });
   const best = new Set(bestPerLaw(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {
