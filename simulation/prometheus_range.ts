@@ -16,9 +16,16 @@ const rangeSchema = z.object({
   }),
 });
 
+/** The answer to a query that Prometheus could not run. */
+const errorSchema = z.object({
+  status: z.literal("error"),
+  errorType: z.string(),
+  error: z.string(),
+});
+
 /**
- * The samples of the answer's only series. Throws what `refuse` makes of a reason: not JSON, not a
- * range query, no or several series, a value that is no number of cores.
+ * The samples of the answer's only series. Throws what `refuse` makes of a reason: not JSON, an error
+ * of Prometheus's own, not a range query, no or several series, a value that is no number of cores.
  */
 export function parsePrometheus(
   text: string,
@@ -30,6 +37,11 @@ export function parsePrometheus(
   } catch (error) {
     throw refuse(`it is not JSON (${error instanceof Error ? error.message : error})`);
   }
+  const failed = errorSchema.safeParse(json);
+  if (failed.success) {
+    const { errorType, error } = failed.data;
+    throw refuse(`Prometheus answered with an error, ${errorType}: ${error}`);
+  }
   const parsed = rangeSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -39,15 +51,16 @@ export function parsePrometheus(
     );
   }
   const series = parsed.data.data.result;
-  const only = series[0];
-  if (only === undefined || series.length > 1) {
+  const [only] = series;
+  if (only === undefined) throw refuse("it has no series: the query found nothing in that time");
+  if (series.length > 1) {
     throw refuse(`it has ${series.length} series, expected one: aggregate the query with sum()`);
   }
   return only.values.map(([atS, value], index) => {
     const cores = value.trim() === "" ? NaN : Number(value);
     if (cores >= 0 && cores <= 1e9) return { atS, value: cores };
     throw refuse(
-      `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of cores, at least 0`,
+      `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of cores from 0 to 1e9`,
     );
   });
 }

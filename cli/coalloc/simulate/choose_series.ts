@@ -27,16 +27,15 @@ export interface SeriesChoice {
 }
 
 /**
- * The export with the wanted series alone. What is no export at all is left as it is: the parser
- * says what is wrong with it. Throws what `refuse` makes when not exactly one series is meant, with
+ * The export with the wanted series alone. What is no export at all, or has no series, is left as it
+ * is: the parser says what is wrong with it. Throws what `refuse` makes when not exactly one series is meant, with
  * the labels to choose by.
  */
 export function chooseSeries(text: string, { wanted = new Map(), refuse }: SeriesChoice): string {
   const parsed = exportSchema.safeParse(jsonOf(text));
-  if (!parsed.success) return text;
+  if (!parsed.success || parsed.data.data.result.length === 0) return text;
   const { data } = parsed.data;
   const series = data.result;
-  if (series.length === 0) throw refuse("it has no series: the query found nothing in that time");
   const meant = series.filter(({ metric = {} }) =>
     [...wanted].every(([name, value]) => metric[name] === value)
   );
