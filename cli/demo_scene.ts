@@ -4,11 +4,12 @@
  * @module
  */
 import { seededRandom } from "../shared/random.ts";
+import { formatCount } from "../simulation/report/figure.ts";
 import type { ReportScene } from "../simulation/report/report_scene.ts";
 import { ownSource, traceSources } from "../simulation/report/trace_sources.ts";
 import { createScene, type Scene } from "../simulation/scene.ts";
 import type { Trace } from "../simulation/trace.ts";
-import { readShippedTrace, readTraceFile } from "../simulation/trace_files.ts";
+import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
 import { busiestWindow, withBursts } from "../simulation/trace_shape.ts";
 import type { DemoOptions } from "./demo_options.ts";
 
@@ -16,6 +17,8 @@ import type { DemoOptions } from "./demo_options.ts";
 export interface DemoScene {
   readonly scene: Scene;
   readonly report: ReportScene;
+  /** What the user's trace was taken for, where nobody said. */
+  readonly guess?: string;
 }
 
 const CRANE: readonly string[] = [0, 1, 2, 3, 4, 5].map((number) => `crane${number}`);
@@ -31,7 +34,8 @@ const BURST_GAP_S = 240;
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
 export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   const { seed, minutes, pods, trace } = options;
-  const traces = trace === undefined ? await shippedTraces() : [await ownTrace(trace)];
+  const own = trace === undefined ? undefined : await ownTrace(trace);
+  const traces = own === undefined ? await shippedTraces() : [own.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
   const dealt = Array.from({ length: pods }, (_, index) => {
@@ -42,13 +46,20 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   const words = trace === undefined
     ? { description: `${describe(scene)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
     : { description: describe(scene), traces: [ownSource(trace.path)] };
-  return { scene, report: { ...words, command: again(options) } };
+  return {
+    scene,
+    report: { ...words, command: again(options) },
+    ...(own?.guess === undefined ? {} : { guess: own.guess }),
+  };
 }
 
-async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<Trace> {
-  const { trace } = await readTraceFile(path, format);
-  if (trace.values.some((value) => value > 0)) return trace;
-  throw new SyntaxError(`Cannot read trace "${path}": every value in it is 0, expected some load`);
+async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<TraceFile> {
+  const file = await readTraceFile(path, format);
+  if (file.trace.values.some((value) => value > 0)) return file;
+  throw new SyntaxError(
+    `Cannot read trace "${path}": every value in it is 0, expected some load: export a stretch ` +
+      "with some",
+  );
 }
 
 /** The two request traces and the six of CPU in turn, so that each third of the pods has one kind. */
@@ -59,7 +70,9 @@ async function shippedTraces(): Promise<Trace[]> {
 }
 
 function describe({ pods, cores, minutes }: Scene): string {
-  return `${pods.length} pods on a node of ${cores} cores for ${minutes} minutes. Each pod plays a ` +
+  return `${formatCount(pods.length, "pod")} on a node of ${cores} cores for ${
+    formatCount(minutes, "minute")
+  }. Each pod plays a ` +
     "stretch of a trace that begins at a drawn place, scaled so that all together use 40 % of the " +
     "node; every fourth has bursts of ten seconds at four times its load laid over it. Pods differ " +
     "in size; requests miss what is needed by a drawn factor (standard deviation 50 %), own limits " +

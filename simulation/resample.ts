@@ -13,15 +13,26 @@ export interface TimedValue {
 /** Two years of minutes: more is a mistake in the timestamps. */
 const MAX_VALUES = 1_100_000;
 
+/** Who samples every second is early by a little at times; requests come at any distance. */
+const LEAST_GAP_S = 0.9;
+
+/** What to throw. */
+export interface ResampleOptions {
+  /** The error of a reason. */
+  readonly refuse: (state: string) => Error;
+  /** What helps where samples are too near to each other. */
+  readonly remedy: string;
+}
+
 /**
  * Values at the step that is most frequent between neighbours (the shortest of equals), from the
  * first sample to the last; between samples that are further apart they are interpolated linearly.
  * A single sample has a step of 60 s. Throws what `refuse` makes of a reason when there is no
- * sample, when times do not grow, or when the gaps are out of proportion.
+ * sample, when times do not grow by about a second at least, or when the gaps are out of proportion.
  */
 export function resample(
   samples: readonly TimedValue[],
-  refuse: (state: string) => Error,
+  { refuse, remedy }: ResampleOptions,
 ): { stepS: number; values: Float64Array } {
   const first = samples[0];
   const last = samples.at(-1);
@@ -32,14 +43,16 @@ export function resample(
   samples.forEach((sample, index) => {
     const previous = samples[index - 1];
     if (previous === undefined) return;
-    const gap = Math.round((sample.atS - previous.atS) * 1000) / 1000;
-    if (!(gap > 0)) {
+    const gapS = sample.atS - previous.atS;
+    if (!(gapS >= LEAST_GAP_S)) {
+      const place = `sample ${index + 1} has the time ${sample.atS} after ${previous.atS}`;
       throw refuse(
-        `sample ${
-          index + 1
-        } has the time ${sample.atS} after ${previous.atS}, expected growing times: sort it`,
+        gapS <= -LEAST_GAP_S
+          ? `${place}, expected growing times: sort it`
+          : `${place}, expected at least 1 s between samples: ${remedy}`,
       );
     }
+    const gap = Math.round(gapS * 1000) / 1000;
     frequency.set(gap, (frequency.get(gap) ?? 0) + 1);
   });
   let stepS = 60;

@@ -3,8 +3,10 @@
  *
  * @module
  */
-import { resample, type TimedValue } from "./resample.ts";
+import { countArrivals, refuseRates } from "./count_arrivals.ts";
 import { parsePrometheus } from "./prometheus_range.ts";
+import { resample, type TimedValue } from "./resample.ts";
+import { guessRemark } from "./trace_format.ts";
 
 /** Values at a fixed step. */
 export interface Trace {
@@ -30,56 +32,75 @@ export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 /** The largest value that is still taken for a number of requests or cores. */
 const MAX_VALUE = 1e9;
+const BOUNDS = "from 0 to 1e9";
+
+/** How a trace is to be read. */
+export interface ParseOptions {
+  readonly format: TraceFormat;
+  /** For messages. */
+  readonly name: string;
+  /** Whether nobody named the format: errors then say what it was taken for. @default {false} */
+  readonly guessed?: boolean;
+}
 
 /**
  * Reads a trace. Formats: `rps`, one number per line and second; `cores`, CSV `timestamp,value`;
  * `arrivals`, CSV whose first column is the time of a request, in any order, kept and counted per
  * second; `prometheus`, the JSON of a range query with one series, in cores. A CSV may begin with a
  * line of column names; a timestamp is a number of seconds or a date (UTC when it names no zone).
- * Missing samples are interpolated.
+ * Samples are about a second apart or more; missing ones are interpolated.
  *
  * Throws a SyntaxError that names the trace, the line, its text and what was expected.
  */
-export function parseTrace(
-  text: string,
-  { format, name }: { format: TraceFormat; name: string },
-): Trace {
-  const refuse = (state: string) => new SyntaxError(`Cannot read trace "${name}": ${state}`);
+export function parseTrace(text: string, { format, name, guessed = false }: ParseOptions): Trace {
+  const remark = guessed ? guessRemark(format) : undefined;
+  const refuse = (state: string) =>
+    new SyntaxError(
+      `Cannot read trace "${name}": ${state}${remark === undefined ? "" : ` (${remark})`}`,
+    );
   const body = text.replace(/^\uFEFF/, "");
   switch (format) {
     case "rps": {
       const values = linesOf(body).map((line) => {
         const value = numberOf(line.text);
         if (value !== undefined) return value;
-        throw refuse(`${place(line)}, expected one request rate per line, for instance 157`);
+        throw refuse(
+          `${place(line)}, expected one request rate ${BOUNDS} per line, for instance 157`,
+        );
       });
       if (values.length === 0) throw refuse("it is empty, expected one request rate per line");
       return { name, unit: "requests/s", stepS: 1, values: Float64Array.from(values) };
     }
     case "cores": {
       const samples = dataLines(body, (line) => timedValue(line.text)).map(({ line, value }) => {
+        refuseFinerThanSeconds(line, refuse);
         if (value !== undefined) return value;
         throw refuse(
-          `${place(line)}, expected a timestamp and a number, for instance 1628640000,39.72`,
+          `${place(line)}, expected a timestamp and a number ${BOUNDS}, for instance ` +
+            "1628640000,39.72",
         );
       });
-      return { name, unit: "cores", ...resample(samples, refuse) };
+      const remedy = "leave samples out, or give --format arrivals if each line is one request";
+      return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
     }
     case "arrivals": {
-      const times = dataLines(body, (line) => timeOf(firstColumn(line.text))).map(
-        ({ line, value }) => {
-          if (value !== undefined) return value;
-          throw refuse(
-            `${
-              place(line)
-            }, expected a time in the first column, for instance 2023-11-16 18:17:03.97`,
-          );
-        },
-      );
+      const lines = dataLines(body, (line) => timeOf(firstColumn(line.text)));
+      const times = lines.map(({ line, value }) => {
+        refuseFinerThanSeconds(line, refuse);
+        if (value !== undefined) return value;
+        throw refuse(
+          `${place(line)}, expected a time in the first column, for instance ` +
+            "2023-11-16 18:17:03.97",
+        );
+      });
+      if (lines.every(({ line }) => PLAIN_NUMBER.test(line.text))) refuseRates(times, refuse);
       return { name, unit: "requests/s", stepS: 1, ...countArrivals(times, refuse) };
     }
-    case "prometheus":
-      return { name, unit: "cores", ...resample(parsePrometheus(body, refuse), refuse) };
+    case "prometheus": {
+      const remedy = "query with a step of 1s or more";
+      const samples = parsePrometheus(body, refuse);
+      return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
+    }
   }
 }
 
@@ -109,7 +130,7 @@ function place({ number, text }: Line): string {
 }
 
 function firstColumn(line: string): string {
-  return line.split(",", 1)[0] ?? "";
+  return (line.split(",", 1)[0] ?? "").trim();
 }
 
 /** A plain decimal number from 0 to 1e9. */
@@ -119,11 +140,13 @@ function numberOf(text: string): number | undefined {
   return value <= MAX_VALUE ? value : undefined;
 }
 
+const PLAIN_NUMBER = /^\d+(\.\d+)?$/;
+
 /** Seconds since some start: a number, or a date. */
 function timeOf(text: string): number | undefined {
-  if (/^\d+(\.\d+)?$/.test(text)) {
+  if (PLAIN_NUMBER.test(text)) {
     const seconds = Number(text);
-    return seconds < Number.MAX_SAFE_INTEGER ? seconds : undefined;
+    return seconds < Infinity ? seconds : undefined;
   }
   const date = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})?$/.exec(
     text,
@@ -133,35 +156,28 @@ function timeOf(text: string): number | undefined {
   return Number.isFinite(seconds) ? seconds + Number(`0${date[3] ?? ""}`) : undefined;
 }
 
+/** The least of each is a day in 1973; taken for seconds since 1970, 1e11 would be in the year 5138. */
+const FINER_UNITS: readonly { unit: string; from: number; perSecond: string }[] = [
+  { unit: "nanoseconds", from: 1e17, perSecond: "1e9" },
+  { unit: "microseconds", from: 1e14, perSecond: "1e6" },
+  { unit: "milliseconds", from: 1e11, perSecond: "1000" },
+];
+
+function refuseFinerThanSeconds(line: Line, refuse: (state: string) => SyntaxError): void {
+  const text = firstColumn(line.text);
+  const finer = PLAIN_NUMBER.test(text) && FINER_UNITS.find(({ from }) => Number(text) >= from);
+  if (!finer) return;
+  throw refuse(
+    `line ${line.number} has the time ${text}, expected seconds; it looks like ${finer.unit}: ` +
+      `divide by ${finer.perSecond}`,
+  );
+}
+
 function timedValue(line: string): TimedValue | undefined {
   const columns = line.split(",");
-  const atS = timeOf((columns[0] ?? "").trim());
+  const atS = timeOf(firstColumn(line));
   const value = numberOf((columns[1] ?? "").trim());
   return atS === undefined || value === undefined || columns.length !== 2
     ? undefined
     : { atS, value };
-}
-
-/** A year of seconds: longer is a mistake in the time column. */
-const MAX_SECONDS = 366 * 86_400;
-
-/** Requests per second from the second of the first on, and their times from there. */
-function countArrivals(
-  times: readonly number[],
-  refuse: (state: string) => SyntaxError,
-): { values: Float64Array; arrivalsMs: Float64Array } {
-  if (times.length === 0) throw refuse("it is empty, expected one request per line");
-  const first = Math.floor(times.reduce((a, b) => Math.min(a, b)));
-  const seconds = Math.floor(times.reduce((a, b) => Math.max(a, b))) - first + 1;
-  if (seconds > MAX_SECONDS) {
-    throw refuse(`its requests span ${seconds} s, expected at most a year: check the first column`);
-  }
-  const values = new Float64Array(seconds);
-  for (const time of times) {
-    const second = Math.floor(time) - first;
-    values[second] = (values[second] ?? 0) + 1;
-  }
-  // A typed array sorts by value.
-  const arrivalsMs = Float64Array.from(times, (time) => (time - first) * 1000).sort();
-  return { values, arrivalsMs };
 }

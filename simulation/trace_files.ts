@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { guessTraceFormat } from "./trace_format.ts";
+import { guessRemark, guessTraceFormat } from "./trace_format.ts";
 import { parseTrace, type Trace, type TraceFormat } from "./trace.ts";
 
 /** A trace that comes with the project; source and licence stand beside it. */
@@ -50,6 +50,8 @@ export async function readShippedTrace(name: string): Promise<Trace> {
 export interface TraceFile {
   readonly trace: Trace;
   readonly format: TraceFormat;
+  /** A sentence for the reader where the format was guessed and may be another. */
+  readonly guess?: string;
 }
 
 /**
@@ -59,7 +61,15 @@ export interface TraceFile {
 export async function readTraceFile(path: string, wanted?: TraceFormat): Promise<TraceFile> {
   const text = await decodeText(await Deno.readFile(path), path);
   const format = wanted ?? guessTraceFormat(text);
-  return { trace: parseTrace(text, { format, name: path }), format };
+  const guessed = wanted === undefined;
+  const trace = parseTrace(text, { format, name: path, guessed });
+  return { trace, format, ...(guessed ? guessOf(path, format) : {}) };
+}
+
+/** The member of a trace that says what it was taken for; none where that is certain. */
+export function guessOf(path: string, format: TraceFormat): Pick<TraceFile, "guess"> {
+  const remark = guessRemark(format);
+  return remark === undefined ? {} : { guess: `Trace "${path}" is ${remark}` };
 }
 
 /** Every gzip file begins with these (RFC 1952, 2.3.1). */

@@ -62,3 +62,21 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "readTraceFile() tells what it took a file for when nobody says",
+  async fn() {
+    const path = await Deno.makeTempFile();
+    try {
+      await Deno.writeTextFile(path, "1,200\n4,200\n");
+      const { format, guess } = await readTraceFile(path);
+      assert.equal(format, "cores");
+      assert.equal(guess, `Trace "${path}" is read as cores; give --format otherwise`);
+      assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
+      await Deno.writeTextFile(path, "1,200\n1.5,200\n");
+      await assert.rejects(readTraceFile(path), /give --format arrivals .*\(read as cores; give/);
+    } finally {
+      await Deno.remove(path);
+    }
+  },
+});

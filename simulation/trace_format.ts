@@ -7,8 +7,9 @@ import type { TraceFormat } from "./trace.ts";
 
 /**
  * JSON is an answer of Prometheus; lines without a comma are request rates; a CSV of two columns is
- * `timestamp,value`, and any other a list of arrivals. A wrong guess is not dangerous: the parser
- * then names the first line that does not fit.
+ * `timestamp,value`, and any other a list of arrivals. The guess may be wrong where no line shows it:
+ * a list of sparse arrivals with a second column, for instance, reads as usage. Whoever guesses
+ * therefore says so, with {@linkcode guessRemark}.
  */
 export function guessTraceFormat(text: string): TraceFormat {
   const body = text.replace(/^\uFEFF/, "").trimStart();
@@ -19,4 +20,9 @@ export function guessTraceFormat(text: string): TraceFormat {
   const columns = sample.split(",").length;
   if (columns === 1) return /[:T]/.test(sample) ? "arrivals" : "rps";
   return columns === 2 ? "cores" : "arrivals";
+}
+
+/** What people are told of a format that nobody named; JSON can be nothing else. */
+export function guessRemark(format: TraceFormat): string | undefined {
+  return format === "prometheus" ? undefined : `read as ${format}; give --format otherwise`;
 }

@@ -38,6 +38,18 @@ export function busiestWindow(trace: Trace, seconds: number): Trace {
   return { ...trace, values, arrivalsMs };
 }
 
+/** Its whole minutes. Throws what `refuse` makes of a reason where there is not one. */
+export function wholeMinutes(
+  { values, stepS }: Pick<Trace, "values" | "stepS">,
+  refuse: (state: string) => Error,
+): number {
+  const seconds = values.length * stepS;
+  if (seconds >= 60) return Math.floor(seconds / 60);
+  throw refuse(
+    `it is ${Math.floor(seconds)} s long, expected at least a minute: export a longer stretch`,
+  );
+}
+
 /** The trace without recorded arrivals: its rates alone, for what changes how many requests come. */
 export function ratesOf({ arrivalsMs: _arrivalsMs, ...rates }: Trace): Trace {
   return rates;

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { seededRandom } from "../shared/random.ts";
 import { quantile } from "./quantile.ts";
 import type { Trace } from "./trace.ts";
-import { busiestWindow, ratesOf, scaleToMean, scaleToP95, withBursts } from "./trace_shape.ts";
+import {
+  busiestWindow,
+  ratesOf,
+  scaleToMean,
+  scaleToP95,
+  wholeMinutes,
+  withBursts,
+} from "./trace_shape.ts";
 
 function trace(stepS: number, values: readonly number[]): Trace {
   return { name: "made up", unit: "cores", stepS, values: Float64Array.from(values) };
@@ -18,6 +25,19 @@ Deno.test({
     assert.deepEqual([...busiestWindow(trace(60, [1, 5, 0, 3, 4, 1]), 120).values], [3, 4]);
     assert.equal(busiestWindow(long, 7200), long);
     assert.throws(() => busiestWindow(long, 30), /30 s is less than its step of 60 s/);
+  },
+});
+
+Deno.test({
+  name: "wholeMinutes() rounds down, and refuses less than one with the length and a remedy",
+  permissions: "none",
+  fn() {
+    const refuse = (state: string) => new RangeError(state);
+    assert.equal(wholeMinutes(trace(50, [1, 1, 1]), refuse), 2);
+    assert.equal(wholeMinutes(trace(60, [1]), refuse), 1);
+    assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), {
+      message: "it is 4 s long, expected at least a minute: export a longer stretch",
+    });
   },
 });
 

@@ -47,7 +47,7 @@ Deno.test({
   name: "parseTrace() sorts recorded arrivals and counts them from the first whole second",
   permissions: "none",
   fn() {
-    const { values, arrivalsMs } = parse("arrivals", "12.5\n10.25\n12.5\n10.75\n");
+    const { values, arrivalsMs } = parse("arrivals", "12.5,a\n10.25,b\n12.5,c\n10.75,d\n");
     assert.deepEqual([...values], [2, 0, 2]);
     assert.deepEqual([...(arrivalsMs ?? [])], [250, 750, 2500, 2500]);
     assert.equal(parse("rps", "1").arrivalsMs, undefined);
@@ -65,15 +65,32 @@ Deno.test({
 
 const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
   ["rps", "", /"file\.txt": it is empty/],
-  ["rps", "1\n-2", /line 2 is "-2", expected one request rate per line/],
+  ["rps", "1\n-2", /line 2 is "-2", expected one request rate from 0 to 1e9 per line/],
   ["rps", "1\n\n2", /line 2 is ""/],
   ["rps", "1e99", /line 1 is "1e99"/],
-  ["cores", "ts,value\n60,1\n120,abc", /line 3 is "120,abc", expected a timestamp and a number/],
-  ["cores", "60,1\n60,2", /sample 2 has the time 60 after 60, expected growing times/],
+  [
+    "cores",
+    "ts,value\n60,1\n120,-1",
+    /line 3 is "120,-1", expected a timestamp and a number from 0 to 1e9, for/,
+  ],
+  ["cores", "60,1\n0,2", /sample 2 has the time 0 after 60, expected growing times: sort it$/],
+  ["cores", "60,1\n60,2", /the time 60 after 60, expected at least 1 s .*--format arrivals/],
+  ["cores", "6,200\n9,200\n9.0001,404", /the time 9\.0001 after 9, expected .*--format arrivals/],
+  ["cores", "6,200\n9,200\n8.9,404", /the time 8\.9 after 9, expected at least .* arrivals/],
   ["cores", "60,1\n61,1\n62,1\n9e15,1", /line 4 is "9e15,1"/],
   ["cores", "60,1\n61,1\n62,1\n9000000000,1", /expected at most 1100000: cut it/],
   ["arrivals", "time\n2023-13-45 00:00:00,1", /line 2 .* expected a time in the first column/],
   ["arrivals", "0\n99999999999", /expected at most a year/],
+  [
+    "cores",
+    "ts,value\n1700000000000,1\n1700000010000,2",
+    /line 2 has the time 1700000000000, .* looks like milliseconds: divide by 1000$/,
+  ],
+  ["cores", "1,1\n100000000000,1", /line 2 .* milliseconds/],
+  ["cores", "1700000000000000,1\n1700000010000000,1", /microseconds: divide by 1e6$/],
+  ["arrivals", "1700000000000000000,a", /line 1 .* nanoseconds: divide by 1e9$/],
+  ["arrivals", "1700000000000\n1700000000250", /line 1 .* milliseconds: divide by 1000$/],
+  ["arrivals", "5\n7\n6\n9\n8", /fall at 2 of 5 lines.* a rate per second: give --format rps/],
   ["prometheus", "{", /it is not JSON/],
   [
     "prometheus",
@@ -84,7 +101,12 @@ const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
   ["prometheus", prometheus(), /it has no series: the query found nothing in that time$/],
   ["prometheus", prometheus([], []), /it has 2 series, expected one: aggregate/],
   ["prometheus", prometheus([]), /it is empty/],
-  ["prometheus", prometheus([[1, "NaN"]]), /values\.0 is "NaN" at 1, expected a number of cores from 0 to 1e9/],
+  [
+    "prometheus",
+    prometheus([[1, "NaN"]]),
+    /values\.0 is "NaN" at 1, expected a number of cores from 0 to 1e9/,
+  ],
+  ["prometheus", prometheus([[1, "1"], [1.0001, "1"]]), /query with a step of 1s or more$/],
 ];
 
 for (const [format, text, message] of REFUSED) {
@@ -94,6 +116,36 @@ for (const [format, text, message] of REFUSED) {
     fn: () => assert.throws(() => parse(format, text), { name: "SyntaxError", message }),
   });
 }
+
+Deno.test({
+  name:
+    "parseTrace() takes samples of about a second, and arrivals of which a tenth come too early",
+  permissions: "none",
+  fn() {
+    assert.equal(parse("cores", "0,1\n0.95,2\n2,3\n3,4\n4,5").stepS, 1);
+    const times = Array.from({ length: 20 }, (_, index) => index === 7 || index === 9 ? 1 : index);
+    assert.equal(parse("arrivals", times.join("\n")).arrivalsMs?.length, 20);
+    assert.throws(() => parse("arrivals", [...times, 1].join("\n")), /fall at 3 of 21 lines/);
+    // A second column is none of a rate's.
+    assert.equal(parse("arrivals", "5,a\n7,b\n6,c\n9,d\n8,e").arrivalsMs?.length, 5);
+    // The year 9999 as a date is no number of milliseconds.
+    assert.equal(parse("arrivals", "9999-01-01 00:00:00,a").values.length, 1);
+  },
+});
+
+Deno.test({
+  name:
+    "parseTrace() says what an unnamed format was taken for, but of JSON, which is nothing else",
+  permissions: "none",
+  fn() {
+    const guessed = (format: TraceFormat, text: string) => () =>
+      parseTrace(text, { format, name: "f", guessed: true });
+    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; give --format otherwise\)$/);
+    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; give --format otherwise\)$/);
+    assert.throws(guessed("prometheus", prometheus()), /in that time$/);
+    assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
+  },
+});
 
 Deno.test({
   name: "parseTrace() reads any text as a sound trace or refuses it by name",

@@ -12,6 +12,7 @@ import type { Scene } from "../scene.ts";
 import { mean } from "../mean.ts";
 import { quantile } from "../quantile.ts";
 import type { Trace } from "../trace.ts";
+import { wholeMinutes } from "../trace_shape.ts";
 import { createWorkload, type Workload } from "../workload.ts";
 
 /** How the service is set up. */
@@ -52,11 +53,9 @@ const SEED_STEP = 1_000_003;
 /** The scene. Throws a RangeError for a trace without load, and for a limit below the request. */
 export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const { seed, p95Cores, costMs = COST_MS, variation = 1 } = options;
-  const whole = Math.floor(trace.values.length * trace.stepS / 60);
+  const refuse = (state: string) => new RangeError(`Cannot play trace "${trace.name}": ${state}`);
+  const whole = wholeMinutes(trace, refuse);
   const minutes = Math.min(options.minutes ?? whole, whole);
-  if (minutes < 1) {
-    throw new RangeError(`Cannot play trace "${trace.name}": it is shorter than a minute`);
-  }
   const scale = p95Cores === undefined ? {} : { p95Cores };
   const workload = (): Workload =>
     createWorkload(trace, {
@@ -68,7 +67,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const demand = expectedDemand(workload(), minutes * 60);
   const meanCores = mean(demand);
   if (!(meanCores > 0)) {
-    throw new RangeError(`Cannot play trace "${trace.name}": there is no load in it`);
+    throw refuse("there is no load in it, expected a value above 0: export a stretch with some");
   }
   const peakCores = quantile(demand, 1);
   const { request, ownLimit } = ownValues({ meanCores, peakCores }, options);

@@ -67,8 +67,14 @@ Deno.test({
     });
     assert.throws(() => service({ request: 0 }), /request of 0m/);
     const short = { ...TRACE, values: TRACE.values.subarray(0, 59) };
-    assert.throws(() => traceScene(short, { seed: 1 }), /it is shorter than a minute/);
+    assert.throws(
+      () => traceScene(short, { seed: 1 }),
+      /it is 59 s long, expected at least a minute: export a longer/,
+    );
     const idle = { ...TRACE, values: new Float64Array(60) };
-    assert.throws(() => traceScene(idle, { seed: 1 }), /there is no load in it/);
+    assert.throws(
+      () => traceScene(idle, { seed: 1 }),
+      /there is no load in it, expected a value above 0: export/,
+    );
   },
 });

@@ -3,24 +3,21 @@
  *
  * @module
  */
-import { parseTrace, type Trace, type TraceFormat } from "../../../simulation/trace.ts";
-import { decodeText } from "../../../simulation/trace_files.ts";
+import { parseTrace } from "../../../simulation/trace.ts";
+import { decodeText, guessOf, type TraceFile } from "../../../simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../simulation/trace_format.ts";
-import { busiestWindow } from "../../../simulation/trace_shape.ts";
+import { busiestWindow, wholeMinutes } from "../../../simulation/trace_shape.ts";
 import { readFault } from "../../file_problem.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
 import { chooseSeries } from "./choose_series.ts";
 import type { HistorySource } from "./simulate_request.ts";
 
-/** A history, and what of it is played. */
-export interface History {
+/** A history; its trace is what of it is played. */
+export interface History extends TraceFile {
   readonly path: string;
-  readonly format: TraceFormat;
   /** Minutes in the file. */
   readonly minutes: number;
-  /** What is played. */
-  readonly trace: Trace;
 }
 
 /** The file's busiest minutes, all if it is shorter. Throws a CommandProblem or a SyntaxError. */
@@ -45,13 +42,13 @@ export async function readHistory(
   const body = format === "prometheus"
     ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
     : text;
-  const whole = parseTrace(body, { format, name: path });
+  const guessed = source.format === undefined;
+  const whole = parseTrace(body, { format, name: path, guessed });
   if (!whole.values.some((value) => value > 0)) {
-    throw refuse("every value in it is 0, expected some load");
+    throw refuse("every value in it is 0, expected some load: export a stretch with some");
   }
-  const minutes = Math.floor(whole.values.length * whole.stepS / 60);
-  if (minutes < 1) throw refuse("it is shorter than a minute, export a longer stretch");
+  const minutes = wholeMinutes(whole, refuse);
   // A step may be longer than what is to be played.
   const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
-  return { path, format, minutes, trace };
+  return { path, format, minutes, trace, ...(guessed ? guessOf(path, format) : {}) };
 }

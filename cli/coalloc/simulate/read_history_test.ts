@@ -57,6 +57,17 @@ Deno.test({
 });
 
 Deno.test({
+  name: "readHistory() tells what it took a file for when nobody says, but of JSON",
+  permissions: "none",
+  async fn() {
+    const rps = lines(60, () => "1");
+    assert.equal((await read(rps)).guess, 'Trace "f" is read as rps; give --format otherwise');
+    assert.equal((await read(rps, { format: "rps" })).guess, undefined);
+    assert.equal((await read(prometheus("1", "1"))).guess, undefined);
+  },
+});
+
+Deno.test({
   name: "readHistory() takes the busiest minutes of a longer file",
   permissions: "none",
   async fn() {
@@ -76,9 +87,17 @@ Deno.test({
     const refused: readonly (readonly [string, Parameters<typeof read>[1], RegExp])[] = [
       ["", {}, /it is empty, expected a history/],
       [" \n", { format: "prometheus" }, /it is empty, expected a history/],
-      ["1\nmuch\n", {}, /line 2 is "much", expected one request rate per line, for instance/],
+      [
+        "1\nmuch\n",
+        {},
+        /line 2 is "much", expected one request rate from 0 to 1e9 per line, for instance/,
+      ],
       ["1\nNaN\n", { format: "rps" }, /line 2 is "NaN", expected one request rate/],
-      ["t,v\n1,0.5\n2,-0.5\n", {}, /line 3 is "2,-0.5", expected a timestamp and a number/],
+      [
+        "t,v\n1,0.5\n2,-0.5\n",
+        {},
+        /line 3 is "2,-0.5", expected a timestamp and a number from 0 to 1e9,/,
+      ],
       ["1\n2\n", { format: "cores" }, /line 1 is "1"|line 2 is "2"/],
       ["a\nb\n", { format: "arrivals" }, /line 2 is "b", expected a time in the first column/],
       ["{}", {}, /expected the JSON of \/api\/v1\/query_range/],
@@ -89,9 +108,20 @@ Deno.test({
         /values\.1 is "NaN" at 1700000030, expected a number of cores/,
       ],
       [prometheus("0.5", "-1"), {}, /values\.1 is "-1" at 1700000030, expected .* from 0 to 1e9/],
-      [lines(60, () => "0"), {}, /every value in it is 0, expected some load/],
-      ["5\n5\n", {}, /it is shorter than a minute, export a longer stretch/],
+      [lines(60, () => "0"), {}, /every value in it is 0, expected some load: export a stretch/],
+      ["5\n5\n", {}, /it is 2 s long, expected at least a minute: export a longer stretch/],
       [lines(60, () => "1"), { series: new Map([["pod", "a"]]) }, /taken for rps, and --series/],
+      [
+        '{"status":"error","errorType":"timeout","error":"query timed out"}',
+        {},
+        /Prometheus answered with an error, timeout: query timed out$/,
+      ],
+      [
+        '{"status":"success","data":{"resultType":"matrix","result":[]}}',
+        {},
+        /it has no series: the query found nothing in that time$/,
+      ],
+      ["1,200\n1.2,200\n", {}, /--format arrivals .*\(read as cores; give --format otherwise\)$/],
       [prometheus("1"), { series: new Map([["pod", "a"]]) }, /none of its series has pod=a/],
     ];
     for (const [text, options, message] of refused) {

@@ -30,6 +30,7 @@ export async function simulateCommand(
 ): Promise<number> {
   const { source, output, minutes: mostMinutes, ...service } = request;
   const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
+  if (history.guess !== undefined) world.err(`${history.guess}\n`);
   const progress = progressTo(world);
   const played = await replay(history.trace, {
     ...service,

@@ -51,7 +51,7 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
   assert.match(rows[2] ?? "", /^static: as it is +(held|missed) +0\.800 /);
   assert.match(scene.out, /^CoAllocator would have allocated /m);
   assert.match(scene.out, /\nInside a sample of 1 s demand is modelled: .*\n$/);
-  assert.equal(scene.err, "");
+  assert.equal(scene.err, 'Trace "rps.txt" is read as rps; give --format otherwise\n');
 });
 
 sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
@@ -105,7 +105,7 @@ sceneTest("simulateCommand() reads standard input, and plays arrivals and usage"
 sceneTest(
   "simulateCommand() writes the page to standard output, the table beside it",
   async (scene) => {
-    const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--html"];
+    const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
     const world = { ...scene.world, clock: passing(0) };
     assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
     assert.match(scene.err, /^Cannot show a page in a terminal: write --html > page\.html; see/);
@@ -116,7 +116,10 @@ sceneTest(
     assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
     assert.match(scene.out, /inside a sample the demand is modelled/);
     assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
-    assert.match(scene.out, /kubectl coalloc simulate --trace rps\.txt --cost-ms 8 --seeds 1 /);
+    assert.match(
+      scene.out,
+      /kubectl coalloc simulate --trace rps\.txt --format rps --cost-ms 8 --seeds 1 /,
+    );
     assert.match(scene.err, /^rps\.txt \(rps/);
   },
 );
@@ -124,7 +127,7 @@ sceneTest(
 sceneTest(
   "simulateCommand() tells progress after a second, and ends when interrupted",
   async (scene) => {
-    const args = ["simulate", "--trace", "rps.txt", "--seeds", "1"];
+    const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
     const world = { ...scene.world, clock: passing(400) };
     assert.equal(await runCoalloc(args, world), 0);
     const tenths = scene.err.trimEnd().split("\n");
@@ -162,7 +165,7 @@ sceneTest(
       /^Cannot read trace "rps\.txt": .*\n$/,
     );
     assert.match(
-      await said("milli.csv"),
+      await said("milli.csv", "--format", "cores"),
       /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes are .*; if it counts millicores, use --scale-p95\n$/,
     );
     assert.equal(scene.out, "");
