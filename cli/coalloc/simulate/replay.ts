@@ -12,7 +12,7 @@ import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/tr
 import { assembleRecord } from "../../../simulation/assemble_record.ts";
 import { expectedDemand } from "../../../simulation/expected_demand.ts";
 import { quantile } from "../../../simulation/quantile.ts";
-import { formatFigure } from "../../../simulation/report/figure.ts";
+import { formatCount, formatFigure } from "../../../simulation/report/figure.ts";
 import type { RunRecord } from "../../../simulation/run_record.ts";
 import type { RunSeries } from "../../../simulation/run_series.ts";
 import type { Scene } from "../../../simulation/scene.ts";
@@ -125,9 +125,9 @@ function refuseTooMuch(
   if (requests <= MOST_REQUESTS) return;
   const unit = trace.unit === "cores" ? "; if it counts millicores, use --scale-p95" : "";
   throw new CommandProblem(
-    `Cannot replay trace "${trace.name}": ${
-      formatFigure(cores)
-    } cores for ${scene.minutes} minutes ` +
+    `Cannot replay trace "${trace.name}": ${formatFigure(cores)} cores for ${
+      formatCount(scene.minutes, "minute")
+    } ` +
       `are ${formatFigure(requests / 1e6)} million requests, expected at most ${
         MOST_REQUESTS / 1e6
       } million: use fewer --minutes or a larger --cost-ms${unit}`,

@@ -6,7 +6,7 @@
 import * as Plot from "@observablehq/plot";
 import type { PodRecord, RunRecord } from "../../run_record.ts";
 import { envelope, type EnvelopePoint, secondsPerPoint } from "../envelope.ts";
-import { formatFigure } from "../figure.ts";
+import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, html, shorten } from "../html.ts";
 import { type PodRow, podRows } from "../pod_rows.ts";
 import { legend } from "./figure_block.ts";
@@ -36,7 +36,10 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
     { label: "usage", color: "var(--usage)", mark: "area" },
     { label: "demand", color: "var(--demand)" },
   ]);
-  const note = `Millicores over ${ours.minutes} minutes; each pod has its own scale. Each point ` +
+  const note =
+    `Millicores over ${
+      formatCount(ours.minutes, "minute")
+    }; each pod has its own scale. Each point ` +
     `is the mean of up to ${seconds} s; pale usage reaches to the highest step within. Pods that ` +
     `static limits throttle most come first.${few}`;
   return html`
