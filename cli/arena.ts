@@ -4,7 +4,7 @@
  * @module
  */
 import {
-  LONGEST_MINUTES,
+  mostMinutes,
   playableStage,
   sceneStages,
   shippedStages,
@@ -21,6 +21,7 @@ import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
+import { probeFile } from "./probe_file.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import { writeWhole } from "./terminal/write_whole.ts";
 
@@ -38,6 +39,8 @@ export interface ArenaWorld {
   /** Threads beside this one; 0 plays everything in this one. */
   readonly workers: number;
   readonly writeFile: (path: string, text: string) => Promise<void>;
+  /** Rejects where {@linkcode writeFile} would, and leaves everything as it is. */
+  readonly probeFile: (path: string) => Promise<void>;
 }
 
 /** Runs the arena and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
@@ -62,14 +65,19 @@ export async function arena(args: readonly string[], world: ArenaWorld): Promise
 }
 
 async function run(options: ArenaOptions, world: ArenaWorld): Promise<void> {
-  const stages = await stagesOf(options).catch((cause) => {
+  const { report: path } = options;
+  if (path !== undefined) {
+    await world.probeFile(path).catch((cause) => {
+      throw reportProblem(path, cause);
+    });
+  }
+  const stages = await stagesOf(options, world).catch((cause) => {
     throw traceProblem(options.trace?.path, cause);
   });
   const results = await play(stages, { options, world });
   world.out(
     options.json ? `${JSON.stringify(forPrograms(results, options))}\n` : tables(results, world),
   );
-  const { report: path } = options;
   if (path === undefined) return;
   await world.writeFile(path, arenaPage(results, checkGoals(results))).catch((cause) => {
     throw reportProblem(path, cause);
@@ -77,17 +85,19 @@ async function run(options: ArenaOptions, world: ArenaWorld): Promise<void> {
   if (!options.json) world.out(`\nReport: ${path}\n`);
 }
 
-async function stagesOf(options: ArenaOptions): Promise<Stage[]> {
+async function stagesOf(
+  options: ArenaOptions,
+  { err }: Pick<ArenaWorld, "err">,
+): Promise<Stage[]> {
   const { trace, minutes, quick } = options;
+  const lengths = { quick, ...(minutes === undefined ? {} : { minutes }) };
   if (trace === undefined) {
-    const lengths = { quick, ...(minutes === undefined ? {} : { minutes }) };
     return [...await shippedStages(lengths), ...sceneStages(lengths)];
   }
   const { path, p95Cores } = trace;
-  const { trace: read, format } = await readTraceFile(path, trace.format);
-  return [
-    playableStage(read, { name: path, format, p95Cores, minutes: minutes ?? LONGEST_MINUTES }),
-  ];
+  const { trace: read, format, guess } = await readTraceFile(path, trace.format);
+  if (guess !== undefined) err(`${guess}\n`);
+  return [playableStage(read, { name: path, format, p95Cores, minutes: mostMinutes(lengths) })];
 }
 
 async function play(
@@ -146,5 +156,6 @@ if (import.meta.main) {
     now: () => performance.now(),
     workers: navigator.hardwareConcurrency,
     writeFile: (path, text) => Deno.writeTextFile(path, text),
+    probeFile,
   });
 }

@@ -47,6 +47,7 @@ const MOST_SLO_MS = 600_000;
 const MOST_CORES = 16;
 const DEFAULT_SEEDS = 5;
 const QUICK_SEEDS = 2;
+const DEFAULT_REPORT = "arena.html";
 const SEE_HELP = "see deno task arena --help";
 
 /** What commander hands over after parsing. */
@@ -60,7 +61,7 @@ interface ParsedFlags {
   readonly minutes?: number;
   readonly quick: boolean;
   readonly json: boolean;
-  readonly report: string | false;
+  readonly report?: string | false;
 }
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
@@ -90,6 +91,8 @@ function checked(flags: ParsedFlags): ArenaArguments {
       : undefined;
     if (orphan !== undefined) return usageError(`option ${orphan}, but --trace is missing`);
   }
+  // What a program reads is not to leave files about.
+  const report = flags.report ?? (json ? false : DEFAULT_REPORT);
   const seeds = flags.seeds ?? (quick ? QUICK_SEEDS : DEFAULT_SEEDS);
   const source = trace === undefined ? {} : {
     trace: {
@@ -108,7 +111,7 @@ function checked(flags: ParsedFlags): ArenaArguments {
       json,
       ...(sloMs === undefined ? {} : { sloMs }),
       ...(minutes === undefined ? {} : { minutes }),
-      ...(flags.report === false ? {} : { report: flags.report }),
+      ...(report === undefined || report === false ? {} : { report }),
     },
   };
 }
@@ -156,11 +159,13 @@ function arenaCommand(writeOut: (text: string) => void): Command {
       new Option("--minutes <count>", "play at most the busiest minutes of each trace")
         .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
     )
-    .option("--quick", "fewer and shorter traces and scenes, in under a minute", false)
+    .option("--quick", "fewer and shorter, two seeds; about a minute", false)
     .option("--json", "print one JSON object in place of tables", false)
     .addOption(
-      new Option("--report <path>", "where to write the report page")
-        .default("arena.html").argParser(filePath),
+      new Option(
+        "--report <path>",
+        `where to write the report page; default ${DEFAULT_REPORT}, with --json none`,
+      ).argParser(filePath),
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
@@ -180,7 +185,8 @@ that holds it is shown; ours has one setting. --json prints all settings.
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps and
 nodes that are short. Requests of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5
 is not known and azure-code says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
---quick plays bursty, crane0 and azure-code for 15 minutes each and three scenes, with 2 seeds.
+--quick plays bursty, crane0 and azure-code for 15 minutes each and three scenes, of --trace its
+busiest 15 minutes, with ${QUICK_SEEDS} seeds.
 
 Formats of a trace:
   rps         one number per line: requests in each second, of 8 ms of CPU each

@@ -48,6 +48,9 @@ Deno.test({
       quick: true,
       json: true,
     });
+    assert.equal("report" in options("--json"), false);
+    assert.equal(options("--json", "--report", "a.html").report, "a.html");
+    assert.equal("report" in options("--no-report"), false);
     assert.deepEqual(options("--trace", "a").trace, { path: "a" });
     assert.deepEqual(options("--", "--seeds", "1").seeds, 1);
   },
@@ -84,6 +87,7 @@ Deno.test({
     const parsed = parseArenaOptions(["--help", "--quick"]);
     assert(parsed.kind === "help");
     const words = [...lawNames(), ...TRACE_FORMATS, "100 ms", "--quick plays", "scaled to 2 CPUs"];
+    words.push("default arena.html, with --json none", "two seeds; about a minute");
     for (const word of words) assert.ok(parsed.text.includes(word), `"${word}" is missing`);
   },
 });

@@ -19,6 +19,7 @@ function recordedWorld(): ArenaWorld & { output: string; errors: string; page: s
       world.page = text;
       return Promise.resolve();
     },
+    probeFile: () => Promise.resolve(),
   };
   return world;
 }
@@ -53,7 +54,7 @@ Deno.test("arena() shows a table and the goals, and writes the page", async () =
 Deno.test("arena() prints one JSON object with an entry per setting, the same each time", async () => {
   await withTrace(MINUTE, async (args) => {
     const world = recordedWorld();
-    assert.equal(await arena([...args, "--json", "--no-report"], world), 0);
+    assert.equal(await arena([...args, "--json"], world), 0);
     const found = JSON.parse(world.output);
     assert.equal(found.trace, args[1]);
     assert.equal(found.format, "rps");
@@ -62,6 +63,9 @@ Deno.test("arena() prints one JSON object with an entry per setting, the same ea
     const names = (of: { law: string }[]) => of.map(({ law }) => law);
     assert.deepEqual(names(found.laws), ["mbcas", "ours", "oracle"]);
     assert.deepEqual(names(found.yardsticks), ["static-equal", "unlimited"]);
+    for (const { law, setting } of [...found.laws, ...found.yardsticks]) {
+      assert.notEqual(setting, "", law);
+    }
     const [, ours] = found.laws;
     assert.equal(ours.setting, "default");
     assert.equal(typeof ours.sloHeld, "boolean");
@@ -88,8 +92,8 @@ Deno.test("arena() says what is wrong with a trace, and exits with 1", async () 
   });
   for (
     const [text, problem] of [
-      ["1\n2\n3\n", /shorter than a minute/],
-      ["0\n".repeat(60), /no load/],
+      ["1\n2\n3\n", /it is 3 s long, expected at least a minute: export/],
+      ["0\n".repeat(60), /no load in it, expected a value above 0: export/],
       ["90000000\n".repeat(60), /scale-p95/],
     ] as const
   ) {
@@ -121,6 +125,31 @@ Deno.test("arena() keeps its figures when the page can't be written, and exits w
     const out = (text: string) => void written.push(text);
     const err = (text: string) => void written.push(text);
     assert.equal(await arena([...args, "--report", "x/y"], { ...world, out, err }), 1);
-    assert.match(written.join(""), /mbcas.*Cannot write report "x\/y": Not a directory/s);
+    assert.match(written.join(""), /mbcas.*Cannot write report "x\/y": a file stands where/s);
+  });
+});
+
+Deno.test("arena() says before it plays that the page can't be written, and exits with 1", async () => {
+  await withTrace(MINUTE, async (args) => {
+    const world = Object.assign(recordedWorld(), {
+      probeFile: () => Promise.reject(new Deno.errors.NotFound("no entity (os error 2)")),
+    });
+    assert.equal(await arena([...args, "--report", "gone/a.html"], world), 1);
+    assert.equal(world.output, "");
+    assert.equal(
+      world.errors,
+      'Cannot write report "gone/a.html": its folder is not there; create the folder or give ' +
+        "another path\n",
+    );
+  });
+});
+
+Deno.test("arena() plays a quarter of an hour of a longer trace when it is to be quick", async () => {
+  await withTrace("1\n".repeat(16 * 60), async (args) => {
+    const world = recordedWorld();
+    assert.equal(await arena([...args, "--laws", "mbcas", "--quick", "--json"], world), 0);
+    assert.equal(JSON.parse(world.output).minutes, 15);
+    assert.match(world.errors, /^Trace ".*" is read as rps; give --format otherwise\n/);
+    assert.equal(world.page, "");
   });
 });

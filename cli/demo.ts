@@ -10,6 +10,7 @@ import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { type OnRunProgress, runDemo } from "./demo_runs.ts";
 import { readDemoScene } from "./demo_scene.ts";
 import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
+import { probeFile } from "./probe_file.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import {
@@ -34,6 +35,8 @@ export interface DemoWorld {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly writeFile: (path: string, text: string) => Promise<void>;
+  /** Rejects where {@linkcode writeFile} would, and leaves everything as it is. */
+  readonly probeFile: (path: string) => Promise<void>;
 }
 
 /** Runs the demo and returns the exit code: 0, 1 when a file can't be used, 2 for wrong flags. */
@@ -58,15 +61,21 @@ export async function demo(args: readonly string[], world: DemoWorld): Promise<n
 }
 
 async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
-  const { scene, report } = await readDemoScene(options).catch((cause) => {
+  const { report: path } = options;
+  if (path !== undefined) {
+    await world.probeFile(path).catch((cause) => {
+      throw reportProblem(path, cause);
+    });
+  }
+  const { scene, report, guess } = await readDemoScene(options).catch((cause) => {
     throw traceProblem(options.trace?.path, cause);
   });
+  if (guess !== undefined) world.err(`${guess}\n`);
   const progress = progressTo(world, options.minutes * 60);
   const runs = await runDemo(scene, progress.told);
   progress.end();
   world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
-  if (options.report === undefined) return;
-  const { report: path } = options;
+  if (path === undefined) return;
   await world.writeFile(path, renderReport(runs, { scene: report })).catch((cause) => {
     throw reportProblem(path, cause);
   });
@@ -116,5 +125,6 @@ if (import.meta.main) {
     noColor: Deno.noColor ? "1" : undefined,
     now: () => performance.now(),
     writeFile: (path, text) => Deno.writeTextFile(path, text),
+    probeFile,
   });
 }

@@ -24,6 +24,7 @@ function recordedWorld(): DemoWorld & {
       files.set(path, text);
       return Promise.resolve();
     },
+    probeFile: () => Promise.resolve(),
   };
   return world;
 }
@@ -111,7 +112,19 @@ Deno.test("demo() keeps its figures when the report can't be written, and exits 
   const err = (text: string) => void errors.push(text);
   assert.equal(await demo([...SMALL, "--report", "x/y"], { ...world, out, err }), 1);
   assert.match(written.join(""), /Jain's/);
-  assert.match(errors.join(""), /Cannot write report "x\/y": Not a directory/);
+  assert.match(errors.join(""), /Cannot write report "x\/y": a file stands where its folder/);
+});
+
+Deno.test("demo() says before it plays that the report can't be written, and exits with 1", async () => {
+  const world = Object.assign(recordedWorld(), {
+    probeFile: () => Promise.reject(new Deno.errors.IsADirectory("(os error 21)")),
+  });
+  assert.equal(await demo([...SMALL, "--report", "x"], world), 1);
+  assert.equal(
+    world.errors,
+    'Cannot write report "x": it is a directory; give the path of a file in it\n',
+  );
+  assert.equal(world.output, "");
 });
 
 Deno.test("demo() takes its flags behind -- too, as deno task hands them on", async () => {
@@ -127,6 +140,7 @@ Deno.test("demo() plays a trace of the user's own", async () => {
     const world = recordedWorld();
     assert.equal(await demo([...SMALL, "--trace", path], world), 0);
     assert.ok(world.files.get("report.html")?.includes(path));
+    assert.match(world.errors, /^Trace ".*" is read as rps; give --format otherwise\n/);
   } finally {
     await Deno.remove(path);
   }

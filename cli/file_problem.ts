@@ -17,12 +17,26 @@ export function traceProblem(path: string | undefined, cause: unknown): FileProb
   return new FileProblem(message, { cause });
 }
 
-/** Why a report can't be written; as {@linkcode traceProblem}. */
+/** Why a report can't be written, and what helps; as {@linkcode traceProblem}. */
 export function reportProblem(path: string, cause: unknown): FileProblem {
-  const reason = cause instanceof Deno.errors.NotCapable
-    ? "the task may write below the project and /tmp only"
+  return new FileProblem(`Cannot write report "${path}": ${writeFault(cause)}`, { cause });
+}
+
+function writeFault(cause: unknown): string {
+  const { IsADirectory, NotADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (cause instanceof NotFound) {
+    return "its folder is not there; create the folder or give another path";
+  }
+  if (cause instanceof IsADirectory) return "it is a directory; give the path of a file in it";
+  if (cause instanceof NotADirectory) {
+    return "a file stands where its folder should be; give another path";
+  }
+  if (cause instanceof PermissionDenied) {
+    return "you may not write there, see ls -l; give another path";
+  }
+  return cause instanceof NotCapable
+    ? "the task may write below the project and /tmp only; give another path"
     : systemMessage(cause);
-  return new FileProblem(`Cannot write report "${path}": ${reason}`, { cause });
 }
 
 /** Why a file can't be read, and what helps. Throws what is no error of the system's. */
@@ -36,8 +50,9 @@ export function readFault(cause: unknown): string {
     : systemMessage(cause);
 }
 
+/** The system's words without its number: `No space left on device (os error 28), write 'x'`. */
 function systemMessage(cause: unknown): string {
   const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
   if (!known || !(cause instanceof Error)) throw cause;
-  return cause.message;
+  return cause.message.replace(/ \(os error \d+\).*$/s, "");
 }

@@ -7,7 +7,7 @@ import { expectedDemand } from "../expected_demand.ts";
 import { mean } from "../mean.ts";
 import type { Trace, TraceFormat } from "../trace.ts";
 import { readShippedTrace } from "../trace_files.ts";
-import { busiestWindow } from "../trace_shape.ts";
+import { busiestWindow, wholeMinutes } from "../trace_shape.ts";
 import { SHARED_NODE_SCENES, type SharedNodeSceneName } from "./shared_node_scenes.ts";
 import type { Stage, TraceStage } from "./stage.ts";
 import { traceScene } from "./trace_scene.ts";
@@ -21,7 +21,7 @@ export interface StageLengths {
 }
 
 /** Of longer traces the busiest stretch of this length is played, min. */
-export const LONGEST_MINUTES = 120;
+const LONGEST_MINUTES = 120;
 const QUICK_MINUTES = 15;
 /** 95th percentile of traces whose unit is unknown or says nothing of CPU, CPUs. */
 const P95_CORES = 2;
@@ -48,13 +48,18 @@ const QUICK_STEP_MINUTES = 25;
 const QUICK_SHARED_NODE: readonly SharedNodeSceneName[] = ["eight-equal"];
 const QUICK_SHARED_NODE_MINUTES = 4;
 
+/** How much is played of a trace at most, min. */
+export function mostMinutes({ minutes, quick = false }: StageLengths): number {
+  return minutes ?? (quick ? QUICK_MINUTES : LONGEST_MINUTES);
+}
+
 /** The traces of the project. Throws the system's error when one can't be read. */
-export function shippedStages({ minutes, quick = false }: StageLengths): Promise<TraceStage[]> {
-  const names = TRACES.filter(({ name }) => !quick || QUICK_TRACES.includes(name));
-  const most = minutes ?? (quick ? QUICK_MINUTES : LONGEST_MINUTES);
+export function shippedStages(lengths: StageLengths): Promise<TraceStage[]> {
+  const names = TRACES.filter(({ name }) => !lengths.quick || QUICK_TRACES.includes(name));
+  const minutes = mostMinutes(lengths);
   return Promise.all(
     names.map(async ({ name, ...rest }) =>
-      traceStage(await readShippedTrace(name), { name, ...rest, minutes: most })
+      traceStage(await readShippedTrace(name), { name, ...rest, minutes })
     ),
   );
 }
@@ -68,10 +73,10 @@ export function traceStage(
 ): TraceStage {
   const { name, format, p95Cores } = options;
   const played = busiestWindow(trace, Math.max(trace.stepS, options.minutes * 60));
-  const minutes = Math.floor(played.values.length * played.stepS / 60);
-  if (minutes < 1) {
-    throw new RangeError(`Cannot play trace "${name}": it is shorter than a minute`);
-  }
+  const minutes = wholeMinutes(
+    played,
+    (state) => new RangeError(`Cannot play trace "${name}": ${state}`),
+  );
   const scale = p95Cores === undefined ? {} : { p95Cores };
   return { kind: "trace", name, format, trace: played, minutes, ...scale };
 }

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import type { Trace } from "../trace.ts";
-import { playableStage, sceneStages, shippedStages, traceStage } from "./default_stages.ts";
+import {
+  mostMinutes,
+  playableStage,
+  sceneStages,
+  shippedStages,
+  traceStage,
+} from "./default_stages.ts";
 
 Deno.test("shippedStages() plays the busiest two hours, scaled where the unit is not CPU", async () => {
   const stages = await shippedStages({});
@@ -44,6 +50,17 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "mostMinutes() is what was asked for, else two hours, a quarter of one when it is to be quick",
+  permissions: "none",
+  fn() {
+    assert.equal(mostMinutes({}), 120);
+    assert.equal(mostMinutes({ quick: true }), 15);
+    assert.equal(mostMinutes({ quick: true, minutes: 40 }), 40);
+  },
+});
+
 /** Minutes of a load, one value a minute. */
 function trace(...values: number[]): Trace {
   return { name: "own", unit: "cores", stepS: 60, values: Float64Array.from(values) };
@@ -68,7 +85,10 @@ Deno.test({
   fn() {
     const options = { name: "own", format: "cores", minutes: 60 } as const;
     assert.equal(playableStage(trace(1, 2), options).minutes, 2);
-    assert.throws(() => playableStage(trace(0, 0), options), /there is no load in it/);
+    assert.throws(
+      () => playableStage(trace(0, 0), options),
+      /no load in it, expected a value above 0: export a/,
+    );
     assert.throws(() => playableStage(trace(100, 200), options), /150 CPUs.*--scale-p95/);
     assert.equal(playableStage(trace(100, 200), { ...options, p95Cores: 2 }).p95Cores, 2);
   },
