@@ -20,8 +20,14 @@ export interface PlainAnswer {
   readonly exitCode: 0 | 2;
 }
 
-/** Where the command line is explained. */
-export const SEE_HELP = "see kubectl coalloc --help";
+/** Where a command is explained; without a name, the program. */
+export function seeHelp(name?: string): string {
+  return `see ${programOf(name)} --help`;
+}
+
+function programOf(name?: string): string {
+  return name === undefined ? "kubectl coalloc" : `kubectl coalloc ${name}`;
+}
 
 /** Reads the command line; without words, its help is the answer. */
 export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
@@ -30,8 +36,12 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   const root = coallocCommand((name, { words, flags }) => {
     call = { name, words, flags };
   });
+  let failed: string | undefined;
   for (const command of [root, ...root.commands]) {
-    command.exitOverride().configureOutput(collectedOutput({ take: (part) => text += part }));
+    command.exitOverride((error) => {
+      failed = command === root ? undefined : command.name();
+      throw error;
+    }).configureOutput(collectedOutput({ take: (part) => text += part }));
   }
   // Task runners hand a "--" on.
   const words = args[0] === "--" ? args.slice(1) : args;
@@ -42,7 +52,8 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { text, exitCode: 0 };
     const sentence = sentenceOf(error, root.args);
-    return { text: `Cannot run kubectl coalloc: ${sentence}; ${SEE_HELP}\n`, exitCode: 2 };
+    const problem = `Cannot run ${programOf(failed)}: ${sentence}; ${seeHelp(failed)}\n`;
+    return { text: problem, exitCode: 2 };
   }
   return call ?? { text: root.helpInformation(), exitCode: 0 };
 }

@@ -12,7 +12,7 @@ import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { coallocCommand } from "./coalloc_command.ts";
 import { type CommandContext, CommandProblem } from "./command_context.ts";
-import { type Call, readCommandLine, SEE_HELP } from "./command_line.ts";
+import { type Call, readCommandLine, seeHelp } from "./command_line.ts";
 import { complete } from "./completion/complete.ts";
 import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
@@ -47,7 +47,7 @@ async function answer(args: readonly string[], world: CoallocWorld): Promise<num
     return await run(line, world);
   } catch (error) {
     if (error instanceof UsageProblem) {
-      world.err(`${error.message}; ${SEE_HELP}\n`);
+      world.err(`${error.message}; ${seeHelp(line.name)}\n`);
       return 2;
     }
     const sentence = sentenceOf(error, line.name);

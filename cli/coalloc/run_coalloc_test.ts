@@ -41,8 +41,19 @@ Deno.test({
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {
-      const wrong = ["top --sot x", "top --sort up", "tap", "top -o xml", "top --watch=soon"];
-      for (const line of [...wrong, "top -n -A", "explain", "completion tcsh", "version now"]) {
+      const wrong = ["top --sot x", "top --sort up", "top -o xml", "top --watch=soon", "top -n -A"];
+      const more = ["explain", "completion tcsh", "version now", "simulate --trace f --seeds 0"];
+      for (const line of [...wrong, ...more]) {
+        scene.err = "";
+        const words = line.split(" ");
+        assert.equal(await scene.run(...words), 2, line);
+        const program = `kubectl coalloc ${words[0]}`;
+        assert.match(
+          scene.err,
+          new RegExp(`^Cannot run ${program}: .*; see ${program} --help\n$`),
+        );
+      }
+      for (const line of ["tap", "-o xml top", "--sot top"]) {
         scene.err = "";
         assert.equal(await scene.run(...line.split(" ")), 2, line);
         assert.match(scene.err, /^Cannot run kubectl coalloc: .*; see kubectl coalloc --help\n$/);
@@ -120,7 +131,12 @@ Deno.test({
       for (const line of [...lines, "explain a/b/c", "resize a/b/c --cpu-limit 1"]) {
         scene.err = "";
         assert.equal(await runCoalloc(line.split(" "), { ...scene.world, connect }), 2, line);
-        assert.match(scene.err, /^Cannot .*; see kubectl coalloc --help\n$/, line);
+        const [name] = line.split(" ");
+        assert.match(
+          scene.err,
+          new RegExp(`^Cannot .*; see kubectl coalloc ${name} --help\n$`),
+          line,
+        );
       }
       scene.err = "";
       assert.equal(await runCoalloc(["top", "-w", "web-0"], { ...scene.world, connect }), 2);
