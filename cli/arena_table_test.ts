@@ -25,7 +25,7 @@ Deno.test({
       ["hpa", "target 0.8", "missed", "3.00"],
       ["static-equal", "cores of ours", "held", "1.50"],
       ["ours", "default", "held", "1.50"],
-      ["oracle", "held", "1.25", "50.0 %"],
+      ["oracle", "knows the future", "held", "1.25"],
     ]);
     assert.match(lines[8] ?? "", /as shipped lends.*7\.00 cores/);
   },

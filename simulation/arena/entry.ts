@@ -8,7 +8,7 @@ import { allRivals, rivalLaws } from "../rivals/all_rivals.ts";
 /** A law with a setting, as in tables. */
 export interface Entry {
   readonly law: string;
-  /** Empty when there is only one. */
+  /** In words; never empty. */
   readonly setting: string;
 }
 
@@ -21,9 +21,9 @@ export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours
 /** The users' own limits, never changed. */
 export const AS_IT_IS: Entry = { law: "static", setting: "as it is" };
 /** No limit, not even the ceiling: what the SLO is made from. */
-export const UNLIMITED: Entry = { law: "unlimited", setting: "" };
-/** Knows the future. */
-export const ORACLE: Entry = { law: "oracle", setting: "" };
+export const UNLIMITED: Entry = { law: "unlimited", setting: "no ceiling" };
+/** The fewest cores with which no request waits long, found by looking ahead. */
+export const ORACLE: Entry = { law: "oracle", setting: "knows the future" };
 
 /** Names that `--laws` takes. */
 export function lawNames(): string[] {
@@ -44,7 +44,7 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
 }
 
 /** True for what is no law of its own: no limit at all, and fixed limits made from ours. */
-export function isYardstick({ law }: Entry): boolean {
+export function isYardstick({ law }: Pick<Entry, "law">): boolean {
   return law === EQUAL_CORES.law || law === UNLIMITED.law;
 }
 

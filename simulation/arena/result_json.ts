@@ -87,7 +87,7 @@ export function stageJSON(result: StageResult): StageJSON {
 
 function lawJSON(outcome: LawOutcome): LawJSON {
   const { law, setting, sloHeld, sloHeldShare, median, least, most, lent } = outcome;
-  const spread = FIGURES.filter(([, score]) => median[score] !== undefined).map((
+  const spread = FIGURES.filter(([, score]) => Number.isFinite(median[score])).map((
     [name, score],
   ) => [name, [least[score], most[score]]]);
   return {

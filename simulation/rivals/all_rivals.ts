@@ -9,7 +9,7 @@ import { k8sCpu, k8sCpuFast, USAGE_TARGETS } from "./k8s_cpu.ts";
 import { koordinator } from "./koordinator.ts";
 import { mbcasSeed } from "./mbcas_seed.ts";
 import type { Rival } from "./rival.ts";
-import { LIMIT_FACTORS, limitOfP90, noLimit, requestTimes } from "./static_limit.ts";
+import { ceilingLimit, LIMIT_FACTORS, limitOfP90, requestTimes } from "./static_limit.ts";
 import { vpa } from "./vpa.ts";
 
 /** A budget beside the original's default of none, s: five minutes at three times the limit. */
@@ -20,7 +20,7 @@ export function allRivals(): Rival[] {
   return [
     ...LIMIT_FACTORS.map(requestTimes),
     limitOfP90(),
-    noLimit(),
+    ceilingLimit(),
     ...UTILISATION_TARGETS.map((target) => hpa(target)),
     ...USAGE_TARGETS.map(k8sCpu),
     ...USAGE_TARGETS.map(k8sCpuFast),

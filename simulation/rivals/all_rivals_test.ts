@@ -23,6 +23,7 @@ pure("allRivals() has every setting of every law, each under a name of its own",
   ]);
   const names = allRivals().map(({ law, setting }) => `${law} ${setting}`);
   assert.equal(new Set(names).size, names.length);
+  assert.ok(allRivals().every(({ setting }) => setting !== ""));
 });
 
 pure("allRivals() looks at multiples of 100 ms", () => {
@@ -118,7 +119,7 @@ const scenes = fc.record({
 });
 
 for (const rival of allRivals()) {
-  const name = `${rival.law} ${rival.setting}`.trim();
+  const name = `${rival.law} ${rival.setting}`;
 
   pure(`allRivals() wishes for finite limits of at least 0, or for none: ${name}`, () => {
     fc.assert(

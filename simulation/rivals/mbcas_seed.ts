@@ -41,7 +41,7 @@ interface Memory {
  * whose last change is 30 s ago gets its share, at most 1.5 times the present limit.
  */
 export function mbcasSeed(): Rival {
-  return { law: "mbcas", setting: "", lookMs: LOOK_MS, start: startRun };
+  return { law: "mbcas", setting: "defaults", lookMs: LOOK_MS, start: startRun };
 }
 
 function startRun(pods: readonly RivalPod[], { capacity }: RivalNode): RivalRun {

@@ -56,7 +56,7 @@ export interface RivalRun {
 export interface Rival {
   /** As in tables, for instance `captain`. */
   readonly law: string;
-  /** The setting in words, for instance `target 0.1`; empty when there is only one. */
+  /** The setting in words, for instance `target 0.1`; never empty. */
   readonly setting: string;
   /** Time between two looks, ms, a multiple of 100. */
   readonly lookMs: number;

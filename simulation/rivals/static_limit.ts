@@ -20,9 +20,9 @@ export function requestTimes(factor: number): Rival {
   return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
 }
 
-/** As if there were no limit: the whole node, cut at the ceiling that every law runs under. */
-export function noLimit(): Rival {
-  return staticLimit("none", (_, { cpu }) => cpu);
+/** As much as can be had: the whole node, cut at the ceiling that every law runs under. */
+export function ceilingLimit(): Rival {
+  return staticLimit("ceiling", (_, { cpu }) => cpu);
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { feedRival } from "../../tests/fixtures/fed_rival.ts";
-import { limitOfP90, noLimit, requestTimes } from "./static_limit.ts";
+import { ceilingLimit, limitOfP90, requestTimes } from "./static_limit.ts";
 
 const SCENE = { pods: [{ request: 300, p90Demand: 200 }, { request: 50, p90Demand: 400 }] };
 
@@ -24,10 +24,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "noLimit() wishes for the whole node for each pod",
+  name: "ceilingLimit() wishes for the whole node for each pod",
   permissions: "none",
   fn() {
-    assert.deepEqual(feedRival(noLimit(), { ...SCENE, node: { cpu: 6000 } })(), [6000, 6000]);
+    assert.equal(ceilingLimit().setting, "ceiling");
+    assert.deepEqual(feedRival(ceilingLimit(), { ...SCENE, node: { cpu: 6000 } })(), [6000, 6000]);
   },
 });
 
@@ -40,10 +41,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "noLimit() wishes at the first look already",
+  name: "ceilingLimit() wishes at the first look already",
   permissions: "none",
   fn() {
     const pod = { request: 1, ownLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
-    assert.deepEqual(noLimit().start([pod], { cpu: 4000, capacity: 1 }).look(0, []), [4000]);
+    assert.deepEqual(ceilingLimit().start([pod], { cpu: 4000, capacity: 1 }).look(0, []), [4000]);
   },
 });

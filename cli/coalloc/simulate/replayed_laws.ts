@@ -30,7 +30,7 @@ export const P90: Entry = limitOfP90();
 export function lawLabel(entry: Entry): string {
   if (isSameEntry(entry, OURS)) return "ours";
   if (isSameEntry(entry, OURS_LENT)) return "ours, lending";
-  return entry.setting === "" ? entry.law : `${entry.law}: ${entry.setting}`;
+  return `${entry.law}: ${entry.setting}`;
 }
 
 /** All of them, ours first. */

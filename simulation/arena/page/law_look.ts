@@ -43,7 +43,7 @@ export function lawLooks(results: readonly StageResult[]): LookOf {
     [OURS.law, { color: lawColor(0), glyph: "circle" }],
     [ORACLE.law, { color: "var(--ink)", glyph: "star" }],
   ]);
-  const rivals = [...laws].filter((law) => !looks.has(law) && !isYardstick({ law, setting: "" }));
+  const rivals = [...laws].filter((law) => !looks.has(law) && !isYardstick({ law }));
   rivals.forEach((law, index) =>
     looks.set(law, {
       color: RIVAL_COLORS[index % RIVAL_COLORS.length] ?? OTHER.color,
@@ -53,7 +53,7 @@ export function lawLooks(results: readonly StageResult[]): LookOf {
   return (law) => looks.get(law) ?? OTHER;
 }
 
-/** A law with its setting in words; ours and those with one setting have a name alone. */
+/** A law with its setting in words; ours and the oracle have a name alone. */
 export function entryName({ law, setting }: Entry): string {
-  return setting === "" || law === OURS.law ? law : `${law}, ${setting}`;
+  return law === OURS.law || law === ORACLE.law ? law : `${law}, ${setting}`;
 }

@@ -8,7 +8,7 @@ import { EQUAL_CORES, ORACLE, OURS, UNLIMITED } from "../entry.ts";
 const NOTES: ReadonlyMap<string, string> = new Map([
   [
     "static",
-    "a limit that never changes: a multiple of the request, none, or from the P90 of the whole trace, which no one knows beforehand",
+    "a limit that never changes: a multiple of the request, the ceiling, or from the P90 of the whole trace, which no one knows beforehand",
   ],
   ["hpa", "Kubernetes' HorizontalPodAutoscaler: replicas by CPU utilisation, every 15 s"],
   ["k8s-cpu", "every 15 s, the highest usage of the last 300 s / target"],
