@@ -43,6 +43,15 @@ export interface ParseOptions {
   readonly guessed?: boolean;
 }
 
+/** Makes the error of a reason, which says what the trace was taken for where that was guessed. */
+export function traceRefusal(
+  { format, name, guessed = false }: ParseOptions,
+): (state: string) => SyntaxError {
+  const remark = guessed ? guessRemark(format) : undefined;
+  const end = remark === undefined ? "" : ` (${remark})`;
+  return (state) => new SyntaxError(`Cannot read trace "${name}": ${state}${end}`);
+}
+
 /**
  * Reads a trace. Formats: `rps`, one number per line and second; `cores`, CSV `timestamp,value`;
  * `arrivals`, CSV whose first column is the time of a request, in any order, kept and counted per
@@ -52,12 +61,9 @@ export interface ParseOptions {
  *
  * Throws a SyntaxError that names the trace, the line, its text and what was expected.
  */
-export function parseTrace(text: string, { format, name, guessed = false }: ParseOptions): Trace {
-  const remark = guessed ? guessRemark(format) : undefined;
-  const refuse = (state: string) =>
-    new SyntaxError(
-      `Cannot read trace "${name}": ${state}${remark === undefined ? "" : ` (${remark})`}`,
-    );
+export function parseTrace(text: string, options: ParseOptions): Trace {
+  const { format, name } = options;
+  const refuse = traceRefusal(options);
   const body = text.replace(/^\uFEFF/, "");
   switch (format) {
     case "rps": {

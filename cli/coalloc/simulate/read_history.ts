@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseTrace } from "../../../simulation/trace.ts";
+import { parseTrace, traceRefusal } from "../../../simulation/trace.ts";
 import { decodeText, guessOf, type TraceFile } from "../../../simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../simulation/trace_format.ts";
 import { busiestWindow, wholeMinutes } from "../../../simulation/trace_shape.ts";
@@ -34,7 +34,9 @@ export async function readHistory(
   });
   const text = await decodeText(bytes, path);
   const format = source.format ?? guessTraceFormat(text);
-  const refuse = (state: string) => new SyntaxError(`Cannot read trace "${path}": ${state}`);
+  const guessed = source.format === undefined;
+  const options = { format, name: path, guessed };
+  const refuse = traceRefusal(options);
   if (text.trim() === "") throw refuse("it is empty, expected a history of requests or CPU");
   if (series !== undefined && format !== "prometheus") {
     throw refuse(`it is taken for ${format}, and --series chooses in a Prometheus export`);
@@ -42,8 +44,7 @@ export async function readHistory(
   const body = format === "prometheus"
     ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
     : text;
-  const guessed = source.format === undefined;
-  const whole = parseTrace(body, { format, name: path, guessed });
+  const whole = parseTrace(body, options);
   if (!whole.values.some((value) => value > 0)) {
     throw refuse("every value in it is 0, expected some load: export a stretch with some");
   }
