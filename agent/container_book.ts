@@ -6,7 +6,7 @@
 import type { MarketReason } from "../shared/api/reason.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { DemandEstimate, DemandRule } from "../shared/demand/signal.ts";
-import { demandOf, queueingNeed } from "../shared/demand/queueing_need.ts";
+import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { PaceMemory } from "../shared/pacing/paced_container.ts";
 
 /** One container's page. */
@@ -18,8 +18,6 @@ export interface ContainerPage {
   demand?: number;
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
   peak: number;
-  /** What it needed at most of late, fading out over {@linkcode NEED_FADE_MS}. Millicores. */
-  needed: number;
   sample?: ContainerSample;
   /** Time for which quotas held it back since its first sample, ms summed over threads. */
   heldBackMs: number;
@@ -34,9 +32,6 @@ export interface ContainerPage {
 
 /** Time constant of a usage peak: what was used a moment ago may be used again at once. */
 export const PEAK_FADE_MS = 10_000;
-
-/** Time constant of what was needed of late. */
-export const NEED_FADE_MS = 30_000;
 
 /** Pages by hex container id. */
 export type ContainerBook = Map<string, ContainerPage>;
@@ -83,6 +78,4 @@ export function readSample(
     quota,
   });
   page.demand = demandOf(page.estimate, waitMs);
-  const neededBefore = page.needed * Math.exp(-intervalMs / NEED_FADE_MS);
-  page.needed = Math.max(queueingNeed(page.estimate, waitMs), neededBefore);
 }

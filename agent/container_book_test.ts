@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
-import {
-  type ContainerPage,
-  forgetOthers,
-  NEED_FADE_MS,
-  PEAK_FADE_MS,
-  readSample,
-} from "./container_book.ts";
+import { type ContainerPage, forgetOthers, PEAK_FADE_MS, readSample } from "./container_book.ts";
 import { sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 function pure(name: string, fn: () => void): void {
@@ -21,7 +15,6 @@ function newPage(): { page: ContainerPage; shares: (number | undefined)[] } {
       return { mean: usage, burstinessMs: 0, trial: usage * 2, saturatedMs: 0 };
     },
     peak: 0,
-    needed: 0,
     heldBackMs: 0,
     pace: newPaceMemory(500, 0),
     credit: 1,
@@ -49,15 +42,6 @@ pure("readSample() lets a peak fade, and takes a higher one at once", () => {
   assert.ok(Math.abs(page.peak - 500) < 1e-9);
   readSample(page, { sample: sampleReading("a", { at: 3, usage: 800 }), scarcity: 0, waitMs: 75 });
   assert.equal(page.peak, 800);
-});
-
-pure("readSample() lets what was needed fade, and leaves trials out of it", () => {
-  const { page } = newPage();
-  readSample(page, { sample: sampleReading("a", { at: 1, usage: 1000 }), scarcity: 0, waitMs: 75 });
-  assert.equal(page.needed, 1050);
-  const quiet = { usage: 0, intervalMs: NEED_FADE_MS * Math.LN2 };
-  readSample(page, { sample: sampleReading("a", { at: 2, ...quiet }), scarcity: 0, waitMs: 75 });
-  assert.ok(Math.abs(page.needed - 525) < 1e-9);
 });
 
 pure("readSample() counts the warm-up from the first reading, however late that comes", () => {

@@ -17,7 +17,6 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
       rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
       demand: 310.4,
       peak: 0,
-      needed: 0,
       heldBackMs: 0,
       pace: newPaceMemory(500, 0),
       credit: 1.5,

@@ -214,7 +214,6 @@ function pacedOf(
     need,
     share,
     target,
-    needed: Math.min(ceiling, page.needed),
     weight: seat.bounds.weight * page.credit,
     memory: page.pace,
     quota: page.sample?.quota,
@@ -249,7 +248,6 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
     pace: newPaceMemory(limit, context.now),
     credit: seat.credit,
     peak: 0,
-    needed: 0,
     heldBackMs: 0,
   };
 }

@@ -48,7 +48,6 @@ function roundOf(
     page: {
       rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
       peak: 0,
-      needed: 0,
       heldBackMs: 0,
       credit: 1.5,
       pace: newPaceMemory(500, 0),

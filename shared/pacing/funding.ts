@@ -15,18 +15,9 @@ export interface Payment {
   readonly limit: number;
 }
 
-/**
- * The limit, millicores, that a container keeps when others are to be raised. Who gets all that it
- * needs keeps what it needed of late: lowered to what it needs at the moment, it would have to be
- * raised again at the next.
- */
-function kept({ share, need, needed, memory: { limit } }: PacedContainer): number {
-  return share < need ? share : Math.max(share, Math.min(limit, Math.ceil(needed / GRID) * GRID));
-}
-
-/** Millicores by which a container's limit exceeds what it keeps. */
+/** Millicores by which a container's limit exceeds what the clearing gives it. */
 function surplus(container: PacedContainer): number {
-  return container.memory.limit - kept(container);
+  return container.memory.limit - container.share;
 }
 
 /**
@@ -58,7 +49,7 @@ export function fundRaises(
     const { limit } = container.memory;
     const least = limit * options.lowerHysteresis;
     const paid = Math.ceil(Math.min(surplus(container), Math.max(missing, least)) / GRID) * GRID;
-    payments.push({ place, limit: Math.max(kept(container), limit - paid) });
+    payments.push({ place, limit: Math.max(container.share, limit - paid) });
     missing -= paid;
   }
   return payments;

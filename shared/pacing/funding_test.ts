@@ -38,15 +38,6 @@ pure("fundRaises() lets who is rationed keep less beyond its share the longer it
   assert.deepEqual(fundRaises([rationed(-1e9)], 1000, AT), [{ place: 0, limit: 480 }]);
 });
 
-pure("fundRaises() lets who gets all that it needs keep what it needed of late", () => {
-  const satisfied = (needed: number) => pacedSample({ share: 200, need: 200, needed });
-  assert.deepEqual(fundRaises([satisfied(311)], 1000, AT), [{ place: 0, limit: 320 }]);
-  assert.deepEqual(fundRaises([satisfied(451)], 1000, AT), []);
-  assert.deepEqual(fundRaises([satisfied(9000)], 1000, AT), []);
-  const rationed = pacedSample({ share: 200, need: 210, needed: 9000 });
-  assert.deepEqual(fundRaises([rationed], 1000, AT), [{ place: 0, limit: 200 }]);
-});
-
 pure("fundRaises() asks nobody when nothing is missing", () => {
   assert.deepEqual(fundRaises([pacedSample({ share: 100 })], 0, AT), []);
 });

@@ -79,7 +79,7 @@ function round(
     const { weight, memory, past } = player;
     const quota = past.at(-1 - lag) ?? past[0] ?? memory.limit;
     const heldBack = Math.max(0, (demands[index] ?? 0) - quota);
-    return [{ ...outcome, needed: outcome.need, weight, memory, quota, heldBack }];
+    return [{ ...outcome, weight, memory, quota, heldBack }];
   });
   const planned = planChanges(before, { now, capacity, mode });
   table.forEach((player, index) => {

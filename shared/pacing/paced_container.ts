@@ -41,8 +41,6 @@ export interface PaceInput {
   readonly share: number;
   /** `share` and what is lent on top. */
   readonly target: number;
-  /** What it needed at most of late, within its ceiling: a little less each moment. */
-  readonly needed: number;
   /** Quota in the cgroup now, where it has one. */
   readonly quota?: number | undefined;
   /** The bid's weight: who comes first when a raise can't be granted whole. */
