@@ -43,7 +43,7 @@ const SLO_ABOVE_UNLIMITED_MS = 100;
 const RIVALS_TOGETHER = 11;
 /** What a run costs, relative to a rival's on the same scene. */
 const COST_OF_OURS = 4;
-const COST_OF_ORACLE = 6;
+const COST_OF_ORACLE = 16;
 /** What a minute of a stage costs, relative to one of one pod. */
 const COST_OF_SHARED_NODE = 2;
 
@@ -66,7 +66,10 @@ export async function runArena(
   const played = collect(plan, { contests, outcomes: await player.play(contests, onPlayed) });
   const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(played[stage] ?? []));
   if (withOracle) {
-    const last = oracleContests(plan, { played, slos });
+    // The longest first, so that workers end at about the same time.
+    const last = oracleContests(plan, { played, slos }).sort((a, b) =>
+      costOfContest(plan, b) - costOfContest(plan, a)
+    );
     const outcomes = await player.play(last, onPlayed);
     collect(plan, { contests: last, outcomes }).forEach((more, stage) => {
       more.forEach((ofSeed, index) => played[stage]?.[index]?.push(...ofSeed));
@@ -95,7 +98,7 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
   return contests.sort((a, b) => b.cost - a.cost).map(({ contest }) => contest);
 }
 
-/** Ours and what stands beside it; lending changes nothing of note on a node that is short. */
+/** Ours and what stands beside it. */
 function oursOn({ kind }: Stage, laws: readonly string[]): Entry[] {
   if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS] : [];
   const lent = kind === "steps" ? [] : [OURS_LENT];

@@ -8,10 +8,11 @@
  * @module
  */
 import type { LimitRange } from "../../shared/market/rounding.ts";
+import { mean } from "../mean.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { type LimitPlan, limitsOf, planLimits, type PlannedLimit } from "./plan_limits.ts";
-import { readRequestLog } from "./request_log.ts";
-import { offeredWork, shareShortNode } from "./short_node.ts";
+import { readRequestLog, type RequestLog } from "./request_log.ts";
+import { type NeedyPod, offeredWork, shareShortNode } from "./short_node.ts";
 
 /** A pod that the oracle sees through. Bounds in millicores. */
 export interface OraclePod extends LimitRange {
@@ -45,47 +46,60 @@ export interface OracleOptions {
 export interface OracleLimits {
   /** Of each pod, the limits and when they come into force; the first is at 0. */
   readonly limits: readonly (readonly PlannedLimit[])[];
-  /** Each pod's plan on a node that is never short, with its bounds. */
+  /** Each pod's plan on a node that is never short, with its bounds; none where it is always short. */
   readonly plans: readonly LimitPlan[];
   /** Steps in which the node was short, so that the plans were replaced by the weighted optimum. */
   readonly shortSteps: number;
 }
 
+/** An SLO of this many steps asks for no headroom: what comes in a step is what it needs. */
+const LONG_SLO_STEPS = 10;
+
 /**
  * Plans every pod by itself; where the plans exceed the capacity, the weighted optimum of each step
  * takes their place, in which requests are late and limits change as often as the optimum does.
+ *
+ * Nothing is planned for a node that is short from beginning to end, with an SLO of many steps: there
+ * a pod's demand in a step is the work that comes and that is left.
  */
 export function oracleLimits(pods: readonly OraclePod[], options: OracleOptions): OracleLimits {
-  const { durationMs, sloMs, cores, capacity, changesPerMinute = 0.5, stepMs = 1000 } = options;
-  const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
-  const plans: LimitPlan[] = [];
-  const needy = pods.map(
-    ({ floor, ceiling, weight, threads, arrivals, phaseMs = 0, uid = "pod" }) => {
-      const log = readRequestLog(arrivals, durationMs);
-      const plan = planLimits(log, {
-        sloMs,
-        threads,
-        floor,
-        ceiling,
-        cores,
-        maxChanges,
-        stepMs,
-        phaseMs,
-        uid,
-      });
-      plans.push(plan);
-      const offered = offeredWork(log, stepMs);
-      return {
-        floor,
-        ceiling,
-        weight,
-        offered,
-        need: perStep(plan.limits, { stepMs, steps: offered.length }),
-      };
-    },
+  const { durationMs, sloMs, capacity, stepMs = 1000 } = options;
+  const logs = pods.map(({ arrivals }) => readRequestLog(arrivals, durationMs));
+  const offered = logs.map((log) => offeredWork(log, stepMs));
+  const used = pods.map(({ ceiling }, index) =>
+    Math.min(ceiling, mean(offered[index] as Float64Array))
   );
+  const isShort = used.reduce((sum, cores) => sum + cores, 0) > capacity;
+  const plans = isShort && sloMs >= LONG_SLO_STEPS * stepMs
+    ? []
+    : pods.map((pod, index) => planPod(pod, logs[index] as RequestLog, options));
+  const needy = pods.map(({ floor, ceiling, weight }, index): NeedyPod => {
+    const work = offered[index] as Float64Array;
+    const plan = plans[index];
+    const need = plan === undefined ? work : perStep(plan.limits, { stepMs, steps: work.length });
+    return { floor, ceiling, weight, offered: work, need };
+  });
   const { limits, shortSteps } = shareShortNode(needy, capacity);
   return { plans, shortSteps, limits: limits.map((values) => limitsOf(values, stepMs)) };
+}
+
+function planPod(
+  { floor, ceiling, threads, phaseMs = 0, uid = "pod" }: OraclePod,
+  log: RequestLog,
+  { durationMs, sloMs, cores, changesPerMinute = 0.5, stepMs = 1000 }: OracleOptions,
+): LimitPlan {
+  const maxChanges = Math.floor(changesPerMinute * durationMs / 60_000);
+  return planLimits(log, {
+    sloMs,
+    threads,
+    floor,
+    ceiling,
+    cores,
+    maxChanges,
+    stepMs,
+    phaseMs,
+    uid,
+  });
 }
 
 /** The limits as one value per step. */

@@ -52,3 +52,26 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name:
+    "oracleLimits() plan nothing on a node that is always short, where requests may wait for long",
+  permissions: "none",
+  fn() {
+    const greedy = { ...pod(3, 1), arrivals: busyLoop(4), weight: 300 };
+    const options = { ...RUN, capacity: 2000, sloMs: 10_000 };
+    const { limits, plans, shortSteps } = oracleLimits([pod(1, 0.6), greedy], options);
+    assert.deepEqual(plans, []);
+    assert.equal(shortSteps, 60);
+    const at30 = limits.map((changes) =>
+      changes.findLast(({ atMs }) => atMs <= 30_000)?.limit ?? 0
+    );
+    assert.ok(
+      at30[0] !== undefined && at30[0] < 500,
+      "what comes, not what would keep it waiting less",
+    );
+    assert.ok(at30.reduce((sum, limit) => sum + limit, 0) > 1980);
+    const roomy = oracleLimits([pod(1, 0.6), pod(2, 0.9)], { ...options, capacity: 7200 });
+    assert.equal(roomy.plans.length, 2);
+  },
+});
