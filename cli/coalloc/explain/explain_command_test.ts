@@ -38,7 +38,7 @@ Deno.test({
       scene.err,
       "Cannot explain pod wed: namespace shop has no such pod; is -n right?\n" +
         "Cannot explain container db: pod web has only app\n" +
-        'Cannot find pod: "a/b/c" is no name of a pod; see kubectl coalloc --help\n',
+        'Cannot find pod: "a/b/c" is no name of a pod; see kubectl coalloc explain --help\n',
     );
     await scene.close();
   },
