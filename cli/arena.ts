@@ -20,7 +20,7 @@ import { readTraceFile } from "../simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
-import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
+import { FileProblem, probeReport, reportProblem, traceProblem } from "./file_problem.ts";
 import { probeFile } from "./probe_file.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import { writeWhole } from "./terminal/write_whole.ts";
@@ -66,11 +66,7 @@ export async function arena(args: readonly string[], world: ArenaWorld): Promise
 
 async function run(options: ArenaOptions, world: ArenaWorld): Promise<void> {
   const { report: path } = options;
-  if (path !== undefined) {
-    await world.probeFile(path).catch((cause) => {
-      throw reportProblem(path, cause);
-    });
-  }
+  await probeReport(path, world);
   const stages = await stagesOf(options, world).catch((cause) => {
     throw traceProblem(options.trace?.path, cause);
   });

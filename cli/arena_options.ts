@@ -111,7 +111,7 @@ function checked(flags: ParsedFlags): ArenaArguments {
       json,
       ...(sloMs === undefined ? {} : { sloMs }),
       ...(minutes === undefined ? {} : { minutes }),
-      ...(report === undefined || report === false ? {} : { report }),
+      ...(report === false ? {} : { report }),
     },
   };
 }

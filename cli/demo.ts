@@ -9,7 +9,7 @@ import { demoJSON } from "./demo_json.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { type OnRunProgress, runDemo } from "./demo_runs.ts";
 import { readDemoScene } from "./demo_scene.ts";
-import { FileProblem, reportProblem, traceProblem } from "./file_problem.ts";
+import { FileProblem, probeReport, reportProblem, traceProblem } from "./file_problem.ts";
 import { probeFile } from "./probe_file.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
 import { wantsColor } from "./terminal/paint.ts";
@@ -62,11 +62,7 @@ export async function demo(args: readonly string[], world: DemoWorld): Promise<n
 
 async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
   const { report: path } = options;
-  if (path !== undefined) {
-    await world.probeFile(path).catch((cause) => {
-      throw reportProblem(path, cause);
-    });
-  }
+  await probeReport(path, world);
   const { scene, report, guess } = await readDemoScene(options).catch((cause) => {
     throw traceProblem(options.trace?.path, cause);
   });

@@ -8,9 +8,9 @@ import { formatCount } from "../simulation/report/figure.ts";
 import type { ReportScene } from "../simulation/report/report_scene.ts";
 import { ownSource, traceSources } from "../simulation/report/trace_sources.ts";
 import { createScene, type Scene } from "../simulation/scene.ts";
-import type { Trace } from "../simulation/trace.ts";
+import { type Trace, traceRefusal } from "../simulation/trace.ts";
 import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
-import { busiestWindow, withBursts } from "../simulation/trace_shape.ts";
+import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
 import type { DemoOptions } from "./demo_options.ts";
 
 /** A scene, and what people are told about it. */
@@ -55,11 +55,8 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
 
 async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
-  if (file.trace.values.some((value) => value > 0)) return file;
-  throw new SyntaxError(
-    `Cannot read trace "${path}": every value in it is 0, expected some load: export a stretch ` +
-      "with some",
-  );
+  requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
+  return file;
 }
 
 /** The two request traces and the six of CPU in turn, so that each third of the pods has one kind. */

@@ -38,6 +38,15 @@ export function busiestWindow(trace: Trace, seconds: number): Trace {
   return { ...trace, values, arrivalsMs };
 }
 
+/** Throws what `refuse` makes of a reason where all of it is 0. */
+export function requireLoad(
+  { values }: Pick<Trace, "values">,
+  refuse: (state: string) => Error,
+): void {
+  if (values.some((value) => value > 0)) return;
+  throw refuse("every value in it is 0, expected some load: export a stretch with some");
+}
+
 /** Its whole minutes. Throws what `refuse` makes of a reason where there is not one. */
 export function wholeMinutes(
   { values, stepS }: Pick<Trace, "values" | "stepS">,

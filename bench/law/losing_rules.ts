@@ -3,14 +3,13 @@
  *
  * @module
  */
+import { LEAST_HEADROOM } from "../../shared/demand/queueing_need.ts";
 import type { DemandEstimate, DemandRule } from "../../shared/demand/signal.ts";
-
-/** Headroom over even work, which the bid of an estimate without burstiness gets. */
-const HEADROOM = 1.05;
 
 /** An estimate that needs and bids for this many millicores, whatever the node's wait. */
 function bidOf(millicores: number): DemandEstimate {
-  return { mean: millicores / HEADROOM, burstinessMs: 0, trial: 0, saturatedMs: 0 };
+  // The bid of an estimate without burstiness is its mean with the least headroom.
+  return { mean: millicores / (1 + LEAST_HEADROOM), burstinessMs: 0, trial: 0, saturatedMs: 0 };
 }
 
 /** Usage averaged over this long before its spread or peak is taken, ms. */

@@ -8,7 +8,7 @@ import type { DemandEstimate } from "./signal.ts";
 /** Share of the work that may wait longer than it should. */
 const LATE_SHARE = 0.01;
 /** Least headroom, as a share of the mean: even work that comes evenly needs some. */
-const LEAST_HEADROOM = 0.05;
+export const LEAST_HEADROOM = 0.05;
 
 /**
  * Millicores that a container needs for its work to wait longer than `waitMs` with a chance of 1 % at

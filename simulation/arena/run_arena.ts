@@ -52,7 +52,7 @@ export async function runArena(
   plan: ArenaPlan,
   { player, onShare }: { readonly player: ContestPlayer; readonly onShare?: OnShare },
 ): Promise<StageResult[]> {
-  const contests = firstContests(plan);
+  const contests = longestFirst(plan, firstContests(plan));
   const withOracle = plan.laws.includes(ORACLE.law);
   const oracleCost = withOracle
     ? plan.stages.reduce((sum, stage) => sum + plan.seeds * costOf(stage, ORACLE), 0)
@@ -66,10 +66,7 @@ export async function runArena(
   const played = collect(plan, { contests, outcomes: await player.play(contests, onPlayed) });
   const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(played[stage] ?? []));
   if (withOracle) {
-    // The longest first, so that workers end at about the same time.
-    const last = oracleContests(plan, { played, slos }).sort((a, b) =>
-      costOfContest(plan, b) - costOfContest(plan, a)
-    );
+    const last = longestFirst(plan, oracleContests(plan, { played, slos }));
     const outcomes = await player.play(last, onPlayed);
     collect(plan, { contests: last, outcomes }).forEach((more, stage) => {
       more.forEach((ofSeed, index) => played[stage]?.[index]?.push(...ofSeed));
@@ -86,16 +83,21 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
   for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
     groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
   }
-  const contests = stages.flatMap((stage, index) =>
+  return stages.flatMap((stage, index) =>
     Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
       [[UNLIMITED, ...oursOn(stage, laws)], ...groups].map((entries) => ({
-        contest: { stage: index, seed, entries, keepSeries: keepSeries && seed === 1 },
-        cost: entries.reduce((sum, entry) => sum + costOf(stage, entry), 0),
+        stage: index,
+        seed,
+        entries,
+        keepSeries: keepSeries && seed === 1,
       }))
     )
   );
-  // The longest first, so that workers end at about the same time.
-  return contests.sort((a, b) => b.cost - a.cost).map(({ contest }) => contest);
+}
+
+/** So that workers end at about the same time. */
+function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] {
+  return contests.toSorted((a, b) => costOfContest(plan, b) - costOfContest(plan, a));
 }
 
 /** Ours and what stands beside it. */

@@ -6,7 +6,7 @@
 import { parseTrace, traceRefusal } from "../../../simulation/trace.ts";
 import { decodeText, guessOf, type TraceFile } from "../../../simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../simulation/trace_format.ts";
-import { busiestWindow, wholeMinutes } from "../../../simulation/trace_shape.ts";
+import { busiestWindow, requireLoad, wholeMinutes } from "../../../simulation/trace_shape.ts";
 import { readFault } from "../../file_problem.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
@@ -45,9 +45,7 @@ export async function readHistory(
     ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
     : text;
   const whole = parseTrace(body, options);
-  if (!whole.values.some((value) => value > 0)) {
-    throw refuse("every value in it is 0, expected some load: export a stretch with some");
-  }
+  requireLoad(whole, refuse);
   const minutes = wholeMinutes(whole, refuse);
   // A step may be longer than what is to be played.
   const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
