@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { DemandEstimate, DemandRule } from "../shared/demand/signal.ts";
 import { demandOf } from "../shared/demand/queueing_need.ts";

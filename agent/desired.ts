@@ -4,7 +4,8 @@
  * @module
  */
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
-import { isUnhurried, knownMarketReason, type MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import { isUnhurried, knownMarketReason } from "../shared/api/reasons/reason_words.ts";
 import { formatCPU } from "../shared/quantity.ts";
 import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";

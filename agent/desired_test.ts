@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { desiredWrites, type Written } from "./desired.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";

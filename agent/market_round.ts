@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.ts";

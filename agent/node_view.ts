@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { knownMarketReason } from "../shared/api/reason.ts";
+import { knownMarketReason } from "../shared/api/reasons/reason_words.ts";
 import { paceAt, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../shared/pacing/why_waiting.ts";
 import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";

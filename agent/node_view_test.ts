@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
 import { nodeViewSchema } from "../shared/view/node_view.ts";

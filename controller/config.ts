@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { PriorityStep } from "./allocation/priority_multiplier.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller. */
@@ -14,6 +15,10 @@ export interface MarketConfig {
   readonly excludedNamespaces: readonly string[];
   /** Ceiling = own limit × this, unless namespace or annotation say otherwise; 1 = never above. */
   readonly burstFactor: number;
+  /** Multipliers by priority, ascending; empty: the built-in rule. */
+  readonly priorityMultipliers: readonly PriorityStep[];
+  /** Pods of the namespace's largest own limit for which its quota keeps room. */
+  readonly quotaHeadroom: number;
   /** Everything but the patch. */
   readonly dryRun: boolean;
   readonly maxResizesPerSecond: number;
@@ -28,6 +33,8 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   managementPolicy: "OptOut",
   excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
   burstFactor: 4,
+  priorityMultipliers: [],
+  quotaHeadroom: 1,
   dryRun: false,
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
@@ -48,6 +55,12 @@ export function marketConfig(settings: () => ControllerSettings): MarketConfig {
     },
     get burstFactor() {
       return settings().burstFactor;
+    },
+    get priorityMultipliers() {
+      return settings().priorityMultipliers;
+    },
+    get quotaHeadroom() {
+      return settings().quotaHeadroom;
     },
     get dryRun() {
       return settings().dryRun;

@@ -9,6 +9,7 @@ import { checkAPI } from "../adapters/kube/api_checks.ts";
 import { configMapListWatch } from "../adapters/kube/config_maps.ts";
 import type { KubeConnection } from "../adapters/kube/connection.ts";
 import { createEventSink } from "../adapters/kube/event_sink.ts";
+import { horizontalPodAutoscalerListWatch } from "../adapters/kube/horizontal_pod_autoscalers.ts";
 import { createLeaseStore, leaseListWatch } from "../adapters/kube/leases.ts";
 import { limitRangeListWatch } from "../adapters/kube/limit_ranges.ts";
 import { namespaceListWatch } from "../adapters/kube/namespaces.ts";
@@ -17,6 +18,8 @@ import { createOwnerTemplates } from "../adapters/kube/owner_templates.ts";
 import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
 import { podListWatch } from "../adapters/kube/pods.ts";
 import { resourceQuotaListWatch } from "../adapters/kube/resource_quotas.ts";
+import { verticalPodAutoscalerListWatch } from "../adapters/kube/vertical_pod_autoscalers.ts";
+import { workloadListWatch } from "../adapters/kube/workloads.ts";
 import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
@@ -54,6 +57,11 @@ export function connectControllerAPI(
       leases: leaseListWatch(connection, { ...every, namespace }),
       limitRanges: limitRangeListWatch(connection, every),
       resourceQuotas: resourceQuotaListWatch(connection, every),
+      deployments: workloadListWatch(connection, { ...every, kind: "Deployment" }),
+      statefulSets: workloadListWatch(connection, { ...every, kind: "StatefulSet" }),
+      daemonSets: workloadListWatch(connection, { ...every, kind: "DaemonSet" }),
+      horizontalPodAutoscalers: horizontalPodAutoscalerListWatch(connection, every),
+      verticalPodAutoscalers: verticalPodAutoscalerListWatch(connection, { ...every, clock }),
     },
     ...(configMap === null
       ? {}

@@ -127,6 +127,19 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
     },
   });
   new Gauge({
+    name: "mbcas_bounds",
+    help: "Pods in the market by what sets their bounds.",
+    labelNames: ["reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { status } of state.allocations()) {
+        const words = new Set(status?.bounds?.rules?.map(({ reason }) => reason));
+        for (const reason of words) this.inc({ reason });
+      }
+    },
+  });
+  new Gauge({
     name: "mbcas_cache_synced",
     help: "1 while the copy of a kind follows the server.",
     labelNames: ["kind"],

@@ -21,7 +21,12 @@ const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"
 /** Each right by itself, so that a missing one can be named. */
 export function controllerRights({ namespace, configMap }: RightsPlace): readonly AccessRight[] {
   const rights: AccessRight[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
+  for (const resource of ["deployments", "statefulsets", "daemonsets"]) {
+    rights.push(...followed({ group: "apps", resource }));
+  }
   rights.push(
+    ...followed({ group: "autoscaling", resource: "horizontalpodautoscalers" }),
+    ...followed({ group: "autoscaling.k8s.io", resource: "verticalpodautoscalers" }),
     { verb: "patch", group: "", resource: "pods", subresource: "resize" },
     ...followed(ALLOCATIONS),
     { verb: "create", ...ALLOCATIONS },

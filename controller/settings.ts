@@ -16,6 +16,8 @@ import {
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
 
+import { priorityTableKind } from "./allocation/priority_table_kind.ts";
+
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** All that can be set, in the order in which it is shown. */
@@ -80,6 +82,27 @@ export const CONTROLLER_SETTINGS = {
     default: "4",
     description: "Ceiling of a limit as a multiple of the user's own; 1 = never above",
     kind: numberKind({ least: 1, most: 1000 }),
+    live: true,
+  }),
+  priorityMultipliers: row({
+    key: "market.priorityMultipliers",
+    flag: "--priority-multipliers",
+    env: "MBCAS_PRIORITY_MULTIPLIERS",
+    default: "",
+    description: "Factors on weights by the pods' priority, instead of the built-in ones: " +
+      "from-priority:factor, for instance 0:1,1000:2,100000:4; a list in the file",
+    kind: priorityTableKind,
+    live: true,
+  }),
+  quotaHeadroom: row({
+    key: "market.quotaHeadroom",
+    flag: "--quota-headroom",
+    env: "MBCAS_QUOTA_HEADROOM",
+    default: "1",
+    description:
+      "Pods of the largest own limit for which a namespace's quota on limits.cpu keeps " +
+      "room, so that a rollout finds some",
+    kind: numberKind({ most: 1000 }),
     live: true,
   }),
   dryRun: row({

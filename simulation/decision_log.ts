@@ -4,7 +4,7 @@
  * @module
  */
 import type { RoundResult } from "../agent/market_round.ts";
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 
 /** Why a limit was wanted. */
 export interface Decided {

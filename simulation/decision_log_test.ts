@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RoundResult, SeatResult } from "../agent/market_round.ts";
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { createDecisionLog } from "./decision_log.ts";
 
 /** A round that moved one container; of the rest only what the log reads. */

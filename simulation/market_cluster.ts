@@ -19,7 +19,7 @@ import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
 import { cgroupView } from "./node/cgroup_view.ts";
 import { createSimulatedNode, type SimulatedNode } from "./node/simulated_node.ts";
-import { podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
+import { nodeInAPI, podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual_clock.ts";
 
@@ -121,12 +121,7 @@ interface Stage {
 
 function seedObjects({ cores, pods }: Scene, { store }: SimulatedAPI): void {
   const { Node: nodes, Namespace: namespaces, Pod: podTable } = store.tables;
-  nodes.seed({
-    metadata: { name: SCENE_NODE, uid: "", resourceVersion: "" },
-    allocatableCPU: cores * 1000,
-    ready: true,
-    pressures: [],
-  });
+  nodes.seed(nodeInAPI({ cores }));
   namespaces.seed({
     metadata: { name: SCENE_NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
@@ -168,6 +163,11 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     leases: api.listWatch("Lease"),
     limitRanges: api.listWatch("LimitRange"),
     resourceQuotas: api.listWatch("ResourceQuota"),
+    deployments: api.listWatch("Deployment"),
+    statefulSets: api.listWatch("StatefulSet"),
+    daemonSets: api.listWatch("DaemonSet"),
+    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
+    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
   }, { clock, random, log });
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`controller's ${name}`, informer.run(signal));

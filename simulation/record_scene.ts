@@ -4,13 +4,14 @@
  * @module
  */
 import { boundsOf } from "../controller/allocation/bounds.ts";
+import { priorityMultiplier } from "../controller/allocation/priority_multiplier.ts";
 import { DEFAULT_MARKET_CONFIG } from "../controller/config.ts";
 import { marketCapacity } from "../shared/market/capacity.ts";
 import { roundBounds } from "../shared/market/rounding.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { RecordedPod } from "./run_series.ts";
-import { podInAPI } from "./running_pod.ts";
+import { nodeInAPI, podInAPI } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 
 /** What a scene is recorded with. */
@@ -29,8 +30,12 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     const bounds = boundsOf({
       pod: podInAPI(pod),
       namespace: undefined,
+      node: nodeInAPI(scene),
+      workload: undefined,
+      autoscalers: [],
+      nowMs: 0,
       ownLimits: new Map([["app", pod.ownLimit]]),
-      nodeCPU: scene.cores * 1000,
+      priorityMultiplier,
       burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
     }).containers[0];
     if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MarketReason } from "../shared/api/reason.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 
 /** One limit change that reached a container's cgroup. CPU in millicores. */
 export interface LimitChangeRecord {

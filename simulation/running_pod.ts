@@ -4,12 +4,24 @@
  * @module
  */
 import { qosClassOf } from "../shared/actuation/qos.ts";
+import type { Node } from "../shared/api/node.ts";
 import type { Pod, PodContainer } from "../shared/api/pod.ts";
 import type { PodSpec } from "./node/simulated_node.ts";
-import type { ScenePod } from "./scene.ts";
+import type { Scene, ScenePod } from "./scene.ts";
 
 /** Where the scene takes place. */
 export const SCENE_NODE = "node-1";
+
+/** The scene's node as the API shows it. */
+export function nodeInAPI({ cores }: Pick<Scene, "cores">): Node {
+  return {
+    metadata: { name: SCENE_NODE, uid: "", resourceVersion: "" },
+    allocatableCPU: cores * 1000,
+    ready: true,
+    pressures: [],
+  };
+}
+
 /** Namespace of the scene's pods. */
 export const SCENE_NAMESPACE = "demo";
 

@@ -7,12 +7,17 @@ import type { Node, NodePressure } from "../../shared/api/node.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { objectOf, present, textOf } from "./json_fields.ts";
+import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseIdentity } from "./object_identity.ts";
 import { holds } from "./resize_condition_fields.ts";
 
 const PATH = "/api/v1/nodes";
+/** Taints by which node autoscalers say that a node will be removed. */
+const REMOVAL_TAINTS: readonly string[] = [
+  "ToBeDeletedByClusterAutoscaler",
+  "karpenter.sh/disrupted",
+];
 const PRESSURES: readonly NodePressure[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** List-watch of all nodes. */
@@ -31,13 +36,18 @@ export async function readNode(connection: KubeConnection, name: string): Promis
 /** The trimmed node. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
 export function parseNode(raw: unknown): Node {
   const { allocatable, conditions, nodeInfo } = objectOf(objectOf(raw).status);
+  const { unschedulable, taints } = objectOf(objectOf(raw).spec);
   const { name, uid, resourceVersion } = parseIdentity(raw);
+  const isTainted = listOf(taints).some((taint) =>
+    REMOVAL_TAINTS.includes(textOf(objectOf(taint).key) ?? "")
+  );
   return {
     metadata: { name, uid, resourceVersion },
     // A node that has just joined has not told yet.
     allocatableCPU: parseCPU(textOf(objectOf(allocatable).cpu) ?? "0"),
     ready: holds(conditions, "Ready"),
     pressures: PRESSURES.filter((type) => holds(conditions, type)),
+    ...(unschedulable === true || isTainted ? { draining: true } : {}),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };
 }

@@ -5,7 +5,8 @@
  */
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { listOf, objectOf, present, textOf } from "./json_fields.ts";
+import { type JSONObject, listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
+import { parseTime } from "./micro_time.ts";
 
 /** Entries of one container, raw. */
 export interface RawContainer {
@@ -22,7 +23,7 @@ export function parseContainer({ spec, status, limitManagers }: RawContainer): P
   const ownName = textOf(name);
   if (ownName === undefined) throw new TypeError("Cannot read a pod: a container has no name");
   const { requests, limits } = objectOf(resources);
-  const { containerID, ready, resources: applied } = objectOf(status);
+  const { containerID, ready, resources: applied, state } = objectOf(status);
   return {
     name: ownName,
     sidecar: restartPolicy === "Always",
@@ -37,8 +38,19 @@ export function parseContainer({ spec, status, limitManagers }: RawContainer): P
       const { resourceName, restartPolicy: onResize } = objectOf(policy);
       return resourceName === "cpu" && onResize === "RestartContainer";
     }),
+    ...present("restartedAtMs", restartedAt(objectOf(status))),
+    ...(objectOf(objectOf(state).waiting).reason === "CrashLoopBackOff"
+      ? { crashLooping: true }
+      : {}),
     ...present("limitManagers", limitManagers),
   };
+}
+
+/** When the container was last started again; while it waits for that, when it ended. */
+function restartedAt({ restartCount, state, lastState }: JSONObject): number | undefined {
+  if ((numberOf(restartCount) ?? 0) === 0) return undefined;
+  const { startedAt } = objectOf(objectOf(state).running);
+  return parseTime(startedAt) ?? parseTime(objectOf(objectOf(lastState).terminated).finishedAt);
 }
 
 /** Quantities come as text; a whole number may come as a number from a hand-written object. */

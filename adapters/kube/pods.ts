@@ -11,7 +11,7 @@ import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fie
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseContainer } from "./pod_container_fields.ts";
-import { holds, parseResizeConditions } from "./resize_condition_fields.ts";
+import { holds, holdsSince, parseResizeConditions } from "./resize_condition_fields.ts";
 
 /** Which pods. */
 export interface PodSelection extends ListWatchSurroundings {
@@ -45,7 +45,7 @@ export function parsePod(raw: unknown): Pod {
   const { metadata, spec, status } = objectOf(raw);
   const { labels, annotations, deletionTimestamp, generation, ownerReferences, managedFields } =
     objectOf(metadata);
-  const { nodeName, priority } = objectOf(spec);
+  const { nodeName, priority, priorityClassName } = objectOf(spec);
   const { phase, qosClass, conditions } = objectOf(status);
   const ownQOSClass = CLASSES.find((one) => one === qosClass);
   const identity = parseNamespacedIdentity(raw);
@@ -68,7 +68,9 @@ export function parsePod(raw: unknown): Pod {
     phase: PHASES.find((one) => one === phase) ?? "Unknown",
     qosClass: ownQOSClass,
     priority: numberOf(priority) ?? 0,
+    ...present("priorityClassName", textOf(priorityClassName)),
     ready: holds(conditions, "Ready"),
+    ...present("readySinceMs", holdsSince(conditions, "Ready")),
     containers,
     initContainers,
     resizeConditions: parseResizeConditions(conditions),

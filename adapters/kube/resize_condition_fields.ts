@@ -5,6 +5,7 @@
  */
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import { listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
+import { parseTime } from "./micro_time.ts";
 
 /** The conditions that speak of a resize and are not over. */
 export function parseResizeConditions(conditions: unknown): readonly ResizeCondition[] {
@@ -27,4 +28,12 @@ export function holds(conditions: unknown, type: string): boolean {
     const condition = objectOf(raw);
     return condition.type === type && condition.status === "True";
   });
+}
+
+/** Since when the condition of this type is "True", ms since 1970; undefined while it is not. */
+export function holdsSince(conditions: unknown, type: string): number | undefined {
+  const found = listOf(conditions).map(objectOf).find((one) =>
+    one.type === type && one.status === "True"
+  );
+  return parseTime(found?.lastTransitionTime);
 }

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ClusterReader, PodName } from "./ports.ts";
 

@@ -4,6 +4,8 @@
  * @module
  */
 import { isOldKubelet } from "../../shared/actuation/old_kubelet.ts";
+import { belongsTo } from "../../shared/actuation/workloads_of.ts";
+import type { WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
@@ -14,7 +16,6 @@ import { type Caches, namedCaches } from "./caches.ts";
 import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
-import { QUOTA_BOUND } from "./namespace_bounds.ts";
 import type { EventSink } from "./ports.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
@@ -131,27 +132,43 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     else podOf.set(key, podKeyOf(allocation));
     if (podKey !== undefined) queue.add(podKey);
   };
-  const isOld = (nodeName: string): boolean =>
-    isOldKubelet(caches.nodes.get(nodeName)?.kubeletVersion);
-  const oldNodes = new Set<string>();
-  for (const { metadata } of caches.nodes.all()) {
-    if (isOld(metadata.name)) oldNodes.add(metadata.name);
-  }
-  // A kubelet may be replaced under its running pods.
-  const addPodsOfReplacedKubelet = (nodeName: string): void => {
-    if (isOld(nodeName) === oldNodes.has(nodeName)) return;
-    if (!oldNodes.delete(nodeName)) oldNodes.add(nodeName);
+  const stateOf = (nodeName: string): string => {
+    const { kubeletVersion, ready, draining = false } = caches.nodes.get(nodeName) ?? {};
+    return `${isOldKubelet(kubeletVersion)} ${ready} ${draining}`;
+  };
+  const states = new Map<string, string>();
+  for (const { metadata } of caches.nodes.all()) states.set(metadata.name, stateOf(metadata.name));
+  // A node tells of itself every few seconds; only this of it concerns its pods.
+  const addPodsOfChangedNode = (nodeName: string): void => {
+    const state = stateOf(nodeName);
+    if (state === states.get(nodeName)) return;
+    states.set(nodeName, state);
     for (const pod of caches.pods.all()) {
       if (pod.nodeName === nodeName) queue.add(objectKey(pod.metadata));
     }
+  };
+  const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
+    for (const pod of caches.pods.byIndex(namespace)) {
+      if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
+    }
+  };
+  const workloads = (kind: WorkloadKind) => (key: string): void => {
+    const at = key.indexOf("/");
+    addPodsOfWorkload(key.slice(0, at), { kind, name: key.slice(at + 1) });
   };
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
   return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
     caches.namespaces.subscribe(addPodsOf),
-    caches.nodes.subscribe(addPodsOfReplacedKubelet),
+    caches.nodes.subscribe(addPodsOfChangedNode),
     caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
+    caches.deployments.subscribe(workloads("Deployment")),
+    caches.statefulSets.subscribe(workloads("StatefulSet")),
+    caches.daemonSets.subscribe(workloads("DaemonSet")),
+    // An autoscaler's old target can't be told any more when it has another one, or is gone.
+    caches.horizontalPodAutoscalers.subscribe((key) => addPodsOf(namespaceOf(key))),
+    caches.verticalPodAutoscalers.subscribe((key) => addPodsOf(namespaceOf(key))),
     caches.resourceQuotas.subscribe((key) => addHeldByQuota(namespaceOf(key))),
   ];
 }
@@ -159,5 +176,5 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
 /** True for a pod that may gain by a change of its namespace's quotas; the others look now and then. */
 function isHeldByQuota({ status }: PodAllocation): boolean {
   return status?.reason === "QuotaExceeded" ||
-    status?.bounds?.reason.includes(QUOTA_BOUND) === true;
+    status?.bounds?.rules?.some(({ reason }) => reason === "QuotaExceeded") === true;
 }

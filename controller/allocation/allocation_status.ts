@@ -11,7 +11,7 @@ import type {
   PodAllocation,
   PodAllocationStatus,
 } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 
 /** How far an allocation's limits have got. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import { ENFORCEMENT_REASONS, type EnforcementReason } from "../../shared/api/reason.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../shared/api/reasons/enforcement_reasons.ts";
 import {
   sampleAllocation,
   sampleContainer,

@@ -4,25 +4,21 @@
  * @module
  */
 import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
-import { qosClassOf } from "../../shared/actuation/qos.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
+import type { BoundRule, Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
-import { splitByRequest } from "../../shared/market/pod_split.ts";
+import type { BidFacts, BidWord } from "./bid_rules/bid_rule.ts";
+import { createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
-import { MAX_CPU, type Overrides, overridesOf } from "./overrides.ts";
-import { priorityMultiplier } from "./priority_multiplier.ts";
+import { qosKeeper } from "./qos_keeper.ts";
+import { seatsOf } from "./seats.ts";
 
 /** What bounds are made from. */
-export interface BoundsInput {
-  readonly pod: Pod;
-  readonly namespace: Namespace | undefined;
+export interface BoundsInput extends BidFacts {
   /** The user's own limits, millicores by container name. */
   readonly ownLimits: ReadonlyMap<string, number>;
-  /** Allocatable CPU of the pod's node, millicores; absent while the node is not known. */
-  readonly nodeCPU: number | undefined;
   readonly burstFactor: number;
+  /** Multiplier of the weight by `spec.priority`. */
+  readonly priorityMultiplier: (priority: number) => number;
   /** What the namespace's LimitRanges say of CPU; absent when nothing. */
   readonly limitRange?: CPURanges | undefined;
   /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
@@ -36,102 +32,83 @@ const NODE_SHARE = 0.9;
 
 /** Bounds without their revision. */
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
+  readonly rules: BoundRule[];
   /** Annotations that don't count, and why. */
   readonly warnings: readonly string[];
-}
-
-/** A container that has a limit and runs. */
-interface Seat {
-  readonly container: PodContainer;
-  readonly containerID: string;
-  readonly own: number;
-  /** What annotations and burst factor allow. */
-  readonly allowed: Ceiling;
+  /** When they will be others without an event, ms since 1970; absent: when something changes. */
+  readonly untilMs?: number;
 }
 
 /** The bounds of a pod as the API's state has them now. */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { pod, nodeCPU = Infinity, limitRange, quotaCeiling } = input;
-  const { seats, overrides } = seatsOf(input);
+  const { pod, node, limitRange, quotaCeiling } = input;
+  const { seats, overrides, words } = seatsOf(input);
   const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling });
-  const multiplier = overrides.priorityMultiplier ?? priorityMultiplier(pod.priority);
+  const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper(input);
-  const reasons = new Set<string>();
+  const told = createBoundWords();
+  for (const word of words) told.add(word);
   const containers = seats.map((seat, index): ContainerBounds => {
-    const { container, containerID, own, allowed } = seat;
-    const { name, requestCPU = 0, restartsOnCPU } = container;
+    const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } = seat;
     const spare = name === keeper ? LEAST_CPU : 0;
     const { floor: least = 0, ceilings = [] } = theirs[index] ?? {};
+    const said = words.filter(({ container = name }) => container === name);
     const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU, least);
-    const { ceiling, reason } = ceilingOf(floor, [
+    const lowest = lowestOf([
       allowed,
-      { ceiling: Math.floor(nodeCPU * NODE_SHARE), reason: "90 % of the node" },
+      {
+        ceiling: Math.floor((node?.allocatableCPU ?? Infinity) * NODE_SHARE),
+        reason: "NodeSize",
+        source: "90 % of the node",
+      },
       ...ceilings,
     ]);
-    reasons.add(reason);
-    const weight = Math.max(1, requestCPU) * multiplier;
-    const bounds = { name, containerID, floor, ceiling, weight };
-    if (keeper !== null && !restartsOnCPU) return bounds;
-    reasons.add(keeper === null ? "QoSWouldChange" : "ResizeUnsupported");
-    return { ...bounds, held: "both" };
-  });
-  return { reason: [...reasons].join(", "), containers, warnings: overrides.warnings };
-}
-
-function seatsOf(input: BoundsInput): { seats: readonly Seat[]; overrides: Overrides } {
-  const { pod, namespace, ownLimits, burstFactor: usualFactor } = input;
-  const bare = pod.containers.flatMap((container): Omit<Seat, "allowed">[] => {
-    const own = ownLimits.get(container.name);
-    const { containerID, limitCPU } = container;
-    if (own === undefined || containerID === undefined || limitCPU === undefined) return [];
-    return [{ container, containerID, own }];
-  });
-  const ownLimit = bare.reduce((sum, { own }) => sum + own, 0);
-  const overrides = overridesOf({ pod, namespace, ownLimit, burstFactor: usualFactor });
-  const { maxCPU, burstFactor } = overrides;
-  const parts = maxCPU === undefined || bare.length === 0
-    ? []
-    : splitByRequest(maxCPU, bare.map(({ container }) => container.requestCPU ?? 0));
-  // Where the annotation asks for more it stands instead of the burst factor, otherwise beside it.
-  const raises = maxCPU !== undefined && maxCPU > ownLimit * burstFactor;
-  const seats = bare.map((seat, index) => {
-    const burst = {
-      ceiling: Math.min(Math.floor(seat.own * burstFactor), Number.MAX_SAFE_INTEGER),
-      reason: `own limit × ${burstFactor}`,
+    const ceiling = Math.max(floor, lowest.ceiling);
+    told.ceiling(name, { floor, lowest });
+    const wanted = Math.max(0, ...said.map((word) => word.floor ?? 0));
+    if (wanted > ceiling) told.capped(name, { wanted, ceiling });
+    const held = strongest([
+      ...said.map((word) => word.held),
+      ...(keeper === null || restartsOnCPU ? ["both"] as const : []),
+    ]);
+    if (keeper === null) told.add(QOS_WOULD_CHANGE);
+    if (restartsOnCPU) told.add(restartPolicy(name));
+    const boosted = said.some(({ boost }) => boost !== undefined);
+    return {
+      name,
+      containerID,
+      floor: Math.max(floor, Math.min(wanted, ceiling)),
+      ceiling,
+      weight: Math.max(1, requestCPU) * multiplier,
+      ...(held === undefined ? {} : { held }),
+      ...(boosted ? { boost: true } : {}),
     };
-    const part = parts[index];
-    const asked = part === undefined ? undefined : { ceiling: part, reason: MAX_CPU };
-    const allowed = asked !== undefined && (raises || asked.ceiling < burst.ceiling)
-      ? asked
-      : burst;
-    return { ...seat, allowed };
   });
-  return { seats, overrides };
+  const ends = words.flatMap(({ untilMs }) => untilMs ?? []);
+  return {
+    ...told.words(),
+    containers,
+    warnings: overrides.warnings,
+    ...(ends.length === 0 ? {} : { untilMs: Math.min(...ends) }),
+  };
 }
 
-/** The lowest of the ceilings, and which one it was; never below the floor. */
-function ceilingOf(floor: number, candidates: readonly [Ceiling, ...Ceiling[]]): Ceiling {
-  const lowest = candidates.reduce((a, b) => b.ceiling < a.ceiling ? b : a);
-  return lowest.ceiling >= floor
-    ? lowest
-    : { ceiling: floor, reason: `floor (${lowest.reason} would be lower)` };
+const QOS_WOULD_CHANGE = {
+  reason: "QoSWouldChange",
+  message: "with lower limits the pod would be Guaranteed, which the API refuses",
+} as const;
+
+function restartPolicy(name: string): Pick<BidWord, "reason" | "message"> {
+  return { reason: "RestartPolicy", message: `resizePolicy restarts ${name} on a CPU change` };
 }
 
-/**
- * Where all containers have memory request = limit and CPU limits, the market could make request =
- * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container whose
- * own limit allows it then keeps its limit above its request. Returns its name, undefined when
- * there is no such danger, null when no container can do it.
- */
-function qosKeeper({ pod, ownLimits }: BoundsInput): string | undefined | null {
-  const all = [...pod.containers, ...pod.initContainers];
-  const atRequest = all.map((container) => ({ ...container, limitCPU: container.requestCPU ?? 0 }));
-  const lowered = atRequest.map((container, index) =>
-    ownLimits.has(container.name) ? container : all[index] ?? container
-  );
-  if (qosClassOf(lowered) !== "Guaranteed") return undefined;
-  const able = pod.containers.find(({ name, requestCPU = 0 }) =>
-    (ownLimits.get(name) ?? 0) >= requestCPU + LEAST_CPU
-  );
-  return able?.name ?? null;
+const HOLDS = ["half", "lower", "both"] as const;
+
+/** The hold that includes all others. */
+function strongest(holds: readonly ContainerBounds["held"][]): ContainerBounds["held"] {
+  return HOLDS.findLast((one) => holds.includes(one));
+}
+
+function lowestOf(candidates: readonly [Ceiling, ...Ceiling[]]): Ceiling {
+  return candidates.reduce((a, b) => b.ceiling < a.ceiling ? b : a);
 }

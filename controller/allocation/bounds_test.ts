@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
+import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
+import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
-import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
+import { MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A container that runs. */
 function running(change: Partial<PodContainer> = {}): PodContainer {
@@ -37,13 +40,15 @@ function draft(containers: readonly PodContainer[], choice: Choice = {}): Bounds
       annotations: {},
     },
   };
+  const node = choice.nodeCPU === undefined
+    ? undefined
+    : { ...sampleNode("node-1"), allocatableCPU: choice.nodeCPU };
   return boundsOf({
-    pod: podOf(containers, choice),
-    namespace,
+    ...bidFacts(podOf(containers, choice), { namespace, node }),
+    priorityMultiplier,
     ownLimits: new Map(
       containers.flatMap(({ name, limitCPU }) => limitCPU === undefined ? [] : [[name, limitCPU]]),
     ),
-    nodeCPU: choice.nodeCPU,
     burstFactor: choice.burstFactor ?? 4,
   });
 }
@@ -67,15 +72,21 @@ test("boundsOf() puts the floor at the request, at 100 m or the own limit, at 10
 
 test("boundsOf() puts the ceiling at the lowest bound and names it", () => {
   const app = [running()];
-  assert.equal(draft(app).reason, "own limit × 4");
+  assert.deepEqual(draft(app).rules, [{
+    reason: "BurstFactor",
+    message: "app at most 800m: own limit × 4",
+  }]);
   assert.deepEqual(sides(app), [[100, 800]]);
   assert.deepEqual(sides(app, { burstFactor: 1 }), [[100, 200]]);
   assert.deepEqual(sides(app, { nodeCPU: 500 }), [[100, 450]]);
-  assert.equal(draft(app, { nodeCPU: 500 }).reason, "90 % of the node");
+  assert.equal(draft(app, { nodeCPU: 500 }).reason, "NodeSize");
   assert.deepEqual(sides(app, { annotations: { [MAX_CPU]: "300m" } }), [[100, 300]]);
   const low = draft(app, { annotations: { [MAX_CPU]: "50m" } });
   assert.equal(low.containers[0]?.ceiling, 100);
-  assert.equal(low.reason, "floor (mbcas.io/max-cpu would be lower)");
+  assert.deepEqual(low.rules, [{
+    reason: "FloorBinds",
+    message: "app stays at its floor, 100m: mbcas.io/max-cpu would be 50m",
+  }]);
 });
 
 test("boundsOf() splits max-cpu over the containers by request", () => {
@@ -117,7 +128,7 @@ test("boundsOf() leaves out containers that don't run yet or have no limit", () 
 test("boundsOf() holds a container that a CPU change would restart", () => {
   const { containers, reason } = draft([running({ restartsOnCPU: true }), running({ name: "b" })]);
   assert.deepEqual(containers.map(({ held }) => held), ["both", undefined]);
-  assert.match(reason, /ResizeUnsupported/);
+  assert.match(reason, /RestartPolicy/);
 });
 
 const MEMORY = { requestMemory: 1, limitMemory: 1 };

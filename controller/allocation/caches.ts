@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
@@ -10,13 +11,15 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 
-/** The copies. All kinds that have a namespace but leases are indexed by it. */
+/** The copies. Kinds of which a namespace may hold several that concern a pod are indexed by it. */
 export interface Caches {
   readonly pods: Informer<Pod>;
   readonly namespaces: Informer<Namespace>;
@@ -26,6 +29,12 @@ export interface Caches {
   readonly leases: Informer<Lease>;
   readonly limitRanges: Informer<LimitRange>;
   readonly resourceQuotas: Informer<ResourceQuota>;
+  readonly deployments: Informer<Workload>;
+  readonly statefulSets: Informer<Workload>;
+  readonly daemonSets: Informer<Workload>;
+  readonly horizontalPodAutoscalers: Informer<HorizontalPodAutoscaler>;
+  /** Empty where the server does not know the kind. */
+  readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
 /** Where each copy comes from. */
@@ -73,6 +82,23 @@ export function createCaches(sources: CacheSources, options: CacheOptions): Cach
       ...indexed,
       source: sources.resourceQuotas,
       name: "ResourceQuota",
+    }),
+    deployments: createInformer({ ...options, source: sources.deployments, name: "Deployment" }),
+    statefulSets: createInformer({
+      ...options,
+      source: sources.statefulSets,
+      name: "StatefulSet",
+    }),
+    daemonSets: createInformer({ ...options, source: sources.daemonSets, name: "DaemonSet" }),
+    horizontalPodAutoscalers: createInformer({
+      ...indexed,
+      source: sources.horizontalPodAutoscalers,
+      name: "HorizontalPodAutoscaler",
+    }),
+    verticalPodAutoscalers: createInformer({
+      ...indexed,
+      source: sources.verticalPodAutoscalers,
+      name: "VerticalPodAutoscaler",
     }),
   };
 }

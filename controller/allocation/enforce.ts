@@ -8,7 +8,7 @@ import { decide, type Decision } from "../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { isUnhurried } from "../../shared/api/reason.ts";
+import { isUnhurried } from "../../shared/api/reasons/reason_words.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
 import { ownValues } from "./own_limits.ts";

@@ -1,8 +1,9 @@
+import { quietGathered } from "../../tests/fixtures/bid_facts.ts";
 import assert from "node:assert/strict";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { MarketReason } from "../../shared/api/reason.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import {
   sampleAllocation,
   sampleContainer,
@@ -58,12 +59,8 @@ async function attempt(
   });
   const turns: boolean[] = [];
   const outcome = await enforce({
-    pod,
+    ...quietGathered(pod),
     allocation,
-    namespace: undefined,
-    node: undefined,
-    limitRange: undefined,
-    quotas: [],
   }, {
     resizer: hand("market"),
     restorer: hand("restore"),

@@ -4,11 +4,15 @@
  * @module
  */
 import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
+import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
@@ -21,6 +25,12 @@ export interface Gathered {
   readonly limitRange: CPURanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
+  /** Whose rollouts concern the pod; undefined for other kinds, and for bare pods. */
+  readonly workload: Workload | undefined;
+  /** Those that scale the pod's workload. */
+  readonly autoscalers: readonly HorizontalPodAutoscaler[];
+  /** Those that are for the pod's workload, whatever their mode. */
+  readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
 }
 
 /** The key of the pod that an allocation speaks of. */
@@ -33,6 +43,9 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
   const pod = caches.pods.get(podKey);
   if (pod === undefined) return undefined;
   const { namespace, uid } = pod.metadata;
+  const refs = workloadsOf(pod);
+  const isForPod = ({ target }: { readonly target: WorkloadRef }): boolean =>
+    refs.some(({ kind, name }) => kind === target.kind && name === target.name);
   return {
     pod,
     namespace: caches.namespaces.get(namespace),
@@ -40,5 +53,21 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     allocation: caches.allocations.get(`${namespace}/${uid}`),
     limitRange: cpuRangesOf(caches.limitRanges.byIndex(namespace)),
     quotas: caches.resourceQuotas.byIndex(namespace),
+    workload: workloadOf(caches, { namespace, refs }),
+    autoscalers: caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod),
+    verticalAutoscalers: caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod),
   };
+}
+
+function workloadOf(
+  caches: Caches,
+  { namespace, refs }: { readonly namespace: string; readonly refs: readonly WorkloadRef[] },
+): Workload | undefined {
+  for (const { kind, name } of refs) {
+    const key = `${namespace}/${name}`;
+    if (kind === "Deployment") return caches.deployments.get(key);
+    if (kind === "StatefulSet") return caches.statefulSets.get(key);
+    if (kind === "DaemonSet") return caches.daemonSets.get(key);
+  }
+  return undefined;
 }

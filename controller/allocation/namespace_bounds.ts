@@ -5,15 +5,15 @@
  */
 import { type CPURanges, largestLimit } from "../../shared/actuation/cpu_range.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
 
-/** The words of a ceiling that a quota sets. */
-export const QUOTA_BOUND = "ResourceQuota";
-
-/** A bound from above and the words for it. Millicores. */
+/** A bound from above and what it comes from. Millicores. */
 export interface Ceiling {
   readonly ceiling: number;
-  readonly reason: string;
+  readonly reason: BoundReason;
+  /** What it comes from, in words. */
+  readonly source: string;
 }
 
 /** What the namespace says of one container. Millicores. */
@@ -64,9 +64,18 @@ export function namespaceBounds(
           ? Infinity
           : largestLimit(limitRange.container, requestCPU),
         reason: "LimitRange",
+        source: "the LimitRange of containers",
       },
-      { ceiling: byPod[index] ?? Infinity, reason: "LimitRange of the pod" },
-      { ceiling: byQuota[index] ?? Infinity, reason: QUOTA_BOUND },
+      {
+        ceiling: byPod[index] ?? Infinity,
+        reason: "LimitRange",
+        source: "the LimitRange of pods",
+      },
+      {
+        ceiling: byQuota[index] ?? Infinity,
+        reason: "QuotaExceeded",
+        source: "what the ResourceQuota leaves",
+      },
     ],
   }));
 }

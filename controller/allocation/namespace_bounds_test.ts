@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import type { CPURange, CPURanges } from "../../shared/actuation/cpu_range.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
+import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds } from "./namespace_bounds.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -59,20 +61,19 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
   const pod = samplePod("web", { containers: [app] });
   const draft = (choice: Choice) =>
     boundsOf({
-      pod,
-      namespace: undefined,
-      nodeCPU: 8000,
+      ...bidFacts(pod, { node: { ...sampleNode("node-1"), allocatableCPU: 8000 } }),
+      priorityMultiplier,
       ownLimits: new Map([["app", 200]]),
       burstFactor: 4,
       limitRange: choice.limitRange,
       quotaCeiling: choice.quotaCeiling,
     });
   const cases = [
-    [{}, [100, 800, "own limit × 4"]],
+    [{}, [100, 800, "BurstFactor"]],
     [{ limitRange: ranges({ max: 300, min: 120 }) }, [120, 300, "LimitRange"]],
-    [{ limitRange: ranges({}, { max: 400, min: 150 }) }, [150, 400, "LimitRange of the pod"]],
-    [{ quotaCeiling: 260 }, [100, 260, "ResourceQuota"]],
-    [{ limitRange: ranges({ max: 90 }) }, [100, 100, "floor (LimitRange would be lower)"]],
+    [{ limitRange: ranges({}, { max: 400, min: 150 }) }, [150, 400, "LimitRange"]],
+    [{ quotaCeiling: 260 }, [100, 260, "QuotaExceeded"]],
+    [{ limitRange: ranges({ max: 90 }) }, [100, 100, "FloorBinds"]],
   ] as const;
   for (const [choice, expected] of cases) {
     const { reason, containers } = draft(choice);

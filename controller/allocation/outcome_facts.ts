@@ -7,7 +7,7 @@ import { changeOf } from "../../shared/actuation/cut_raises.ts";
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { Enforcement } from "./enforce.ts";
 
 /** What a refusal comes to: its own reason, or for a restore that it is blocked. */

@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
+import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "./bid_rules/startup_boost.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
-/** An administrator's label on a namespace: annotations there may ask for more. */
-export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
 /** Annotation of a pod: the ceiling of the whole pod. */
 export const MAX_CPU = "mbcas.io/max-cpu";
 /** Annotation of a pod: factor on its weight. */
@@ -32,6 +32,7 @@ export interface Overrides {
   /** Ceiling of the whole pod, millicores. */
   readonly maxCPU?: number;
   readonly priorityMultiplier?: number;
+  readonly startupBoost?: StartupBoost;
   /** At least 1. */
   readonly burstFactor: number;
   /** Annotations that can't be read or may not count, for an event. */
@@ -60,6 +61,7 @@ export function overridesOf(input: OverrideInput): Overrides {
 
   const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, warnings);
   const maxCPU = readCPU(annotations, MAX_CPU, warnings);
+  const startupBoost = readBoost(annotations, warnings);
   return {
     burstFactor,
     ...(multiplier !== undefined && mayCount(multiplier > 1, PRIORITY_MULTIPLIER)
@@ -68,6 +70,7 @@ export function overridesOf(input: OverrideInput): Overrides {
     ...(maxCPU !== undefined && mayCount(maxCPU > input.ownLimit * burstFactor, MAX_CPU)
       ? { maxCPU }
       : {}),
+    ...(startupBoost !== undefined && mayCount(true, STARTUP_BOOST) ? { startupBoost } : {}),
     warnings,
   };
 }
@@ -80,6 +83,18 @@ function readNumber(from: Texts, key: string, warnings: string[]): number | unde
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
   if (value > 0 && value < Infinity) return value;
   warnings.push(`${key}: "${text}" is not a number above 0`);
+  return undefined;
+}
+
+function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
+  const text = from[STARTUP_BOOST];
+  if (text === undefined) return undefined;
+  const boost = parseStartupBoost(text);
+  if (boost !== undefined) return boost;
+  warnings.push(
+    `${STARTUP_BOOST}: "${text}" is not a factor above 1 and up to 10 with a time of up to 10m, ` +
+      'for instance "2x,30s"',
+  );
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import {
-  ALLOW_OVERRIDES,
   BURST_FACTOR,
   MAX_CPU,
   type Overrides,

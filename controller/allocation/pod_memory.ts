@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { isAtLeast } from "../../shared/control/resource_version.ts";
 
 /** A patch that the server accepted. */

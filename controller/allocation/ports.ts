@@ -6,6 +6,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { RefusalKind } from "./refusal.ts";
 import type { AgentsVerdict } from "./silent_agents.ts";
 
@@ -46,13 +47,7 @@ export interface PodEvent {
   readonly podName: string;
   readonly podUID: string;
   readonly type: "Normal" | "Warning";
-  readonly reason:
-    | "CPULimitApplied"
-    | "CPULimitHeld"
-    | "CPULimitFailed"
-    | "CPULimitsRestored"
-    | "OwnLimitChanged"
-    | "AnnotationIgnored";
+  readonly reason: EventReason;
   readonly message: string;
 }
 

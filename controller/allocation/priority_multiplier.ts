@@ -16,11 +16,24 @@ export function clampMultiplier(multiplier: number): number {
   return Math.min(MOST, Math.max(LEAST, multiplier));
 }
 
+/** A row of the configuration's table: from this priority on, this multiplier. */
+export interface PriorityStep {
+  readonly from: number;
+  readonly multiplier: number;
+}
+
 /**
  * 1 up to priority 1000 and without a class, 1 + 0.5·log2(p / 1000) above (2000 → 1.5, 4000 → 2,
- * 10^6 → 6), 0.5 below 0.
+ * 10^6 → 6), 0.5 below 0. A table with rows, in ascending order, replaces this: below its first row
+ * the multiplier is 1.
  */
-export function priorityMultiplier(priority: number): number {
+export function priorityMultiplier(
+  priority: number,
+  table: readonly PriorityStep[] = [],
+): number {
+  if (table.length > 0) {
+    return clampMultiplier(table.findLast(({ from }) => priority >= from)?.multiplier ?? 1);
+  }
   if (priority < 0) return 0.5;
   if (priority <= NEUTRAL_PRIORITY) return 1;
   return clampMultiplier(1 + 0.5 * Math.log2(priority / NEUTRAL_PRIORITY));

@@ -3,12 +3,18 @@
  *
  * @module
  */
-import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type {
+  BoundRule,
+  Bounds,
+  ContainerBounds,
+  PodAllocation,
+} from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
 import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
 const CEILING_HYSTERESIS = 0.1;
@@ -34,6 +40,10 @@ export function newAllocation({ pod }: Pick<Gathered, "pod">): PodAllocation {
 export interface Published {
   /** True when the bounds were written. */
   readonly written: boolean;
+  /** What holds now and did not hold before, with its sentence. */
+  readonly news: readonly BoundRule[];
+  /** When the bounds will be others without an event, ms since 1970. */
+  readonly untilMs?: number | undefined;
   /** Annotations that don't count, and why. */
   readonly warnings: readonly string[];
 }
@@ -46,6 +56,8 @@ export interface PublishContext {
   readonly originals?: Originals | undefined;
   /** See `BoundsInput.quotaCeiling`. */
   readonly quotaCeiling?: number | undefined;
+  /** Wall-clock time, ms since 1970. */
+  readonly nowMs: number;
 }
 
 /**
@@ -54,32 +66,47 @@ export interface PublishContext {
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config, quotaCeiling, originals: given }: PublishContext,
+  { store, config, quotaCeiling, nowMs, originals: given }: PublishContext,
 ): Promise<Published> {
-  const { allocation, pod, namespace, node, limitRange } = gathered;
+  const { allocation, pod } = gathered;
   const recorded = allocation.status?.originalLimits;
   const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
-  const { warnings, ...draft } = boundsOf({
-    pod,
-    namespace,
-    nodeCPU: node?.allocatableCPU,
+  const { warnings, untilMs, ...draft } = boundsOf({
+    ...gathered,
+    nowMs,
     burstFactor,
+    priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
-    limitRange,
     quotaCeiling,
   });
   const present = allocation.status?.bounds;
   const same = present !== undefined && !differ(present, draft, allocation);
-  if (originals === undefined && same) return { written: false, warnings };
+  const told = present === undefined ? "" : present.reason;
+  const published = { untilMs, warnings };
+  if (originals === undefined && same && draft.reason === told) {
+    return { ...published, written: false, news: [] };
+  }
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  const bounds = same ? present : { ...draft, revision: last + 1 };
+  // Other words for the same bounds are no news for the agent.
+  const bounds = same
+    ? { ...present, reason: draft.reason, rules: draft.rules }
+    : { ...draft, revision: last + 1 };
   await store.writeStatus({
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },
   });
-  return { written: true, warnings };
+  return { ...published, written: true, news: newRules(present, draft.rules) };
+}
+
+/** Rules whose word did not stand there before. */
+function newRules(
+  present: Bounds | undefined,
+  rules: readonly BoundRule[],
+): readonly BoundRule[] {
+  const before = new Set(present?.rules?.map(({ reason }) => reason));
+  return rules.filter(({ reason }) => !before.has(reason));
 }
 
 function differ(
@@ -100,7 +127,7 @@ function differ(
 
 function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
   return old.containerID !== next.containerID || old.floor !== next.floor ||
-    old.weight !== next.weight || old.held !== next.held;
+    old.weight !== next.weight || old.held !== next.held || old.boost !== next.boost;
 }
 
 /** True when the new ceiling cuts the present limit, frees one that was cut, or moved by 10 %. */

@@ -3,6 +3,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 import { sampleContainer, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
+import { FACTS_NOW_MS, quietGathered } from "../../tests/fixtures/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../config.ts";
 import { MAX_CPU } from "./overrides.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
@@ -32,17 +33,11 @@ async function publish(pod: Pod, allocation: PodAllocation) {
       return Promise.resolve(written);
     },
   };
-  const gathered = {
-    pod,
-    allocation,
-    namespace: undefined,
-    node: undefined,
-    limitRange: undefined,
-    quotas: [],
-  };
+  const gathered = { ...quietGathered({ ...pod, ready: true }), allocation };
   const { written, warnings } = await publishBounds(gathered, {
     store,
     config: DEFAULT_MARKET_CONFIG,
+    nowMs: FACTS_NOW_MS,
   });
   assert.equal(writes.length, written ? 1 : 0);
   return { written, warnings, allocation: writes[0] ?? allocation };
@@ -139,5 +134,6 @@ test("publishBounds() passes warnings on, and writes none of them", async () => 
     "containers",
     "reason",
     "revision",
+    "rules",
   ]);
 });

@@ -5,7 +5,6 @@
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
@@ -21,8 +20,10 @@ import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { causeOf, netChange, refusalDecision } from "./outcome_facts.ts";
 import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
-import type { AllocationObserver, AllocationStore, OwnerTemplates, PodEvent } from "./ports.ts";
+import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
+import { createPodNews } from "./pod_news.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
+import { createLargestLimits } from "./largest_limits.ts";
 import { createQuotaLedger, liveAllocations, quotaCeiling } from "./quota_headroom.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { describeChanges } from "./report_words.ts";
@@ -64,7 +65,7 @@ interface Case extends Gathered {
   /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
   readonly own: OwnLimits;
-  /** Millicores that the quotas leave; undefined when none binds. */
+  /** Millicores that the quotas leave for raises; undefined when none binds. */
   readonly quotaHeadroom: number | undefined;
 }
 
@@ -85,8 +86,10 @@ export function createReconciler(
 ): (podKey: string) => Promise<ReconcileResult> {
   const { caches, store, clock, config, observer = {} } = parts;
   const ledger = createQuotaLedger();
+  const largest = createLargestLimits(caches, clock);
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
+  const news = createPodNews(parts);
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
@@ -112,13 +115,19 @@ export function createReconciler(
       nowMs,
       current,
     });
-    const quotaHeadroom = ledger.headroom(gathered.quotas);
+    const left = ledger.headroom(gathered.quotas);
+    const quotaHeadroom = left === undefined
+      ? undefined
+      : left - config.quotaHeadroom * largest.of(pod.metadata.namespace);
     const known = { ...gathered, memory, current, own, quotaHeadroom };
-    tellForeign(known);
+    news.tellForeign(known);
+    let untilMs: number | undefined;
     if (takesPart && own.known) {
-      const { written, warnings } = await publish(known);
-      warn(known, warnings);
-      if (written) return {};
+      const published = await publish(known);
+      news.warn(known, published.warnings);
+      news.tellBounds(pod, published.news);
+      if (published.written) return {};
+      untilMs = published.untilMs;
     } else if (allocation.status !== undefined && own.originals !== undefined) {
       await store.writeStatus({
         ...allocation,
@@ -126,7 +135,14 @@ export function createReconciler(
       });
       return {};
     }
-    return await enforceLimits(known);
+    return sooner(await enforceLimits(known), untilMs);
+  }
+
+  /** Not later than when a bound ends by itself. */
+  function sooner(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
+    if (untilMs === undefined) return result;
+    const leftMs = Math.max(0, untilMs - clock.wall()) + 1;
+    return { requeueAfterMs: Math.min(result.requeueAfterMs ?? Infinity, leftMs) };
   }
 
   function publish(known: Case): ReturnType<typeof publishBounds> {
@@ -138,25 +154,11 @@ export function createReconciler(
       store,
       config,
       originals,
+      nowMs: clock.wall(),
       quotaCeiling: headroom === undefined
         ? undefined
         : quotaCeiling({ pod, headroom, allocations }),
     });
-  }
-
-  function tellForeign({ podKey, pod, own }: Case): void {
-    for (const { container, from = "none", to, manager } of own.foreign) {
-      parts.log.info("Own limit changed", { pod: podKey, container, from, to, manager });
-      const message = `${manager} has set ${container} to ${to}: its own limit from now on ` +
-        `(was ${from})`;
-      emit(pod, "Normal", "OwnLimitChanged", message);
-    }
-  }
-
-  function warn({ pod, memory }: Case, warnings: readonly string[]): void {
-    const text = warnings.join("; ");
-    if (text !== "" && text !== memory.warned) emit(pod, "Warning", "AnnotationIgnored", text);
-    memory.warned = text;
   }
 
   async function enforceLimits(known: Case): Promise<ReconcileResult> {
@@ -202,7 +204,8 @@ export function createReconciler(
     if (reason !== undefined && phaseOf(reason) === "Applied") confirmed(memory);
     if (reason === "Restored" && scope !== undefined) {
       await store.remove(allocation);
-      emit(pod, "Normal", "CPULimitsRestored", `own limits are back: ${scope.message}`);
+      const message = `own limits are back: ${scope.message}`;
+      news.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
       observer.restored?.(scope.reason);
       parts.backoff.reset(podKey);
       memory.refusal = undefined;
@@ -226,7 +229,7 @@ export function createReconciler(
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
     const event = statusEvent(allocation, { decision: outcome.decision, status });
-    if (event !== undefined) emit(pod, "Normal", event.reason, event.message);
+    if (event !== undefined) news.emit(pod, { type: "Normal", ...event });
     return again;
   }
 
@@ -277,19 +280,9 @@ export function createReconciler(
       : { waitMs: parts.backoff.next(podKey), lasts: true };
     if (!lasts) return { requeueAfterMs: waitMs };
     known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: refusalReason(refusal) };
-    emit(known.pod, "Warning", "CPULimitFailed", message);
+    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", message });
     await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
-  }
-
-  function emit(
-    { metadata }: Pod,
-    type: PodEvent["type"],
-    reason: PodEvent["reason"],
-    message: string,
-  ): void {
-    const { namespace, name: podName, uid: podUID } = metadata;
-    parts.events.emit({ namespace, podName, podUID, type, reason, message });
   }
 
   function audit(known: Case, outcome: Enforcement): void {
@@ -310,8 +303,8 @@ export function createReconciler(
       memories.forget(podKey);
       return {};
     }
-    const { pod, namespace, node } = gathered;
-    const scope = outOfScope({ pod, namespace, kubeletVersion: node?.kubeletVersion, config });
+    const { pod, node } = gathered;
+    const scope = outOfScope({ ...gathered, kubeletVersion: node?.kubeletVersion, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
       if (scope !== undefined || !isLive(pod)) return {};

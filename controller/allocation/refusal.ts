@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiError } from "../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 
 /** What to do next. */
 export type RefusalKind = "gone" | "conflict" | "busy" | "refused";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
 import { statusEvent } from "./status_event.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../api/pod.ts";
 import type { PodAllocation } from "../api/pod_allocation.ts";
-import type { EnforcementReason } from "../api/reason.ts";
+import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import type { CPURanges } from "./cpu_range.ts";
 import type { Intent } from "./intent.ts";
 

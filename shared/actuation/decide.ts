@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EnforcementReason } from "../api/reason.ts";
+import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { MANUAL_CHAIN } from "./chains.ts";
 import type { Check, EnforcementInput, PodFacts, WantedLimits } from "./check.ts";
 import type { LimitChange } from "./resize_patch.ts";

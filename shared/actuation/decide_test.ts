@@ -99,7 +99,7 @@ test("decide() holds for pods that don't run or restart on a change", () => {
   const terminating = enforcedPod({ metadata: { ...enforcedPod().metadata, terminating: true } });
   assert.equal(heldBy({ pod: terminating }), "NotRunning NotRunning");
   const restarting = enforcedPod({ containers: [enforcedContainer({ restartsOnCPU: true })] });
-  assert.equal(heldBy({ pod: restarting }), "NotResizable ResizeUnsupported");
+  assert.equal(heldBy({ pod: restarting }), "NotResizable RestartPolicy");
 });
 
 test("decide() goes on with the containers that need no restart", () => {
@@ -111,7 +111,7 @@ test("decide() goes on with the containers that need no restart", () => {
     enforcementInput({ pod: two, intents: arbitrate([marketWish(400), marketWish(400, "jvm")]) }),
   );
   assert.deepEqual(decision.changes.map(({ name }) => name), ["app"]);
-  assert.equal(decision.reason, "ResizeUnsupported");
+  assert.equal(decision.reason, "RestartPolicy");
 });
 
 test("decide() holds when the pod would turn Guaranteed", () => {

@@ -5,11 +5,15 @@
  */
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import type { EnforcementReason } from "../api/reason.ts";
+import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
+import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { isOldKubelet } from "./old_kubelet.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
+
+/** An administrator's label on a namespace: annotations there may ask for more. */
+export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
 
 /** Why a pod takes no part. */
 export interface OutOfScope {
@@ -32,6 +36,8 @@ export interface ScopeSubject {
   readonly namespace: Namespace | undefined;
   /** Of the pod's node; not known: its pods are given the benefit of the doubt. */
   readonly kubeletVersion?: string | undefined;
+  /** Those that are for the pod's workload. @default {[]} */
+  readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
   readonly config: ScopeSettings;
 }
 
@@ -57,7 +63,10 @@ const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
     }
     : undefined;
 
-/** The pod's word stands over the namespace's; under `OptIn` the namespace must be labelled too. */
+/**
+ * The pod's word stands over the namespace's. Under `OptIn` the namespace must be labelled, or the pod
+ * opts in by itself where an administrator allows pods to ask for more.
+ */
 const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   const own = managedWord(pod);
   const theirs = namespace === undefined ? undefined : managedWord(namespace);
@@ -66,6 +75,7 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
     return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
   }
   if (config.managementPolicy === "OptIn" && namespace?.metadata.labels[MANAGED] !== "true") {
+    if (own === "true" && namespace?.metadata.labels[ALLOW_OVERRIDES] === "true") return undefined;
     return {
       reason: "NotOptedIn",
       message: `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`,
@@ -87,10 +97,21 @@ const noCPULimit: ScopeRule = ({ pod }) =>
 const oldKubelet: ScopeRule = ({ pod, kubeletVersion }) =>
   isOldKubelet(kubeletVersion)
     ? {
-      reason: "ResizeUnsupported",
+      reason: "KubeletTooOld",
       message: `the kubelet of ${pod.nodeName} is ${kubeletVersion}: resizes need 1.33 or newer`,
     }
     : undefined;
+
+/** Two hands on one field undo each other's work: who set up a VPA has asked it to set resources. */
+const verticalAutoscaler: ScopeRule = ({ verticalAutoscalers = [] }) => {
+  const acting = verticalAutoscalers.find(({ updateMode }) => updateMode !== "Off");
+  if (acting === undefined) return undefined;
+  const { target: { kind, name }, updateMode, metadata } = acting;
+  return {
+    reason: "VPAConflict",
+    message: `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`,
+  };
+};
 
 const RULES: readonly ScopeRule[] = [
   marketIsOff,
@@ -98,6 +119,7 @@ const RULES: readonly ScopeRule[] = [
   optedOut,
   notBurstable,
   noCPULimit,
+  verticalAutoscaler,
   oldKubelet,
 ];
 

@@ -101,7 +101,7 @@ test("outOfScope() leaves pods alone whose kubelet can't resize them", () => {
       kubeletVersion,
     });
   assert.deepEqual(of("v1.32.9"), {
-    reason: "ResizeUnsupported",
+    reason: "KubeletTooOld",
     message: "the kubelet of node-1 is v1.32.9: resizes need 1.33 or newer",
   });
   assert.equal(of("v1.33.0"), undefined);

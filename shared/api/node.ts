@@ -14,6 +14,8 @@ export interface Node extends ApiObject {
   readonly allocatableCPU: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
+  /** True for a node that is cordoned, or tainted by a node autoscaler that will remove it. */
+  readonly draining?: true;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */
   readonly kubeletVersion?: string;
 }

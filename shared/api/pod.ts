@@ -25,6 +25,10 @@ export interface PodContainer {
   readonly appliedLimitCPU?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
+  /** When it was last started again, ms since 1970; absent when it never was. */
+  readonly restartedAtMs?: number;
+  /** True while the kubelet waits before it starts a container that crashed again. */
+  readonly crashLooping?: true;
   /** Field managers of `limits.cpu`, see `limitManagersOf()`; absent when nobody is on record. */
   readonly limitManagers?: readonly string[];
 }
@@ -69,7 +73,10 @@ export interface Pod extends ApiObject {
   readonly qosClass: QOSClass;
   /** `spec.priority`; 0 without a class. */
   readonly priority: number;
+  readonly priorityClassName?: string;
   readonly ready: boolean;
+  /** Since when it is Ready, ms since 1970; absent while it is not. */
+  readonly readySinceMs?: number;
   readonly containers: readonly PodContainer[];
   /** Init containers that are not sidecars; they count for the QoS class only. */
   readonly initContainers: readonly PodContainer[];

@@ -7,7 +7,11 @@
  */
 import * as z from "zod";
 import type { ApiObject } from "../control/list_watch.ts";
-import { enforcementReasonSchema, marketReasonSchema } from "./reason.ts";
+import {
+  boundReasonSchema,
+  enforcementReasonSchema,
+  marketReasonSchema,
+} from "./reasons/reason_words.ts";
 
 /** A CPU quantity in canonical text, for instance `250m`. */
 const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
@@ -16,6 +20,7 @@ const whole = z.int().min(0);
 /** The words of this version are what may be written; another version's are read all the same. */
 const marketReason: z.ZodType<string> = marketReasonSchema;
 const enforcementReason: z.ZodType<string> = enforcementReasonSchema;
+const boundReason: z.ZodType<string> = boundReasonSchema;
 
 /** Lists of a pod's containers are bounded, so that the API server can bound the cost of rules. */
 const MOST_CONTAINERS = 128;
@@ -74,16 +79,36 @@ export const containerBoundsSchema = z.object({
   floor: whole.describe("Millicores: the limit is never lowered below this."),
   ceiling: whole.describe("Millicores: the limit is never raised above this."),
   weight: z.number().positive().describe("Share of a congested node, relative to others'."),
-  held: z.enum(["lower", "both"]).optional().describe(
-    "lower: not below the present limit. both: not changed at all.",
+  held: z.enum(["half", "lower", "both"]).optional().describe(
+    "half: lowered half of the way to the floor at a time. lower: not below the present limit. " +
+      "both: not changed at all.",
+  ),
+  boost: z.literal(true).optional().describe(
+    "true: the container starts, and gets what the node has to spare, up to its ceiling.",
+  ),
+  demand: whole.optional().describe(
+    "Millicores that a metric of the configuration says the container could use; the larger of " +
+      "this and what the kernel shows counts.",
   ),
 });
+
+/** One word of the bounds. */
+export const boundRuleSchema = z.object({
+  reason: boundReason.describe("What set a bound, as one word."),
+  message: z.string().max(4096).describe("The same in a sentence, with its numbers."),
+});
+
+/** Rules that are told of a pod at most. */
+export const MOST_RULES = 128;
 
 /** The bounds of a pod's containers. */
 export const boundsSchema = z.object({
   revision: whole.describe("Grows by one with each change of the bounds."),
   reason: z.string().max(4096).describe(
-    "What set the bounds, in words; empty for nothing special.",
+    "The words of what set the bounds, separated by commas; empty for nothing special.",
+  ),
+  rules: z.array(boundRuleSchema).max(MOST_RULES).optional().describe(
+    "What set the bounds, each with its sentence.",
   ),
   containers: z.array(containerBoundsSchema).max(MOST_CONTAINERS).meta({
     description: "The bounds of each container that takes part.",
@@ -192,6 +217,8 @@ export const podAllocationSchema = z.object({
 export type ContainerLimit = z.infer<typeof containerLimitSchema>;
 /** One container's bounds. */
 export type ContainerBounds = z.infer<typeof containerBoundsSchema>;
+/** What set a bound. */
+export type BoundRule = z.infer<typeof boundRuleSchema>;
 /** A pod's bounds. */
 export type Bounds = z.infer<typeof boundsSchema>;
 /** A container's own limit or request. */

@@ -56,13 +56,17 @@ export function durationKind({ leastMs, mostMs }: DurationBounds): SettingKind<n
       formatDuration(mostMs)
     }, for instance 250ms or 2s`,
     parse(text) {
-      const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-      const factor = MS_PER_UNIT[unit];
-      if (number === undefined || factor === undefined) return undefined;
-      const value = Number(number) * factor;
-      return value >= leastMs && value <= mostMs ? value : undefined;
+      const value = parseDuration(text);
+      return value !== undefined && value >= leastMs && value <= mostMs ? value : undefined;
     },
   };
+}
+
+/** Milliseconds of a text such as `250ms`, `1.5s`, `2m` or `1h`; undefined for any other. */
+export function parseDuration(text: string): number | undefined {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const factor = MS_PER_UNIT[unit];
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
 
 /** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */

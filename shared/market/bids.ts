@@ -15,7 +15,7 @@ export interface Bidder {
   readonly weight: number;
   /** Factor on the weight. */
   readonly credit: number;
-  readonly held?: "lower" | "both" | undefined;
+  readonly held?: "half" | "lower" | "both" | undefined;
   /** The limit as last decided. */
   readonly present: number;
   /** The user's own limit; loans fill up to it first. */
@@ -34,6 +34,10 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
   }
   if (bidder.held === "lower") {
     return { floor: bidder.present, ceiling: Math.max(bidder.ceiling, bidder.present) };
+  }
+  if (bidder.held === "half" && bidder.present > bidder.floor) {
+    const { floor, ceiling, present } = bidder;
+    return { floor: present - (present - floor) / 2, ceiling: Math.max(ceiling, present) };
   }
   return bidder;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MarketReason } from "../api/reason.ts";
+import type { MarketReason } from "../api/reasons/market_reasons.ts";
 
 /** What pacing remembers of a container. CPU in millicores, times monotonic in milliseconds. */
 export interface PaceMemory {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MarketReason } from "../api/reason.ts";
+import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
 import { committed, committedAt, freeCPU } from "./commitment.ts";

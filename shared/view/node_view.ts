@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
-import { marketReasonSchema } from "../api/reason.ts";
+import { marketReasonSchema } from "../api/reasons/reason_words.ts";
 
 const millicores = z.number().min(0);
 /** 1/millicore; null when infinite. */

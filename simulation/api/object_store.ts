@@ -4,11 +4,14 @@
  *
  * @module
  */
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { Random } from "../../shared/random.ts";
@@ -90,6 +93,17 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     Lease: createObjectTable(plainKind<Lease>("Lease"), seat),
     LimitRange: createObjectTable(plainKind<LimitRange>("LimitRange"), seat),
     ResourceQuota: createObjectTable(plainKind<ResourceQuota>("ResourceQuota"), seat),
+    Deployment: createObjectTable(plainKind<Workload>("Deployment"), seat),
+    StatefulSet: createObjectTable(plainKind<Workload>("StatefulSet"), seat),
+    DaemonSet: createObjectTable(plainKind<Workload>("DaemonSet"), seat),
+    HorizontalPodAutoscaler: createObjectTable(
+      plainKind<HorizontalPodAutoscaler>("HorizontalPodAutoscaler"),
+      seat,
+    ),
+    VerticalPodAutoscaler: createObjectTable(
+      plainKind<VerticalPodAutoscaler>("VerticalPodAutoscaler"),
+      seat,
+    ),
   };
   return {
     tables,

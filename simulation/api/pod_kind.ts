@@ -6,34 +6,44 @@
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { StoredKind } from "./stored_kind.ts";
 
-type ContainerStatus = Pick<PodContainer, "containerID" | "ready" | "appliedLimitCPU">;
+/** Members of a container that only the kubelet sets. */
+const CONTAINER_STATUS = [
+  "containerID",
+  "appliedLimitCPU",
+  "restartedAtMs",
+  "crashLooping",
+] as const;
+const POD_STATUS = ["readySinceMs"] as const;
 
-function withContainerStatus(spec: PodContainer, status: ContainerStatus): PodContainer {
-  const { containerID: _id, appliedLimitCPU: _applied, ...rest } = spec;
-  return {
-    ...rest,
-    ready: status.ready,
-    ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
-    ...(status.appliedLimitCPU === undefined ? {} : { appliedLimitCPU: status.appliedLimitCPU }),
-  };
+/** `spec` with those members of `from`, or without where `from` has none. */
+function withMembers<T extends object>(
+  spec: T,
+  { from, names }: { readonly from: Partial<T> | undefined; readonly names: readonly (keyof T)[] },
+): T {
+  const result = { ...spec };
+  for (const name of names) {
+    delete result[name];
+    const value = from?.[name];
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
 }
 
 /** `spec` with the status of `from`; a container that `from` does not know has none. */
 function withStatus(spec: Pod, from: Pod | undefined): Pod {
-  const containers = (ofSpec: readonly PodContainer[], ofStatus: readonly PodContainer[]) =>
-    ofSpec.map((container) =>
-      withContainerStatus(
-        container,
-        ofStatus.find(({ name }) => name === container.name) ?? { ready: false },
-      )
-    );
+  const containers = (ofSpec: readonly PodContainer[], ofStatus: readonly PodContainer[] = []) =>
+    ofSpec.map((container) => {
+      const status = ofStatus.find(({ name }) => name === container.name);
+      const ready = status?.ready ?? false;
+      return { ...withMembers(container, { from: status, names: CONTAINER_STATUS }), ready };
+    });
   return {
-    ...spec,
+    ...withMembers(spec, { from, names: POD_STATUS }),
     phase: from?.phase ?? "Pending",
     ready: from?.ready ?? false,
     resizeConditions: from?.resizeConditions ?? [],
-    containers: containers(spec.containers, from?.containers ?? []),
-    initContainers: containers(spec.initContainers, from?.initContainers ?? []),
+    containers: containers(spec.containers, from?.containers),
+    initContainers: containers(spec.initContainers, from?.initContainers),
   };
 }
 

@@ -78,7 +78,16 @@ export interface RequestGateOptions {
  * Kinds that the controller only follows: their lists and watches take the mean latency, so that
  * following one more draws nothing from the chance that all other requests share.
  */
-const STEADY_KINDS: ReadonlySet<KindName> = new Set(["Lease", "LimitRange", "ResourceQuota"]);
+const STEADY_KINDS: ReadonlySet<KindName> = new Set([
+  "Lease",
+  "LimitRange",
+  "ResourceQuota",
+  "Deployment",
+  "StatefulSet",
+  "DaemonSet",
+  "HorizontalPodAutoscaler",
+  "VerticalPodAutoscaler",
+]);
 
 /** Spread of the latency around its mean: uniform within ± 50 %. */
 const JITTER = 0.5;

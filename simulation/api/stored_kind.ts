@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
@@ -10,6 +11,8 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 
 /** The kinds of the simulated cluster. */
@@ -21,6 +24,11 @@ export interface StoredKinds {
   readonly Lease: Lease;
   readonly LimitRange: LimitRange;
   readonly ResourceQuota: ResourceQuota;
+  readonly Deployment: Workload;
+  readonly StatefulSet: Workload;
+  readonly DaemonSet: Workload;
+  readonly HorizontalPodAutoscaler: HorizontalPodAutoscaler;
+  readonly VerticalPodAutoscaler: VerticalPodAutoscaler;
 }
 
 /** A kind's name. */

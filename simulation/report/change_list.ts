@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MARKET_REASONS } from "../../shared/api/reason.ts";
+import { MARKET_REASONS } from "../../shared/api/reasons/market_reasons.ts";
 import type { LimitChangeRecord, RunRecord } from "../run_record.ts";
 import { formatCount, formatFigure, formatTime } from "./figure.ts";
 import { type Html, html } from "./html.ts";
@@ -31,7 +31,7 @@ export function changeList(run: RunRecord): Html {
       <tr>
         <td>${count}</td>
         <th scope="row">${reason}</th>
-        <td class="word">${MARKET_REASONS[reason]}</td>
+        <td class="word">${MARKET_REASONS[reason].means}</td>
       </tr>
     `
   );

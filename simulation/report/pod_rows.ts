@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MARKET_REASONS, type MarketReason } from "../../shared/api/reason.ts";
+import { MARKET_REASONS, type MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { LimitChangeRecord, PodRecord, RunRecord } from "../run_record.ts";
 import { referenceRun } from "./reference_run.ts";
 

@@ -72,6 +72,11 @@ export function startProgram(
     leases: api.listWatch("Lease"),
     limitRanges: api.listWatch("LimitRange"),
     resourceQuotas: api.listWatch("ResourceQuota"),
+    deployments: api.listWatch("Deployment"),
+    statefulSets: api.listWatch("StatefulSet"),
+    daemonSets: api.listWatch("DaemonSet"),
+    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
+    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
   };
   const caches = createCaches(sources, { clock, random, log });
   const registry = new Registry();

@@ -230,6 +230,11 @@ function runController(
     leases: api.listWatch("Lease"),
     limitRanges: api.listWatch("LimitRange"),
     resourceQuotas: api.listWatch("ResourceQuota"),
+    deployments: api.listWatch("Deployment"),
+    statefulSets: api.listWatch("StatefulSet"),
+    daemonSets: api.listWatch("DaemonSet"),
+    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
+    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
   }, { clock, random: seededRandom(13), log: silentLog });
   const loop = runAllocationLoop({
     caches,

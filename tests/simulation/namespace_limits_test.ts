@@ -14,38 +14,58 @@ function refusals({ api }: ControllerScene): readonly string[] {
     .map(({ message }) => message);
 }
 
-sceneTest("runAllocationLoop() keeps all raises of a namespace within its quota", async (scene) => {
-  const names = ["a", "b", "c", "d"];
-  scene.startController();
-  for (const name of names) scene.createPod(name);
-  scene.api.store.tables.ResourceQuota.create({
-    metadata,
-    hardLimitsCPU: 1000,
-    usedLimitsCPU: 800,
-    scopes: [],
-  });
-  await scene.pass(5000);
-  for (const name of names) scene.want(name, 600);
-  await scene.pass(60_000);
-  const total = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
-  assert.ok(total > 960 && total <= 1000, `${total}`);
-  assert.deepEqual(refusals(scene), []);
-  for (const name of names) {
-    const { reason = "", message = "" } = scene.allocation(name)?.status ?? {};
-    assert.ok(
-      ["QuotaExceeded", "Applied", "BoundsStale", "OutsideBounds"].includes(reason),
-      `${reason} ${message}`,
-    );
-  }
+sceneTest(
+  "runAllocationLoop() keeps all raises of a namespace within its quota, with room for one more pod",
+  async (scene) => {
+    const names = ["a", "b", "c", "d"];
+    scene.startController();
+    for (const name of names) scene.createPod(name);
+    scene.api.store.tables.ResourceQuota.create({
+      metadata,
+      hardLimitsCPU: 1200,
+      usedLimitsCPU: 800,
+      scopes: [],
+    });
+    await scene.pass(5000);
+    for (const name of names) scene.want(name, 600);
+    await scene.pass(60_000);
+    const total = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
+    assert.ok(total > 960 && total <= 1000, `${total}`);
+    assert.deepEqual(refusals(scene), []);
+    for (const name of names) {
+      const { reason = "", message = "" } = scene.allocation(name)?.status ?? {};
+      assert.ok(
+        ["QuotaExceeded", "Applied", "BoundsStale", "OutsideBounds"].includes(reason),
+        `${reason} ${message}`,
+      );
+    }
 
-  // What one gives up another gets, once the quota says so.
-  scene.want("a", 100);
-  await scene.pass(60_000);
-  const later = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
-  assert.ok(later > 960 && later <= 1000, `${later}`);
-  assert.equal(scene.limits("a").wanted, 100);
-  assert.deepEqual(refusals(scene), []);
-});
+    // What one gives up another gets, once the quota says so.
+    scene.want("a", 100);
+    await scene.pass(60_000);
+    const later = names.reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
+    assert.ok(later > 960 && later <= 1000, `${later}`);
+    assert.equal(scene.limits("a").wanted, 100);
+    assert.deepEqual(refusals(scene), []);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() gives raises all of a quota where no room is to be kept",
+  async (scene) => {
+    scene.startController({ quotaHeadroom: 0 });
+    scene.createPod("web");
+    scene.api.store.tables.ResourceQuota.create({
+      metadata,
+      hardLimitsCPU: 500,
+      usedLimitsCPU: 200,
+      scopes: [],
+    });
+    scene.want("web", 600);
+    await scene.pass(10_000);
+    assert.equal(scene.limits("web").wanted, 500);
+  },
+);
 
 sceneTest("runAllocationLoop() writes nothing while a quota leaves nothing", async (scene) => {
   scene.startController();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sentenceOf } from "../../../shared/api/reason.ts";
+import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";

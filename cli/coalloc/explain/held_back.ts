@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { sentenceOf } from "../../../shared/api/reason.ts";
-import { remedyFor } from "../../../shared/api/reason_remedies.ts";
+import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
 

@@ -6,7 +6,7 @@
 import { decideManually } from "../../../shared/actuation/decide.ts";
 import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { EnforcementReason } from "../../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { cpuText } from "../cpu_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";

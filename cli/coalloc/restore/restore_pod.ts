@@ -8,7 +8,7 @@ import { decide, type Decision } from "../../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { EnforcementReason } from "../../../shared/api/reason.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";

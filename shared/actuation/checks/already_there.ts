@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod, PodContainer } from "../../api/pod.ts";
-import type { EnforcementReason } from "../../api/reason.ts";
+import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../../market/rounding.ts";
 import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 

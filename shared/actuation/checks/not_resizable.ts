@@ -16,6 +16,6 @@ export function notResizable({ pod }: PodFacts, limits: WantedLimits): Verdict {
   const names = restarting.map(({ name }) => name).join(", ");
   const message = `resizePolicy restarts ${names} on a CPU change`;
   return rest.size === 0
-    ? { verdict: "hold", reason: "ResizeUnsupported", message }
-    : { verdict: "clamp", reason: "ResizeUnsupported", message, limits: rest };
+    ? { verdict: "hold", reason: "RestartPolicy", message }
+    : { verdict: "clamp", reason: "RestartPolicy", message, limits: rest };
 }

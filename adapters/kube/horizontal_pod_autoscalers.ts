@@ -1,0 +1,62 @@
+/**
+ * HorizontalPodAutoscalers on a real API server.
+ *
+ * @module
+ */
+import type {
+  CPUTarget,
+  HorizontalPodAutoscaler,
+} from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+import type { KubeConnection } from "./connection.ts";
+import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fields.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseTime } from "./micro_time.ts";
+import { parseNamespacedIdentity } from "./object_identity.ts";
+import { parseWorkloadRef } from "./workload_ref_fields.ts";
+
+/** What an HPA without `behavior` waits; source: kube-controller-manager's default flag. */
+const DEFAULT_STABILIZATION_S = 300;
+
+/** List-watch of the HorizontalPodAutoscalers of all namespaces. */
+export function horizontalPodAutoscalerListWatch(
+  connection: KubeConnection,
+  options: ListWatchSurroundings = {},
+): ListWatch<HorizontalPodAutoscaler> {
+  return kubeListWatch(connection, {
+    ...options,
+    path: "/apis/autoscaling/v2/horizontalpodautoscalers",
+    parse: parseHorizontalPodAutoscaler,
+  });
+}
+
+/** What it looks at of CPU. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutoscaler {
+  const { metadata, spec, status } = objectOf(raw);
+  const { scaleTargetRef, metrics, behavior } = objectOf(spec);
+  const { stabilizationWindowSeconds } = objectOf(objectOf(behavior).scaleDown);
+  const { annotations } = objectOf(metadata);
+  return {
+    metadata: { ...parseNamespacedIdentity(raw), annotations: textsOf(annotations) },
+    target: parseWorkloadRef(scaleTargetRef, "spec.scaleTargetRef"),
+    cpuTargets: listOf(metrics).flatMap(parseTarget),
+    ...present("lastScaleMs", parseTime(objectOf(status).lastScaleTime)),
+    stabilizationMs: 1000 * (numberOf(stabilizationWindowSeconds) ?? DEFAULT_STABILIZATION_S),
+  };
+}
+
+function parseTarget(raw: unknown): readonly CPUTarget[] {
+  const { resource, containerResource } = objectOf(raw);
+  const { name, target, container } = objectOf(resource ?? containerResource);
+  if (name !== "cpu") return [];
+  const { averageUtilization, averageValue } = objectOf(target);
+  const percent = numberOf(averageUtilization);
+  const value = textOf(averageValue);
+  const wanted = {
+    ...present("utilization", percent === undefined ? undefined : percent / 100),
+    ...present("value", value === undefined ? undefined : parseCPU(value)),
+  };
+  if (Object.keys(wanted).length === 0) return [];
+  return [{ ...present("container", textOf(container)), ...wanted }];
+}

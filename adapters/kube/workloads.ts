@@ -1,0 +1,89 @@
+/**
+ * Deployments, StatefulSets and DaemonSets on a real API server: how far their rollouts are.
+ *
+ * @module
+ */
+import type { RolloutState, Workload, WorkloadKind } from "../../shared/api/workload.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { KubeConnection } from "./connection.ts";
+import { type JSONObject, listOf, numberOf, objectOf, textsOf } from "./json_fields.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseNamespacedIdentity } from "./object_identity.ts";
+
+const PLURALS: Readonly<Record<WorkloadKind, string>> = {
+  Deployment: "deployments",
+  StatefulSet: "statefulsets",
+  DaemonSet: "daemonsets",
+};
+
+/** List-watch of the workloads of a kind in all namespaces. */
+export function workloadListWatch(
+  connection: KubeConnection,
+  { kind, ...surroundings }: ListWatchSurroundings & { readonly kind: WorkloadKind },
+): ListWatch<Workload> {
+  return kubeListWatch(connection, {
+    ...surroundings,
+    path: `/apis/apps/v1/${PLURALS[kind]}`,
+    parse: (raw) => parseWorkload(raw, kind),
+  });
+}
+
+/** Annotations of others can be as large as the object itself (`last-applied-configuration`). */
+const OWN_ANNOTATIONS = /^mbcas\.io\//;
+
+/** The trimmed workload. Throws a `TypeError` without identity. */
+export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
+  const { annotations } = objectOf(objectOf(raw).metadata);
+  const own = Object.entries(textsOf(annotations)).filter(([key]) => OWN_ANNOTATIONS.test(key));
+  return {
+    kind,
+    metadata: { ...parseNamespacedIdentity(raw), annotations: Object.fromEntries(own) },
+    rollout: rolloutOf(objectOf(raw), kind),
+  };
+}
+
+/** Source: kubectl's `rollout_status.go`; here a pod that is not available yet counts as done. */
+function rolloutOf({ metadata, spec, status }: JSONObject, kind: WorkloadKind): RolloutState {
+  const { observedGeneration } = objectOf(status);
+  const observed = (numberOf(observedGeneration) ?? 0) >=
+    (numberOf(objectOf(metadata).generation) ?? 0);
+  const counts = kind === "DaemonSet"
+    ? daemonSetCounts(objectOf(status))
+    : replicaCounts(objectOf(spec), objectOf(status));
+  const stands = kind === "Deployment"
+    ? objectOf(spec).paused === true || hasGivenUp(status)
+    : objectOf(objectOf(spec).updateStrategy).type === "OnDelete";
+  return { observed, ...counts, stands };
+}
+
+type Counts = Pick<RolloutState, "wanted" | "updated" | "total">;
+
+function daemonSetCounts(status: JSONObject): Counts {
+  const { desiredNumberScheduled, currentNumberScheduled, updatedNumberScheduled } = status;
+  const wanted = numberOf(desiredNumberScheduled) ?? 0;
+  const updated = numberOf(updatedNumberScheduled) ?? 0;
+  // A node that must not have the pod any more is no rollout.
+  return { wanted, updated, total: Math.min(wanted, numberOf(currentNumberScheduled) ?? 0) };
+}
+
+/** Of a StatefulSet only the pods from the partition on are wanted of the newest template. */
+function replicaCounts({ replicas, updateStrategy }: JSONObject, status: JSONObject): Counts {
+  const { partition } = objectOf(objectOf(updateStrategy).rollingUpdate);
+  const all = numberOf(replicas) ?? 1;
+  const kept = Math.min(all, numberOf(partition) ?? 0);
+  const { replicas: total, updatedReplicas, currentRevision, updateRevision } = status;
+  // A StatefulSet whose rollout is over counts its pods as current ones, no longer as updated.
+  const isOver = currentRevision !== undefined && currentRevision === updateRevision;
+  const updated = isOver ? all - kept : numberOf(updatedReplicas) ?? 0;
+  return {
+    wanted: all - kept,
+    updated,
+    total: isOver ? updated : Math.max(0, (numberOf(total) ?? 0) - kept),
+  };
+}
+
+function hasGivenUp(status: unknown): boolean {
+  return listOf(objectOf(status).conditions).map(objectOf).some(({ type, reason }) =>
+    type === "Progressing" && reason === "ProgressDeadlineExceeded"
+  );
+}

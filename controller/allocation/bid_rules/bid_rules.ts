@@ -1,0 +1,20 @@
+/**
+ * The rules of the bids, in the order in which their words are told.
+ *
+ * @module
+ */
+import type { BidRule } from "./bid_rule.ts";
+import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
+import { nodeState } from "./node_state.ts";
+import { readiness } from "./readiness.ts";
+import { rollout } from "./rollout.ts";
+import { systemCritical } from "./system_critical.ts";
+
+/** Those that hold for every pod. */
+export const BID_RULES: readonly BidRule[] = [
+  nodeState,
+  systemCritical,
+  readiness,
+  rollout,
+  horizontalAutoscaler,
+];

@@ -1,0 +1,46 @@
+/**
+ * Pods that start: more CPU until they are Ready and a little longer.
+ *
+ * @module
+ */
+import { parseDuration } from "../../../shared/config/setting_kinds.ts";
+import type { BidRule } from "./bid_rule.ts";
+
+/** Annotation of a pod: factor on its ceilings and the time after Ready, for instance `2x,30s`. */
+export const STARTUP_BOOST = "mbcas.io/startup-boost";
+
+/** What the annotation asks for. */
+export interface StartupBoost {
+  /** Factor on ceilings, above 1. */
+  readonly factor: number;
+  /** How long it holds after the pod is Ready, ms. */
+  readonly holdMs: number;
+}
+
+/** Ceilings may not grow without end. */
+const LARGEST_FACTOR = 10;
+/** A boost that does not end is no boost, ms. */
+const LONGEST_HOLD_MS = 600_000;
+
+/** Reads the annotation; undefined when it can't be read. `2x` alone ends when the pod is Ready. */
+export function parseStartupBoost(text: string): StartupBoost | undefined {
+  const [, number, , hold] = /^\s*(\d+(?:\.\d+)?)x\s*(,\s*(\S+)\s*)?$/.exec(text) ?? [];
+  const factor = Number(number);
+  const holdMs = hold === undefined ? 0 : parseDuration(hold);
+  if (number === undefined || holdMs === undefined) return undefined;
+  return factor > 1 && factor <= LARGEST_FACTOR && holdMs <= LONGEST_HOLD_MS
+    ? { factor, holdMs }
+    : undefined;
+}
+
+/** The rule for a pod whose annotation counts. */
+export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
+  return ({ pod, nowMs }) => {
+    const { ready, readySinceMs = nowMs } = pod;
+    const untilMs = ready ? readySinceMs + holdMs : undefined;
+    if (untilMs !== undefined && nowMs >= untilMs) return [];
+    const message = `ceilings × ${factor} until ${holdMs / 1000} s after the pod is Ready`;
+    const word = { reason: "StartupBoost", boost: factor, message } as const;
+    return [untilMs === undefined ? word : { ...word, untilMs }];
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The workloads that a pod belongs to.
+ *
+ * @module
+ */
+import type { Pod } from "../api/pod.ts";
+import type { WorkloadRef } from "../api/workload.ts";
+
+/** A label of pods made by a ReplicaSet, and the kind of workload that such ReplicaSets belong to. */
+const TEMPLATE_HASHES: readonly (readonly [label: string, kind: string])[] = [
+  ["pod-template-hash", "Deployment"],
+  ["rollouts-pod-template-hash", "Rollout"],
+];
+
+/**
+ * The pod's controller, and what that belongs to, the nearest first; empty for a bare pod. A
+ * ReplicaSet of a Deployment is named `<deployment>-<pod-template-hash>`, a Job of a CronJob
+ * `<cronjob>-<minutes since 1970>`, so that neither need be read for it. Source: Kubernetes'
+ * deployment controller (`getNewReplicaSet`) and cronjob controller (`getJobName`).
+ */
+export function workloadsOf({ metadata: { owner, labels } }: Pod): readonly WorkloadRef[] {
+  if (owner === undefined) return [];
+  const { kind, name } = owner;
+  const own = { kind, name };
+  if (kind === "ReplicaSet") {
+    for (const [label, above] of TEMPLATE_HASHES) {
+      const ending = `-${labels[label] ?? ""}`;
+      if (ending.length > 1 && name.endsWith(ending) && name.length > ending.length) {
+        return [own, { kind: above, name: name.slice(0, -ending.length) }];
+      }
+    }
+  }
+  const [, cronJob] = kind === "Job" ? /^(.+)-\d{8,}$/.exec(name) ?? [] : [];
+  return cronJob === undefined ? [own] : [own, { kind: "CronJob", name: cronJob }];
+}
+
+/** True when the pod belongs to the workload. */
+export function belongsTo(pod: Pod, { kind, name }: WorkloadRef): boolean {
+  return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
+}

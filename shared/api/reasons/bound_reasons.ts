@@ -1,0 +1,67 @@
+/**
+ * What set a pod's bounds.
+ *
+ * @module
+ */
+import { ENFORCEMENT_REASONS } from "./enforcement_reasons.ts";
+import type { Reason } from "./reason.ts";
+
+/** What set floor, ceiling or hold of a container; written by the controller. */
+export const BOUND_REASONS = {
+  BurstFactor: {
+    means: "the ceiling is the user's own limit times the burst factor",
+    remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
+  },
+  MaxCPU: {
+    means: "annotation mbcas.io/max-cpu sets the ceiling",
+    remedy: "change the annotation in the pod's template",
+  },
+  NodeSize: { means: "the ceiling is 90 % of the node" },
+  FloorBinds: {
+    means: "another bound lies below the floor: the ceiling stays at the floor",
+    remedy: "a lower request, or a larger value of the bound that is named",
+  },
+  LimitRange: ENFORCEMENT_REASONS.LimitRange,
+  QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
+  QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
+  RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
+  SystemCritical: { means: "the pod is critical for the system: its limit is never lowered" },
+  NodeNotReady: {
+    means: "the node is not Ready: limits stay as they are",
+    remedy: "look at the node: kubectl describe node",
+  },
+  NodeDraining: {
+    means: "the node is cordoned or about to be removed: limits stay as they are",
+    remedy: "kubectl uncordon, if it is to stay",
+  },
+  PodNotReady: {
+    means: "the pod is not Ready: its limits are not lowered",
+    remedy: "its conditions and readiness probes say why: kubectl describe pod",
+  },
+  RecentRestart: { means: "a container restarted less than 5 min ago: no limit is lowered" },
+  CrashLoopBackOff: {
+    means: "a container crashes again and again: no limit is lowered",
+    remedy: "look at its last words: kubectl logs --previous",
+  },
+  RolloutInProgress: {
+    means: "the workload rolls out: its pods' limits are not lowered",
+    remedy: "if it lasts: kubectl rollout status",
+  },
+  StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
+  HPAFloor: {
+    means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
+    remedy: 'mbcas.io/hpa-coordination: "false" on the workload or its pods switches this off',
+  },
+  HPACapped: {
+    means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",
+    remedy: "a larger own limit or burst factor, or a lower target utilization of the HPA",
+  },
+  HPADamped: { means: "an HPA scales the workload on CPU: limits go down by half steps" },
+  HPAScaled: {
+    means: "the HPA has just scaled the workload: no limit is lowered for its stabilization window",
+  },
+  MetricDemand: { means: "a metric of the configuration asks for more than the kernel shows" },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode BOUND_REASONS}. */
+export type BoundReason = keyof typeof BOUND_REASONS;

@@ -1,0 +1,145 @@
+/**
+ * Why a limit was or was not changed.
+ *
+ * @module
+ */
+import type { Reason } from "./reason.ts";
+
+/** Why the controller did or did not do as the agent wants. */
+export const ENFORCEMENT_REASONS = {
+  Applied: { means: "the kubelet reports the desired limits" },
+  Waiting: {
+    means: "the agent has not cleared with this pod yet",
+    remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+  },
+  PodGone: { means: "the pod no longer exists" },
+  IdentityMismatch: {
+    means: "allocation and pod differ in UID, namespace or node",
+    remedy: "delete the allocation: the controller makes a new one",
+  },
+  MarketOff: {
+    means: "the market is switched off in the configuration",
+    remedy: "set market.enabled to on in ConfigMap mbcas-config of mbcas-system",
+  },
+  OptedOut: {
+    means: "pod or namespace opted out",
+    remedy: "to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)",
+  },
+  NamespaceExcluded: {
+    means: "the namespace is excluded by the configuration",
+    remedy: "to take it in, change market.excludedNamespaces in ConfigMap mbcas-config",
+  },
+  NotOptedIn: {
+    means: "the policy is OptIn and the namespace is not labelled",
+    remedy: "to opt in, label the namespace mbcas.io/managed=true",
+  },
+  NotBurstable: {
+    means: "only Burstable pods take part",
+    remedy: "to take part, a pod needs a CPU request below its CPU limit",
+  },
+  NoCPULimit: {
+    means: "no container has a CPU limit",
+    remedy: "to take part, a container needs a CPU limit",
+  },
+  AgentSilent: {
+    means: "the node's agent has not renewed its lease",
+    remedy: "look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+  },
+  BoundsStale: {
+    means: "the bounds are newer than the clearing: waiting for the agent",
+    remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
+  },
+  OutsideBounds: {
+    means: "the agent's value lies outside the published bounds",
+    remedy: "if it lasts, agent and controller differ in version",
+  },
+  NotRunning: { means: "the pod is not running or is terminating" },
+  KubeletTooOld: {
+    means: "the node's kubelet can't resize pods in place",
+    remedy: "it takes a kubelet of 1.33 or newer",
+  },
+  RestartPolicy: {
+    means: "the container's resizePolicy restarts it on a CPU change",
+    remedy: "it takes resizePolicy NotRequired for cpu",
+  },
+  WindowsPod: { means: "Windows can't resize pods in place" },
+  StaticPod: {
+    means: "the pod is a static one: the API server can't resize it",
+    remedy: "change its manifest on the node",
+  },
+  StaticCPUManager: {
+    means: "the kubelet's static CPU manager gives the pod CPUs of its own",
+    remedy: 'leave the pod out: mbcas.io/managed: "false"',
+  },
+  PodLevelResources: {
+    means: "the pod has pod-level resources and the server can't resize those",
+    remedy: "it takes Kubernetes 1.35 or newer, or resources of the containers alone",
+  },
+  DeviceClaims: { means: "the pod's device claims are tied to the node's CPU" },
+  VPAConflict: {
+    means: "a VerticalPodAutoscaler sets the workload's resources",
+    remedy: "set the VPA's updateMode to Off, or leave the workload to it",
+  },
+  QoSWouldChange: {
+    means: "the change would alter the pod's QoS class",
+    remedy: "a CPU limit above the request in one container, or another memory limit, helps",
+  },
+  LimitRange: {
+    means: "a LimitRange of the namespace bounds the limit",
+    remedy: "change the namespace's LimitRange, or recreate pods that are older than it",
+  },
+  QuotaExceeded: {
+    means: "a ResourceQuota of the namespace bounds the limit",
+    remedy: "raise limits.cpu of the namespace's ResourceQuota",
+  },
+  ResizeInProgress: {
+    means: "the kubelet is still working on the last resize",
+    remedy: "if it lasts, look at the pod's conditions: kubectl describe pod",
+  },
+  ResizeDeferred: {
+    means: "the kubelet has deferred the resize",
+    remedy: "the kubelet tries again by itself; the pod's conditions say what it waits for",
+  },
+  ResizeInfeasible: {
+    means: "the kubelet can't ever do the resize",
+    remedy: "the pod's conditions say why: kubectl describe pod",
+  },
+  ResizeError: {
+    means: "the kubelet has failed to do the resize and tries again",
+    remedy: "the pod's conditions say why: kubectl describe pod",
+  },
+  BackOff: { means: "the last attempt was refused: waiting before the next" },
+  RateLimited: {
+    means: "other changes go first",
+    remedy: "if it lasts, raise --max-resizes-per-second of the controller",
+  },
+  Refused: {
+    means: "the API server refused the resize",
+    remedy: "the message is the API server's",
+  },
+  NodeCapacity: {
+    means: "the API server refused the resize: the node has not that much CPU",
+    remedy: "the node has no room for the limit's request",
+  },
+  AdmissionDenied: {
+    means: "a policy engine denied the resize",
+    remedy: "exempt patches of pods/resize by mbcas-controller in the policy",
+  },
+  DryRun: {
+    means: "dry-run: the change is only reported",
+    remedy:
+      "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable stands over the ConfigMap",
+  },
+  Restored: { means: "the user's own limits are back" },
+  RestoreBlocked: {
+    means: "the API server refuses the user's own limits",
+    remedy: "make room in the quota or LimitRange that the message names; it is tried again",
+  },
+  OriginalUnknown: {
+    means: "the user's own limits are not known: the pod is left alone",
+    remedy: "recreate the pod, or set its limits with kubectl coalloc resize",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode ENFORCEMENT_REASONS}. */
+export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;

@@ -1,0 +1,26 @@
+/**
+ * The kinds of events on a pod.
+ *
+ * @module
+ */
+import type { Reason } from "./reason.ts";
+
+/** What the pod's event stream tells. */
+export const EVENT_REASONS = {
+  CPULimitApplied: { means: "the kubelet has taken a new limit" },
+  CPULimitHeld: { means: "a change is held back, for the reason in the message" },
+  CPULimitBounded: { means: "a new bound holds for the limit, for the reason in the message" },
+  CPULimitFailed: {
+    means: "the API server refused a change",
+    remedy: "the message is the server's; kubectl coalloc explain tells what to do",
+  },
+  CPULimitsRestored: { means: "the user's own limits are back" },
+  OwnLimitChanged: { means: "somebody else has set the limit: it is the own limit from now on" },
+  AnnotationIgnored: {
+    means: "an annotation can't be read or may not count: it changes nothing",
+    remedy: "the message names annotation, value and what is allowed",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode EVENT_REASONS}. */
+export type EventReason = keyof typeof EVENT_REASONS;

@@ -1,0 +1,32 @@
+/**
+ * Why the market wants a limit.
+ *
+ * @module
+ */
+import type { Reason } from "./reason.ts";
+
+/** Why the market wants a limit; written by the agent. */
+export const MARKET_REASONS = {
+  FirstClearing: { means: "the pod takes part for the first time" },
+  Throttled: { means: "the container was held back by its limit" },
+  DemandRose: { means: "the container's demand rose above its limit" },
+  DemandFell: { means: "the container has needed less for the waiting time" },
+  LoanGiven: { means: "idle CPU of the node is lent to the container" },
+  LoanTakenBack: { means: "another container needs the CPU that was lent" },
+  FundsRaise: {
+    means: "another container's raise is paid for with what this one has above its estimated need",
+  },
+  NodeCongested: {
+    means: "the node's containers need more than it has: the limit is the fair share",
+    remedy: "a larger request or priority gives a larger share; so does a less busy node",
+  },
+  NodeOverloaded: {
+    means: "the floors alone exceed the node: limits stay at their floors",
+    remedy: "move pods away from the node, or lower their requests",
+  },
+  FloorRose: { means: "the container's floor was raised" },
+  CeilingFell: { means: "the container's ceiling was lowered" },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode MARKET_REASONS}. */
+export type MarketReason = keyof typeof MARKET_REASONS;

@@ -1,0 +1,20 @@
+/**
+ * A VerticalPodAutoscaler as this product sees it: whose resources it sets.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+import type { WorkloadRef } from "./workload.ts";
+
+/** The trimmed VerticalPodAutoscaler. */
+export interface VerticalPodAutoscaler extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly target: WorkloadRef;
+  /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */
+  readonly updateMode: string;
+}
