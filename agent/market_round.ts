@@ -13,7 +13,13 @@ import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import type { Mode } from "../shared/market/solver.ts";
-import { grantable, paceAt, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import { withStartupDemand } from "../shared/market/startup_demand.ts";
+import {
+  grantable,
+  paceAt,
+  type PaceOptions,
+  spareForStart,
+} from "../shared/pacing/pace_options.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
@@ -140,7 +146,9 @@ export function runRound(
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
   const waitMs = waitOnNode(table, { pages, context });
-  const bidders = table.map((seat, i) => bidderOf(seat, entryAt(pages, i)));
+  const bidders = withStartupDemand(table.map((seat, i) => bidderOf(seat, entryAt(pages, i))), {
+    spare: spareForStart(capacity, context),
+  });
   const most = grantable(capacity, pace);
   const round = clearRound(bidders, { capacity, lendUpTo, grantable: most });
   const { outcomes } = round;
@@ -215,6 +223,7 @@ function pacedOf(
     share,
     target,
     weight: seat.bounds.weight * page.credit,
+    boost: seat.bounds.boost === true,
     memory: page.pace,
     quota: page.sample?.quota,
     heldBack: page.sample?.heldBack ?? 0,
@@ -265,9 +274,9 @@ function leastOf(
 }
 
 function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
-  const { floor, ceiling, weight, held } = bounds;
+  const { floor, ceiling, weight, held, boost } = bounds;
   const { credit, demand, pace: { limit: present } } = page;
-  return { floor, ceiling, weight, held, credit, present, ownLimit, demand };
+  return { floor, ceiling, weight, held, boost, credit, present, ownLimit, demand };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */

@@ -183,3 +183,38 @@ pure("runRound() clears an empty node", () => {
   assert.deepEqual([round.mode, round.price, round.seats], ["uncongested", 0, []]);
   assert.deepEqual([round.freeShare, round.waitMs], [0.97, WAIT_TARGET_MS]);
 });
+
+/** An idle container that starts, or does not, on a node of 4000 m. */
+function started(boost: boolean, others: readonly PodAllocation[] = []) {
+  const { play } = agent();
+  const starting = boundedAllocation("a", {
+    status: {
+      bounds: {
+        revision: 1,
+        reason: "",
+        containers: [sampleBounds("a", { ceiling: 3000, ...(boost ? { boost } : {}) })],
+      },
+      originalLimits: [{ name: "app", cpu: "500m" }],
+    },
+  });
+  const readings = (at: number) => [
+    sampleReading("a", { at, usage: 50 }),
+    ...others.map(({ metadata: { name } }) => sampleReading(name, { at, usage: 1500 })),
+  ];
+  let last: SeatResult | undefined;
+  for (let i = 0; i < 20; i++) [last] = play([starting, ...others], readings).seats;
+  return last;
+}
+
+pure("runRound() gives a container that starts what the node has to spare, at once", () => {
+  const boosted = started(true);
+  assert.ok((boosted?.limit ?? 0) >= 2900, `${boosted?.limit}`);
+  assert.equal(boosted?.page.reason, "StartupBoost");
+  assert.equal(started(false)?.limit, 500);
+});
+
+pure("runRound() gives a container that starts nothing that others need", () => {
+  const others = ["b", "c"].map((name) => boundedAllocation(name));
+  const crowded = started(true, others);
+  assert.ok((crowded?.limit ?? 0) < 1000, `${crowded?.limit}`);
+});

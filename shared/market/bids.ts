@@ -16,6 +16,8 @@ export interface Bidder {
   /** Factor on the weight. */
   readonly credit: number;
   readonly held?: "half" | "lower" | "both" | undefined;
+  /** True for a container that starts: it asks for what the node has to spare. */
+  readonly boost?: boolean | undefined;
   /** The limit as last decided. */
   readonly present: number;
   /** The user's own limit; loans fill up to it first. */

@@ -71,6 +71,24 @@ export function grantable(capacity: number, { cushion }: Pick<PaceOptions, "cush
   return capacity * (1 - cushion);
 }
 
+/** Share of capacity below which nothing but a raise that is needed takes any more of it. */
+export function leastFreeShare({ burstReserve }: Pick<PaceOptions, "burstReserve">): number {
+  return burstReserve / 2;
+}
+
+/**
+ * Millicores that containers which start may ask for beyond their needs, where `freeShare` of the
+ * capacity is free of commitment: what lies above the reserve for bursts. Below 0 where the node is
+ * so short that they should give back what they don't need.
+ */
+export function spareForStart(
+  capacity: number,
+  { freeShare, pace }: { readonly freeShare: number; readonly pace: PaceOptions },
+): number {
+  if (freeShare < leastFreeShare(pace)) return -1;
+  return Math.max(0, freeShare - pace.burstReserve) * capacity;
+}
+
 /**
  * The settings of a raise where `freeShare` of capacity is free of commitment: those for free CPU
  * where it is free beyond the reserve, those for scarce CPU where it is not, and between them in

@@ -45,6 +45,8 @@ export interface PaceInput {
   readonly quota?: number | undefined;
   /** The bid's weight: who comes first when a raise can't be granted whole. */
   readonly weight: number;
+  /** True for a container that starts: its raises are for that. */
+  readonly boost?: boolean;
   /** Millicores that the container was held back in the last interval. */
   readonly heldBack: number;
 }

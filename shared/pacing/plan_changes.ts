@@ -10,7 +10,7 @@ import { committed, committedAt, freeCPU } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
 import { followLoan } from "./loan_raise.ts";
 import { followLowerTarget } from "./own_decrease.ts";
-import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
+import { DEFAULT_PACE, leastFreeShare, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   type PaceChange,
@@ -201,6 +201,7 @@ function costOf(container: PacedContainer, limit: number, { now }: Draft): numbe
 }
 
 function raiseReason(container: PacedContainer): MarketReason {
+  if (container.boost) return "StartupBoost";
   return isThrottled(container) ? "Throttled" : "DemandRose";
 }
 
@@ -224,7 +225,7 @@ function takeBack(draft: Draft): void {
 
 /** Millicores that nothing but a raise may take: a loan that did would be taken back at once. */
 function leastFree({ capacity, options }: Draft): number {
-  return capacity * options.burstReserve / 2;
+  return capacity * leastFreeShare(options);
 }
 
 /** What must be given back for the raises that wait, less what is on its way already. */
