@@ -24,6 +24,7 @@ import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_manag
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
+import { LEADER_LEASE } from "./leader_lease.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 
 /** Where the installation is, and what the adapters work with. */
@@ -37,9 +38,6 @@ export interface ControllerAPIOptions {
   /** Under which events are reported. */
   readonly identity: string;
 }
-
-/** The Lease over which the controllers agree. */
-const LEADER_LEASE = "mbcas-controller";
 
 /** The ports with the rights of this connection. */
 export function connectControllerAPI(

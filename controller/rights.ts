@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LEADER_LEASE } from "./leader_lease.ts";
 import type { AccessRight } from "./start_check.ts";
 
 /** Where the installation is. */
@@ -33,9 +34,9 @@ export function controllerRights({ namespace, configMap }: RightsPlace): readonl
     { verb: "delete", ...ALLOCATIONS },
     { verb: "update", ...ALLOCATIONS, subresource: "status" },
     ...followed({ ...LEASES, namespace }),
-    { verb: "get", ...LEASES, namespace },
     { verb: "create", ...LEASES, namespace },
-    { verb: "update", ...LEASES, namespace },
+    { verb: "get", ...LEASES, namespace, name: LEADER_LEASE },
+    { verb: "update", ...LEASES, namespace, name: LEADER_LEASE },
   );
   if (configMap !== null) {
     rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));

@@ -1,0 +1,58 @@
+/**
+ * What the controller tells: an event on a pod, and that it came about again.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { createEventSink } from "../../../adapters/kube/event_sink.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { until } from "../scene/until.ts";
+import type { RoleAct } from "./role_act.ts";
+import type { RoleStage } from "./role_stage.ts";
+
+const RIGHTS = "events.events.k8s.io";
+
+/** An act for `create` and one for `patch`. */
+export function eventActs(): readonly [create: RoleAct, patch: RoleAct] {
+  return [
+    {
+      right: `create ${RIGHTS}`,
+      deed: "tell of a change",
+      perform: (connection, stage) => tell(1, { connection, stage }),
+    },
+    {
+      right: `patch ${RIGHTS}`,
+      deed: "tell that a change came about again",
+      perform: (connection, stage) => tell(2, { connection, stage }),
+    },
+  ];
+}
+
+/** Reports the same as often as that; throws unless it is then one event that was counted so often. */
+async function tell(
+  times: number,
+  { connection, stage }: { readonly connection: KubeConnection; readonly stage: RoleStage },
+): Promise<void> {
+  let answers = 0;
+  const counted: KubeConnection = {
+    ...connection,
+    request: (request) => connection.request(request).finally(() => answers++),
+  };
+  const sink = createEventSink(counted, { clock: systemClock, log: silentLog });
+  const stop = new AbortController();
+  const running = sink.run(stop.signal);
+  const { name, namespace, uid } = stage.pod.metadata;
+  // Unlike what was told before, with fewer rights.
+  const reason = `Tried-${crypto.randomUUID()}`;
+  const note = { namespace, podName: name, podUID: uid, type: "Normal", message: "tried" } as const;
+  for (let time = 0; time < times; time++) sink.emit({ ...note, reason });
+  try {
+    await until(`${times} answers`, () => answers >= times || undefined, { everyMs: 5 });
+  } finally {
+    stop.abort();
+    await running;
+  }
+  assert.equal(await stage.toldTimes(reason), times);
+}
