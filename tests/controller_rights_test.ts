@@ -47,18 +47,8 @@ Deno.test("controllerRights() asks for all that the manifests give, but for what
       rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${group}/${resource}`))
     )
   );
-  // Templates of owners, events, and kinds of which nothing but a better bound would be learned.
+  // Templates of owners, and events.
   assert.deepEqual(given.filter((right) => !asked.includes(right)), [
-    "list apps/deployments",
-    "watch apps/deployments",
-    "list apps/statefulsets",
-    "watch apps/statefulsets",
-    "list apps/daemonsets",
-    "watch apps/daemonsets",
-    "list autoscaling/horizontalpodautoscalers",
-    "watch autoscaling/horizontalpodautoscalers",
-    "list autoscaling.k8s.io/verticalpodautoscalers",
-    "watch autoscaling.k8s.io/verticalpodautoscalers",
     "get apps/replicasets",
     "get apps/controllerrevisions",
     "get batch/jobs",

@@ -8,19 +8,20 @@ import { createAllocationStore } from "../../../adapters/kube/allocation_store.t
 import { allocationListWatch } from "../../../adapters/kube/allocations.ts";
 import { configMapListWatch } from "../../../adapters/kube/config_maps.ts";
 import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
+import { horizontalPodAutoscalerListWatch } from "../../../adapters/kube/horizontal_pod_autoscalers.ts";
 import { createLeaseStore, leaseListWatch } from "../../../adapters/kube/leases.ts";
 import { limitRangeListWatch } from "../../../adapters/kube/limit_ranges.ts";
 import { namespaceListWatch } from "../../../adapters/kube/namespaces.ts";
 import { nodeListWatch } from "../../../adapters/kube/nodes.ts";
-import { parseNamespacedIdentity } from "../../../adapters/kube/object_identity.ts";
 import { createPodResizer } from "../../../adapters/kube/pod_resizer.ts";
 import { podListWatch } from "../../../adapters/kube/pods.ts";
 import { resourceQuotaListWatch } from "../../../adapters/kube/resource_quotas.ts";
+import { verticalPodAutoscalerListWatch } from "../../../adapters/kube/vertical_pod_autoscalers.ts";
+import { workloadListWatch } from "../../../adapters/kube/workloads.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
 import { LEADER_LEASE } from "../../../controller/leader_lease.ts";
 import type { Lease } from "../../../shared/api/lease.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
 import { eventActs } from "./event_acts.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
@@ -29,12 +30,6 @@ import { templateActs } from "./template_acts.ts";
 
 const ALLOCATIONS = "podallocations.allocation.mbcas.io";
 const LEASES = "leases.coordination.k8s.io";
-
-/** A kind of which nothing but the identity is read here. */
-function anything(path: string): (connection: KubeConnection) => ListWatch<ApiObject> {
-  const parse = (raw: unknown): ApiObject => ({ metadata: parseNamespacedIdentity(raw) });
-  return (connection) => kubeListWatch(connection, { path, parse });
-}
 
 /** The copies of kinds in the whole cluster. */
 const FOLLOWED: readonly RoleAct[] = [
@@ -59,22 +54,23 @@ const FOLLOWED: readonly RoleAct[] = [
     source: allocationListWatch,
     name: (at: RoleStage) => at.own.metadata.name,
   },
-  ...["deployments", "statefulsets", "daemonsets"].map((plural) => ({
-    rights: `${plural}.apps`,
-    kind: plural,
-    source: anything(`/apis/apps/v1/${plural}`),
+  ...(["Deployment", "StatefulSet", "DaemonSet"] as const).map((kind) => ({
+    rights: `${kind.toLowerCase()}s.apps`,
+    kind: `${kind}s`,
+    source: (connection: KubeConnection) => workloadListWatch(connection, { kind }),
     name: () => MADE,
   })),
   {
     rights: "horizontalpodautoscalers.autoscaling",
-    kind: "horizontal autoscalers",
-    source: anything("/apis/autoscaling/v2/horizontalpodautoscalers"),
+    kind: "HorizontalPodAutoscalers",
+    source: horizontalPodAutoscalerListWatch,
     name: () => MADE,
   },
   {
     rights: "verticalpodautoscalers.autoscaling.k8s.io",
-    kind: "vertical autoscalers",
-    source: anything("/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"),
+    kind: "VerticalPodAutoscalers",
+    source: (connection: KubeConnection) =>
+      verticalPodAutoscalerListWatch(connection, { clock: systemClock }),
     name: () => MADE,
     served: (at: RoleStage) => at.servesVPA,
   },
