@@ -144,7 +144,7 @@ Deno.test("PodAllocation on a real API server", async (t) => {
 
     await t.step("PodAllocation explains its fields", async () => {
       const words = await kubectl.must(["explain", "podallocation.status.bounds.containers.held"]);
-      assert.match(words, /not below the present limit/);
+      assert.match(words, /not below the\s+present limit/);
     });
   } finally {
     await kubectl.must(["delete", "namespace", namespace, "--wait=false"]);
