@@ -1,175 +1,242 @@
-/** What tokens of agents may write, on a real API server. */
+/** Who may write what of allocations, on a real API server. */
 import assert from "node:assert/strict";
-import { createKubectl, type Kubectl, kubectlAsServiceAccount } from "./kubectl.ts";
-import { applyRights } from "./rendered_manifests.ts";
+import { allocationsPath } from "../../adapters/kube/allocation_path.ts";
+import { createAllocationStore } from "../../adapters/kube/allocation_store.ts";
+import { parseAllocation } from "../../adapters/kube/allocations.ts";
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
+import { objectOf } from "../../adapters/kube/json_fields.ts";
+import {
+  desiredSchema,
+  type PodAllocation,
+  podAllocationSchema,
+} from "../../shared/api/pod_allocation.ts";
+import { sampleDesired } from "../contract/sample_objects.ts";
+import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
+import {
+  allocationTarget,
+  draftAllocation,
+  type PolicyStage,
+  setPolicyStage,
+} from "./policy/policy_stage.ts";
+import {
+  assertRefused,
+  byDefinition,
+  byPolicy,
+  byRBAC,
+  type Refusal,
+  versionOf,
+} from "./policy/refused_write.ts";
 
-const admin = createKubectl();
-const namespace = `mbcas-policy-${crypto.randomUUID().slice(0, 8)}`;
+const NOT_YOURS = byPolicy("only agents, the controller and who may administer");
 
-function allocation(name: string, nodeName: string): Record<string, unknown> {
-  return {
-    apiVersion: "allocation.mbcas.io/v1alpha1",
-    kind: "PodAllocation",
-    metadata: { name, namespace, labels: { team: "a" }, annotations: { note: "a" } },
-    spec: { podName: name, podUID: name, nodeName, namespace },
-  };
-}
-
-function lease(name: string, metadata: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { ...metadata, name, namespace: "mbcas-system" },
-    spec: { holderIdentity: "policy-test", leaseDurationSeconds: 60 },
-  };
-}
-
-function limits(cpuLimit: string): unknown {
+function limits(cpuLimit: string): Change {
   return { spec: { desiredCPULimit: cpuLimit, containers: [{ name: "app", cpuLimit }] } };
 }
 
-function change(kubectl: Kubectl, name: string, patch: unknown): ReturnType<Kubectl["run"]> {
-  const as = ["--type=merge", "-p", JSON.stringify(patch)];
-  return kubectl.run(["patch", "pa", name, "-n", namespace, ...as]);
+/** What an agent may not change, in which ways, and who says so. */
+const FIELDS: readonly (readonly [what: string, change: Change, refusal: Refusal, Manner[]?])[] = [
+  // To these the definition holds everybody, before any policy is asked; the policy says the same.
+  ["spec.podName", { spec: { podName: "x" } }, byDefinition("podName is immutable")],
+  ["spec.podUID", { spec: { podUID: "x" } }, byDefinition("podUID is immutable")],
+  ["spec.nodeName", { spec: { nodeName: "x" } }, byDefinition("nodeName is immutable")],
+  ["spec.namespace", { spec: { namespace: "x" } }, byDefinition("namespace is immutable")],
+  ["labels", { metadata: { labels: { team: "b" } } }, byPolicy("metadata.labels")],
+  ["annotations", { metadata: { annotations: { x: "1" } } }, byPolicy("metadata.annotations")],
+  [
+    "ownerReferences",
+    { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }] } },
+    byPolicy("metadata.ownerReferences"),
+  ],
+  ["finalizers", { metadata: { finalizers: ["mbcas.io/x"] } }, byPolicy("metadata.finalizers")],
+  // An apply takes away only what it wrote itself.
+  ["labels to none", { metadata: { labels: null } }, byPolicy("metadata.labels"), [
+    "update",
+    "patch",
+  ]],
+  ["annotations to none", { metadata: { annotations: null } }, byPolicy("metadata.annotations"), [
+    "update",
+    "patch",
+  ]],
+];
+
+async function read({ admin }: PolicyStage, { path }: Target): Promise<PodAllocation> {
+  return parseAllocation(await admin.request({ path }));
 }
 
-/**
- * Asks until the policies say what they should: a policy takes effect some moments after it was
- * made, and the server says nothing when.
- */
-async function untilInForce(kubectl: Kubectl): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while ((await change(kubectl, "foreign", { metadata: { labels: { probe: "x" } } })).ok) {
-    if (Date.now() > deadline) throw new Error("Cannot test the policies: not in force after 30 s");
-  }
+/** Throws unless the write is refused and the object stays as it was. */
+async function assertUnwritten(
+  stage: PolicyStage,
+  { by, manner, target, change, refusal }: {
+    readonly by: KubeConnection;
+    readonly manner: Manner;
+    readonly target: Target;
+    readonly change: Change;
+    readonly refusal: Refusal;
+  },
+): Promise<void> {
+  const before = await versionOf(stage.admin, target.path);
+  await assertRefused(() => write(by, { manner, target, change }), refusal);
+  assert.equal(await versionOf(stage.admin, target.path), before);
 }
 
-Deno.test("admission policies on a real API server", async (t) => {
-  await applyRights(admin);
-  const nodes = await admin.must(["get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"]);
-  const [node = ""] = nodes.split(" ");
-  await admin.must(["create", "namespace", namespace]);
-  const token = { namespace: "mbcas-system", serviceAccount: "mbcas-agent" };
-  const [agent, agentFile] = await kubectlAsServiceAccount(admin, { ...token, node });
-  const [unbound, unboundFile] = await kubectlAsServiceAccount(admin, token);
-  try {
-    await admin.must(["create", "-f", "-"], allocation("own", node));
-    await admin.must(["create", "-f", "-"], allocation("foreign", "another-node"));
-    await untilInForce(agent);
+async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
+  const { open, plain, here, there, agentHere, agentThere, unbound } = stage;
+  const own = await stage.allocate(open, { name: "own", node: here.name });
+  const foreign = await stage.allocate(open, { name: "foreign", node: there.name });
 
-    await t.step("an agent writes the desired limits of its own node", async () => {
-      const spec = {
-        desiredCPULimit: "500m",
-        containers: [{ name: "app", cpuLimit: "500m" }],
-        market: {
-          mode: "uncongested",
-          demand: 400,
-          need: 400,
-          credit: 1,
-          reason: "Throttled",
-          observedBounds: 1,
-        },
-      };
-      const { ok, stderr } = await change(agent, "own", { spec });
-      assert.ok(ok, stderr);
+  for (const [index, manner] of MANNERS.entries()) {
+    const cpu = `${300 + index}m`;
+    await t.step(`an agent writes the desired limits of its own node by ${manner}`, async () => {
+      await write(agentHere, { manner, target: own, change: limits(cpu) });
+      await write(agentThere, { manner, target: foreign, change: limits(cpu) });
+      assert.equal((await read(stage, own)).spec.desiredCPULimit, cpu);
+      assert.equal((await read(stage, foreign)).spec.desiredCPULimit, cpu);
     });
-
-    const foreignWrites: readonly [string, Kubectl, string, unknown, RegExp][] = [
-      [
-        "another node's limit",
-        agent,
-        "foreign",
-        limits("400m"),
-        /spec\.nodeName/,
-      ],
-      ["with an unbound token", unbound, "own", limits("400m"), /no node/],
-      ["a label", agent, "own", { metadata: { labels: { team: "b" } } }, /metadata\.labels/],
-      ["a label's removal", agent, "own", { metadata: { labels: null } }, /metadata\.labels/],
-      [
-        "an annotation",
-        agent,
-        "own",
-        { metadata: { annotations: { x: "1" } } },
-        /metadata\.annotations/,
-      ],
-      ["a finalizer", agent, "own", { metadata: { finalizers: ["mbcas.io/x"] } }, /finalizers/],
-      [
-        "an owner",
-        agent,
-        "own",
-        {
-          metadata: {
-            ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }],
-          },
-        },
-        /ownerReferences/,
-      ],
-      ["the node", agent, "own", { spec: { nodeName: "another-node" } }, /nodeName/],
-      ["the pod's name", agent, "own", { spec: { podName: "x" } }, /podName/],
-    ];
-    for (const [what, kubectl, name, patch, words] of foreignWrites) {
-      await t.step(`an agent may not write ${what}`, async () => {
-        const { ok, stderr } = await change(kubectl, name, patch);
-        assert.equal(ok, false, "it was taken");
-        assert.match(stderr, words);
+    await t.step(`an agent may not write another node's limits by ${manner}`, async () => {
+      const change = limits("900m");
+      for (const [by, target] of [[agentHere, foreign], [agentThere, own]] as const) {
+        const refusal = byPolicy("spec.nodeName is .*, the token is bound to ");
+        await assertUnwritten(stage, { by, manner, target, change, refusal });
+      }
+    });
+    await t.step(`an agent's token without a node writes no limits by ${manner}`, async () => {
+      const refusal = byPolicy("the token is bound to no node");
+      const change = limits("900m");
+      await assertUnwritten(stage, { by: unbound, manner, target: own, change, refusal });
+    });
+    for (const [what, change, refusal, manners = MANNERS] of FIELDS) {
+      if (!manners.includes(manner)) continue;
+      await t.step(`an agent may not change ${what} by ${manner}`, async () => {
+        await assertUnwritten(stage, { by: agentHere, manner, target: own, change, refusal });
+        // Nor in passing, beside what it may change.
+        const both = { ...change, spec: { ...limits("900m").spec, ...change.spec } };
+        await assertUnwritten(stage, { by: agentHere, manner, target: own, change: both, refusal });
       });
     }
-
-    await t.step(
-      "an agent neither creates nor deletes allocations, nor writes a status",
-      async () => {
-        const made = await agent.run(["create", "-f", "-"], allocation("made", node));
-        assert.match(made.stderr, /cannot create resource "podallocations"/);
-        const gone = await agent.run(["delete", "pa", "own", "-n", namespace]);
-        assert.match(gone.stderr, /cannot delete resource "podallocations"/);
-        const may = ["auth", "can-i", "patch", "podallocations", "--subresource=status"];
-        assert.equal((await agent.run([...may, "-n", namespace])).stdout.trim(), "no");
-      },
-    );
-
-    await t.step("an agent writes its own Lease and no other", async () => {
-      const dry = ["create", "--dry-run=server", "-f", "-"];
-      const uid = await admin.must(["get", "node", node, "-o", "jsonpath={.metadata.uid}"]);
-      const owner = { apiVersion: "v1", kind: "Node", name: node, uid };
-      const own = await agent.run(dry, lease(`mbcas-agent-${node}`, { ownerReferences: [owner] }));
-      assert.ok(own.ok || /already exists/.test(own.stderr), own.stderr);
-      for (const name of ["mbcas-agent-another-node", "mbcas-controller"]) {
-        const { ok, stderr } = await agent.run(dry, lease(name));
-        assert.equal(ok, false, `${name} was taken`);
-        assert.match(stderr, /its own Lease only/);
-      }
-    });
-
-    await t.step(
-      "an allocation stands in the namespace of its pod, whoever writes it",
-      async () => {
-        const stray = { ...allocation("stray", node) };
-        stray.spec = { podName: "stray", podUID: "stray", nodeName: node, namespace: "default" };
-        const { ok, stderr } = await admin.run(["create", "-f", "-"], stray);
-        assert.equal(ok, false, "it was taken");
-        assert.match(stderr, /spec\.namespace is default/);
-      },
-    );
-
-    await t.step("an administrator and the controller change what agents may not", async () => {
-      const label = { metadata: { labels: { team: "c" } } };
-      assert.ok((await change(admin, "own", label)).ok);
-      const [controller, path] = await kubectlAsServiceAccount(admin, {
-        namespace: "mbcas-system",
-        serviceAccount: "mbcas-controller",
-      });
-      try {
-        const { ok, stderr } = await change(controller, "foreign", label);
-        assert.ok(ok, stderr);
-        await controller.must(["create", "-f", "-"], allocation("made", "another-node"));
-        await controller.must(["delete", "pa", "made", "-n", namespace]);
-      } finally {
-        await Deno.remove(path);
-      }
-    });
-  } finally {
-    await Deno.remove(agentFile);
-    await Deno.remove(unboundFile);
-    await admin.must(["delete", "namespace", namespace, "--wait=false"]);
   }
+
+  const draft = { name: "made", node: here.name };
+  const create = (namespace: string) => () =>
+    agentHere.request({
+      method: "POST",
+      path: allocationsPath(namespace),
+      body: draftAllocation(namespace, draft),
+    });
+  await t.step("an agent may not create allocations of its node, by RBAC", async () => {
+    await assertRefused(create(plain), byRBAC("create"));
+  });
+  await t.step("an agent may not create allocations of its node, by policy", async () => {
+    const refusal = byPolicy("only the controller creates");
+    await assertRefused(create(open), refusal);
+    const target = allocationTarget(open, draft.name);
+    const { spec } = draftAllocation(open, draft) as { spec: Record<string, unknown> };
+    const apply = { manner: "apply", target, change: { spec } } as const;
+    await assertRefused(() => write(agentHere, apply), refusal);
+    await assertRefused(() => stage.admin.request({ path: target.path }), {
+      status: 404,
+      words: /not found/,
+    });
+  });
+
+  await t.step("an agent is tried with each field of the spec that is not its own", () => {
+    const others = Object.keys(podAllocationSchema.shape.spec.shape)
+      .filter((field) => !(field in desiredSchema.shape));
+    const tried = FIELDS.flatMap(([, { spec = {} }]) => Object.keys(spec));
+    assert.deepEqual(tried, others);
+  });
+
+  const kept = await stage.allocate(plain, { name: "kept", node: here.name });
+  await t.step("an agent writes with the rights of the manifests, too", async () => {
+    const { metadata } = await read(stage, kept);
+    await createDesiredWriter(agentHere).writeDesired(metadata, sampleDesired("300m"));
+    assert.equal((await read(stage, kept)).spec.desiredCPULimit, "300m");
+  });
+  await t.step("an agent may not delete allocations of its node", async () => {
+    const { path } = kept;
+    const before = await versionOf(stage.admin, path);
+    await assertRefused(() => agentHere.request({ method: "DELETE", path }), byRBAC("delete"));
+    const all = { method: "DELETE", path: allocationsPath(plain) } as const;
+    await assertRefused(() => agentHere.request(all), byRBAC("deletecollection"));
+    assert.equal(await versionOf(stage.admin, path), before);
+  });
+  await t.step("an agent may not write the status, which holds its bounds", async () => {
+    const status = { bounds: { revision: 9, reason: "", containers: [] } };
+    const store = createAllocationStore(agentHere);
+    const allocation = { ...await read(stage, kept), status };
+    await assertRefused(() => store.writeStatus(allocation), byRBAC("update"));
+    assert.equal((await read(stage, kept)).status, undefined);
+  });
+}
+
+async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
+  const { admin, open, plain, here, there, controller, stranger, administrator } = stage;
+  const draft = (namespace: string, name: string): PodAllocation => {
+    const metadata = { name, namespace, uid: "", resourceVersion: "" };
+    const raw = draftAllocation(namespace, { name, node: there.name });
+    return parseAllocation({ ...raw, metadata });
+  };
+  await t.step(
+    "the controller creates allocations, writes their status, deletes them",
+    async () => {
+      const store = createAllocationStore(controller);
+      const created = await store.create(draft(plain, "enrolled"));
+      const status = { bounds: { revision: 1, reason: "", containers: [] } };
+      const written = await store.writeStatus({ ...created, status });
+      assert.equal(written.status?.bounds?.revision, 1);
+      await store.remove(written);
+      const { path } = allocationTarget(plain, "enrolled");
+      await assertRefused(() => admin.request({ path }), { status: 404, words: /not found/ });
+    },
+  );
+
+  const label = (team: string): Change => ({ metadata: { labels: { team } } });
+  const labels = async ({ path }: Target): Promise<unknown> =>
+    objectOf(objectOf(await admin.request({ path })).metadata).labels;
+  const target = await stage.allocate(open, { name: "theirs", node: here.name });
+  const beyond = await stage.allocate(plain, { name: "beyond", node: here.name });
+
+  for (const manner of MANNERS) {
+    await t.step(`a cluster-admin changes what agents may not by ${manner}`, async () => {
+      await write(admin, { manner, target, change: label(`admin-${manner}`) });
+      assert.deepEqual(await labels(target), { team: `admin-${manner}` });
+    });
+    await t.step(`who may administer changes what agents may not by ${manner}`, async () => {
+      await write(administrator, { manner, target, change: label(`other-${manner}`) });
+      assert.deepEqual(await labels(target), { team: `other-${manner}` });
+    });
+    await t.step(`who may administer elsewhere only changes nothing by ${manner}`, async () => {
+      const what = { by: administrator, manner, target: beyond, refusal: NOT_YOURS };
+      await assertUnwritten(stage, { ...what, change: label("x") });
+      await assertUnwritten(stage, { ...what, change: limits("900m") });
+    });
+    await t.step(`others with all rights on allocations change nothing by ${manner}`, async () => {
+      const what = { by: stranger, manner, target, refusal: NOT_YOURS };
+      await assertUnwritten(stage, { ...what, change: label("x") });
+      // Its token is bound to the allocation's node, as that of any pod there is.
+      await assertUnwritten(stage, { ...what, change: limits("900m") });
+    });
+  }
+
+  await t.step("others create no allocations, who may administer does", async () => {
+    const create = (by: KubeConnection) =>
+      createAllocationStore(by).create(draft(open, "administered"));
+    await assertRefused(() => create(stranger), NOT_YOURS);
+    assert.equal((await create(administrator)).metadata.name, "administered");
+  });
+  await t.step("an allocation stands in the namespace of its pod, whoever writes it", async () => {
+    const raw = draftAllocation("default", { name: "stray", node: here.name });
+    const body = { ...raw, metadata: { name: "stray" } };
+    const create = () => admin.request({ method: "POST", path: allocationsPath(plain), body });
+    await assertRefused(create, {
+      status: 422,
+      words: /'mbcas-allocation-namespace' .*spec\.namespace is default/,
+    });
+  });
+}
+
+Deno.test("admission policies over allocations, on a real API server", async (t) => {
+  await using stage = await setPolicyStage();
+  await agents(t, stage);
+  await others(t, stage);
 });

@@ -30,7 +30,7 @@ import { type RoleStage, setRoleStage } from "./rbac/role_stage.ts";
 import { applyRights, type ManifestObject, renderManifests } from "./rendered_manifests.ts";
 import { tokenConnector } from "./scene/account_token.ts";
 
-/** Stands in for the exemption that the admission policy gives to the controller by its name. */
+/** Stands in for what the admission policy grants to the programs' accounts by their names. */
 const EXEMPT: PolicyRule = {
   apiGroups: ["allocation.mbcas.io"],
   resources: ["podallocations"],
@@ -38,8 +38,8 @@ const EXEMPT: PolicyRule = {
 };
 
 const PROGRAMS = [
-  { program: "mbcas-agent", acts: AGENT_ACTS, how: { onNode: true } },
-  { program: "mbcas-controller", acts: CONTROLLER_ACTS, how: { beside: [EXEMPT] } },
+  { program: "mbcas-agent", acts: AGENT_ACTS },
+  { program: "mbcas-controller", acts: CONTROLLER_ACTS },
 ] as const;
 
 type Program = (typeof PROGRAMS)[number];
@@ -59,18 +59,18 @@ interface Scene {
 }
 
 async function tryProgram(
-  { acts, how }: Program,
+  { acts }: Program,
   { stage, copies, rights }: Scene,
 ): Promise<readonly Trial[]> {
   const pairs = acts.flatMap((act) => {
     const right = rights.find((one) => accessRuleText(one) === act.right);
     return right === undefined ? [] : [{ act, right }];
   });
-  const wholeCopy = copies.copy({ rights, ...how });
+  const wholeCopy = copies.copy({ rights, beside: [EXEMPT] });
   // First those that are refused: they find nothing that the others have made.
   const refused = await Promise.all(pairs.map(async ({ act, right }) => {
     const others = rights.filter((one) => one !== right);
-    const connection = await copies.copy({ rights: others, ...how });
+    const connection = await copies.copy({ rights: others, beside: [EXEMPT] });
     return { act, right, less: await performAct(act, { connection, stage }) };
   }));
   const connection = await wholeCopy;
@@ -136,8 +136,8 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     await t.step("what an admission policy refuses is no want of rights", async () => {
       const rights = grantedRights(objects, "mbcas-agent");
       const connection = await copies.copy({ rights, onNode: true });
-      const foreign = stage.reported.metadata;
-      const write = createDesiredWriter(connection).writeDesired(foreign, sampleDesired("300m"));
+      const { metadata } = stage.own;
+      const write = createDesiredWriter(connection).writeDesired(metadata, sampleDesired("400m"));
       await assert.rejects(write, (error) => {
         assert.ok(error instanceof ApiError);
         assert.equal(error.status, 403);

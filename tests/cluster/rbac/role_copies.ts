@@ -13,11 +13,11 @@ import type { RoleStage } from "./role_stage.ts";
 
 /** What the account may do. */
 export interface CopiedRole {
-  /** Rights that count in one namespace only count on the stage. */
+  /** Rights that count in one namespace only count in that of the account. */
   readonly rights: readonly AccessRule[];
   /** Rules in the whole cluster that are no part of what is tried. */
   readonly beside?: readonly PolicyRule[];
-  /** Binds the token to the stage's node. */
+  /** Binds the token to the node. */
   readonly onNode?: boolean;
 }
 
@@ -35,10 +35,13 @@ function mark(place: string): AccessRule {
   return { verb: "get", group: "try.mbcas.io", resource: place };
 }
 
-/** Copies on this stage; in the end they are removed. */
-export function createRoleCopies(stage: RoleStage, connect: ConnectByToken): RoleCopies {
-  const { admin, namespace, nodeName, nodeUID } = stage;
-  const labels = { "try.mbcas.io/stage": namespace };
+/** Where the accounts are, and the node to which their tokens may be bound. */
+export type CopyPlace = Pick<RoleStage, "admin" | "namespace" | "nodeName" | "nodeUID">;
+
+/** Copies in this place; in the end they are removed. */
+export function createRoleCopies(place: CopyPlace, connect: ConnectByToken): RoleCopies {
+  const { admin, namespace, nodeName, nodeUID } = place;
+  const labels = { "try.mbcas.io/place": namespace };
   const opened: OpenKubeConnection[] = [];
   let made = 0;
 
@@ -92,7 +95,7 @@ export function createRoleCopies(stage: RoleStage, connect: ConnectByToken): Rol
     },
     async [Symbol.asyncDispose]() {
       for (const connection of opened) connection.close();
-      const query = { labelSelector: `try.mbcas.io/stage=${namespace}` };
+      const query = { labelSelector: `try.mbcas.io/place=${namespace}` };
       for (const plural of ["clusterrolebindings", "clusterroles"]) {
         await admin.request({ method: "DELETE", path: `${RBAC}/${plural}`, query });
       }

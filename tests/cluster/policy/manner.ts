@@ -1,0 +1,71 @@
+/**
+ * The manners in which the API takes changes of an object: all of them must meet the same policies.
+ *
+ * @module
+ */
+import type { KubeConnection, KubeRequest } from "../../../adapters/kube/connection.ts";
+import { objectOf } from "../../../adapters/kube/json_fields.ts";
+
+/** What is written: members of metadata and spec; null takes one away. */
+export interface Change {
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+/** An object of the API. */
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Of the object. */
+  readonly path: string;
+  /** Tries the change without keeping it. */
+  readonly dryRun?: boolean;
+}
+
+/** One of them. */
+export type Manner = "update" | "patch" | "apply";
+
+/** All of them. */
+export const MANNERS: readonly Manner[] = ["update", "patch", "apply"];
+
+/** Writes the change in this manner. Throws an `ApiError`; reading what is there needs a right too. */
+export async function write(
+  connection: KubeConnection,
+  { manner, target, change }: {
+    readonly manner: Manner;
+    readonly target: Target;
+    readonly change: Change;
+  },
+): Promise<void> {
+  const { path, apiVersion, kind, dryRun = false } = target;
+  // Each apply by another manager: it would take away what the same one applied before.
+  const fieldManager = `try-${crypto.randomUUID()}`;
+  const query: Record<string, string> = { fieldManager, ...(dryRun ? { dryRun: "All" } : {}) };
+  const send = (request: Omit<KubeRequest, "path" | "query">, more = {}): Promise<unknown> =>
+    connection.request({ ...request, path, query: { ...query, ...more } });
+  if (manner === "patch") {
+    const contentType = "application/merge-patch+json";
+    await send({ method: "PATCH", contentType, body: change });
+  } else if (manner === "apply") {
+    const name = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
+    // JSON is YAML.
+    const contentType = "application/apply-patch+yaml";
+    const body = { apiVersion, kind, ...change, metadata: { name, ...change.metadata } };
+    await send({ method: "PATCH", contentType, body }, { force: "true" });
+  } else {
+    const present = objectOf(await connection.request({ path }));
+    const merged = (member: "metadata" | "spec"): Record<string, unknown> =>
+      merge(objectOf(present[member]), change[member] ?? {});
+    const body = { ...present, metadata: merged("metadata"), spec: merged("spec") };
+    await send({ method: "PUT", body });
+  }
+}
+
+function merge(
+  present: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = { ...present, ...change };
+  for (const [member, value] of Object.entries(change)) if (value === null) delete merged[member];
+  return merged;
+}
