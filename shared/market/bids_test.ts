@@ -47,6 +47,16 @@ pure("limitBounds() lets a container that must not be lowered rise only", () => 
   );
 });
 
+pure(
+  "limitBounds() raises a container that must not be lowered to a floor that has come up",
+  () => {
+    assert.deepEqual(
+      limitBounds({ ...BIDDER, held: "lower", present: 60 }),
+      { floor: 100, ceiling: 800 },
+    );
+  },
+);
+
 pure("limitBounds() lets a container that goes down by half steps rise freely", () => {
   assert.deepEqual(limitBounds({ ...BIDDER, held: "half" }), { floor: 200, ceiling: 800 });
   const above = { ...BIDDER, held: "half", present: 900 } as const;
