@@ -10,10 +10,11 @@ import type {
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { KubeConnection } from "./connection.ts";
-import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fields.ts";
+import { listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
+import { ownAnnotations } from "./own_annotations.ts";
 import { parseWorkloadRef } from "./workload_ref_fields.ts";
 
 /** What an HPA without `behavior` waits; source: kube-controller-manager's default flag. */
@@ -38,7 +39,7 @@ export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutosca
   const { stabilizationWindowSeconds } = objectOf(objectOf(behavior).scaleDown);
   const { annotations } = objectOf(metadata);
   return {
-    metadata: { ...parseNamespacedIdentity(raw), annotations: textsOf(annotations) },
+    metadata: { ...parseNamespacedIdentity(raw), annotations: ownAnnotations(annotations) },
     target: parseWorkloadRef(scaleTargetRef, "spec.scaleTargetRef"),
     cpuTargets: listOf(metrics).flatMap(parseTarget),
     ...present("lastScaleMs", parseTime(objectOf(status).lastScaleTime)),

@@ -11,7 +11,7 @@ import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fie
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseContainer } from "./pod_container_fields.ts";
-import { holds, holdsSince, parseResizeConditions } from "./resize_condition_fields.ts";
+import { conditionSince, holds, parseResizeConditions } from "./resize_condition_fields.ts";
 
 /** Which pods. */
 export interface PodSelection extends ListWatchSurroundings {
@@ -70,7 +70,8 @@ export function parsePod(raw: unknown): Pod {
     priority: numberOf(priority) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
     ready: holds(conditions, "Ready"),
-    ...present("readySinceMs", holdsSince(conditions, "Ready")),
+    ...present("readySinceMs", conditionSince(conditions, { type: "Ready", status: "True" })),
+    ...present("unreadySinceMs", conditionSince(conditions, { type: "Ready", status: "False" })),
     containers,
     initContainers,
     resizeConditions: parseResizeConditions(conditions),

@@ -191,3 +191,31 @@ Deno.test("podListWatch() selects by node, namespace and labels on the server", 
     ["/api/v1/namespaces/shop/pods", { labelSelector: "a=b", limit: "500" }],
   ]);
 });
+
+Deno.test({
+  name: "parsePod() reads the priority class, and since when the pod is Ready or not",
+  permissions,
+  fn() {
+    const at = (status: string, lastTransitionTime: unknown) =>
+      parsePod({
+        ...RUNNING,
+        spec: { ...RUNNING.spec, priorityClassName: "system-node-critical" },
+        status: {
+          qosClass: "Burstable",
+          conditions: [{ type: "Ready", status, lastTransitionTime }],
+        },
+      });
+    const time = "2026-01-01T00:00:02Z";
+    const ready = at("True", time);
+    assert.equal(ready.priorityClassName, "system-node-critical");
+    assert.deepEqual([ready.ready, ready.readySinceMs], [true, Date.UTC(2026, 0, 1, 0, 0, 2)]);
+    assert.ok(!("unreadySinceMs" in ready));
+    const unready = at("False", time);
+    assert.deepEqual([unready.ready, unready.unreadySinceMs], [false, ready.readySinceMs]);
+    assert.ok(!("readySinceMs" in unready));
+    for (const pod of [at("Unknown", time), at("True", null), at("False", "soon")]) {
+      assert.ok(!("readySinceMs" in pod) && !("unreadySinceMs" in pod));
+    }
+    assert.ok(!("priorityClassName" in parsePod(RUNNING)));
+  },
+});

@@ -40,6 +40,21 @@ pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
   });
 });
 
+pure("parseNode() takes a node for draining that is cordoned or will be removed", () => {
+  const draining = (spec: unknown): unknown => parseNode({ metadata, spec }).draining;
+  assert.equal(draining({ unschedulable: true }), true);
+  for (const key of ["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted"]) {
+    assert.equal(draining({ taints: [{ key: "other" }, { key, effect: "NoSchedule" }] }), true);
+  }
+  const standing = [undefined, {}, { unschedulable: false }, { taints: [{ key: "gpu" }, {}, 5] }];
+  for (const spec of standing) assert.ok(!("draining" in parseNode({ metadata, spec })));
+});
+
+pure("parseNode() reads the kubelet's version", () => {
+  const nodeInfo = { kubeletVersion: "v1.36.3" };
+  assert.equal(parseNode({ metadata, status: { nodeInfo } }).kubeletVersion, "v1.36.3");
+});
+
 pure("parseNamespace() reads labels and annotations", () => {
   const annotations = { note: "b", odd: 5 };
   assert.deepEqual(parseNamespace({ metadata: { ...metadata, annotations } }).metadata, {

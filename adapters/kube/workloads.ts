@@ -6,9 +6,10 @@
 import type { RolloutState, Workload, WorkloadKind } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { KubeConnection } from "./connection.ts";
-import { type JSONObject, listOf, numberOf, objectOf, textsOf } from "./json_fields.ts";
+import { type JSONObject, listOf, numberOf, objectOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
+import { ownAnnotations } from "./own_annotations.ts";
 
 const PLURALS: Readonly<Record<WorkloadKind, string>> = {
   Deployment: "deployments",
@@ -28,16 +29,12 @@ export function workloadListWatch(
   });
 }
 
-/** Annotations of others can be as large as the object itself (`last-applied-configuration`). */
-const OWN_ANNOTATIONS = /^mbcas\.io\//;
-
 /** The trimmed workload. Throws a `TypeError` without identity. */
 export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   const { annotations } = objectOf(objectOf(raw).metadata);
-  const own = Object.entries(textsOf(annotations)).filter(([key]) => OWN_ANNOTATIONS.test(key));
   return {
     kind,
-    metadata: { ...parseNamespacedIdentity(raw), annotations: Object.fromEntries(own) },
+    metadata: { ...parseNamespacedIdentity(raw), annotations: ownAnnotations(annotations) },
     rollout: rolloutOf(objectOf(raw), kind),
   };
 }

@@ -3,7 +3,8 @@ import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { isFinished, isLive, MANAGED, outOfScope } from "./scope.ts";
+import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { ALLOW_OVERRIDES, isFinished, isLive, MANAGED, outOfScope } from "./scope.ts";
 
 type Words = { readonly label?: string; readonly annotation?: string };
 
@@ -79,6 +80,64 @@ test("outOfScope() asks for the namespace's label under OptIn", () => {
   const pod = samplePod("web");
   const unknown = { pod, namespace: undefined, config: { ...DEFAULT_MARKET_CONFIG, ...config } };
   assert.equal(outOfScope(unknown)?.reason, "NotOptedIn");
+});
+
+test("outOfScope() lets a pod opt in by itself under OptIn where an administrator allows it", () => {
+  const config = { ...DEFAULT_MARKET_CONFIG, managementPolicy: "OptIn" } as const;
+  const of = (word: Words, theirs: Words, allow: string) => {
+    const { metadata } = namespace(theirs);
+    const pod = samplePod("web");
+    return outOfScope({
+      pod: { ...pod, metadata: { ...pod.metadata, ...marks(word) } },
+      namespace: {
+        metadata: { ...metadata, labels: { ...metadata.labels, [ALLOW_OVERRIDES]: allow } },
+      },
+      config,
+    })?.reason;
+  };
+  for (const word of [{ label: "true" }, { annotation: "true" }]) {
+    assert.equal(of(word, {}, "true"), undefined);
+    assert.equal(of(word, { label: "false" }, "true"), undefined);
+    assert.equal(of(word, {}, "yes"), "NotOptedIn");
+  }
+  assert.equal(of({}, {}, "true"), "NotOptedIn");
+  assert.equal(of({ label: "yes" }, {}, "true"), "NotOptedIn");
+  assert.equal(of({ label: "false" }, { label: "true" }, "true"), "OptedOut");
+});
+
+test("outOfScope() leaves a pod to a VPA that acts, and names it", () => {
+  const of = (...verticalAutoscalers: ReturnType<typeof sampleVPA>[]) =>
+    outOfScope({
+      pod: samplePod("web"),
+      namespace: namespace({}),
+      config: DEFAULT_MARKET_CONFIG,
+      verticalAutoscalers,
+    });
+  assert.equal(of(), undefined);
+  assert.equal(of(sampleVPA("Off")), undefined);
+  for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "InPlace", "Auto", "New"]) {
+    assert.deepEqual(of(sampleVPA("Off"), sampleVPA(mode)), {
+      reason: "VPAConflict",
+      message: `VPA web-vpa, mode ${mode}, sets the resources of Deployment web`,
+    });
+  }
+});
+
+test("outOfScope() tells of a VPA only where the pod would take part", () => {
+  const of = (word: Words, config: Partial<MarketConfig> = {}) => {
+    const pod = samplePod("web");
+    return outOfScope({
+      pod: { ...pod, metadata: { ...pod.metadata, ...marks(word) } },
+      namespace: namespace({}),
+      config: { ...DEFAULT_MARKET_CONFIG, ...config },
+      verticalAutoscalers: [sampleVPA("Auto")],
+      kubeletVersion: "v1.36.3",
+    })?.reason;
+  };
+  assert.equal(of({ label: "false" }), "OptedOut");
+  assert.equal(of({}, { market: false }), "MarketOff");
+  // The opt-in of a pod is no word against its VPA: two hands on one field stay two.
+  assert.equal(of({ label: "true" }), "VPAConflict");
 });
 
 test("outOfScope() leaves Guaranteed and BestEffort pods alone", () => {

@@ -77,6 +77,8 @@ export interface Pod extends ApiObject {
   readonly ready: boolean;
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;
+  /** Since when it is not Ready, ms since 1970; absent while it is, or before the kubelet told. */
+  readonly unreadySinceMs?: number;
   readonly containers: readonly PodContainer[];
   /** Init containers that are not sidecars; they count for the QoS class only. */
   readonly initContainers: readonly PodContainer[];

@@ -35,7 +35,8 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
     return { floor: bidder.present, ceiling: bidder.present };
   }
   if (bidder.held === "lower") {
-    return { floor: bidder.present, ceiling: Math.max(bidder.ceiling, bidder.present) };
+    const { floor, ceiling, present } = bidder;
+    return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
   }
   if (bidder.held === "half" && bidder.present > bidder.floor) {
     const { floor, ceiling, present } = bidder;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { type Bidder, bidOf, limitBounds } from "./bids.ts";
 
 const BIDDER: Bidder = {
@@ -45,3 +46,52 @@ pure("limitBounds() lets a container that must not be lowered rise only", () => 
     { floor: 900, ceiling: 900 },
   );
 });
+
+pure(
+  "limitBounds() raises a container that must not be lowered to a floor that has come up",
+  () => {
+    assert.deepEqual(
+      limitBounds({ ...BIDDER, held: "lower", present: 60 }),
+      { floor: 100, ceiling: 800 },
+    );
+  },
+);
+
+pure("limitBounds() lets a container that goes down by half steps rise freely", () => {
+  assert.deepEqual(limitBounds({ ...BIDDER, held: "half" }), { floor: 200, ceiling: 800 });
+  const above = { ...BIDDER, held: "half", present: 900 } as const;
+  assert.deepEqual(limitBounds(above), { floor: 500, ceiling: 900 });
+  const below = limitBounds({ ...BIDDER, held: "half", present: 60 });
+  assert.deepEqual([below.floor, below.ceiling], [100, 800]);
+});
+
+pure("limitBounds() goes down to the floor by half steps, and no further", () => {
+  let present = 800;
+  for (let step = 0; step < 40; step++) {
+    const { floor } = limitBounds({ ...BIDDER, held: "half", present });
+    assert.ok(floor >= BIDDER.floor && floor <= present);
+    present = floor;
+  }
+  assert.ok(present - BIDDER.floor < 1e-6);
+});
+
+pure(
+  "limitBounds() never has a floor above its ceiling, and each hold includes the weaker ones",
+  () => {
+    const bidder = fc.record({
+      floor: fc.integer({ min: 10, max: 5000 }),
+      spare: fc.nat(5000),
+      present: fc.integer({ min: 1, max: 12_000 }),
+      demand: fc.option(fc.nat(12_000), { nil: undefined }),
+    }).map(({ floor, spare, ...rest }) => ({ ...BIDDER, ...rest, floor, ceiling: floor + spare }));
+    fc.assert(fc.property(bidder, (one) => {
+      const of = (held?: Bidder["held"]) => limitBounds({ ...one, held });
+      const holds = [of(), of("half"), of("lower"), of("both")];
+      for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
+      if (one.demand === undefined || one.present < one.floor) return;
+      const floors = holds.map(({ floor }) => floor);
+      assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
+      assert.equal(holds[3]?.ceiling, one.present);
+    }));
+  },
+);

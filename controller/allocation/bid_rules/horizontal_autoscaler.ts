@@ -11,7 +11,7 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { BidFacts, BidRule, BidWord } from "./bid_rule.ts";
 
-/** Annotation of pod or workload: `"false"` leaves limits and HPA alone with each other. */
+/** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
 /**
@@ -25,16 +25,25 @@ const SIGNAL_ROOM = 1.2;
  * a scaling event: then the pods divide the load anew.
  */
 export const horizontalAutoscaler: BidRule = (facts) => {
-  const { pod, workload, autoscalers } = facts;
-  const word = pod.metadata.annotations[HPA_COORDINATION] ??
-    workload?.metadata.annotations[HPA_COORDINATION];
-  if (word === "false") return [];
-  return autoscalers.filter(({ cpuTargets }) => cpuTargets.length > 0).flatMap((autoscaler) => [
-    ...floors(pod, autoscaler),
-    ...halfSteps(autoscaler),
-    ...scaledOfLate(facts, autoscaler),
-  ]);
+  const ofPod = wordOf(facts.pod) ?? wordOf(facts.workload);
+  return facts.autoscalers.flatMap((autoscaler) => {
+    const word = ofPod ?? wordOf(autoscaler);
+    if (word === "false" || autoscaler.cpuTargets.length === 0) return [];
+    return [
+      ...floors(facts.pod, autoscaler),
+      ...halfSteps(autoscaler),
+      ...scaledOfLate(facts, autoscaler),
+    ];
+  });
 };
+
+interface Annotated {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+}
+
+function wordOf(object: Annotated | undefined): string | undefined {
+  return object?.metadata.annotations[HPA_COORDINATION];
+}
 
 function halfSteps({ metadata: { name } }: HorizontalPodAutoscaler): readonly BidWord[] {
   return [{ reason: "HPADamped", held: "half", message: `HPA ${name} scales the workload on CPU` }];
@@ -58,8 +67,9 @@ function floors(
     const aims = aimsOf(pod, target);
     return pod.containers.flatMap((container, index): BidWord[] => {
       const aim = aims[index] ?? 0;
-      if (aim <= 0) return [];
-      const floor = Math.ceil(SIGNAL_ROOM * aim);
+      if (aim <= 0 || container.limitCPU === undefined) return [];
+      // 1.2 × 0.7 × 100 is a little more than 84 in floating point.
+      const floor = Math.ceil(SIGNAL_ROOM * aim - 1e-6);
       const message = `${container.name} at least ${floor}m: 1.2 × ${Math.round(aim)}m, the ` +
         `usage that HPA ${name} aims at`;
       return [{ reason: "HPAFloor", container: container.name, floor, message }];

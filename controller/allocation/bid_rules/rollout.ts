@@ -9,7 +9,8 @@ import type { BidRule } from "./bid_rule.ts";
 /** Old and new pods divide the load anew, and new ones warm up: what they use now says little. */
 export const rollout: BidRule = ({ workload }) => {
   if (workload === undefined || !isRollingOut(workload.rollout)) return [];
-  const { kind, metadata: { name }, rollout: { updated, wanted } } = workload;
-  const message = `${kind} ${name} rolls out: ${updated} of ${wanted} pods are of the new template`;
+  const { kind, metadata: { name } } = workload;
+  // Without numbers: bounds that stay the same are not written again when they change.
+  const message = `${kind} ${name} rolls out: its pods are being replaced`;
   return [{ reason: "RolloutInProgress", held: "lower", message }];
 };

@@ -21,6 +21,8 @@ export interface StartupBoost {
 const LARGEST_FACTOR = 10;
 /** A boost that does not end is no boost, ms. */
 const LONGEST_HOLD_MS = 600_000;
+/** Nor does a pod start for longer than this, ms: what is not Ready by then has another problem. */
+const LONGEST_START_MS = 600_000;
 
 /** Reads the annotation; undefined when it can't be read. `2x` alone ends when the pod is Ready. */
 export function parseStartupBoost(text: string): StartupBoost | undefined {
@@ -36,11 +38,10 @@ export function parseStartupBoost(text: string): StartupBoost | undefined {
 /** The rule for a pod whose annotation counts. */
 export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
   return ({ pod, nowMs }) => {
-    const { ready, readySinceMs = nowMs } = pod;
-    const untilMs = ready ? readySinceMs + holdMs : undefined;
-    if (untilMs !== undefined && nowMs >= untilMs) return [];
+    const { ready, readySinceMs = -Infinity, unreadySinceMs = nowMs } = pod;
+    const untilMs = ready ? readySinceMs + holdMs : unreadySinceMs + LONGEST_START_MS;
+    if (nowMs >= untilMs) return [];
     const message = `ceilings × ${factor} until ${holdMs / 1000} s after the pod is Ready`;
-    const word = { reason: "StartupBoost", boost: factor, message } as const;
-    return [untilMs === undefined ? word : { ...word, untilMs }];
+    return [{ reason: "StartupBoost", boost: factor, message, untilMs }];
   };
 }

@@ -3,31 +3,50 @@
  *
  * @module
  */
+import type { ContainerBounds } from "../../api/pod_allocation.ts";
 import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
 
 /**
  * Clamps each limit into the bounds that the controller itself published, and leaves out containers
- * without any: an agent that is broken, or not ours, can't move a limit beyond them.
+ * without any: an agent that is broken, or not ours, can't move a limit beyond them, nor one that is
+ * held.
  */
-export function outsideBounds({ allocation }: EnforcementInput, limits: WantedLimits): Verdict {
-  const bounds = new Map(
-    (allocation.status?.bounds?.containers ?? []).map((one) => [one.name, one]),
+export function outsideBounds(
+  { allocation, pod }: EnforcementInput,
+  limits: WantedLimits,
+): Verdict {
+  const present = new Map(pod?.containers.map(({ name, limitCPU }) => [name, limitCPU]));
+  const ranges = new Map(
+    (allocation.status?.bounds?.containers ?? []).map((one) =>
+      [one.name, rangeOf(one, present.get(one.name))] as const
+    ),
   );
   const clamped = new Map<string, number>();
   for (const [name, limit] of limits) {
-    const bound = bounds.get(name);
-    if (bound === undefined) continue;
-    clamped.set(name, Math.max(bound.floor, Math.min(limit, bound.ceiling)));
+    const range = ranges.get(name);
+    if (range === undefined) continue;
+    clamped.set(name, Math.max(range.floor, Math.min(limit, range.ceiling)));
   }
   const outside = [...limits].filter(([name, limit]) => clamped.get(name) !== limit);
   if (outside.length === 0) return undefined;
   const message = outside.map(([name, limit]) => {
-    const bound = bounds.get(name);
-    return bound === undefined
+    const range = ranges.get(name);
+    return range === undefined
       ? `${name} has no bounds`
-      : `${name} at ${limit}m is outside ${bound.floor}m to ${bound.ceiling}m`;
+      : `${name} at ${limit}m is outside ${range.floor}m to ${range.ceiling}m`;
   }).join(", ");
   return clamped.size === 0
     ? { verdict: "hold", reason: "OutsideBounds", message }
     : { verdict: "clamp", reason: "OutsideBounds", message, limits: clamped };
+}
+
+type Range = Pick<ContainerBounds, "floor" | "ceiling">;
+
+/** What the limit may become; a hold stands over floor and ceiling. */
+function rangeOf({ held, floor, ceiling }: ContainerBounds, present: number | undefined): Range {
+  if (held === undefined || present === undefined) return { floor, ceiling };
+  if (held === "both") return { floor: present, ceiling: present };
+  // From above the ceiling it goes down by half steps.
+  if (held === "half") return { floor, ceiling: Math.max(ceiling, present) };
+  return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
 }

@@ -50,7 +50,7 @@ export const BOUND_REASONS = {
   StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
   HPAFloor: {
     means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
-    remedy: 'mbcas.io/hpa-coordination: "false" on the workload or its pods switches this off',
+    remedy: 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off',
   },
   HPACapped: {
     means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",

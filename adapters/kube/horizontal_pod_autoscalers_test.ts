@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import {
+  horizontalPodAutoscalerListWatch,
+  parseHorizontalPodAutoscaler,
+} from "./horizontal_pod_autoscalers.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
+const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+
+function utilization(averageUtilization: number): unknown {
+  return {
+    type: "Resource",
+    resource: { name: "cpu", target: { type: "Utilization", averageUtilization } },
+  };
+}
+
+/** An HPA as a server of 1.36 gives it, cut to what matters. */
+const RAW = {
+  metadata: {
+    ...metadata,
+    annotations: {
+      "mbcas.io/hpa-coordination": "false",
+      "autoscaling.alpha.kubernetes.io/current-metrics": "[]",
+    },
+  },
+  spec: {
+    scaleTargetRef,
+    minReplicas: 1,
+    maxReplicas: 5,
+    metrics: [utilization(80)],
+    behavior: { scaleDown: { stabilizationWindowSeconds: 60, policies: [] } },
+  },
+  status: { lastScaleTime: "2026-01-01T00:00:00Z", currentReplicas: 2, desiredReplicas: 2 },
+};
+
+function targets(...metrics: unknown[]) {
+  return parseHorizontalPodAutoscaler({ ...RAW, spec: { scaleTargetRef, metrics } }).cpuTargets;
+}
+
+pure("parseHorizontalPodAutoscaler() keeps target, aim, last scaling and window", () => {
+  assert.deepEqual(parseHorizontalPodAutoscaler(RAW), {
+    metadata: { ...metadata, annotations: { "mbcas.io/hpa-coordination": "false" } },
+    target: { kind: "Deployment", name: "web" },
+    cpuTargets: [{ utilization: 0.8 }],
+    lastScaleMs: Date.UTC(2026, 0, 1),
+    stabilizationMs: 60_000,
+  });
+});
+
+pure(
+  "parseHorizontalPodAutoscaler() takes five minutes where the HPA says nothing, and 0 for 0",
+  () => {
+    const windowOf = (behavior: unknown) =>
+      parseHorizontalPodAutoscaler({ ...RAW, spec: { scaleTargetRef, behavior } }).stabilizationMs;
+    assert.equal(windowOf(undefined), 300_000);
+    assert.equal(windowOf({ scaleUp: { stabilizationWindowSeconds: 5 } }), 300_000);
+    assert.equal(windowOf({ scaleDown: { stabilizationWindowSeconds: 0 } }), 0);
+  },
+);
+
+pure("parseHorizontalPodAutoscaler() knows no last scaling of one that never scaled", () => {
+  assert.ok(!("lastScaleMs" in parseHorizontalPodAutoscaler({ ...RAW, status: {} })));
+});
+
+pure(
+  "parseHorizontalPodAutoscaler() reads targets of pods and of one container, as shares and values",
+  () => {
+    const value = {
+      type: "Resource",
+      resource: { name: "cpu", target: { averageValue: "1500m" } },
+    };
+    const one = (target: unknown) => ({
+      type: "ContainerResource",
+      containerResource: { name: "cpu", container: "app", target },
+    });
+    assert.deepEqual(targets(utilization(55), value), [{ utilization: 0.55 }, { value: 1500 }]);
+    assert.deepEqual(targets(one({ averageUtilization: 60 }), one({ averageValue: "2" })), [
+      { container: "app", utilization: 0.6 },
+      { container: "app", value: 2000 },
+    ]);
+  },
+);
+
+pure("parseHorizontalPodAutoscaler() passes over what is not CPU", () => {
+  assert.deepEqual(
+    targets(
+      { type: "Resource", resource: { name: "memory", target: { averageUtilization: 80 } } },
+      { type: "Pods", pods: { metric: { name: "cpu" }, target: { averageValue: "1" } } },
+      { type: "External", external: { metric: { name: "cpu" }, target: { value: "1" } } },
+      { type: "Resource", resource: { name: "cpu", target: {} } },
+      {},
+      null,
+    ),
+    [],
+  );
+  assert.deepEqual(
+    parseHorizontalPodAutoscaler({ metadata, spec: { scaleTargetRef } }).cpuTargets,
+    [],
+  );
+});
+
+pure("parseHorizontalPodAutoscaler() names what it can't read", () => {
+  assert.throws(() => parseHorizontalPodAutoscaler({ metadata, spec: {} }), {
+    name: "TypeError",
+    message: "Cannot read the object: no spec.scaleTargetRef.kind",
+  });
+  const target = { averageValue: "much" };
+  assert.throws(() => targets({ resource: { name: "cpu", target } }), {
+    name: "SyntaxError",
+    message: /"much"/,
+  });
+  assert.throws(() => parseHorizontalPodAutoscaler({}), { message: /metadata\.name/ });
+});
+
+Deno.test("horizontalPodAutoscalerListWatch() leaves out what it can't read", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [RAW, { metadata, spec: {} }],
+  }));
+  const listed = await horizontalPodAutoscalerListWatch(server.connection)
+    .list(new AbortController().signal);
+  assert.deepEqual(listed.items.map(({ metadata }) => metadata.name), ["web"]);
+  assert.equal(server.requests[0]?.path, "/apis/autoscaling/v2/horizontalpodautoscalers");
+});

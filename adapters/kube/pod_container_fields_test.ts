@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import type { PodContainer } from "../../shared/api/pod.ts";
+import { parseContainer } from "./pod_container_fields.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function withStatus(status: unknown): PodContainer {
+  return parseContainer({ spec: { name: "app" }, status, limitManagers: undefined });
+}
+
+const STARTED = "2026-01-01T00:00:10Z";
+const ENDED = "2026-01-01T00:00:05Z";
+const running = { running: { startedAt: STARTED } };
+const ended = { terminated: { finishedAt: ENDED } };
+
+test("parseContainer() reads when a container was started again", () => {
+  const { restartedAtMs } = withStatus({ restartCount: 1, state: running, lastState: ended });
+  assert.equal(restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
+});
+
+test("parseContainer() takes a first start for no restart", () => {
+  for (const status of [{ restartCount: 0, state: running }, { state: running }, undefined, {}]) {
+    assert.ok(!("restartedAtMs" in withStatus(status)));
+  }
+});
+
+test("parseContainer() reckons from the end of a container that waits to be started again", () => {
+  const waiting = { waiting: { reason: "CrashLoopBackOff" } };
+  const container = withStatus({ restartCount: 3, state: waiting, lastState: ended });
+  assert.equal(container.restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 5));
+  assert.equal(container.crashLooping, true);
+});
+
+test("parseContainer() takes no other wait for a crash loop", () => {
+  for (const reason of ["ContainerCreating", "ImagePullBackOff", undefined]) {
+    assert.ok(!("crashLooping" in withStatus({ state: { waiting: { reason } } })));
+  }
+});
+
+test("parseContainer() knows no time of a restart that the kubelet gives none of", () => {
+  for (
+    const state of [{}, { running: {} }, { running: { startedAt: "then" } }, { terminated: 1 }]
+  ) {
+    assert.ok(!("restartedAtMs" in withStatus({ restartCount: 2, state })));
+  }
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import {
+  parseVerticalPodAutoscaler,
+  verticalPodAutoscalerListWatch,
+} from "./vertical_pod_autoscalers.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
+const targetRef = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
+const OFF = { metadata, spec: { targetRef, updatePolicy: { updateMode: "Off" } } };
+
+pure("parseVerticalPodAutoscaler() keeps target and mode", () => {
+  assert.deepEqual(parseVerticalPodAutoscaler(OFF), {
+    metadata,
+    target: { kind: "StatefulSet", name: "web" },
+    updateMode: "Off",
+  });
+});
+
+pure("parseVerticalPodAutoscaler() takes one without a mode for one that acts", () => {
+  for (const updatePolicy of [undefined, null, {}, { minReplicas: 1 }, { updateMode: "" }]) {
+    const { updateMode } = parseVerticalPodAutoscaler({
+      metadata,
+      spec: { targetRef, updatePolicy },
+    });
+    assert.notEqual(updateMode, "Off");
+  }
+});
+
+pure("parseVerticalPodAutoscaler() names what it can't read", () => {
+  assert.throws(() => parseVerticalPodAutoscaler({ metadata, spec: { targetRef: {} } }), {
+    name: "TypeError",
+    message: "Cannot read the object: no spec.targetRef.kind",
+  });
+  const nameless = { metadata, spec: { targetRef: { kind: "Deployment" } } };
+  assert.throws(() => parseVerticalPodAutoscaler(nameless), { message: /spec\.targetRef\.name/ });
+});
+
+Deno.test("verticalPodAutoscalerListWatch() is empty where the kind is not known", async () => {
+  let known = false;
+  await using server = serveCanned(() =>
+    known
+      ? { metadata: { resourceVersion: "9" }, items: [OFF, {}] }
+      : Response.json({ message: "404 page not found" }, { status: 404 })
+  );
+  const clock = createVirtualClock({ wallStart: 0 });
+  const source = verticalPodAutoscalerListWatch(server.connection, { clock });
+  const { signal } = new AbortController();
+  assert.deepEqual((await source.list(signal)).items, []);
+  known = true;
+  const { items } = await source.list(signal);
+  assert.deepEqual(items.map(({ updateMode }) => updateMode), ["Off"]);
+  assert.equal(server.requests[0]?.path, "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers");
+});

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { isRollingOut, type WorkloadKind } from "../../shared/api/workload.ts";
+import { serveCanned } from "../../tests/fixtures/canned_server.ts";
+import { parseWorkload, workloadListWatch } from "./workloads.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const identity = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
+
+interface Raw {
+  readonly generation?: number;
+  readonly spec?: unknown;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+function raw({ generation = 2, spec = { replicas: 3 }, status = {} }: Raw): unknown {
+  return {
+    metadata: { ...identity, generation },
+    spec,
+    status: { observedGeneration: generation, ...status },
+  };
+}
+
+function state(kind: WorkloadKind, given: Raw) {
+  return parseWorkload(raw(given), kind).rollout;
+}
+
+function rolls(kind: WorkloadKind, given: Raw): boolean {
+  return isRollingOut(state(kind, given));
+}
+
+pure("parseWorkload() keeps the identity and this product's annotations alone", () => {
+  const annotations = {
+    "mbcas.io/hpa-coordination": "false",
+    "kubectl.kubernetes.io/last-applied-configuration": "{}",
+    "not-mbcas.io/x": "1",
+  };
+  const { kind, metadata } = parseWorkload({ metadata: { ...identity, annotations } }, "DaemonSet");
+  assert.equal(kind, "DaemonSet");
+  assert.deepEqual(metadata, {
+    ...identity,
+    annotations: { "mbcas.io/hpa-coordination": "false" },
+  });
+});
+
+pure("parseWorkload() names the identity that is not there", () => {
+  assert.throws(() => parseWorkload({ metadata: { name: "web" } }, "Deployment"), {
+    message: /metadata\.uid is not there/,
+  });
+});
+
+pure("parseWorkload() reads how far a Deployment is", () => {
+  const status = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
+  assert.deepEqual(state("Deployment", { status }), {
+    observed: true,
+    wanted: 3,
+    updated: 2,
+    total: 4,
+    stands: false,
+  });
+  assert.equal(rolls("Deployment", { status }), true);
+  assert.equal(rolls("Deployment", { status: { replicas: 4, updatedReplicas: 3 } }), true);
+  assert.equal(rolls("Deployment", { status: { replicas: 3, updatedReplicas: 3 } }), false);
+});
+
+pure(
+  "parseWorkload() takes a spec that the controller has not seen for a rollout that begins",
+  () => {
+    const status = { observedGeneration: 1, replicas: 3, updatedReplicas: 3 };
+    assert.equal(rolls("Deployment", { status }), true);
+    const fresh = { metadata: { ...identity, generation: 1 }, spec: { replicas: 0 } };
+    assert.equal(parseWorkload(fresh, "Deployment").rollout.observed, false);
+  },
+);
+
+pure("parseWorkload() takes one replica for what a spec without a number wants", () => {
+  assert.equal(state("Deployment", { spec: {} }).wanted, 1);
+  assert.equal(state("StatefulSet", { spec: {} }).wanted, 1);
+});
+
+pure("parseWorkload() finds no rollout in a Deployment that is scaled", () => {
+  const updated = { replicas: 5, updatedReplicas: 5 };
+  assert.equal(rolls("Deployment", { spec: { replicas: 2 }, status: updated }), false);
+  assert.equal(rolls("Deployment", { spec: { replicas: 0 }, status: {} }), false);
+});
+
+pure("parseWorkload() finds no rollout in a Deployment that is paused or has given up", () => {
+  const halfway = { replicas: 4, updatedReplicas: 1 };
+  assert.equal(
+    rolls("Deployment", { spec: { replicas: 3, paused: true }, status: halfway }),
+    false,
+  );
+  const progressing = (reason: string) => ({
+    status: { ...halfway, conditions: [{ type: "Progressing", status: "False", reason }] },
+  });
+  assert.equal(rolls("Deployment", progressing("ProgressDeadlineExceeded")), false);
+  assert.equal(rolls("Deployment", progressing("ReplicaSetUpdated")), true);
+  const available = { type: "Available", reason: "ProgressDeadlineExceeded" };
+  assert.equal(
+    rolls("Deployment", { status: { ...halfway, conditions: [available] } }),
+    true,
+  );
+});
+
+pure("parseWorkload() follows a StatefulSet until its newest revision is the current one", () => {
+  const revisions = { currentRevision: "web-1", updateRevision: "web-2" };
+  const during = { replicas: 3, currentReplicas: 2, updatedReplicas: 1, ...revisions };
+  assert.equal(rolls("StatefulSet", { status: during }), true);
+  // Once it is over, the controller counts the pods as current ones and no longer as updated.
+  const over = { replicas: 3, currentReplicas: 3, currentRevision: "web-2" };
+  assert.equal(rolls("StatefulSet", { status: { ...over, updateRevision: "web-2" } }), false);
+});
+
+pure("parseWorkload() wants only the pods from the partition on to be updated", () => {
+  const spec = (partition: number) => ({
+    replicas: 3,
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } },
+  });
+  const status = {
+    replicas: 3,
+    updatedReplicas: 1,
+    currentRevision: "web-1",
+    updateRevision: "web-2",
+  };
+  assert.equal(rolls("StatefulSet", { spec: spec(2), status }), false);
+  assert.equal(rolls("StatefulSet", { spec: spec(1), status }), true);
+  const none = { ...status, updatedReplicas: 0 };
+  assert.equal(rolls("StatefulSet", { spec: spec(2), status: none }), true);
+  assert.equal(rolls("StatefulSet", { spec: spec(3), status: none }), false);
+  assert.equal(rolls("StatefulSet", { spec: spec(9), status: none }), false);
+});
+
+pure("parseWorkload() finds no rollout in what waits for a hand (OnDelete)", () => {
+  const updateStrategy = { type: "OnDelete" };
+  const halfway = { replicas: 3, updatedReplicas: 1, currentRevision: "1", updateRevision: "2" };
+  const given = { spec: { replicas: 3, updateStrategy }, status: halfway };
+  assert.equal(rolls("StatefulSet", given), false);
+  const counts = {
+    desiredNumberScheduled: 3,
+    currentNumberScheduled: 3,
+    updatedNumberScheduled: 1,
+  };
+  assert.equal(rolls("DaemonSet", { spec: { updateStrategy }, status: counts }), false);
+  assert.equal(rolls("DaemonSet", { spec: {}, status: counts }), true);
+});
+
+pure("parseWorkload() counts a DaemonSet's pods by the nodes that should have one", () => {
+  const counts = (desired: number, current: number, updated?: number) => ({
+    status: {
+      desiredNumberScheduled: desired,
+      currentNumberScheduled: current,
+      ...(updated === undefined ? {} : { updatedNumberScheduled: updated }),
+    },
+  });
+  assert.equal(rolls("DaemonSet", counts(3, 3, 3)), false);
+  assert.equal(rolls("DaemonSet", counts(3, 3, 2)), true);
+  assert.equal(rolls("DaemonSet", counts(3, 3)), true);
+  // A node that should not have one any more is no rollout.
+  assert.equal(rolls("DaemonSet", counts(2, 3, 2)), false);
+  assert.equal(rolls("DaemonSet", counts(0, 0)), false);
+});
+
+Deno.test("workloadListWatch() lists each kind by its own path, and leaves out what it can't read", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [{}, raw({})],
+  }));
+  const signal = new AbortController().signal;
+  for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
+    const { items } = await workloadListWatch(server.connection, { kind }).list(signal);
+    assert.deepEqual(items.map((one) => [one.kind, one.metadata.name]), [[kind, "web"]]);
+  }
+  assert.deepEqual(server.requests.map(({ path }) => path), [
+    "/apis/apps/v1/deployments",
+    "/apis/apps/v1/statefulsets",
+    "/apis/apps/v1/daemonsets",
+  ]);
+});

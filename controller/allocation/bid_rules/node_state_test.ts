@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import type { Node } from "../../../shared/api/node.ts";
+import { sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { nodeState } from "./node_state.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function said(change: Partial<Node> | undefined) {
+  const node = change === undefined ? undefined : { ...sampleNode("node-1"), ...change };
+  return nodeState(bidFacts(samplePod("web"), { node }));
+}
+
+test("nodeState() says nothing of a node that is Ready, under pressure, or not known", () => {
+  assert.deepEqual(said({}), []);
+  assert.deepEqual(said({ pressures: ["MemoryPressure"] }), []);
+  assert.deepEqual(said(undefined), []);
+});
+
+test("nodeState() holds all limits on a node that is not Ready", () => {
+  assert.deepEqual(said({ ready: false }), [
+    { reason: "NodeNotReady", held: "both", message: "node-1 is not Ready" },
+  ]);
+});
+
+test("nodeState() holds all limits on a node that is on its way out", () => {
+  assert.deepEqual(said({ draining: true }), [
+    { reason: "NodeDraining", held: "both", message: "node-1 is being drained" },
+  ]);
+});
+
+test("nodeState() gives one reason for a node that is both", () => {
+  assert.deepEqual(said({ ready: false, draining: true }).map(({ reason }) => reason), [
+    "NodeNotReady",
+  ]);
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { parseStartupBoost, startupBoost } from "./startup_boost.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("parseStartupBoost() reads a factor and the time after Ready", () => {
+  assert.deepEqual(parseStartupBoost("2x,30s"), { factor: 2, holdMs: 30_000 });
+  assert.deepEqual(parseStartupBoost(" 1.5x , 2m "), { factor: 1.5, holdMs: 120_000 });
+  assert.deepEqual(parseStartupBoost("10x,10m"), { factor: 10, holdMs: 600_000 });
+  assert.deepEqual(parseStartupBoost("3x"), { factor: 3, holdMs: 0 });
+  assert.deepEqual(parseStartupBoost("3x,500ms"), { factor: 3, holdMs: 500 });
+});
+
+test("parseStartupBoost() takes nothing that would not boost, not end, or can't be read", () => {
+  const bad = [
+    ...["", "x", "2", "2x,", ",30s", "2x 30s", "2x,30", "2x,30s,1x", "-2x,30s", "2x,-30s"],
+    ...["1x,30s", "0.5x", "10.1x", "11x,1s", "2x,601s", "2x,11m", "2x,1h", "2X,30s", "2,5x,30s"],
+    ...["Infinityx,1s", "NaNx", "2e3x", "0x2x", "٢x", "2x\n,30s;rm"],
+  ];
+  for (const text of bad) assert.equal(parseStartupBoost(text), undefined, text);
+});
+
+test("parseStartupBoost() never throws, and never gives more than it may", () => {
+  const likely = fc.tuple(fc.float({ min: 0, max: 20, noNaN: true }), fc.nat(1200), fc.string())
+    .map(([factor, hold, more]) => `${factor}x,${hold}s${more}`);
+  fc.assert(fc.property(fc.oneof(fc.string(), likely), (text) => {
+    const { factor, holdMs } = parseStartupBoost(text) ?? { factor: 2, holdMs: 0 };
+    assert.ok(factor > 1 && factor <= 10);
+    assert.ok(holdMs >= 0 && holdMs <= 600_000);
+  }));
+});
+
+const boost = startupBoost({ factor: 2, holdMs: 30_000 });
+
+function said(change: Partial<Pod>) {
+  const facts = bidFacts(samplePod("web"));
+  return boost({ ...facts, pod: { ...facts.pod, ...change } });
+}
+
+function readyFor(ms: number): Partial<Pod> {
+  return { ready: true, readySinceMs: FACTS_NOW_MS - ms };
+}
+
+test("startupBoost() boosts ceilings until the hold after Ready is over, and says when", () => {
+  const message = "ceilings × 2 until 30 s after the pod is Ready";
+  assert.deepEqual(said(readyFor(10_000)), [
+    { reason: "StartupBoost", boost: 2, message, untilMs: FACTS_NOW_MS + 20_000 },
+  ]);
+  assert.equal(said(readyFor(29_999)).length, 1);
+  assert.deepEqual(said(readyFor(30_000)), []);
+});
+
+test("startupBoost() boosts a pod that is not Ready, for ten minutes at most", () => {
+  const unready = (ms: number) => said({ ready: false, unreadySinceMs: FACTS_NOW_MS - ms });
+  assert.equal(unready(0)[0]?.untilMs, FACTS_NOW_MS + 600_000);
+  assert.equal(unready(599_999)[0]?.boost, 2);
+  assert.deepEqual(unready(600_000), []);
+});
+
+test("startupBoost() boosts a pod of which the kubelet has not told yet", () => {
+  const { readySinceMs: _ready, ...pod } = bidFacts(samplePod("web")).pod;
+  const [word] = boost({ ...bidFacts(pod), pod: { ...pod, ready: false } });
+  assert.equal(word?.boost, 2);
+});
+
+test("startupBoost() ends where nobody says since when the pod is Ready", () => {
+  const { readySinceMs: _since, ...pod } = bidFacts(samplePod("web")).pod;
+  assert.deepEqual(boost({ ...bidFacts(pod), pod }), []);
+});
+
+test("startupBoost() without a hold ends when the pod is Ready", () => {
+  const bare = startupBoost({ factor: 2, holdMs: 0 });
+  const facts = bidFacts(samplePod("web"));
+  assert.equal(bare({ ...facts, pod: { ...facts.pod, ready: false } }).length, 1);
+  assert.deepEqual(bare({ ...facts, pod: { ...facts.pod, ...readyFor(0) } }), []);
+});
