@@ -5,6 +5,9 @@
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import { BOUND_REASONS } from "../shared/api/reasons/bound_reasons.ts";
+import { ENFORCEMENT_REASONS } from "../shared/api/reasons/enforcement_reasons.ts";
+import { listedReason } from "../shared/api/reasons/reason_words.ts";
 import type { AllocationObserver } from "./allocation/ports.ts";
 import type { ControllerSettings } from "./settings.ts";
 
@@ -122,7 +125,8 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
     collect() {
       this.reset();
       for (const { status } of state.allocations()) {
-        this.inc({ phase: status?.phase ?? "Pending", reason: status?.reason ?? "Waiting" });
+        const reason = listedReason(ENFORCEMENT_REASONS, status?.reason ?? "Waiting");
+        this.inc({ phase: status?.phase ?? "Pending", reason });
       }
     },
   });
@@ -134,7 +138,8 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
     collect() {
       this.reset();
       for (const { status } of state.allocations()) {
-        const words = new Set(status?.bounds?.rules?.map(({ reason }) => reason));
+        const rules = status?.bounds?.rules ?? [];
+        const words = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
         for (const reason of words) this.inc({ reason });
       }
     },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 
 /** An event on a pod. */
 export interface PodNote {
@@ -10,7 +11,7 @@ export interface PodNote {
   readonly podName: string;
   readonly podUID: string;
   readonly type: "Normal" | "Warning";
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly message: string;
 }
 

@@ -30,7 +30,12 @@ export function nodeListWatch(
 
 /** One node as it is now. Throws an `ApiError`. */
 export async function readNode(connection: KubeConnection, name: string): Promise<Node> {
-  return parseNode(await connection.request({ path: `${PATH}/${pathPart(name)}` }));
+  return parseNode(await connection.request({ path: nodePath(name) }));
+}
+
+/** The node's own path. */
+export function nodePath(name: string): string {
+  return `${PATH}/${pathPart(name)}`;
 }
 
 /** The trimmed node. Throws a `TypeError` or `SyntaxError` that names what can't be read. */

@@ -15,7 +15,7 @@ export type Look =
   | { readonly wait: EnforcementReason; readonly message: string };
 
 /** What the kubelet says of a resize that it has not done yet, and may still do. */
-export const WAITS: ReadonlySet<string> = new Set([
+export const WAITS: ReadonlySet<EnforcementReason> = new Set([
   "ResizeInProgress",
   "ResizeDeferred",
   "ResizeError",

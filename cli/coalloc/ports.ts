@@ -9,6 +9,7 @@ import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 
@@ -29,11 +30,21 @@ export interface ClusterReader {
   settingsText(): Promise<string | undefined>;
   /** CPU limits of the template that the pod was made from, millicores by container name. */
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
+  /** What decides, beside pod and namespace, whether the pod takes part. */
+  scopeFacts(pod: Pod): Promise<ScopeFacts>;
   /** What bounds the namespace's limits; nothing where the user may not read it. */
   limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
   controllerIsAlive(): Promise<boolean>;
+}
+
+/** What the user may see of what else decides whether a pod takes part. */
+export interface ScopeFacts {
+  /** Those that are for the pod's workload; undefined where the user may not read them. */
+  readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
+  /** Of the pod's node; undefined where it is not known. */
+  readonly kubeletVersion?: string;
 }
 
 /** What runs in the cluster. */

@@ -64,6 +64,9 @@ export interface StatusNews {
   readonly attemptedAt?: string | undefined;
 }
 
+/** A status as this version writes it: its word is one of the list. */
+export type ToldStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
+
 /**
  * The status after a decision, or undefined when the present one says so already. `applied` values
  * are the kubelet's word, never what was asked for.
@@ -72,7 +75,7 @@ export function nextStatus(
   allocation: PodAllocation,
   pod: Pod,
   { decision, wallTime, refused = false, attemptedAt }: StatusNews,
-): PodAllocationStatus | undefined {
+): ToldStatus | undefined {
   const present = allocation.status ?? {};
   const { reason } = decision;
   const message = decision.message?.slice(0, LONGEST_MESSAGE);

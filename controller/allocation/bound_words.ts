@@ -3,14 +3,21 @@
  *
  * @module
  */
-import { type BoundRule, MOST_RULES } from "../../shared/api/pod_allocation.ts";
+import { MOST_RULES } from "../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import type { Ceiling } from "./namespace_bounds.ts";
+
+/** What set a bound, as this version tells it. */
+export interface BoundWord {
+  readonly reason: BoundReason;
+  /** In a sentence, with its numbers. */
+  readonly message: string;
+}
 
 /** Collects the words of a pod's bounds. Millicores. */
 export interface BoundWords {
   /** What a rule says. */
-  add(word: { readonly reason: BoundReason; readonly message: string }): void;
+  add(word: BoundWord): void;
   /** The lowest of the ceilings, and the floor, which it may not go below. */
   ceiling(
     container: string,
@@ -22,13 +29,13 @@ export interface BoundWords {
     bound: { readonly wanted: number; readonly ceiling: number },
   ): void;
   /** The words, and their sentences. */
-  words(): { readonly reason: string; readonly rules: BoundRule[] };
+  words(): { readonly reason: string; readonly rules: BoundWord[] };
 }
 
 /** Nothing said yet. */
 export function createBoundWords(): BoundWords {
-  const rules = new Map<string, BoundRule>();
-  function add({ reason, message }: BoundRule): void {
+  const rules = new Map<string, BoundWord>();
+  function add({ reason, message }: BoundWord): void {
     rules.set(`${reason} ${message}`, { reason, message });
   }
   return {

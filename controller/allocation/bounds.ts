@@ -4,10 +4,10 @@
  * @module
  */
 import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
-import type { BoundRule, Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
+import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
 import type { BidFacts, BidWord } from "./bid_rules/bid_rule.ts";
-import { createBoundWords } from "./bound_words.ts";
+import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { seatsOf } from "./seats.ts";
@@ -32,7 +32,7 @@ const NODE_SHARE = 0.9;
 
 /** Bounds without their revision. */
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
-  readonly rules: BoundRule[];
+  readonly rules: BoundWord[];
   /** Annotations that don't count, and why. */
   readonly warnings: readonly string[];
   /** When they will be others without an event, ms since 1970; absent: when something changes. */

@@ -8,9 +8,10 @@ import { decide, type Decision } from "../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { isUnhurried } from "../../shared/api/reasons/reason_words.ts";
+import { type ChangeReason, isUnhurried } from "../../shared/api/reasons/reason_words.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
+import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import { describeChanges } from "./report_words.ts";
 import { type LimitHands, sendLimits } from "./send_limits.ts";
@@ -50,7 +51,7 @@ const ORIGINAL_UNKNOWN: Decision = {
 
 /** What the allocation asks for. */
 export function marketIntents({ spec }: PodAllocation): Intent[] {
-  const reason = spec.market?.reason ?? "FirstClearing";
+  const reason = marketCause(spec);
   return (spec.containers ?? []).map(({ name, cpuLimit }) => ({
     source: "market",
     container: name,
@@ -60,7 +61,7 @@ export function marketIntents({ spec }: PodAllocation): Intent[] {
 }
 
 /** The user's own limits; empty when they are not on record. */
-export function restoreIntents({ status }: PodAllocation, reason: string): Intent[] {
+export function restoreIntents({ status }: PodAllocation, reason: ChangeReason): Intent[] {
   return [...ownValues(status?.originalLimits)].map(([container, limitCPU]) => ({
     source: "restore",
     container,

@@ -8,7 +8,9 @@ import type { Decision } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
 import type { Enforcement } from "./enforce.ts";
+import { marketCause } from "./market_cause.ts";
 
 /** What a refusal comes to: its own reason, or for a restore that it is blocked. */
 export function refusalDecision(
@@ -18,9 +20,9 @@ export function refusalDecision(
   return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
 }
 
-/** Why the limits were to change: a restore's cause or the market's word; empty without either. */
-export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): string {
-  return restoring?.reason ?? spec.market?.reason ?? "";
+/** Why the limits were to change: a restore's cause or the market's word. */
+export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): ChangeReason {
+  return restoring?.reason ?? marketCause(spec);
 }
 
 /** By how much an accepted patch changes the pod's total, millicores. */

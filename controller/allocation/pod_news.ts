@@ -4,8 +4,9 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { BoundRule } from "../../shared/api/pod_allocation.ts";
+import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import type { Log } from "../../shared/log.ts";
+import type { BoundWord } from "./bound_words.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { EventSink, PodEvent } from "./ports.ts";
 import type { OwnLimits } from "./settle_own_limits.ts";
@@ -15,7 +16,7 @@ export interface PodNews {
   /** Limits that others have set. */
   tellForeign(news: { readonly pod: Pod; readonly own: OwnLimits }): void;
   /** Bounds that did not hold before. */
-  tellBounds(pod: Pod, rules: readonly BoundRule[]): void;
+  tellBounds(pod: Pod, rules: readonly BoundWord[]): void;
   /** Annotations that don't count; the same ones only once. */
   warn(
     { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
@@ -26,7 +27,11 @@ export interface PodNews {
 }
 
 /** What every pod has in its life is no event. */
-const QUIET_BOUNDS: ReadonlySet<string> = new Set(["BurstFactor", "NodeSize", "PodNotReady"]);
+const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
+  "BurstFactor",
+  "NodeSize",
+  "PodNotReady",
+]);
 
 /** Tells it to this sink and this log. */
 export function createPodNews(

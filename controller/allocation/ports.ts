@@ -6,7 +6,9 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
 import type { RefusalKind } from "./refusal.ts";
 import type { AgentsVerdict } from "./silent_agents.ts";
 
@@ -67,15 +69,15 @@ export interface AllocationObserver {
    */
   resized?(answer: {
     readonly outcome: "accepted" | RefusalKind;
-    readonly reason: string;
+    readonly reason: ChangeReason;
     readonly restoring: boolean;
   }): void;
   /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
   confirmed?(waitedMs: number): void;
   /** A pod has its own limits back. */
-  restored?(cause: string): void;
+  restored?(cause: EnforcementReason): void;
   /** A status was written that says why nothing is done. */
-  held?(reason: string): void;
+  held?(reason: EnforcementReason): void;
   /** Pods in line and pods whose time has not come. */
   queue?(depth: number, delayed: number): void;
   /** One look at a pod took this long, ms. */

@@ -3,13 +3,9 @@
  *
  * @module
  */
-import type {
-  BoundRule,
-  Bounds,
-  ContainerBounds,
-  PodAllocation,
-} from "../../shared/api/pod_allocation.ts";
+import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
+import type { BoundWord } from "./bound_words.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
 import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
@@ -41,7 +37,7 @@ export interface Published {
   /** True when the bounds were written. */
   readonly written: boolean;
   /** What holds now and did not hold before, with its sentence. */
-  readonly news: readonly BoundRule[];
+  readonly news: readonly BoundWord[];
   /** When the bounds will be others without an event, ms since 1970. */
   readonly untilMs?: number | undefined;
   /** Annotations that don't count, and why. */
@@ -103,9 +99,9 @@ export async function publishBounds(
 /** Rules whose word did not stand there before. */
 function newRules(
   present: Bounds | undefined,
-  rules: readonly BoundRule[],
-): readonly BoundRule[] {
-  const before = new Set(present?.rules?.map(({ reason }) => reason));
+  rules: readonly BoundWord[],
+): readonly BoundWord[] {
+  const before = new Set<string>(present?.rules?.map(({ reason }) => reason));
   return rules.filter(({ reason }) => !before.has(reason));
 }
 

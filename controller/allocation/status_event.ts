@@ -6,6 +6,7 @@
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../shared/quantity.ts";
+import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import type { PodEvent } from "./ports.ts";
 
@@ -23,8 +24,7 @@ export function statusEvent(
   const from = before.status?.appliedCPULimit ?? ownTotal(before);
   if (from === status.appliedCPULimit) return undefined;
   const change = `${from} → ${status.appliedCPULimit ?? "unknown"}`;
-  const why = before.spec.market?.reason ?? "";
-  return { reason: "CPULimitApplied", message: `${change} (${why})` };
+  return { reason: "CPULimitApplied", message: `${change} (${marketCause(before.spec)})` };
 }
 
 /** The user's own limit of the whole pod, as a quantity. */

@@ -223,8 +223,13 @@ test("decide() takes a turn only when everything else allows the change", () => 
 });
 
 test("arbitrate() lets a restore win over a person, and a person over the market", () => {
-  const manual: Intent = { source: "manual", container: "app", limitCPU: 300, reason: "asked" };
-  const restore: Intent = { source: "restore", container: "app", limitCPU: 200, reason: "off" };
+  const manual: Intent = { source: "manual", container: "app", limitCPU: 300, reason: "Applied" };
+  const restore: Intent = {
+    source: "restore",
+    container: "app",
+    limitCPU: 200,
+    reason: "OptedOut",
+  };
   assert.equal(arbitrate([marketWish(400), manual, restore]).get("app"), restore);
   assert.equal(arbitrate([marketWish(400), manual]).get("app"), manual);
   assert.equal(arbitrate([]).size, 0);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ChangeReason } from "../api/reasons/reason_words.ts";
 
 /** Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods. */
 export type IntentSource = "restore" | "manual" | "market";
@@ -13,8 +14,8 @@ export interface Intent {
   readonly container: string;
   /** Wanted `limits.cpu`, millicores. */
   readonly limitCPU: number;
-  /** A reason word, for events and the audit line. */
-  readonly reason: string;
+  /** For events and the audit line. */
+  readonly reason: ChangeReason;
 }
 
 /** Who wins where several want a value for the same container: the earlier. */

@@ -8,7 +8,7 @@ import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { marketSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
-import type { ClusterReader, PodName } from "../ports.ts";
+import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { explainText } from "./explain_text.ts";
 import { explanationOf } from "./explanation.ts";
@@ -40,19 +40,27 @@ export async function explainCommand(
       `Cannot explain container ${container}: pod ${name} has only ${names}`,
     );
   }
-  const [ofNamespace, settings, readings] = await Promise.all([
+  const [ofNamespace, settings, scopeFacts, readings] = await Promise.all([
     reader.namespace(namespace),
     settingsOf(reader),
+    reader.scopeFacts(pod),
     readNodes(cluster, pod.nodeName === "" ? { namespace } : { namespace, node: pod.nodeName }),
   ]);
   if (world.signal.aborted) return INTERRUPTED;
+  const allocation = readings.allocations.find(({ spec }) => spec.podUID === pod.metadata.uid);
   const explanation = explanationOf({
     pod,
     namespace: ofNamespace,
     settings: marketSettings(settings.text),
-    allocation: readings.allocations.find(({ spec }) => spec.podUID === pod.metadata.uid),
+    scopeFacts,
+    allocation,
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
-    problems: [...settings.problems, ...readings.problems],
+    problems: [
+      ...settings.problems,
+      // Of a pod that has an allocation the controller tells what it sees.
+      ...(allocation === undefined ? unseenOf(scopeFacts) : []),
+      ...readings.problems,
+    ],
     ...(container === undefined ? {} : { container }),
     nowMs: world.clock.wall(),
   });
@@ -61,6 +69,12 @@ export async function explainCommand(
       explainText(explanation, look),
   );
   return 0;
+}
+
+function unseenOf({ verticalAutoscalers }: ScopeFacts): readonly string[] {
+  return verticalAutoscalers === undefined
+    ? ["VerticalPodAutoscalers can't be read: one may set the pod's resources (VPAConflict)"]
+    : [];
 }
 
 /** Not everybody may read the installation's settings; its defaults are the likeliest then. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sampleNode } from "../../../tests/contract/sample_objects.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
 
@@ -21,6 +22,68 @@ Deno.test({
     scene.settings = "market: off\n";
     assert.equal(await scene.run("explain", "shop/web", "-n", "other", "-o", "yaml"), 0);
     assert.match(scene.out, /^outside:\n {2}reason: MarketOff$/m);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "explainCommand() finds what keeps a pod out beside pod and namespace",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  async fn() {
+    const scene = coallocScene();
+    addMarketPod(scene, "web", { limit: 200, own: 200, recorded: false });
+    const { Pod: pods, VerticalPodAutoscaler: autoscalers, Node: nodes } = scene.api.store.tables;
+    const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "s" };
+    pods.modify("shop/web", (pod) => ({ ...pod, metadata: { ...pod.metadata, owner } }));
+    assert.equal(await scene.run("explain", "web"), 0);
+    assert.match(scene.out, /^Held back: the controller has made no allocation/m);
+    assert.doesNotMatch(scene.out, /VPA|VerticalPodAutoscaler/);
+
+    scene.out = "";
+    autoscalers.create({
+      metadata: { name: "right", namespace: "shop", uid: "", resourceVersion: "" },
+      target: { kind: "StatefulSet", name: "web" },
+      updateMode: "Recreate",
+    });
+    assert.equal(await scene.run("explain", "web"), 0);
+    assert.match(scene.out, /^Not in the market: VPAConflict: VPA right, mode Recreate, sets the/m);
+    assert.match(scene.out, /^What to do: set the VPA's updateMode to Off/m);
+
+    scene.out = "";
+    scene.hidesAutoscalers = true;
+    nodes.create({ ...sampleNode("node-1"), kubeletVersion: "v1.30.1" });
+    assert.equal(await scene.run("explain", "web"), 0);
+    assert.match(scene.out, /^Not in the market: KubeletTooOld: /m);
+    assert.match(scene.out, /^VerticalPodAutoscalers can't be read: .*VPAConflict/m);
+
+    // What the controller has decided needs no guess.
+    scene.out = "";
+    addMarketPod(scene, "api", { limit: 200, own: 200 });
+    assert.equal(await scene.run("explain", "api"), 0);
+    assert.doesNotMatch(scene.out, /VerticalPodAutoscalers/);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "explainCommand() tells the rules of the bounds as data",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  async fn() {
+    const scene = coallocScene();
+    const message = "node-1 is being drained";
+    const bounds = {
+      revision: 3,
+      reason: "NodeDraining",
+      rules: [{ reason: "NodeDraining", message }],
+      containers: [],
+    };
+    addMarketPod(scene, "web", { limit: 200, own: 200, status: { bounds } });
+    assert.equal(await scene.run("explain", "web", "-o", "json"), 0);
+    assert.deepEqual(JSON.parse(scene.out).bounds, {
+      revision: 3,
+      reason: "NodeDraining",
+      rules: [{ reason: "NodeDraining", message, remedy: "kubectl uncordon, if it is to stay" }],
+    });
     await scene.close();
   },
 });

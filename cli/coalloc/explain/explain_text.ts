@@ -4,18 +4,23 @@
  * @module
  */
 import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
-import type { ContainerExplanation, Explanation } from "./explanation.ts";
+import { holdText, ruleLines } from "./bound_rules.ts";
+import type { ExplainedBounds, Explanation } from "./explanation.ts";
 import { heldBack } from "./held_back.ts";
 import {
+  boundsNotes,
   boundsWords,
   clearingWords,
   demandWords,
   pacingWords,
   readingWords,
 } from "./stage_words.ts";
+
+const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
 /** What a stage says of each container. */
 type ContainerLines = readonly (readonly [name: string, words: string])[];
@@ -25,6 +30,8 @@ interface Stage {
   readonly name: string;
   readonly pod?: string;
   readonly containers?: ContainerLines;
+  /** Further lines. */
+  readonly more?: readonly string[];
 }
 
 /** The text, each line ended by a line feed. */
@@ -38,11 +45,12 @@ export function explainText(explanation: Explanation, look: TerminalLook = {}): 
       ...containers.map(([container]) => container.length + 2),
     ]),
   );
-  const lines = stages.flatMap(({ name, pod = "", containers = [] }) => [
+  const lines = stages.flatMap(({ name, pod = "", containers = [], more = [] }) => [
     `${paint(name, "bold", look)}${" ".repeat(width - name.length)}   ${pod}`.trimEnd(),
     ...containers.map(([container, words]) =>
       `  ${paint(container, "cyan", look)}${" ".repeat(width - container.length - 2)}   ${words}`
     ),
+    ...more.map((line) => `${" ".repeat(width)}   ${line}`),
   ]);
   const notes = explanation.problems.map((problem) => paint(problem, "yellow", look));
   return [...headOf(explanation, look), "", ...lines, ...notes].map((line) => `${line}\n`).join("");
@@ -56,23 +64,37 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const verdict = outside !== undefined
     ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
     : held === undefined
-    ? paint("Held back by nothing", "green", look) + ": the limit covers the demand"
+    ? paint("Held back by nothing", "green", look) + ": the limit covers the demand" +
+      keptWords(explanation)
     : paint("Held back", "yellow", look) + `: ${held.words}`;
   return [head, verdict, ...(held?.remedy === undefined ? [] : [`What to do: ${held.remedy}`])];
 }
 
+/** Limits that would not be lowered are nothing that holds a pod back, but people wonder. */
+function keptWords({ containers, bounds = NO_BOUNDS }: Explanation): string {
+  const kept = containers.flatMap(({ name, bounds: own }) =>
+    own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
+  );
+  return kept.join("");
+}
+
 function stagesOf(all: Explanation): Stage[] {
   const { containers, nodeView, bounds, market } = all;
-  const seen = containers.flatMap(({ name, view }) => view === undefined ? [] : [{ name, view }]);
-  const each = (words: (view: ContainerView) => string): ContainerLines =>
-    seen.map(({ name, view }) => [name, words(view)] as const);
+  const seen = containers.flatMap((one) => {
+    const { name, view, bounds: own } = one;
+    return view === undefined ? [] : [{ name, view, own }];
+  });
+  const each = (words: (view: ContainerView, own?: ContainerBounds) => string): ContainerLines =>
+    seen.map(({ name, view, own }) => [name, words(view, own)] as const);
+  const more = bounds === undefined ? [] : ruleLines(bounds);
   const boundsText = bounds === undefined
     ? "none yet: the controller has not published them"
-    : [`revision ${bounds.revision}`, bounds.reason].filter(Boolean).join("; ");
+    : [`revision ${bounds.revision}`, more.length > 0 ? "" : bounds.reason].filter(Boolean)
+      .join("; ");
   if (nodeView === undefined || seen.length === 0) {
     return [
       { name: "Market", pod: writtenWords(all) },
-      { name: "Bounds", pod: boundsText, containers: writtenBounds(containers) },
+      { name: "Bounds", pod: boundsText, containers: writtenBounds(all), more },
       desiredStage(all),
       controllerStage(all),
       kubeletStage(all),
@@ -86,12 +108,13 @@ function stagesOf(all: Explanation): Stage[] {
       pod: `${ageText(nodeView.ageMs)} ago, by the node's agent`,
       containers: each(readingWords),
     },
-    { name: "Demand", containers: each(demandWords) },
+    { name: "Demand", containers: each((view, own) => demandWords(view, own?.demand)) },
     {
       name: "Bounds",
       pod: boundsText +
         (stale ? ` (the last written clearing used ${market?.observedBounds})` : ""),
-      containers: each(boundsWords),
+      containers: each((view, own) => boundsWords(view) + boundsNotes(own ?? view, bounds ?? {})),
+      more,
     },
     {
       name: "Clearing",
@@ -118,13 +141,13 @@ function writtenWords({ market }: Explanation): string {
   }, credit ${market.credit.toFixed(2)} (as last written)`;
 }
 
-function writtenBounds(containers: readonly ContainerExplanation[]): ContainerLines {
-  return containers.flatMap(({ name, bounds }) => {
-    if (bounds === undefined) return [];
-    const { floor, ceiling, weight, held } = bounds;
-    const holds = held === undefined ? "" : `; held: ${held}`;
-    const words = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${holds}`;
-    return [[name, words] as const];
+function writtenBounds({ containers, bounds = NO_BOUNDS }: Explanation): ContainerLines {
+  return containers.flatMap(({ name, bounds: own }) => {
+    if (own === undefined) return [];
+    const { floor, ceiling, weight, demand } = own;
+    const metric = demand === undefined ? "" : `; a metric asks for ${cpuText(demand)}`;
+    const words = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${metric}`;
+    return [[name, words + boundsNotes(own, bounds)] as const];
   });
 }
 

@@ -11,13 +11,17 @@ import {
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../../../shared/api/pod.ts";
 import type {
+  BoundRule,
+  Bounds,
   ContainerBounds,
   Desired,
   PodAllocation,
   PodAllocationStatus,
 } from "../../../shared/api/pod_allocation.ts";
+import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
+import type { ScopeFacts } from "../ports.ts";
 import { ownLimitsOf } from "../restore/restore_plan.ts";
 
 /** One container. CPU in millicores; absent is what nobody knows. */
@@ -44,6 +48,20 @@ export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
   readonly ageMs: number;
 }
 
+/** What set the pod's bounds. */
+export interface ExplainedBounds {
+  readonly revision: number;
+  /** Its words, separated by commas. */
+  readonly reason: string;
+  /** Each with its sentence; absent in an allocation of an older version. */
+  readonly rules?: readonly ExplainedRule[];
+}
+
+/** A rule, and what can be done about it. */
+export interface ExplainedRule extends BoundRule {
+  readonly remedy?: string;
+}
+
 /** All of it. */
 export interface Explanation {
   readonly namespace: string;
@@ -60,7 +78,7 @@ export interface Explanation {
   readonly desired?: number;
   /** What the last clearing that was written down has seen. */
   readonly market?: NonNullable<Desired["market"]>;
-  readonly bounds?: { readonly revision: number; readonly reason: string };
+  readonly bounds?: ExplainedBounds;
   readonly nodeView?: NodeExplanation;
   readonly controller?: Pick<
     PodAllocationStatus,
@@ -77,6 +95,8 @@ export interface ExplanationInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   readonly settings: ScopeSettings;
+  /** What else decides whether the pod takes part. */
+  readonly scopeFacts?: ScopeFacts;
   readonly allocation: PodAllocation | undefined;
   /** The view of the pod's node, where an agent answered. */
   readonly nodeView: NodeView | undefined;
@@ -89,9 +109,9 @@ export interface ExplanationInput {
 
 /** Puts together what is known of the pod. */
 export function explanationOf(input: ExplanationInput): Explanation {
-  const { pod, namespace, settings, allocation, nodeView, problems, container } = input;
+  const { pod, namespace, settings, scopeFacts, allocation, nodeView, problems, container } = input;
   const { spec, status } = allocation ?? {};
-  const outside = outOfScope({ pod, namespace, config: settings });
+  const outside = outOfScope({ pod, namespace, config: settings, ...scopeFacts });
   const podView = nodeView?.pods.find(({ uid }) => uid === pod.metadata.uid);
   const parts = { allocation, podView };
   return {
@@ -105,15 +125,25 @@ export function explanationOf(input: ExplanationInput): Explanation {
     hasAllocation: allocation !== undefined,
     ...(spec?.desiredCPULimit === undefined ? {} : { desired: parseCPU(spec.desiredCPULimit) }),
     ...(spec?.market === undefined ? {} : { market: spec.market }),
-    ...(status?.bounds === undefined ? {} : {
-      bounds: { revision: status.bounds.revision, reason: status.bounds.reason },
-    }),
+    ...(status?.bounds === undefined ? {} : { bounds: boundsOf(status.bounds) }),
     ...(nodeView === undefined ? {} : { nodeView: nodeOf(nodeView, input.nowMs) }),
     ...(status === undefined ? {} : { controller: controllerOf(status) }),
     resizeConditions: pod.resizeConditions,
     containers: pod.containers.filter(({ name }) => container === undefined || name === container)
       .map((one) => containerOf(one, parts)),
     problems,
+  };
+}
+
+function boundsOf({ revision, reason, rules }: Bounds): ExplainedBounds {
+  if (rules === undefined) return { revision, reason };
+  return {
+    revision,
+    reason,
+    rules: rules.map((rule) => {
+      const remedy = remedyFor(rule.reason);
+      return remedy === undefined ? rule : { ...rule, remedy };
+    }),
   };
 }
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
+import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
 
 /** A cause, and what can be done about it. */
@@ -83,19 +83,25 @@ function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding
 function boundsHold({ containers, bounds }: Explanation): Finding {
   const held = containers.find((one) => one.bounds?.held === "both" && wantsMore(one));
   if (held === undefined) return undefined;
-  return { words: `the controller keeps the limit of ${held.name} as it is: ${bounds?.reason}` };
+  const rules = rulesThatHold("both", bounds?.rules ?? []);
+  const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
+  const words = `the controller keeps the limit of ${held.name} as it is: ${why || bounds?.reason}`;
+  return withRemedy(words, rules.map(({ reason }) => remedyFor(reason)).find(Boolean));
 }
+
+/** Where no rule tells which bound is the lowest. */
+const ANY_CEILING = "a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
 function ceilingBinds({ containers, bounds }: Explanation): Finding {
   const bound = containers.find((one) =>
     wantsMore(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
   );
   if (bound === undefined) return undefined;
-  return {
-    words: `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${bounds?.reason}), ` +
-      `is below its demand of ${cpuText(bound.view?.demand)}`,
-    remedy: "a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling",
-  };
+  const rule = ceilingRule(bound.name, bounds ?? {});
+  const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
+  const words = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
+    `is below its demand of ${cpuText(bound.view?.demand)}`;
+  return { words, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
 }
 
 /** Without an agent's word: what was written down last. */

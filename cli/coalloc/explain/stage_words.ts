@@ -4,8 +4,10 @@
  * @module
  */
 import type { ContainerView } from "../../../shared/view/node_view.ts";
+import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { cpuText, priceText, throttledText } from "../cpu_text.ts";
-import type { NodeExplanation } from "./explanation.ts";
+import { holdText } from "./bound_rules.ts";
+import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 
 /** Held back for more than this share of its limit, a container counts as throttled. */
 const THROTTLED_SHARE = 0.01;
@@ -25,8 +27,16 @@ export function readingWords(
   return `uses ${cpuText(usage)} ${quota}; ${throttled}${periods}`;
 }
 
-/** What it would use, and why that is believed. */
-export function demandWords({ usage, demand, limit, heldBackMsPerSecond }: ContainerView): string {
+/** What it would use, and why that is believed; `metric` is what a metric says of it, if any does. */
+export function demandWords(view: ContainerView, metric?: number): string {
+  const { demand } = view;
+  if (demand === undefined || metric === undefined) return kernelDemandWords(view);
+  return demand > metric
+    ? `${kernelDemandWords(view)}; a metric asks for ${cpuText(metric)}`
+    : `would use ${cpuText(demand)}: a metric asks for ${cpuText(metric)}`;
+}
+
+function kernelDemandWords({ usage, demand, limit, heldBackMsPerSecond }: ContainerView): string {
   if (demand === undefined) return "unknown while there are no readings: the limit stays";
   const throttled = (heldBackMsPerSecond ?? 0) > limit * THROTTLED_SHARE;
   if (throttled) {
@@ -38,14 +48,20 @@ export function demandWords({ usage, demand, limit, heldBackMsPerSecond }: Conta
 }
 
 /** Floor, ceiling and weight. */
-export function boundsWords({ floor, ceiling, weight, credit, held }: ContainerView): string {
-  const holds = held === undefined
-    ? ""
-    : held === "both"
-    ? "; held as it is"
-    : "; held, not to be lowered";
+export function boundsWords({ floor, ceiling, weight, credit }: ContainerView): string {
   return `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${round(weight)} × credit ` +
-    `${credit.toFixed(2)}${holds}`;
+    credit.toFixed(2);
+}
+
+/** What the controller says of the container beside its bounds, each after a semicolon. */
+export function boundsNotes(
+  { held, boost }: Pick<ContainerBounds, "held" | "boost">,
+  bounds: Pick<ExplainedBounds, "rules">,
+): string {
+  return [
+    ...(held === undefined ? [] : [holdText(held, bounds)]),
+    ...(boost === true ? ["boosted while the pod starts: gets what the node has to spare"] : []),
+  ].map((note) => `; ${note}`).join("");
 }
 
 /** Need and share, and how one came from the other. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleContainerView } from "../../../tests/fixtures/node_views.ts";
 import {
+  boundsNotes,
   boundsWords,
   clearingWords,
   demandWords,
@@ -47,11 +48,45 @@ Deno.test({
 });
 
 Deno.test({
-  name: "boundsWords() and pacingWords() name holds and the target",
+  name: "boundsNotes() names each hold with the rules that hold, and a boost",
   permissions: "none",
   fn() {
-    assert.match(boundsWords(sampleContainerView({ held: "both" })), /; held as it is$/);
-    assert.match(boundsWords(sampleContainerView({ held: "lower" })), /; held, not to be lowered$/);
+    const rules = ["BurstFactor", "HPADamped", "PodNotReady", "HPAScaled", "NodeDraining"]
+      .map((reason) => ({ reason, message: "as told" }));
+    const note = (held: "half" | "lower" | "both"): string => boundsNotes({ held }, { rules });
+    assert.equal(note("half"), "; held, lowered by half steps only: HPADamped");
+    assert.equal(note("lower"), "; held, not to be lowered: PodNotReady, HPAScaled");
+    assert.equal(note("both"), "; held as it is: NodeDraining");
+    assert.equal(boundsNotes({ held: "both" }, {}), "; held as it is");
+    assert.match(boundsNotes({ boost: true }, { rules }), /^; boosted while the pod starts/);
+    assert.equal(boundsNotes({}, { rules }), "");
+  },
+});
+
+Deno.test({
+  name: "demandWords() says whether a metric or the kernel asks for more",
+  permissions: "none",
+  fn() {
+    const calm = sampleContainerView({ ...CALM, usage: 40 });
+    const metric = demandWords({ ...calm, demand: 900 }, 900);
+    assert.equal(metric, "would use 900m: a metric asks for 900m");
+    assert.equal(
+      demandWords(calm, 25),
+      "would use 40m: its usage, since nothing holds it back; a metric asks for 25m",
+    );
+    const { demand: _demand, ...young } = calm;
+    assert.match(demandWords(young, 25), /^unknown/);
+  },
+});
+
+Deno.test({
+  name: "boundsWords() and pacingWords() name bounds and the target",
+  permissions: "none",
+  fn() {
+    assert.equal(
+      boundsWords(sampleContainerView()),
+      "floor 100m, ceiling 800m, weight 100 × credit 1.20",
+    );
     assert.equal(pacingWords(sampleContainerView({ limit: 450 })), "limit 450m is at its target");
   },
 });

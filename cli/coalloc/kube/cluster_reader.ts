@@ -7,17 +7,22 @@ import { allocationsPath } from "../../../adapters/kube/allocation_path.ts";
 import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import { readServerVersion } from "../../../adapters/kube/api_checks.ts";
 import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
+import { listOf, objectOf, present, textOf } from "../../../adapters/kube/json_fields.ts";
 import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
 import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
 import { parseLimitRange } from "../../../adapters/kube/limit_ranges.ts";
 import { parseNamespace } from "../../../adapters/kube/namespaces.ts";
+import { nodePath, parseNode } from "../../../adapters/kube/nodes.ts";
 import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
 import { parsePod, podListWatch } from "../../../adapters/kube/pods.ts";
+import { verticalPodAutoscalerListWatch } from "../../../adapters/kube/vertical_pod_autoscalers.ts";
+import { belongsTo } from "../../../shared/actuation/workloads_of.ts";
 import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { LimitRange } from "../../../shared/api/limit_range.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
 import type { ClusterReader, PodName } from "../ports.ts";
@@ -51,6 +56,12 @@ export function createClusterReader(
   const get = (path: string): Promise<unknown> => orNothing(interruptible.request({ path }));
   const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
     (await source.list(signal)).items;
+  /** None where nobody has defined the kind. */
+  async function verticalAutoscalersOf(pod: Pod): Promise<readonly VerticalPodAutoscaler[]> {
+    const { namespace } = pod.metadata;
+    const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
+    return (await all(source)).filter(({ target }) => belongsTo(pod, target));
+  }
   return {
     async pod(name) {
       const raw = await get(podPath(name));
@@ -72,20 +83,23 @@ export function createClusterReader(
       return typeof text === "string" ? text : undefined;
     },
     templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
+    async scopeFacts(pod) {
+      const [verticalAutoscalers, node] = await Promise.all([
+        unlessHidden(verticalAutoscalersOf(pod)),
+        pod.nodeName === "" ? undefined : unlessHidden(get(nodePath(pod.nodeName))),
+      ]);
+      const kubeletVersion = node === undefined ? undefined : parseNode(node).kubeletVersion;
+      return {
+        ...present("verticalAutoscalers", verticalAutoscalers),
+        ...present("kubeletVersion", kubeletVersion),
+      };
+    },
     async limitFacts({ metadata: { namespace } }) {
-      try {
-        const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
-        const ranges = await all(kubeListWatch<LimitRange>(connection, {
-          path,
-          parse: parseLimitRange,
-        }));
-        const limitRange = cpuRangesOf(ranges);
-        return limitRange === undefined ? {} : { limitRange };
-      } catch (error) {
-        // Not everybody may read LimitRanges; the server has the last word anyway.
-        if (error instanceof ApiError && error.status === 403) return {};
-        throw error;
-      }
+      const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
+      const source = kubeListWatch<LimitRange>(connection, { path, parse: parseLimitRange });
+      // Not everybody may read LimitRanges; the server has the last word anyway.
+      const limitRange = cpuRangesOf(await unlessHidden(all(source)) ?? []);
+      return limitRange === undefined ? {} : { limitRange };
     },
     async versions() {
       const [server, deployment] = await Promise.all([
@@ -117,6 +131,16 @@ export function createClusterReader(
 /** The pod's own path. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
+}
+
+/** Undefined for what the user may not read. */
+async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
 }
 
 async function orNothing(answer: Promise<unknown>): Promise<unknown> {

@@ -130,6 +130,44 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "createClusterReader() finds the VPAs of the pod's workload, as far as the user may see them",
+  permissions: "none",
+  async fn() {
+    const path = "GET /apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
+    const node = "GET /api/v1/nodes/node-1";
+    const vpa = (name: string, kind: string) => ({
+      ...metadata(name),
+      spec: { targetRef: { kind, name: "web" }, updatePolicy: { updateMode: "Auto" } },
+    });
+    const sample = samplePod("web-abc12-xyz");
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc12", uid: "u" };
+    const labels = { "pod-template-hash": "abc12" };
+    const pod = { ...sample, metadata: { ...sample.metadata, owner, labels } };
+    const open = server({
+      [path]: {
+        items: [vpa("ours", "Deployment"), vpa("other", "StatefulSet")],
+        metadata: { resourceVersion: "9" },
+      },
+      [node]: {
+        metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
+        status: { nodeInfo: { kubeletVersion: "v1.30.1" } },
+      },
+    });
+    const { verticalAutoscalers, kubeletVersion } = await open.cluster.reader.scopeFacts(pod);
+    assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
+    assert.equal(kubeletVersion, "v1.30.1");
+    const forbidden = new ApiError(403, "Forbidden", "no");
+    const closed = server({ [path]: forbidden, [node]: forbidden });
+    assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
+    const without = server({ [node]: forbidden });
+    assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
+    const broken = server({ [path]: new ApiError(500, "InternalError", "no") });
+    await assert.rejects(broken.cluster.reader.scopeFacts(pod), { status: 500 });
+  },
+});
+
+Deno.test({
   name: "createClusterReader() asks nothing that the user can't interrupt",
   permissions: "none",
   async fn() {
@@ -149,9 +187,10 @@ Deno.test({
     await reader.settingsText();
     await reader.templateLimits({ ...pod, metadata: { ...pod.metadata, owner } });
     await reader.limitFacts(pod);
+    await reader.scopeFacts(pod);
     await reader.versions();
     await reader.controllerIsAlive();
-    assert.equal(requests.length, 10);
+    assert.equal(requests.length, 12);
     for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
   },
 });

@@ -4,6 +4,12 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { listedReason } from "../../../shared/api/reasons/reason_words.ts";
+import type { VersionReason } from "../../../shared/api/reasons/version_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
@@ -29,7 +35,11 @@ export interface Release {
 
 const POLL_MS = 1000;
 /** What a controller says of allocations whose limits it does not touch. */
-const HARMLESS: ReadonlySet<string> = new Set(["Restored", "IdentityMismatch", "OriginalUnknown"]);
+const HARMLESS: ReadonlySet<EnforcementReason | VersionReason> = new Set([
+  "Restored",
+  "IdentityMismatch",
+  "OriginalUnknown",
+]);
 const WORDS =
   "the controller has not let go of the pod yet, and may set the market's limit once more";
 
@@ -90,7 +100,8 @@ async function heldPods(
   const allocations = await allocationsOnRecord(reader, namespace);
   const held = allocations.filter((one) =>
     // A pod that was never changed has nothing on record that could be applied again.
-    ownLimitsOf(one) !== undefined && !HARMLESS.has(one.status?.reason ?? "")
+    ownLimitsOf(one) !== undefined &&
+    !HARMLESS.has(listedReason(ENFORCEMENT_REASONS, one.status?.reason ?? ""))
   );
   return new Set(held.map(({ metadata, spec }) => `${metadata.namespace}/${spec.podName}`));
 }

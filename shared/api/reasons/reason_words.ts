@@ -6,9 +6,10 @@
 import * as z from "zod";
 import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
 import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
-import { EVENT_REASONS } from "./event_reasons.ts";
+import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
 import type { Reason } from "./reason.ts";
+import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
 
 /** The lists by who says their words. */
 export const REASON_LISTS = {
@@ -16,7 +17,14 @@ export const REASON_LISTS = {
   bounds: BOUND_REASONS,
   enforcement: ENFORCEMENT_REASONS,
   events: EVENT_REASONS,
+  versions: VERSION_REASONS,
 } as const;
+
+/** Why a limit changes or stays: the market's word, or the controller's. */
+export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
+
+/** Any word of the lists. */
+export type ReasonWord = ChangeReason | BoundReason | EventReason;
 
 const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
@@ -32,8 +40,16 @@ export function remedyFor(reason: string): string | undefined {
   return REASONS.get(reason)?.remedy;
 }
 
+/** The word where `list` has it, and otherwise the one that stands for words of other versions. */
+export function listedReason<T extends string>(
+  list: Readonly<Record<T, Reason>>,
+  word: string,
+): T | VersionReason {
+  return Object.hasOwn(list, word) ? word as T : "OtherVersion";
+}
+
 /** True for changes that nobody waits for: they come after all others. */
-export function isUnhurried(reason: string): boolean {
+export function isUnhurried(reason: ReasonWord): boolean {
   return reason === "DemandFell" || reason === "LoanGiven";
 }
 

@@ -1,0 +1,57 @@
+/**
+ * What the rules of a pod's bounds say, in words. Pure.
+ *
+ * @module
+ */
+import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
+import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import type { BoundRule } from "../../../shared/api/pod_allocation.ts";
+import type { ExplainedBounds } from "./explanation.ts";
+
+/** Words that set a ceiling. */
+const CEILINGS: ReadonlySet<string> = new Set<BoundReason>([
+  "BurstFactor",
+  "MaxCPU",
+  "NodeSize",
+  "FloorBinds",
+  "LimitRange",
+  "QuotaExceeded",
+]);
+
+const HOLD_WORDS: Readonly<Record<Hold, string>> = {
+  half: "held, lowered by half steps only",
+  lower: "held, not to be lowered",
+  both: "held as it is",
+};
+
+/** Each rule with its sentence, its numbers and what can be done about it, a line each. */
+export function ruleLines({ rules = [] }: ExplainedBounds): readonly string[] {
+  return rules.flatMap(({ reason, message }) => {
+    const remedy = remedyFor(reason);
+    return [
+      `${reason}: ${sentenceOf(reason)} (${message})`,
+      ...(remedy === undefined ? [] : [`what to do: ${remedy}`]),
+    ];
+  });
+}
+
+/** How the limit is held and by which rules; an allocation of an older version names none. */
+export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rules">): string {
+  const words = rulesThatHold(hold, rules).map(({ reason }) => reason);
+  return [HOLD_WORDS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
+}
+
+/** The rules whose words hold a limit in this way. */
+export function rulesThatHold(hold: Hold, rules: readonly BoundRule[]): readonly BoundRule[] {
+  return rules.filter(({ reason }) => holdOf(reason) === hold);
+}
+
+/** The rule that sets the container's ceiling; such a rule's sentence begins with its name. */
+export function ceilingRule(
+  container: string,
+  { rules = [] }: Pick<ExplainedBounds, "rules">,
+): BoundRule | undefined {
+  const ceilings = rules.filter(({ reason }) => CEILINGS.has(reason));
+  return ceilings.find(({ message }) => message.startsWith(`${container} `));
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import {
+  sampleContainerView,
+  sampleNodeView,
+  samplePodView,
+} from "../../../tests/fixtures/node_views.ts";
+import { newAllocation } from "../../../controller/allocation/publish_bounds.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
+import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";
+import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
+import type { Reason } from "../../../shared/api/reasons/reason.ts";
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
+import { explainText } from "./explain_text.ts";
+import { type Explanation, explanationOf } from "./explanation.ts";
+import { heldBack } from "./held_back.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const POD: Pod = {
+  ...samplePod("web", {
+    containers: [sampleContainer({ containerID: "containerd://web", appliedLimitCPU: 200 })],
+  }),
+  phase: "Running",
+};
+
+interface Choice {
+  readonly rules?: BoundRule[];
+  readonly container?: Partial<ContainerBounds>;
+  /** What the agent says; absent where none answers. */
+  readonly view?: Partial<ContainerView>;
+}
+
+/** The explanation of a pod with these bounds, on a node with room. */
+function explanation({ rules, container = {}, view }: Choice): Explanation {
+  const draft = newAllocation({ pod: POD });
+  const usual = { name: "app", containerID: "containerd://web", floor: 100, ceiling: 800 };
+  const reason = rules?.map((rule) => rule.reason).join(", ") ?? "own limit × 4";
+  const containers = [{ ...usual, weight: 100, ...container }];
+  const bounds = { revision: 7, reason, containers, ...(rules === undefined ? {} : { rules }) };
+  const market = {
+    ...{ mode: "uncongested" as const, price: 0, demand: 40, need: 100, credit: 1 },
+    ...{ reason: "DemandFell", observedBounds: 7 },
+  };
+  const podView = view && samplePodView("web", { uid: "", container: sampleContainerView(view) });
+  return explanationOf({
+    pod: POD,
+    namespace: undefined,
+    settings: DEFAULT_MARKET_SETTINGS,
+    allocation: {
+      ...draft,
+      spec: { ...draft.spec, desiredCPULimit: "200m", market },
+      status: { bounds, phase: "Applied", reason: "Applied" },
+    },
+    nodeView: podView && sampleNodeView([podView], { mode: "uncongested" }),
+    problems: [],
+    nowMs: Date.UTC(2026, 0, 1),
+  });
+}
+
+const CALM: Partial<ContainerView> = { usage: 30, demand: 40, need: 100, share: 100, target: 200 };
+/** A container that would use more than its limit. */
+const SHORT: Partial<ContainerView> = { demand: 480, share: 480, need: 480, target: 480 };
+
+test("explainText() tells each rule of bounds with its sentence, its numbers and its remedy", () => {
+  for (const [reason, { means, remedy }] of Object.entries<Reason>(BOUND_REASONS)) {
+    for (const view of [CALM, undefined]) {
+      const message = `app because of ${reason}`;
+      const text = explainText(explanation({
+        rules: [{ reason, message }, { reason: "NodeSize", message: "app at most 3600m" }],
+        ...(view === undefined ? {} : { view }),
+      }));
+      const lines = text.split("\n");
+      const at = lines.findIndex((line) => line.trim() === `${reason}: ${means} (${message})`);
+      assert.ok(at > lines.findIndex((line) => /^Bounds +revision 7$/.test(line)), reason);
+      const next = lines[at + 1]?.trim() ?? "";
+      if (remedy === undefined) assert.doesNotMatch(next, /^what to do/);
+      else assert.equal(next, `what to do: ${remedy}`);
+      assert.match(text, /^ +NodeSize: the ceiling is 90 % of the node \(app at most 3600m\)$/m);
+    }
+  }
+});
+
+test("explainText() tells what an allocation without rules has, and a word of a later version", () => {
+  const old = explainText(explanation({ view: CALM }));
+  assert.match(old, /^Bounds +revision 7; own limit × 4$/m);
+  assert.doesNotMatch(old, /what to do/);
+  const later = explainText(
+    explanation({ rules: [{ reason: "Moonlight", message: "it is full" }] }),
+  );
+  assert.match(later, /^ +Moonlight: a reason that this version does not know \(it is full\)$/m);
+});
+
+test("explainText() names the rules that keep a limit up, and tells a boost and a metric", () => {
+  const lower = { rules: [{ reason: "PodNotReady", message: "the pod is not Ready" }] };
+  const kept = explainText(explanation({ ...lower, container: { held: "lower" }, view: CALM }));
+  assert.match(kept, /^Held back by nothing: .*; app is held, not to be lowered: PodNotReady$/m);
+  assert.match(kept, /^ {2}app +floor 100m, .*; held, not to be lowered: PodNotReady$/m);
+  const free = explainText(explanation({ ...lower, view: CALM }));
+  assert.doesNotMatch(free, /held, not to be lowered/);
+  const started = { boost: true, demand: 300 } as const;
+  for (const view of [CALM, undefined]) {
+    const choice = { container: started, ...(view === undefined ? {} : { view }) };
+    const text = explainText(explanation(choice));
+    assert.match(text, /; boosted while the pod starts/);
+    assert.match(text, /a metric asks for 300m/);
+  }
+});
+
+test("heldBack() names the rules that keep a limit as it is, with the first remedy", () => {
+  const wants = { container: { held: "both" }, view: SHORT } as const;
+  const rules = [
+    { reason: "BurstFactor", message: "app at most 800m: own limit × 4" },
+    { reason: "NodeDraining", message: "node-1 is being drained" },
+  ];
+  assert.deepEqual(heldBack(explanation({ ...wants, rules })), {
+    by: "BoundsHold",
+    words: "the controller keeps the limit of app as it is: NodeDraining: node-1 is being drained",
+    remedy: "kubectl uncordon, if it is to stay",
+  });
+  assert.deepEqual(heldBack(explanation(wants)), {
+    by: "BoundsHold",
+    words: "the controller keeps the limit of app as it is: own limit × 4",
+  });
+  for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {
+    const message = `so says ${reason}`;
+    const found = heldBack(explanation({ ...wants, rules: [{ reason, message }] }));
+    const told = found?.words.endsWith(`as it is: ${reason}: ${message}`);
+    // What only keeps limits from being lowered holds nobody back.
+    assert.equal(told, hold === "both", reason);
+  }
+});
+
+test("heldBack() names the rule that sets a ceiling, and what to do about that one", () => {
+  const view = { ...SHORT, limit: 200, ceiling: 200 };
+  const rules = [
+    { reason: "BurstFactor", message: "db at most 900m: own limit × 4" },
+    { reason: "QuotaExceeded", message: "app at most 200m: what the ResourceQuota leaves" },
+    { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
+  ];
+  assert.deepEqual(heldBack(explanation({ view, rules })), {
+    by: "CeilingBinds",
+    words: "the ceiling of app, 200m (QuotaExceeded: app at most 200m: what the ResourceQuota " +
+      "leaves), is below its demand of 480m",
+    remedy: "raise limits.cpu of the namespace's ResourceQuota",
+  });
+  const old = heldBack(explanation({ view }));
+  assert.match(old?.words ?? "", /200m \(own limit × 4\), is below/);
+  assert.match(old?.remedy ?? "", /burst factor raises the ceiling/);
+});

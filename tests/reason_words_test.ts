@@ -1,0 +1,144 @@
+/**
+ * Objects, events and metrics tell reasons by the words of the lists and by no others.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { PodNote } from "../adapters/kube/event_series.ts";
+import type { BidWord } from "../controller/allocation/bid_rules/bid_rule.ts";
+import type { BoundsDraft } from "../controller/allocation/bounds.ts";
+import type { ToldStatus } from "../controller/allocation/allocation_status.ts";
+import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
+import type { refusalReason } from "../controller/allocation/refusal.ts";
+import type { Verdict } from "../shared/actuation/check.ts";
+import type { Decision } from "../shared/actuation/decide.ts";
+import type { Intent } from "../shared/actuation/intent.ts";
+import type { OutOfScope } from "../shared/actuation/scope.ts";
+import {
+  boundReasonSchema,
+  enforcementReasonSchema,
+  listedReason,
+  marketReasonSchema,
+  REASON_LISTS,
+  type ReasonWord,
+} from "../shared/api/reasons/reason_words.ts";
+import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
+import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
+import type { PaceChange } from "../shared/pacing/paced_container.ts";
+import { projectFiles } from "../tools/project_files.ts";
+import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
+
+/** `"listed"` where only words of the lists fit; a type that takes any text does not compile below. */
+type Kind<T> = [T] extends [ReasonWord | undefined] ? "listed" : "free";
+type ReasonOf<T> = T extends { readonly reason?: infer R } ? R : never;
+type Told<K extends keyof AllocationObserver> = Parameters<NonNullable<AllocationObserver[K]>>[0];
+
+Deno.test({
+  name: "what tells a reason takes words of the lists only, as the compiler says",
+  permissions: "none",
+  fn() {
+    const places: {
+      readonly "checks": Kind<ReasonOf<NonNullable<Verdict>>>;
+      readonly "decisions": Kind<Decision["reason"]>;
+      readonly "intents": Kind<Intent["reason"]>;
+      readonly "scope": Kind<OutOfScope["reason"]>;
+      readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
+      readonly "statuses": Kind<ToldStatus["reason"]>;
+      readonly "changes of the market": Kind<PaceChange["reason"]>;
+      readonly "rules of bids": Kind<BidWord["reason"]>;
+      readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
+      readonly "events": Kind<PodEvent["reason"]>;
+      readonly "events as sent": Kind<PodNote["reason"]>;
+      readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
+      readonly "metric of restores": Kind<Told<"restored">>;
+      readonly "metric of held changes": Kind<Told<"held">>;
+    } = {
+      "checks": "listed",
+      "decisions": "listed",
+      "intents": "listed",
+      "scope": "listed",
+      "refusals": "listed",
+      "statuses": "listed",
+      "changes of the market": "listed",
+      "rules of bids": "listed",
+      "rules of bounds": "listed",
+      "events": "listed",
+      "events as sent": "listed",
+      "metric of resizes": "listed",
+      "metric of restores": "listed",
+      "metric of held changes": "listed",
+    };
+    assert.deepEqual([...new Set(Object.values(places))], ["listed"]);
+    const free: Kind<string> = "free";
+    assert.equal(free, "free");
+  },
+});
+
+Deno.test({
+  name: "podAllocationSchema takes each word of its list and no other",
+  permissions: "none",
+  fn() {
+    const sample = sampleAllocation(samplePod("web"));
+    const metadata = { ...sample.metadata, name: "web" };
+    const spec = { ...sample.spec, podUID: "u1" };
+    const { market } = sampleDesired("200m");
+    const containers: never[] = [];
+    const rules = (reason: string) => [{ reason, message: "" }];
+    const told: Readonly<Record<"market" | "enforcement" | "bounds", (reason: string) => object>> =
+      {
+        market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
+        enforcement: (reason) => ({ status: { reason } }),
+        bounds: (reason) => ({
+          status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
+        }),
+      };
+    for (const name of ["market", "enforcement", "bounds"] as const) {
+      const fits = (reason: string): boolean => {
+        const allocation = { ...sample, metadata, spec, ...told[name](reason) };
+        return podAllocationSchema.safeParse(allocation).success;
+      };
+      for (const word of Object.keys(REASON_LISTS[name])) assert.ok(fits(word), word);
+      for (const word of ["OtherVersion", "Because", "", "applied"]) assert.ok(!fits(word), word);
+    }
+    assert.ok(marketReasonSchema.safeParse("Throttled").success);
+    assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
+    assert.ok(!boundReasonSchema.safeParse("Throttled").success);
+  },
+});
+
+Deno.test({
+  name: "listedReason() puts one word in place of those of other versions",
+  permissions: "none",
+  fn() {
+    assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");
+    assert.equal(listedReason(MARKET_REASONS, "MarketOff"), "OtherVersion");
+    assert.equal(listedReason(MARKET_REASONS, "constructor"), "OtherVersion");
+  },
+});
+
+/** Where programs say what becomes of a limit. */
+const SOURCES = /^(agent|controller|shared|adapters|cli)\/.*(?<!_test)\.ts$/;
+/** A literal in the place of a reason. */
+const LITERAL = /\b(?:reason|cause|outcome|done|wait): "(\w+)"/g;
+/** What else stands there: how the API server answered. */
+const OTHERS: ReadonlySet<string> = new Set(["accepted", "ok"]);
+
+Deno.test({
+  name: "the programs' sources name no reason that is in no list",
+  permissions: { read: true },
+  async fn() {
+    const root = new URL("../", import.meta.url);
+    const words = new Set(Object.values(REASON_LISTS).flatMap((list) => Object.keys(list)));
+    const found = new Set<string>();
+    for (const path of await projectFiles(root, ".ts")) {
+      if (!SOURCES.test(path)) continue;
+      const text = await Deno.readTextFile(new URL(path, root));
+      for (const [, word = ""] of text.matchAll(LITERAL)) {
+        assert.ok(words.has(word) || OTHERS.has(word), `${path} has reason "${word}"`);
+        found.add(word);
+      }
+    }
+    // A pattern that no longer finds anything proves nothing.
+    assert.ok(found.size > 40, `${found.size}`);
+  },
+});

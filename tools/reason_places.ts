@@ -1,0 +1,97 @@
+/**
+ * Where people meet the reason words.
+ *
+ * @module
+ */
+import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
+import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
+import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { VersionReason } from "../shared/api/reasons/version_reasons.ts";
+import type { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
+
+/** Places in Markdown: fields of a PodAllocation, metrics with their label, events, commands. */
+export type Places = readonly string[];
+
+/** Where the words of a list are seen: `usual`, but for those that have places of their own. */
+export interface ListPlaces<Word extends string> {
+  readonly usual: Places;
+  readonly others: Partial<Readonly<Record<Word, Places>>>;
+}
+
+const EXPLAIN = "`explain`";
+const RESIZES = "`mbcas_resizes_total{reason}`";
+const ALLOCATIONS = "`mbcas_allocations{reason}`";
+const CONTROLLER = `${EXPLAIN}, Controller`;
+const HELD = "`mbcas_held_total{reason}`";
+
+/** A look at the pod writes it down. */
+const STATUS = ["`status.reason`", ALLOCATIONS];
+
+const IN_BOUNDS = `${EXPLAIN}, Bounds`;
+const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
+
+/** What every pod has in its life is no event. */
+const QUIET = [...BOUNDS, IN_BOUNDS];
+
+/** A pod outside of the market has no status for long: what it had comes back. */
+const OUTSIDE = [
+  `${EXPLAIN}, Not in the market`,
+  "event `CPULimitsRestored`",
+  "`mbcas_restores_total{cause}`",
+  RESIZES,
+];
+
+/** The API server's answers to a resize. */
+const REFUSED = [...STATUS, HELD, RESIZES, "event `CPULimitFailed`", CONTROLLER];
+
+const ENFORCEMENT: ListPlaces<EnforcementReason> = {
+  usual: [...STATUS, HELD, "event `CPULimitHeld`", CONTROLLER],
+  others: {
+    Applied: [...STATUS, "event `CPULimitApplied`", CONTROLLER],
+    Restored: [...STATUS, "event `CPULimitsRestored`", CONTROLLER],
+    AgentSilent: ["`status.message` of `Restored`", "event `CPULimitsRestored`", RESIZES],
+    PodGone: ["`restore` and `resize`"],
+    MarketOff: OUTSIDE,
+    OptedOut: OUTSIDE,
+    NamespaceExcluded: OUTSIDE,
+    NotOptedIn: OUTSIDE,
+    NotBurstable: OUTSIDE,
+    NoCPULimit: OUTSIDE,
+    VPAConflict: OUTSIDE,
+    KubeletTooOld: OUTSIDE,
+    Refused: [...REFUSED, "`restore` and `resize`"],
+    NodeCapacity: REFUSED,
+    AdmissionDenied: REFUSED,
+    RestoreBlocked: [...REFUSED, "`restore`"],
+    LimitRange: [...REFUSED, "event `CPULimitHeld`"],
+    QuotaExceeded: [...REFUSED, "event `CPULimitHeld`"],
+  },
+};
+
+/** By list, as in `REASON_LISTS`. */
+export const REASON_PLACES: {
+  readonly market: ListPlaces<MarketReason>;
+  readonly bounds: ListPlaces<BoundReason>;
+  readonly enforcement: ListPlaces<EnforcementReason>;
+  readonly events: ListPlaces<EventReason>;
+  readonly versions: ListPlaces<VersionReason>;
+} & Readonly<Record<keyof typeof REASON_LISTS, unknown>> = {
+  market: {
+    usual: [
+      "`spec.market.reason`",
+      "event `CPULimitApplied`",
+      RESIZES,
+      `${EXPLAIN}, Desired`,
+      "`top`",
+    ],
+    others: {},
+  },
+  bounds: {
+    usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
+    others: { BurstFactor: QUIET, NodeSize: QUIET, PodNotReady: QUIET },
+  },
+  enforcement: ENFORCEMENT,
+  events: { usual: ["event of the pod"], others: {} },
+  versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },
+};

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import type { Reason } from "../shared/api/reasons/reason.ts";
+import { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
+import { REASON_PLACES } from "./reason_places.ts";
+import { reasonsPage } from "./reasons_page.ts";
+
+/** The rows of words by the heading that they stand under. */
+function sections(): string[][] {
+  return reasonsPage().split(/^## /m).slice(1)
+    .map((section) => section.split("\n").filter((line) => line.startsWith("| `")));
+}
+
+Deno.test({
+  name: "reasonsPage() has a table per list, with each word's sentence, remedy and places",
+  permissions: "none",
+  fn() {
+    const lists = Object.values(REASON_LISTS);
+    const tables = sections();
+    assert.equal(tables.length, lists.length);
+    for (const [index, list] of lists.entries()) {
+      const entries = Object.entries<Reason>(list);
+      const rows = tables[index] ?? [];
+      assert.equal(rows.length, entries.length);
+      for (const [line, [word, { means, remedy = "–" }]] of entries.entries()) {
+        const cells = (rows[line] ?? "").replaceAll("\\", "").slice(2, -2).split(" | ");
+        assert.deepEqual(cells.slice(0, 3), [`\`${word}\``, means, remedy]);
+        assert.match(cells.slice(3).join(), /\w/);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "reasonsPage() says where a word of its own is seen, not where its list usually is",
+  permissions: "none",
+  fn() {
+    const line = (word: string): string =>
+      reasonsPage().split("\n").find((one) => one.startsWith(`| \`${word}\` `)) ?? "";
+    assert.match(line("OptedOut"), /mbcas_restores_total\{cause\}/);
+    assert.doesNotMatch(line("OptedOut"), /status\.reason/);
+    assert.match(line("RateLimited"), /`status\.reason`.*mbcas_held_total\{reason\}/);
+    assert.match(line("HPAFloor"), /`status\.bounds\.rules`.*event `CPULimitBounded`/);
+    assert.doesNotMatch(line("BurstFactor"), /CPULimitBounded/);
+    assert.ok(Object.values(REASON_PLACES).every(({ usual }) => usual.length > 0));
+  },
+});
