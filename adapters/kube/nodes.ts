@@ -37,7 +37,9 @@ export async function readNode(connection: KubeConnection, name: string): Promis
 export function parseNode(raw: unknown): Node {
   const { allocatable, conditions, nodeInfo } = objectOf(objectOf(raw).status);
   const { unschedulable, taints } = objectOf(objectOf(raw).spec);
+  const { labels } = objectOf(objectOf(raw).metadata);
   const { name, uid, resourceVersion } = parseIdentity(raw);
+  const os = textOf(objectOf(labels)["kubernetes.io/os"]);
   const isTainted = listOf(taints).some((taint) =>
     REMOVAL_TAINTS.includes(textOf(objectOf(taint).key) ?? "")
   );
@@ -48,6 +50,7 @@ export function parseNode(raw: unknown): Node {
     ready: holds(conditions, "Ready"),
     pressures: PRESSURES.filter((type) => holds(conditions, type)),
     ...(unschedulable === true || isTainted ? { draining: true } : {}),
+    ...(os === undefined || os === "linux" ? {} : { os }),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };
 }

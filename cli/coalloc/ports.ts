@@ -29,7 +29,7 @@ export interface ClusterReader {
   settingsText(): Promise<string | undefined>;
   /** CPU limits of the template that the pod was made from, millicores by container name. */
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
-  /** What bounds the namespace's limits; nothing where the user may not read it. */
+  /** What bounds the namespace's limits, and the pod's node; nothing where the user may not read it. */
   limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */

@@ -98,7 +98,7 @@ test("outOfScope() leaves pods alone whose kubelet can't resize them", () => {
       pod: { ...samplePod("web"), nodeName: "node-1" },
       namespace: namespace({}),
       config: DEFAULT_MARKET_CONFIG,
-      kubeletVersion,
+      node: kubeletVersion === undefined ? undefined : { kubeletVersion },
     });
   assert.deepEqual(of("v1.32.9"), {
     reason: "KubeletTooOld",

@@ -12,6 +12,7 @@ import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
 import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
 import { parseLimitRange } from "../../../adapters/kube/limit_ranges.ts";
 import { parseNamespace } from "../../../adapters/kube/namespaces.ts";
+import { parseNode } from "../../../adapters/kube/nodes.ts";
 import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
 import { parsePod, podListWatch } from "../../../adapters/kube/pods.ts";
 import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
@@ -72,20 +73,19 @@ export function createClusterReader(
       return typeof text === "string" ? text : undefined;
     },
     templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
-    async limitFacts({ metadata: { namespace } }) {
-      try {
-        const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
-        const ranges = await all(kubeListWatch<LimitRange>(connection, {
-          path,
-          parse: parseLimitRange,
-        }));
-        const limitRange = cpuRangesOf(ranges);
-        return limitRange === undefined ? {} : { limitRange };
-      } catch (error) {
-        // Not everybody may read LimitRanges; the server has the last word anyway.
-        if (error instanceof ApiError && error.status === 403) return {};
-        throw error;
-      }
+    async limitFacts({ nodeName, metadata: { namespace } }) {
+      const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
+      const [ranges, node] = await Promise.all([
+        orHidden(
+          all(kubeListWatch<LimitRange>(connection, { path, parse: parseLimitRange })),
+        ),
+        nodeName === "" ? undefined : orHidden(get(`/api/v1/nodes/${pathPart(nodeName)}`)),
+      ]);
+      const limitRange = cpuRangesOf(ranges ?? []);
+      return {
+        ...(limitRange === undefined ? {} : { limitRange }),
+        ...(node === undefined ? {} : { node: parseNode(node) }),
+      };
     },
     async versions() {
       const [server, deployment] = await Promise.all([
@@ -117,6 +117,16 @@ export function createClusterReader(
 /** The pod's own path. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
+}
+
+/** Undefined where the user may not read it; the server has the last word anyway. */
+async function orHidden<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
 }
 
 async function orNothing(answer: Promise<unknown>): Promise<unknown> {

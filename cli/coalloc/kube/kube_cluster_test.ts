@@ -98,18 +98,24 @@ Deno.test({
   async fn() {
     const forbidden = new ApiError(403, "Forbidden", "no");
     const ranges = "GET /api/v1/namespaces/shop/limitranges";
+    const node1 = "GET /api/v1/nodes/node-1";
     const open = server({
+      [node1]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.36.3" } } },
       [ranges]: {
         items: [{ ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } }],
         metadata: { resourceVersion: "9" },
       },
     });
     const pod = samplePod("web");
-    const { limitRange } = await open.cluster.reader.limitFacts(pod);
+    const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
     assert.equal(limitRange?.container.max, 1000);
+    assert.equal(node?.kubeletVersion, "v1.36.3");
+    const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
+    assert.deepEqual(nowhere, { limitRange });
     const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
     const closed = server({
       [ranges]: forbidden,
+      [node1]: forbidden,
       [deployment]: forbidden,
       "GET /version": { gitVersion: "v1.36.3" },
     });
@@ -151,7 +157,7 @@ Deno.test({
     await reader.limitFacts(pod);
     await reader.versions();
     await reader.controllerIsAlive();
-    assert.equal(requests.length, 10);
+    assert.equal(requests.length, 11);
     for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
   },
 });
