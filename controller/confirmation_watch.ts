@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isApplied } from "../shared/actuation/checks/already_there.ts";
+import { isApplied } from "../shared/actuation/kubelet_word.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";

@@ -42,7 +42,9 @@ export function nodePath(name: string): string {
 export function parseNode(raw: unknown): Node {
   const { allocatable, conditions, nodeInfo } = objectOf(objectOf(raw).status);
   const { unschedulable, taints } = objectOf(objectOf(raw).spec);
+  const { labels } = objectOf(objectOf(raw).metadata);
   const { name, uid, resourceVersion } = parseIdentity(raw);
+  const os = textOf(objectOf(labels)["kubernetes.io/os"]);
   const isTainted = listOf(taints).some((taint) =>
     REMOVAL_TAINTS.includes(textOf(objectOf(taint).key) ?? "")
   );
@@ -53,6 +55,7 @@ export function parseNode(raw: unknown): Node {
     ready: holds(conditions, "Ready"),
     pressures: PRESSURES.filter((type) => holds(conditions, type)),
     ...(unschedulable === true || isTainted ? { draining: true } : {}),
+    ...(os === undefined || os === "linux" ? {} : { os }),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PodContainer } from "../../shared/api/pod.ts";
+import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { type JSONObject, listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { parseTime } from "./micro_time.ts";
@@ -15,34 +15,46 @@ export interface RawContainer {
   readonly status: unknown;
   /** From the record of field managers. */
   readonly limitManagers: readonly string[] | undefined;
+  /** Whether what the kubelet has allocated is to be kept. @default {false} */
+  readonly keepAllocated?: boolean;
 }
 
 /** The narrow container. Throws a `TypeError` without a name, a `SyntaxError` for a bad quantity. */
-export function parseContainer({ spec, status, limitManagers }: RawContainer): PodContainer {
+export function parseContainer(
+  { spec, status, limitManagers, keepAllocated = false }: RawContainer,
+): PodContainer {
   const { name, restartPolicy, resources, resizePolicy } = objectOf(spec);
   const ownName = textOf(name);
   if (ownName === undefined) throw new TypeError("Cannot read a pod: a container has no name");
-  const { requests, limits } = objectOf(resources);
-  const { containerID, ready, resources: applied, state } = objectOf(status);
+  const { containerID, ready, resources: applied, allocatedResources, state } = objectOf(status);
   return {
     name: ownName,
     sidecar: restartPolicy === "Always",
     ...present("containerID", textOf(containerID)),
     ready: ready === true,
-    ...present("requestCPU", cpuOf(requests)),
-    ...present("limitCPU", cpuOf(limits)),
-    ...present("requestMemory", memoryOf(requests)),
-    ...present("limitMemory", memoryOf(limits)),
+    ...parseResources(resources),
     ...present("appliedLimitCPU", cpuOf(objectOf(applied).limits)),
     restartsOnCPU: listOf(resizePolicy).some((policy) => {
       const { resourceName, restartPolicy: onResize } = objectOf(policy);
       return resourceName === "cpu" && onResize === "RestartContainer";
     }),
+    ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
     ...(objectOf(objectOf(state).waiting).reason === "CrashLoopBackOff"
       ? { crashLooping: true }
       : {}),
     ...present("limitManagers", limitManagers),
+  };
+}
+
+/** CPU and memory of a `resources` member. Throws a `SyntaxError` for a bad quantity. */
+export function parseResources(raw: unknown): Resources {
+  const { requests, limits } = objectOf(raw);
+  return {
+    ...present("requestCPU", cpuOf(requests)),
+    ...present("limitCPU", cpuOf(limits)),
+    ...present("requestMemory", memoryOf(requests)),
+    ...present("limitMemory", memoryOf(limits)),
   };
 }
 

@@ -10,7 +10,7 @@ import { type KubeConnection, pathPart } from "./connection.ts";
 import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
-import { parseContainer } from "./pod_container_fields.ts";
+import { parseContainer, parseResources } from "./pod_container_fields.ts";
 import { conditionSince, holds, parseResizeConditions } from "./resize_condition_fields.ts";
 
 /** Which pods. */
@@ -43,10 +43,11 @@ const CLASSES: readonly QOSClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 /** The trimmed pod. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
 export function parsePod(raw: unknown): Pod {
   const { metadata, spec, status } = objectOf(raw);
-  const { labels, annotations, deletionTimestamp, generation, ownerReferences, managedFields } =
-    objectOf(metadata);
-  const { nodeName, priority, priorityClassName } = objectOf(spec);
-  const { phase, qosClass, conditions } = objectOf(status);
+  const { labels, annotations, deletionTimestamp, generation, ownerReferences } = objectOf(
+    metadata,
+  );
+  const { nodeName, priority, priorityClassName, os, resources } = objectOf(spec);
+  const { phase, qosClass, conditions, nodeAllocatableResourceClaimStatuses } = objectOf(status);
   const ownQOSClass = CLASSES.find((one) => one === qosClass);
   const identity = parseNamespacedIdentity(raw);
   if (ownQOSClass === undefined) {
@@ -54,7 +55,12 @@ export function parsePod(raw: unknown): Pod {
       `Cannot read pod "${identity.name}": status.qosClass is ${String(qosClass)}`,
     );
   }
-  const { containers, initContainers } = parseContainers(spec, status, managedFields);
+  const resizeConditions = parseResizeConditions(conditions);
+  const { containers, initContainers } = parseContainers(raw, {
+    // Worth its memory only where it must stand in for a generation.
+    keepAllocated: resizeConditions.some((one) => one.observedGeneration === undefined),
+  });
+  const podLevel = parseResources(resources);
   return {
     metadata: {
       ...identity,
@@ -74,16 +80,22 @@ export function parsePod(raw: unknown): Pod {
     ...present("unreadySinceMs", conditionSince(conditions, { type: "Ready", status: "False" })),
     containers,
     initContainers,
-    resizeConditions: parseResizeConditions(conditions),
+    resizeConditions,
+    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...(objectOf(os).name === "windows" ? { windows: true } : {}),
+    ...(listOf(nodeAllocatableResourceClaimStatuses).length === 0
+      ? {}
+      : { claimsNodeResources: true }),
   };
 }
 
 /** Containers and sidecars in one list, the other init containers in another. */
 function parseContainers(
-  spec: unknown,
-  status: unknown,
-  managedFields: unknown,
+  raw: unknown,
+  { keepAllocated }: { readonly keepAllocated: boolean },
 ): Pick<Pod, "containers" | "initContainers"> {
+  const { metadata, spec, status } = objectOf(raw);
+  const { managedFields } = objectOf(metadata);
   const managers = limitManagersOf(listOf(managedFields) as readonly ManagedFieldsEntry[]);
   const { containers, initContainers } = objectOf(spec);
   const { containerStatuses, initContainerStatuses } = objectOf(status);
@@ -94,6 +106,7 @@ function parseContainers(
         spec: entry,
         status: listOf(statuses).find((one) => objectOf(one).name === name),
         limitManagers: managers.get(name),
+        keepAllocated,
       });
     });
   const plain = parse(containers, containerStatuses);

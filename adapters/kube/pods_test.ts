@@ -130,6 +130,54 @@ Deno.test({
 });
 
 Deno.test({
+  name: "parsePod() keeps what is allocated only where a condition names no generation",
+  permissions,
+  fn() {
+    const allocated = (observedGeneration?: number): unknown => {
+      const condition = { type: "PodResizePending", status: "True", observedGeneration };
+      const status = {
+        ...RUNNING.status,
+        conditions: [condition],
+        containerStatuses: [{ name: "app", allocatedResources: { cpu: "50m", memory: "1Ki" } }],
+      };
+      return parsePod({ ...RUNNING, status }).containers[0]?.allocated;
+    };
+    assert.deepEqual(allocated(), { requestCPU: 50, requestMemory: 1024 });
+    assert.equal(allocated(3), undefined);
+  },
+});
+
+Deno.test({
+  name: "parsePod() keeps what decides whether a pod can be resized at all, and nothing without it",
+  permissions,
+  fn() {
+    const odd = {
+      ...RUNNING,
+      spec: {
+        ...RUNNING.spec,
+        os: { name: "windows" },
+        resources: { limits: { cpu: "1", memory: "1Gi" } },
+      },
+      status: {
+        ...RUNNING.status,
+        nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }],
+      },
+    };
+    const { windows, podLevel, claimsNodeResources } = parsePod(odd);
+    assert.deepEqual([windows, podLevel, claimsNodeResources], [
+      true,
+      { limitCPU: 1000, limitMemory: 2 ** 30 },
+      true,
+    ]);
+    const plain = parsePod({
+      ...RUNNING,
+      spec: { ...RUNNING.spec, os: { name: "linux" }, resources: {}, resourceClaims: [{}] },
+    });
+    assert.deepEqual(plain, parsePod(RUNNING));
+  },
+});
+
+Deno.test({
   name: "parsePod() reads a pod that nobody has scheduled, and one that is ending",
   permissions,
   fn() {

@@ -55,6 +55,14 @@ pure("parseNode() reads the kubelet's version", () => {
   assert.equal(parseNode({ metadata, status: { nodeInfo } }).kubeletVersion, "v1.36.3");
 });
 
+pure("parseNode() keeps the operating system where it is not Linux", () => {
+  const os = (name?: string) =>
+    parseNode({
+      metadata: { ...identity, labels: name === undefined ? {} : { "kubernetes.io/os": name } },
+    }).os;
+  assert.deepEqual([os(), os("linux"), os("windows")], [undefined, undefined, "windows"]);
+});
+
 pure("parseNamespace() reads labels and annotations", () => {
   const annotations = { note: "b", odd: 5 };
   assert.deepEqual(parseNamespace({ metadata: { ...metadata, annotations } }).metadata, {

@@ -11,6 +11,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { Node } from "../../shared/api/node.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 
 /** Name and namespace of a pod. */
@@ -32,7 +33,7 @@ export interface ClusterReader {
   templateLimits(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
   /** What decides, beside pod and namespace, whether the pod takes part. */
   scopeFacts(pod: Pod): Promise<ScopeFacts>;
-  /** What bounds the namespace's limits; nothing where the user may not read it. */
+  /** What bounds the namespace's limits, and the pod's node; nothing where the user may not read it. */
   limitFacts(pod: Pod): Promise<Omit<PodFacts, "pod">>;
   versions(): Promise<ClusterVersions>;
   /** True while a controller renews its lease. */
@@ -44,7 +45,7 @@ export interface ScopeFacts {
   /** Those that are for the pod's workload; undefined where the user may not read them. */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
   /** Of the pod's node; undefined where it is not known. */
-  readonly kubeletVersion?: string;
+  readonly node?: Node;
 }
 
 /** What runs in the cluster. */

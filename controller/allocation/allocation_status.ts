@@ -4,6 +4,7 @@
  * @module
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
+import { INFEASIBLE_REASONS } from "../../shared/actuation/kubelet_word.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type {
   AllocationCondition,
@@ -18,12 +19,13 @@ import { formatCPU } from "../../shared/quantity.ts";
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;
 
 /** Reasons that mean: it did not work, and somebody should know. */
-const FAILURES: ReadonlySet<EnforcementReason> = new Set([
+const FAILURES: ReadonlySet<string> = new Set<string>([
   "IdentityMismatch",
   "Refused",
   "NodeCapacity",
   "AdmissionDenied",
-  "ResizeInfeasible",
+  ...INFEASIBLE_REASONS,
+  "DeviceClaims",
   "ResizeError",
   "RestoreBlocked",
   "OriginalUnknown",

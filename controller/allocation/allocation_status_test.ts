@@ -51,6 +51,14 @@ test("phaseOf() has a phase for each reason, Applied only for what the kubelet h
   assert.deepEqual(ofPhase("Applied"), ["Applied", "Restored"]);
   assert.deepEqual(ofPhase("Failed"), [
     "IdentityMismatch",
+    "KubeletTooOld",
+    "WindowsPod",
+    "StaticPod",
+    "StaticCPUManager",
+    "StaticMemoryManager",
+    "SwapEnabled",
+    "PodLevelResources",
+    "DeviceClaims",
     "ResizeInfeasible",
     "ResizeError",
     "Refused",

@@ -61,6 +61,11 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
         reason: "NodeSize",
         source: "90 % of the node",
       },
+      {
+        ceiling: pod.podLevel?.limitCPU ?? Infinity,
+        reason: "PodLevelLimit",
+        source: "the limit of the pod as a whole",
+      },
       ...ceilings,
     ]);
     const ceiling = Math.max(floor, lowest.ceiling);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
 import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
@@ -22,12 +22,14 @@ interface Choice {
   readonly initContainers?: readonly PodContainer[];
   readonly nodeCPU?: number;
   readonly burstFactor?: number;
+  readonly podLevel?: Resources;
 }
 
 function podOf(containers: readonly PodContainer[], choice: Choice = {}): Pod {
-  const { annotations = {}, priority = 0, initContainers = [] } = choice;
+  const { annotations = {}, priority = 0, initContainers = [], podLevel } = choice;
   const pod = samplePod("web", { containers });
-  return { ...pod, priority, initContainers, metadata: { ...pod.metadata, annotations } };
+  const level = podLevel === undefined ? {} : { podLevel };
+  return { ...pod, ...level, priority, initContainers, metadata: { ...pod.metadata, annotations } };
 }
 
 function draft(containers: readonly PodContainer[], choice: Choice = {}): BoundsDraft {
@@ -147,6 +149,16 @@ test("boundsOf() holds all containers where none can keep the QoS class", () => 
   const { containers, reason } = draft([running({ requestCPU: 200, limitCPU: 205, ...MEMORY })]);
   assert.deepEqual(containers.map(({ held }) => held), ["both"]);
   assert.match(reason, /QoSWouldChange/);
+});
+
+test("boundsOf() keeps each container within the pod's own limit, which alone decides on QoS", () => {
+  const app = [running()];
+  assert.deepEqual(sides(app, { podLevel: { limitCPU: 500 } }), [[100, 500]]);
+  assert.equal(draft(app, { podLevel: { limitCPU: 500 } }).reason, "PodLevelLimit");
+  assert.deepEqual(sides(app, { podLevel: { limitMemory: 1 } }), [[100, 800]]);
+  const tight = [running({ requestCPU: 200, limitCPU: 205, ...MEMORY })];
+  const podLevel = { requestCPU: 300, limitCPU: 900, ...MEMORY };
+  assert.deepEqual(draft(tight, { podLevel }).containers.map(({ held }) => held), [undefined]);
 });
 
 const anyContainer = fc.record({

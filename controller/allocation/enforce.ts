@@ -77,7 +77,7 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
 
 /** Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server answers. */
 export async function enforce(
-  { pod, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
+  { pod, node, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
   const { outOfScope, agentSilent, backOffMs, quotaHeadroom } = context;
@@ -96,6 +96,7 @@ export async function enforce(
     backOffMs,
     takeTurn: () => context.takeTurn(urgent),
     ...(outOfScope === undefined ? {} : { outOfScope }),
+    ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),
     ...(quotaHeadroom === undefined ? {} : { quotaHeadroom }),
   });

@@ -21,6 +21,8 @@ export interface QOSCase {
  * there is no such danger, null when no container can do it.
  */
 export function qosKeeper({ pod, ownLimits }: QOSCase): string | undefined | null {
+  // Pod-level resources decide alone, and the market leaves them as they are.
+  if (pod.podLevel !== undefined) return undefined;
   const all = [...pod.containers, ...pod.initContainers];
   const atRequest = all.map((container) => ({ ...container, limitCPU: container.requestCPU ?? 0 }));
   const lowered = atRequest.map((container, index) =>

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
+import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -183,12 +184,13 @@ export function createReconciler(
     }
     if (outcome.patched !== undefined) {
       busy.forget(podKey);
+      // Another value while the kubelet calls the last infeasible is one more try, no new beginning.
+      if (!INFEASIBLE_REASONS.has(kubeletWord(pod).reason)) parts.backoff.reset(podKey);
       const { resourceVersion: from } = pod.metadata;
       memory.patched = { from, to: outcome.patched, atMs: now };
       memory.pendingSince = now;
       memory.sentAtMs = now;
       memory.refusal = undefined;
-      parts.backoff.reset(podKey);
       ledger.note(known.quotas, netChange(known.pod, outcome));
       audit(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
@@ -202,6 +204,7 @@ export function createReconciler(
     const { reason, retryAfterMs = LOOK_AGAIN_MS } = outcome.decision;
     const again = { requeueAfterMs: Math.min(retryAfterMs, LOOK_AGAIN_MS) };
     if (reason !== undefined && phaseOf(reason) === "Applied") confirmed(memory);
+    if (reason !== undefined && INFEASIBLE_REASONS.has(reason)) foundInfeasible(known, outcome);
     if (reason === "Restored" && scope !== undefined) {
       await store.remove(allocation);
       const message = `own limits are back: ${scope.message}`;
@@ -236,6 +239,15 @@ export function createReconciler(
   function confirmed(memory: PodMemory): void {
     if (memory.sentAtMs !== undefined) observer.confirmed?.(clock.monotonic() - memory.sentAtMs);
     memory.sentAtMs = undefined;
+  }
+
+  /** The kubelet refuses our last patch for good: the next value waits, as after a server's refusal. */
+  function foundInfeasible({ podKey, memory }: Case, { decision }: Enforcement): void {
+    const { reason, message = "" } = decision;
+    if (memory.sentAtMs === undefined || reason === undefined) return;
+    memory.sentAtMs = undefined;
+    const untilMs = clock.monotonic() + parts.backoff.next(podKey);
+    memory.refusal = { untilMs, message, reason };
   }
 
   /** Writes the status unless it says so already; returns what was written. */
@@ -303,8 +315,8 @@ export function createReconciler(
       memories.forget(podKey);
       return {};
     }
-    const { pod, node } = gathered;
-    const scope = outOfScope({ ...gathered, kubeletVersion: node?.kubeletVersion, config });
+    const { pod } = gathered;
+    const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
       if (scope !== undefined || !isLive(pod)) return {};

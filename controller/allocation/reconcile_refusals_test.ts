@@ -1,7 +1,7 @@
 /** What a reconcile does when the server says no, or not now. */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
+import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -75,4 +75,46 @@ test("createReconciler() counts resizes of a pod that is gone and those of old s
     await reconcile();
   }
   assert.deepEqual(answers.map(({ outcome }) => outcome), ["conflict", "gone"]);
+});
+
+test("createReconciler() waits longer each time that the kubelet calls a resize infeasible", async () => {
+  const { reconcile, setPod, want, clock, patches, status } = reconcilerStage();
+  await reconcile();
+  const message = 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
+  const refusedByKubelet = (limitCPU: number): void =>
+    setPod((pod) => ({
+      ...pod,
+      containers: pod.containers.map((app) => ({ ...app, limitCPU })),
+      resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
+    }));
+  const waits: number[] = [];
+  for (const limit of [300, 310, 320, 330]) {
+    want(`${limit}m`);
+    const sent = patches.length;
+    for (let waited = 0; patches.length === sent; waited += 500) {
+      await reconcile();
+      if (patches.length > sent) waits.push(waited);
+      else await clock.runUntil(clock.monotonic() + 500);
+    }
+    refusedByKubelet(limit);
+    await reconcile();
+    assert.deepEqual([status()?.phase, status()?.reason, status()?.message], [
+      "Failed",
+      "StaticCPUManager",
+      message,
+    ]);
+  }
+  assert.deepEqual(waits, [0, 1000, 2000, 4000]);
+  // What the kubelet has taken begins anew.
+  setPod((pod) => ({ ...limited(pod, 330), resizeConditions: [] }));
+  await reconcile();
+  want("340m");
+  await clock.runUntil(clock.monotonic() + 8000);
+  await reconcile();
+  refusedByKubelet(340);
+  await reconcile();
+  want("350m");
+  await clock.runUntil(clock.monotonic() + 1000);
+  await reconcile();
+  assert.equal(patches.length, 6);
 });

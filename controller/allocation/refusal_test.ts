@@ -73,7 +73,52 @@ Deno.test({
     for (const [message, reason] of cases) {
       assert.equal(refusalReason(new ApiError(403, "Forbidden", message)), reason, message);
     }
-    const caused = new ApiError(403, "Forbidden", "no", { causes: ["NodeCapacity"] });
-    assert.equal(refusalReason(caused), "NodeCapacity");
+    for (const [cause, reason] of [["NodeCapacity"], ["UnsupportedPlatform", "WindowsPod"]]) {
+      const causes = ["FieldValueForbidden", cause ?? ""];
+      assert.equal(
+        refusalReason(new ApiError(403, "Forbidden", "no", { causes })),
+        reason ?? cause,
+      );
+    }
+  },
+});
+
+Deno.test({
+  name: "refusalReason() knows what servers of 1.33 to 1.36 say of pods that can't be resized",
+  permissions,
+  fn() {
+    const pod = 'Pod "web" is invalid: ';
+    const cases = [
+      // 1.33 and 1.34; then 1.35 and 1.36 without their feature gate.
+      [`${pod}: Forbidden: pods with pod-level resources cannot be resized`, "PodLevelResources"],
+      [
+        `${pod}: Forbidden: resize of pods with pod-level resources is forbidden when ` +
+        "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled",
+        "PodLevelResources",
+      ],
+      [`${pod}: Forbidden: static pods cannot be resized`, "StaticPod"],
+      [`${pod}: Forbidden: windows pods cannot be resized`, "WindowsPod"],
+      [
+        `${pod}spec: Forbidden: pods with node allocatable resource claims cannot be resized`,
+        "DeviceClaims",
+      ],
+      [
+        `${pod}spec: Forbidden: Pod running on node without support for resize`,
+        "KubeletTooOld",
+      ],
+      [
+        `${pod}spec: Invalid value: "": Pod QOS Class may not change as a result of resizing`,
+        "QoSWouldChange",
+      ],
+      [
+        `${pod}spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed`,
+        "Refused",
+      ],
+    ] as const;
+    for (const [message, reason] of cases) {
+      const error = new ApiError(422, "Invalid", message);
+      assert.equal(refusalReason(error), reason, message);
+      assert.equal(refusalKind(error), "refused", message);
+    }
   },
 });

@@ -11,13 +11,23 @@ import { boundsAreStale } from "./checks/bounds_stale.ts";
 import { identityDiffers } from "./checks/identity.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
-import { notResizable } from "./checks/not_resizable.ts";
 import { notRunning } from "./checks/not_running.ts";
 import { outOfScope } from "./checks/out_of_scope.ts";
 import { qosWouldChange } from "./checks/qos_class.ts";
 import { overQuota } from "./checks/quota.ts";
 import { rateLimited } from "./checks/rate_limited.ts";
 import { resizeInProgress } from "./checks/resize_in_progress.ts";
+import { restartsContainer } from "./checks/restarts_container.ts";
+import { PLATFORM_RULES } from "./platform_rules.ts";
+
+/** Who can never be resized: scope holds them already, but where nobody asks for the scope. */
+const PLATFORM: readonly Check<PodFacts>[] = PLATFORM_RULES.map(({ name, rule }) => ({
+  name,
+  check: ({ pod, node }) => {
+    const found = pod === undefined ? undefined : rule({ pod, node });
+    return found === undefined ? undefined : { verdict: "hold", ...found };
+  },
+}));
 
 /** For limits that the market wants. */
 export const MARKET_CHAIN: readonly Check[] = [
@@ -27,7 +37,8 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "BoundsAreStale", check: boundsAreStale },
   { name: "OutsideBounds", check: outsideBounds },
   { name: "NotRunning", check: notRunning },
-  { name: "NotResizable", check: notResizable },
+  ...PLATFORM,
+  { name: "RestartsContainer", check: restartsContainer },
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "OutsideLimitRange", check: outsideLimitRange },
@@ -40,11 +51,12 @@ export const MARKET_CHAIN: readonly Check[] = [
 /**
  * For the user's own limits coming back. Scope, silence and stale bounds are why they come back, so
  * they don't hold here; and the user's own value is not clamped, it is refused by the server or not.
+ * Nor does the platform hold: whose limit was changed could be resized, so the server is asked again.
  */
 export const RESTORE_CHAIN: readonly Check[] = [
   { name: "IdentityDiffers", check: identityDiffers },
   { name: "NotRunning", check: notRunning },
-  { name: "NotResizable", check: notResizable },
+  { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
@@ -57,7 +69,8 @@ export const RESTORE_CHAIN: readonly Check[] = [
  */
 export const MANUAL_CHAIN: readonly Check<PodFacts>[] = [
   { name: "NotRunning", check: notRunning },
-  { name: "NotResizable", check: notResizable },
+  ...PLATFORM,
+  { name: "RestartsContainer", check: restartsContainer },
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "OutsideLimitRange", check: outsideLimitRange },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Node } from "../api/node.ts";
 import type { Pod } from "../api/pod.ts";
 import type { PodAllocation } from "../api/pod_allocation.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
@@ -13,6 +14,8 @@ import type { Intent } from "./intent.ts";
 export interface PodFacts {
   /** Absent when there is no such pod. */
   readonly pod: Pod | undefined;
+  /** Of the pod's node; absent where it is not known. */
+  readonly node?: Pick<Node, "kubeletVersion" | "os">;
   /** What the LimitRanges of the namespace say of CPU; absent when nothing. */
   readonly limitRange?: CPURanges;
   /** Millicores that the namespace's quota on `limits.cpu` leaves for this pod's raise. */

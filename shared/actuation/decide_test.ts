@@ -9,7 +9,7 @@ import {
   marketWish,
 } from "../../tests/fixtures/enforcement_input.ts";
 import type { Pod } from "../api/pod.ts";
-import { MARKET_CHAIN, RESTORE_CHAIN } from "./chains.ts";
+import { MARKET_CHAIN } from "./chains.ts";
 import type { EnforcementInput } from "./check.ts";
 import { decide, decideManually } from "./decide.ts";
 import { arbitrate, type Intent } from "./intent.ts";
@@ -28,34 +28,6 @@ test("decide() changes a limit when no check objects", () => {
   assert.deepEqual(decide(MARKET_CHAIN, enforcementInput()), {
     changes: [{ name: "app", sidecar: false, limitCPU: 400 }],
   });
-});
-
-test("MARKET_CHAIN keeps its order", () => {
-  assert.deepEqual(MARKET_CHAIN.map(({ name }) => name), [
-    "IdentityDiffers",
-    "OutOfScope",
-    "AgentIsSilent",
-    "BoundsAreStale",
-    "OutsideBounds",
-    "NotRunning",
-    "NotResizable",
-    "QoSWouldChange",
-    "AlreadyThere",
-    "OutsideLimitRange",
-    "OverQuota",
-    "ResizeInProgress",
-    "BackingOff",
-    "RateLimited",
-  ]);
-});
-
-test("RESTORE_CHAIN is the market's without what holds or clamps the user's own value", () => {
-  const names = MARKET_CHAIN.map(({ name }) => name);
-  const kept = RESTORE_CHAIN.map(({ name }) => name);
-  assert.deepEqual(kept, names.filter((name) => kept.includes(name)));
-  for (const absent of ["OutOfScope", "AgentIsSilent", "OutsideBounds", "OutsideLimitRange"]) {
-    assert.ok(!kept.includes(absent));
-  }
 });
 
 test("decide() holds for a pod that is gone or another one", () => {
@@ -99,7 +71,7 @@ test("decide() holds for pods that don't run or restart on a change", () => {
   const terminating = enforcedPod({ metadata: { ...enforcedPod().metadata, terminating: true } });
   assert.equal(heldBy({ pod: terminating }), "NotRunning NotRunning");
   const restarting = enforcedPod({ containers: [enforcedContainer({ restartsOnCPU: true })] });
-  assert.equal(heldBy({ pod: restarting }), "NotResizable RestartPolicy");
+  assert.equal(heldBy({ pod: restarting }), "RestartsContainer RestartPolicy");
 });
 
 test("decide() goes on with the containers that need no restart", () => {

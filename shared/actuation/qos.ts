@@ -3,13 +3,7 @@
  *
  * @module
  */
-import type { PodContainer, QOSClass } from "../api/pod.ts";
-
-/** The resources that decide. */
-export type Resources = Pick<
-  PodContainer,
-  "requestCPU" | "limitCPU" | "requestMemory" | "limitMemory"
->;
+import type { Pod, QOSClass, Resources } from "../api/pod.ts";
 
 /**
  * Guaranteed when every container (init containers too) has CPU and memory limits and requests
@@ -31,4 +25,18 @@ export function qosClassOf(containers: readonly Resources[]): QOSClass {
     requestMemory === limitMemory
   );
   return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+/**
+ * The class of a pod as a whole: where it has pod-level resources, they alone decide.
+ * Source: `ComputePodQOS` of Kubernetes 1.34 and newer.
+ */
+export function qosClassOfPod(
+  { containers, initContainers, podLevel }: {
+    readonly containers: readonly Resources[];
+    readonly initContainers: readonly Resources[];
+    readonly podLevel?: Pod["podLevel"];
+  },
+): QOSClass {
+  return qosClassOf(podLevel === undefined ? [...containers, ...initContainers] : [podLevel]);
 }

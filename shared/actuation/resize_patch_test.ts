@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { resizePatch } from "./resize_patch.ts";
 
 Deno.test({
@@ -17,5 +18,31 @@ Deno.test({
     });
     assert.deepEqual(resizePatch("u1", [app]).metadata, { uid: "u1" });
     assert.throws(() => resizePatch("u1", []), /no container changes/);
+  },
+});
+
+Deno.test({
+  name: "resizePatch() asks for all containers at once, and never takes a limit away",
+  permissions: "none",
+  fn() {
+    // The server accepts a body whole or not at all; null would remove a limit, which it refuses.
+    const change = fc.record({
+      name: fc.stringMatching(/^[a-z]{1,8}$/),
+      sidecar: fc.boolean(),
+      limitCPU: fc.integer({ min: 1, max: 1e9 }),
+    });
+    const changes = fc.uniqueArray(change, { minLength: 1, selector: ({ name }) => name });
+    fc.assert(fc.property(changes, (all) => {
+      const { containers = [], initContainers = [] } = resizePatch("u1", all).spec;
+      const asked = [...containers, ...initContainers];
+      assert.deepEqual(
+        asked.map(({ name }) => name).sort(),
+        all.map(({ name }) => name).sort(),
+      );
+      for (const { resources } of asked) {
+        assert.deepEqual(Object.keys(resources), ["limits"]);
+        assert.match(resources.limits.cpu, /^[1-9]/);
+      }
+    }));
   },
 });

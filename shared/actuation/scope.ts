@@ -6,8 +6,7 @@
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
-import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import { isOldKubelet } from "./old_kubelet.ts";
+import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./platform_rules.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
@@ -16,10 +15,7 @@ export const MANAGED = "mbcas.io/managed";
 export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
 
 /** Why a pod takes no part. */
-export interface OutOfScope {
-  readonly reason: EnforcementReason;
-  readonly message: string;
-}
+export type OutOfScope = LeftAlone;
 
 /** The settings that decide who takes part. */
 export interface ScopeSettings {
@@ -31,11 +27,8 @@ export interface ScopeSettings {
 }
 
 /** What the rules look at. */
-export interface ScopeSubject {
-  readonly pod: Pod;
+export interface ScopeSubject extends PlatformFacts {
   readonly namespace: Namespace | undefined;
-  /** Of the pod's node; not known: its pods are given the benefit of the doubt. */
-  readonly kubeletVersion?: string | undefined;
   /** Those that are for the pod's workload. @default {[]} */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
   readonly config: ScopeSettings;
@@ -94,14 +87,6 @@ const noCPULimit: ScopeRule = ({ pod }) =>
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
-const oldKubelet: ScopeRule = ({ pod, kubeletVersion }) =>
-  isOldKubelet(kubeletVersion)
-    ? {
-      reason: "KubeletTooOld",
-      message: `the kubelet of ${pod.nodeName} is ${kubeletVersion}: resizes need 1.33 or newer`,
-    }
-    : undefined;
-
 /** Two hands on one field undo each other's work: who set up a VPA has asked it to set resources. */
 const verticalAutoscaler: ScopeRule = ({ verticalAutoscalers = [] }) => {
   const acting = verticalAutoscalers.find(({ updateMode }) => updateMode !== "Off");
@@ -117,10 +102,10 @@ const RULES: readonly ScopeRule[] = [
   marketIsOff,
   namespaceIsExcluded,
   optedOut,
+  ...PLATFORM_RULES.map(({ rule }) => rule),
   notBurstable,
   noCPULimit,
   verticalAutoscaler,
-  oldKubelet,
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */

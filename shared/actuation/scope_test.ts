@@ -131,7 +131,7 @@ test("outOfScope() tells of a VPA only where the pod would take part", () => {
       namespace: namespace({}),
       config: { ...DEFAULT_MARKET_CONFIG, ...config },
       verticalAutoscalers: [sampleVPA("Auto")],
-      kubeletVersion: "v1.36.3",
+      node: { kubeletVersion: "v1.36.3" },
     })?.reason;
   };
   assert.equal(of({ label: "false" }), "OptedOut");
@@ -157,7 +157,7 @@ test("outOfScope() leaves pods alone whose kubelet can't resize them", () => {
       pod: { ...samplePod("web"), nodeName: "node-1" },
       namespace: namespace({}),
       config: DEFAULT_MARKET_CONFIG,
-      kubeletVersion,
+      node: kubeletVersion === undefined ? undefined : { kubeletVersion },
     });
   assert.deepEqual(of("v1.32.9"), {
     reason: "KubeletTooOld",

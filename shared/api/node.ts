@@ -16,6 +16,8 @@ export interface Node extends ApiObject {
   readonly pressures: readonly NodePressure[];
   /** True for a node that is cordoned, or tainted by a node autoscaler that will remove it. */
   readonly draining?: true;
+  /** Label `kubernetes.io/os` where it is there and not `linux`. */
+  readonly os?: string;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */
   readonly kubeletVersion?: string;
 }

@@ -8,23 +8,31 @@ import type { ApiObject } from "../control/list_watch.ts";
 /** Quality-of-service class, as the API server computed it. */
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
 
-/** A container or restartable init container (sidecar). CPU in millicores, memory in bytes. */
-export interface PodContainer {
+/** What may be wanted of CPU, in millicores, and of memory, in bytes. */
+export interface Resources {
+  readonly requestCPU?: number;
+  readonly limitCPU?: number;
+  readonly requestMemory?: number;
+  readonly limitMemory?: number;
+}
+
+/** A container or restartable init container (sidecar); its resources as its spec wants them. */
+export interface PodContainer extends Resources {
   readonly name: string;
   /** True for a restartable init container: it stands in another list of a patch. */
   readonly sidecar: boolean;
   /** `containerd://<hex>`; absent until it was started. */
   readonly containerID?: string;
   readonly ready: boolean;
-  /** Wanted: `spec.containers[].resources`. */
-  readonly requestCPU?: number;
-  readonly limitCPU?: number;
-  readonly requestMemory?: number;
-  readonly limitMemory?: number;
   /** Enforced: `status.containerStatuses[].resources.limits.cpu`. */
   readonly appliedLimitCPU?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
+  /**
+   * The requests that the kubelet has allocated (`status.containerStatuses[].allocatedResources`,
+   * which holds no limits); kept only while the pod has a resize condition without a generation.
+   */
+  readonly allocated?: Pick<Resources, "requestCPU" | "requestMemory">;
   /** When it was last started again, ms since 1970; absent when it never was. */
   readonly restartedAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
@@ -39,7 +47,7 @@ export interface ResizeCondition {
   /** `Deferred`, `Infeasible`, `Error` or empty. */
   readonly reason: string;
   readonly message: string;
-  /** `metadata.generation` that it speaks of; absent on servers before 1.34. */
+  /** `metadata.generation` that it speaks of; kubelets before 1.34 don't tell. */
   readonly observedGeneration?: number;
 }
 
@@ -82,5 +90,11 @@ export interface Pod extends ApiObject {
   readonly containers: readonly PodContainer[];
   /** Init containers that are not sidecars; they count for the QoS class only. */
   readonly initContainers: readonly PodContainer[];
+  /** `spec.resources`: what all containers together may have; absent where nothing is said. */
+  readonly podLevel?: Resources;
+  /** True where `spec.os` says so. */
+  readonly windows?: true;
+  /** True where device claims hold CPU or memory of the node for the pod. */
+  readonly claimsNodeResources?: true;
   readonly resizeConditions: readonly ResizeCondition[];
 }

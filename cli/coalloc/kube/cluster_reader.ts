@@ -88,18 +88,24 @@ export function createClusterReader(
         unlessHidden(verticalAutoscalersOf(pod)),
         pod.nodeName === "" ? undefined : unlessHidden(get(nodePath(pod.nodeName))),
       ]);
-      const kubeletVersion = node === undefined ? undefined : parseNode(node).kubeletVersion;
       return {
         ...present("verticalAutoscalers", verticalAutoscalers),
-        ...present("kubeletVersion", kubeletVersion),
+        ...(node === undefined ? {} : { node: parseNode(node) }),
       };
     },
-    async limitFacts({ metadata: { namespace } }) {
+    async limitFacts({ nodeName, metadata: { namespace } }) {
       const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
       const source = kubeListWatch<LimitRange>(connection, { path, parse: parseLimitRange });
-      // Not everybody may read LimitRanges; the server has the last word anyway.
-      const limitRange = cpuRangesOf(await unlessHidden(all(source)) ?? []);
-      return limitRange === undefined ? {} : { limitRange };
+      const [ranges, node] = await Promise.all([
+        // Not everybody may read them; the server has the last word anyway.
+        unlessHidden(all(source)),
+        nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
+      ]);
+      const limitRange = cpuRangesOf(ranges ?? []);
+      return {
+        ...(limitRange === undefined ? {} : { limitRange }),
+        ...(node === undefined ? {} : { node: parseNode(node) }),
+      };
     },
     async versions() {
       const [server, deployment] = await Promise.all([

@@ -98,18 +98,24 @@ Deno.test({
   async fn() {
     const forbidden = new ApiError(403, "Forbidden", "no");
     const ranges = "GET /api/v1/namespaces/shop/limitranges";
+    const node1 = "GET /api/v1/nodes/node-1";
     const open = server({
+      [node1]: { ...metadata("node-1"), status: { nodeInfo: { kubeletVersion: "v1.36.3" } } },
       [ranges]: {
         items: [{ ...metadata("r"), spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } }],
         metadata: { resourceVersion: "9" },
       },
     });
     const pod = samplePod("web");
-    const { limitRange } = await open.cluster.reader.limitFacts(pod);
+    const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
     assert.equal(limitRange?.container.max, 1000);
+    assert.equal(node?.kubeletVersion, "v1.36.3");
+    const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
+    assert.deepEqual(nowhere, { limitRange });
     const deployment = "GET /apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller";
     const closed = server({
       [ranges]: forbidden,
+      [node1]: forbidden,
       [deployment]: forbidden,
       "GET /version": { gitVersion: "v1.36.3" },
     });
@@ -154,9 +160,9 @@ Deno.test({
         status: { nodeInfo: { kubeletVersion: "v1.30.1" } },
       },
     });
-    const { verticalAutoscalers, kubeletVersion } = await open.cluster.reader.scopeFacts(pod);
+    const { verticalAutoscalers, node: seen } = await open.cluster.reader.scopeFacts(pod);
     assert.deepEqual(verticalAutoscalers?.map((one) => one.metadata.name), ["ours"]);
-    assert.equal(kubeletVersion, "v1.30.1");
+    assert.equal(seen?.kubeletVersion, "v1.30.1");
     const forbidden = new ApiError(403, "Forbidden", "no");
     const closed = server({ [path]: forbidden, [node]: forbidden });
     assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
@@ -190,7 +196,7 @@ Deno.test({
     await reader.scopeFacts(pod);
     await reader.versions();
     await reader.controllerIsAlive();
-    assert.equal(requests.length, 12);
+    assert.equal(requests.length, 13);
     for (const { path, signal } of requests) assert.equal(signal, ending.signal, path);
   },
 });

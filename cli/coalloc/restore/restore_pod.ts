@@ -6,6 +6,7 @@
 import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
 import { decide, type Decision } from "../../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
+import { INFEASIBLE_REASONS } from "../../../shared/actuation/kubelet_word.ts";
 import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
@@ -106,6 +107,6 @@ function settled({ reason, message = "" }: Decision): Look {
   if (reason === undefined || reason === "Applied") {
     return { done: "Restored", message: "the pod has its own limits" };
   }
-  if (reason === "ResizeInfeasible") return { done: "RestoreBlocked", message };
+  if (INFEASIBLE_REASONS.has(reason)) return { done: "RestoreBlocked", message };
   return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { qosClassOf } from "../qos.ts";
+import { qosClassOfPod } from "../qos.ts";
 import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /** Holds when the pod with the wanted limits would belong to another QoS class: the API refuses. */
@@ -13,7 +13,7 @@ export function qosWouldChange({ pod }: PodFacts, limits: WantedLimits): Verdict
     const limitCPU = limits.get(container.name);
     return limitCPU === undefined ? container : { ...container, limitCPU };
   });
-  const qos = qosClassOf([...containers, ...pod.initContainers]);
+  const qos = qosClassOfPod({ ...pod, containers });
   if (qos === pod.qosClass) return undefined;
   return {
     verdict: "hold",

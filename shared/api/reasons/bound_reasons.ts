@@ -17,6 +17,10 @@ export const BOUND_REASONS = {
     remedy: "change the annotation in the pod's template",
   },
   NodeSize: { means: "the ceiling is 90 % of the node" },
+  PodLevelLimit: {
+    means: "the pod's limit for all its containers bounds that of each",
+    remedy: "a larger spec.resources.limits.cpu in the pod's template",
+  },
   FloorBinds: {
     means: "another bound lies below the floor: the ceiling stays at the floor",
     remedy: "a lower request, or a larger value of the bound that is named",

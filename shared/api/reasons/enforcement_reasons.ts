@@ -62,20 +62,31 @@ export const ENFORCEMENT_REASONS = {
     means: "the container's resizePolicy restarts it on a CPU change",
     remedy: "it takes resizePolicy NotRequired for cpu",
   },
-  WindowsPod: { means: "Windows can't resize pods in place" },
+  WindowsPod: { means: "pods on Windows can't be resized in place" },
   StaticPod: {
     means: "the pod is a static one: the API server can't resize it",
     remedy: "change its manifest on the node",
   },
   StaticCPUManager: {
-    means: "the kubelet's static CPU manager gives the pod CPUs of its own",
+    means: "the kubelet's static CPU manager leaves Guaranteed pods as they are",
     remedy: 'leave the pod out: mbcas.io/managed: "false"',
   },
-  PodLevelResources: {
-    means: "the pod has pod-level resources and the server can't resize those",
-    remedy: "it takes Kubernetes 1.35 or newer, or resources of the containers alone",
+  StaticMemoryManager: {
+    means: "the kubelet's static memory manager leaves Guaranteed pods as they are",
+    remedy: 'leave the pod out: mbcas.io/managed: "false"',
   },
-  DeviceClaims: { means: "the pod's device claims are tied to the node's CPU" },
+  SwapEnabled: {
+    means: "the pod may swap, so that the kubelet can't resize its memory",
+    remedy: "set the memory in the pod's spec back: until then its CPU stays as it is too",
+  },
+  PodLevelResources: {
+    means: "the pod has pod-level resources, and the server or kubelet can't resize such pods",
+    remedy:
+      "it takes Kubernetes 1.36, where that is on by default, or resources of containers alone",
+  },
+  DeviceClaims: {
+    means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
+  },
   VPAConflict: {
     means: "a VerticalPodAutoscaler sets the workload's resources",
     remedy: "set the VPA's updateMode to Off, or leave the workload to it",
@@ -118,8 +129,8 @@ export const ENFORCEMENT_REASONS = {
     remedy: "the message is the API server's",
   },
   NodeCapacity: {
-    means: "the API server refused the resize: the node has not that much CPU",
-    remedy: "the node has no room for the limit's request",
+    means: "the node has not as much CPU or memory as the pod's requests would take",
+    remedy: "requests that fit the node, or a larger node",
   },
   AdmissionDenied: {
     means: "a policy engine denied the resize",

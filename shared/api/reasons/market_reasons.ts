@@ -10,7 +10,7 @@ export const MARKET_REASONS = {
   FirstClearing: { means: "the pod takes part for the first time" },
   Throttled: { means: "the container was held back by its limit" },
   DemandRose: { means: "the container's demand rose above its limit" },
-  StartupBoost: { means: "the container starts and gets what the node has to spare" },
+  StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
   DemandFell: { means: "the container has needed less for the waiting time" },
   LoanGiven: { means: "idle CPU of the node is lent to the container" },
   LoanTakenBack: { means: "another container needs the CPU that was lent" },

@@ -45,14 +45,14 @@ async function tell(
   const running = sink.run(stop.signal);
   const { name, namespace, uid } = stage.pod.metadata;
   // Unlike what was told before, with fewer rights.
-  const reason = `Tried-${crypto.randomUUID()}`;
-  const note = { namespace, podName: name, podUID: uid, type: "Normal", message: "tried" } as const;
-  for (let time = 0; time < times; time++) sink.emit({ ...note, reason });
+  const message = `tried ${crypto.randomUUID()}`;
+  const note = { namespace, podName: name, podUID: uid, type: "Normal", message } as const;
+  for (let time = 0; time < times; time++) sink.emit({ ...note, reason: "CPULimitHeld" });
   try {
     await until(`${times} answers`, () => answers >= times || undefined, { everyMs: 5 });
   } finally {
     stop.abort();
     await running;
   }
-  assert.equal(await stage.toldTimes(reason), times);
+  assert.equal(await stage.toldTimes(message), times);
 }

@@ -44,8 +44,8 @@ export interface RoleStage extends AsyncDisposable {
   limitOf(pod: Pod): Promise<number | undefined>;
   /** When the node's agent, the one that was tried here, last gave a sign of life; ms. */
   agentRenewedAt(): Promise<number | undefined>;
-  /** How often the one event of this reason has come about; throws when there is not just one. */
-  toldTimes(reason: string): Promise<number>;
+  /** How often the one event of this message has come about; throws when there is not just one. */
+  toldTimes(message: string): Promise<number>;
 }
 
 const CONTAINERS = [{
@@ -147,11 +147,11 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
     : OBJECTS;
   await Promise.all(objects.map(([group, plural, body]) => create(at(group, plural), body)));
 
-  async function toldTimes(reason: string): Promise<number> {
+  async function toldTimes(message: string): Promise<number> {
     const path = at("apis/events.k8s.io/v1", "events");
-    const query = { fieldSelector: `reason=${reason}` };
-    const events = listOf(objectOf(await admin.request({ path, query })).items);
-    if (events.length !== 1) throw new Error(`Cannot count: ${events.length} events ${reason}`);
+    const events = listOf(objectOf(await admin.request({ path })).items)
+      .filter((event) => objectOf(event).note === message);
+    if (events.length !== 1) throw new Error(`Cannot count: ${events.length} events "${message}"`);
     return numberOf(objectOf(objectOf(events[0]).series).count) ?? 1;
   }
 

@@ -6,7 +6,7 @@
 import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /** Leaves out containers that a CPU change restarts; holds when none is left. */
-export function notResizable({ pod }: PodFacts, limits: WantedLimits): Verdict {
+export function restartsContainer({ pod }: PodFacts, limits: WantedLimits): Verdict {
   const restarting = (pod?.containers ?? []).filter(({ name, restartsOnCPU }) =>
     restartsOnCPU && limits.has(name)
   );

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chains.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const namesOf = (chain: readonly { readonly name: string }[]): readonly string[] =>
+  chain.map(({ name }) => name);
+
+test("MARKET_CHAIN keeps its order", () => {
+  assert.deepEqual(namesOf(MARKET_CHAIN), [
+    "IdentityDiffers",
+    "OutOfScope",
+    "AgentIsSilent",
+    "BoundsAreStale",
+    "OutsideBounds",
+    "NotRunning",
+    "WindowsPod",
+    "StaticPod",
+    "DeviceClaims",
+    "KubeletTooOld",
+    "RestartsContainer",
+    "QoSWouldChange",
+    "AlreadyThere",
+    "OutsideLimitRange",
+    "OverQuota",
+    "ResizeInProgress",
+    "BackingOff",
+    "RateLimited",
+  ]);
+});
+
+test("RESTORE_CHAIN is the market's without what holds or clamps the user's own value", () => {
+  assert.deepEqual(namesOf(RESTORE_CHAIN), [
+    "IdentityDiffers",
+    "NotRunning",
+    "RestartsContainer",
+    "AlreadyThere",
+    "ResizeInProgress",
+    "BackingOff",
+    "RateLimited",
+  ]);
+});
+
+test("MANUAL_CHAIN is the market's without what a person stands for", () => {
+  assert.deepEqual(namesOf(MANUAL_CHAIN), [
+    "NotRunning",
+    "WindowsPod",
+    "StaticPod",
+    "DeviceClaims",
+    "KubeletTooOld",
+    "RestartsContainer",
+    "QoSWouldChange",
+    "AlreadyThere",
+    "OutsideLimitRange",
+    "OverQuota",
+    "ResizeInProgress",
+  ]);
+});
+
+test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order", () => {
+  const all = namesOf(MARKET_CHAIN);
+  for (const chain of [RESTORE_CHAIN, MANUAL_CHAIN]) {
+    const names = namesOf(chain);
+    assert.deepEqual(names, all.filter((name) => names.includes(name)));
+  }
+});
