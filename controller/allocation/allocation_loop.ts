@@ -11,6 +11,7 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
+import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
 import { type Caches, namedCaches } from "./caches.ts";
 import { createEnrolmentSlots } from "./enrolment_slots.ts";
@@ -157,6 +158,11 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     addPodsOfWorkload(key.slice(0, at), { kind, name: key.slice(at + 1) });
   };
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
+  const addPodsOfTargets =
+    (targetsOf: (key: string) => readonly WorkloadRef[]) => (key: string) => {
+      for (const target of targetsOf(key)) addPodsOfWorkload(namespaceOf(key), target);
+    };
+  const { horizontalPodAutoscalers, verticalPodAutoscalers } = caches;
   return [
     caches.pods.subscribe((key) => queue.add(key)),
     caches.allocations.subscribe(addPodOf),
@@ -166,9 +172,10 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     caches.deployments.subscribe(workloads("Deployment")),
     caches.statefulSets.subscribe(workloads("StatefulSet")),
     caches.daemonSets.subscribe(workloads("DaemonSet")),
-    // An autoscaler's old target can't be told any more when it has another one, or is gone.
-    caches.horizontalPodAutoscalers.subscribe((key) => addPodsOf(namespaceOf(key))),
-    caches.verticalPodAutoscalers.subscribe((key) => addPodsOf(namespaceOf(key))),
+    horizontalPodAutoscalers.subscribe(
+      addPodsOfTargets(createTargetMemory(horizontalPodAutoscalers)),
+    ),
+    verticalPodAutoscalers.subscribe(addPodsOfTargets(createTargetMemory(verticalPodAutoscalers))),
     caches.resourceQuotas.subscribe((key) => addHeldByQuota(namespaceOf(key))),
   ];
 }

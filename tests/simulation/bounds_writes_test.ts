@@ -1,0 +1,159 @@
+/** How often bounds are written and told of: a cluster that stands still costs nothing. */
+import assert from "node:assert/strict";
+import type { Pod } from "../../shared/api/pod.ts";
+import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
+
+/** Writes of allocations' status so far. */
+function writes({ api }: ControllerScene): number {
+  return api.requests.get("updateStatus PodAllocation") ?? 0;
+}
+
+function told({ api }: ControllerScene): readonly string[] {
+  return api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
+    .map(({ message }) => message);
+}
+
+function restartedAt(ms: number): (pod: Pod) => Pod {
+  return (pod) => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({ ...one, restartedAtMs: ms })),
+  });
+}
+
+/** Pod `web` with every rule speaking of it. */
+async function troubled(scene: ControllerScene): Promise<void> {
+  const { tables } = scene.api.store;
+  tables.Deployment.create(sampleWorkload({ rollout: { updated: 1 } }));
+  tables.HorizontalPodAutoscaler.create(
+    sampleHPA({ cpuTargets: [{ utilization: 9 }], lastScaleMs: scene.clock.wall() }),
+  );
+  tables.ResourceQuota.create({ metadata, hardLimitsCPU: 500, usedLimitsCPU: 200, scopes: [] });
+  tables.LimitRange.create({ metadata, items: [{ type: "Container", max: 700 }] });
+  scene.createPod("web");
+  scene.changePod("web", ofDeployment);
+  scene.changePod("web", (pod) => ({ ...pod, priorityClassName: "system-node-critical" }));
+  await scene.pass(5000);
+  scene.changePod("web", (pod) => ({ ...restartedAt(scene.clock.wall())(pod), ready: false }));
+  tables.Node.modify("node-1", (node) => ({ ...node, draining: true }));
+}
+
+sceneTest(
+  "runAllocationLoop() writes bounds once while all that holds a pod stands still",
+  async (scene) => {
+    await troubled(scene);
+    scene.startController();
+    scene.want("web", 300);
+    await scene.pass(5000);
+    const said = scene.allocation("web")?.status?.bounds;
+    assert.equal(
+      said?.reason,
+      "NodeDraining, SystemCritical, RecentRestart, PodNotReady, RolloutInProgress, HPAFloor, " +
+        "HPADamped, HPAScaled, QuotaExceeded, HPACapped",
+    );
+    const before = writes(scene);
+    await scene.pass(600_000);
+    // Two holds end by themselves: the one after the restart, and the HPA's window.
+    assert.ok(writes(scene) - before <= 2, `${writes(scene) - before} writes`);
+    const later = scene.allocation("web")?.status?.bounds;
+    assert.ok((later?.revision ?? 0) <= 3, `${later?.revision}`);
+    assert.doesNotMatch(later?.reason ?? "", /RecentRestart|HPAScaled/);
+    assert.equal(told(scene).length, 1, told(scene).join("\n"));
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells of new bounds in one event, and of usual ones in none",
+  async (scene) => {
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 300);
+    await scene.pass(10_000);
+    assert.deepEqual(told(scene), []);
+    scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
+    await scene.pass(600_000);
+    assert.deepEqual(told(scene), [
+      "HPAFloor: app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at; " +
+      "HPADamped: HPA web-hpa scales the workload on CPU",
+    ]);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() writes nothing when an autoscaler tells what concerns no bound",
+  async (scene) => {
+    const { tables } = scene.api.store;
+    tables.HorizontalPodAutoscaler.create(sampleHPA());
+    tables.Deployment.create(sampleWorkload());
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 300);
+    await scene.pass(10_000);
+    const before = writes(scene);
+    // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and goes.
+    for (let round = 0; round < 40; round++) {
+      tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
+        ...hpa,
+        metadata: { ...hpa.metadata, annotations: { round: String(round) } },
+      }));
+      tables.Deployment.modify("shop/web", (workload) => ({
+        ...workload,
+        rollout: { ...workload.rollout, wanted: 3 - round % 2 },
+      }));
+      await scene.pass(15_000);
+    }
+    assert.equal(writes(scene), before);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() follows a rollout in two writes, however many pods it replaces",
+  async (scene) => {
+    const { Deployment: deployments } = scene.api.store.tables;
+    deployments.create(sampleWorkload({ rollout: { wanted: 20, updated: 20, total: 20 } }));
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 300);
+    await scene.pass(10_000);
+    const before = writes(scene);
+    for (let updated = 0; updated <= 20; updated++) {
+      deployments.modify("shop/web", (workload) => ({
+        ...workload,
+        rollout: { ...workload.rollout, updated, total: updated === 20 ? 20 : 21 },
+      }));
+      await scene.pass(10_000);
+    }
+    assert.equal(writes(scene) - before, 2);
+    assert.equal(told(scene).length, 1);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() looks at no pods of others when an autoscaler changes",
+  async (scene) => {
+    const { HorizontalPodAutoscaler: autoscalers } = scene.api.store.tables;
+    autoscalers.create(sampleHPA({ target: { kind: "Deployment", name: "api" } }));
+    let looks = 0;
+    scene.startController({}, { observer: { reconciled: () => void looks++ } });
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    await scene.pass(10_000);
+    const scale = (lastScaleMs: number): void =>
+      void autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs }));
+    looks = 0;
+    for (let round = 0; round < 10; round++) {
+      scale(round);
+      await scene.pass(1000);
+    }
+    assert.equal(looks, 0);
+    const target = { kind: "Deployment", name: "web" };
+    autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, target }));
+    await scene.pass(1000);
+    assert.ok(looks > 0);
+  },
+);

@@ -1,0 +1,91 @@
+/** Pods that ask for more CPU while they start, as the controller's half of the bids has it. */
+import assert from "node:assert/strict";
+import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+function allowOverrides({ api }: ControllerScene): void {
+  api.store.tables.Namespace.modify("shop", (namespace) => ({
+    ...namespace,
+    metadata: { ...namespace.metadata, labels: { [ALLOW_OVERRIDES]: "true" } },
+  }));
+}
+
+function boosted(text: string): (pod: Pod) => Pod {
+  return (pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { [STARTUP_BOOST]: text } },
+  });
+}
+
+function unready(sinceMs: number): (pod: Pod) => Pod {
+  return ({ readySinceMs: _over, ...pod }) => ({ ...pod, ready: false, unreadySinceMs: sinceMs });
+}
+
+function ready(sinceMs: number): (pod: Pod) => Pod {
+  return ({ unreadySinceMs: _over, ...pod }) => ({ ...pod, ready: true, readySinceMs: sinceMs });
+}
+
+function side({ allocation }: ControllerScene): unknown {
+  const app = allocation("web")?.status?.bounds?.containers[0];
+  return [app?.ceiling, app?.boost];
+}
+
+sceneTest(
+  "runAllocationLoop() boosts ceilings until the pod is Ready and a little longer",
+  async (scene) => {
+    const { clock } = scene;
+    allowOverrides(scene);
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", boosted("2x,20s"));
+    await scene.pass(5000);
+    scene.changePod("web", unready(clock.wall()));
+    await scene.pass(5000);
+    assert.deepEqual(side(scene), [1600, true]);
+    scene.changePod("web", ready(clock.wall()));
+    scene.want("web", 1600);
+    await scene.pass(18_000);
+    assert.deepEqual(side(scene), [1600, true]);
+    assert.equal(scene.limits("web").wanted, 1600);
+    // Nothing happens in the API at the end.
+    await scene.pass(4000);
+    assert.deepEqual(side(scene), [800, undefined]);
+    assert.equal(scene.limits("web").wanted, 800);
+  },
+);
+
+sceneTest("runAllocationLoop() ends the boost of a pod that is never Ready", async (scene) => {
+  allowOverrides(scene);
+  scene.startController();
+  scene.createPod("web");
+  scene.changePod("web", boosted("3x,1s"));
+  await scene.pass(5000);
+  const since = scene.clock.wall();
+  scene.changePod("web", unready(since));
+  await scene.pass(2000);
+  assert.deepEqual(side(scene), [2400, true]);
+  await scene.pass(596_500);
+  assert.deepEqual(side(scene), [2400, true]);
+  await scene.pass(2500);
+  assert.deepEqual(side(scene), [800, undefined]);
+});
+
+sceneTest(
+  "runAllocationLoop() boosts nothing where no administrator allows it, and says so once",
+  async (scene) => {
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", boosted("2x,20s"));
+    await scene.pass(5000);
+    scene.changePod("web", unready(scene.clock.wall()));
+    await scene.pass(120_000);
+    assert.deepEqual(side(scene), [800, undefined]);
+    const ignored = scene.api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
+    assert.deepEqual(ignored.map(({ message }) => message), [
+      'mbcas.io/startup-boost: "2x,20s" asks for more, which needs ' +
+      "mbcas.io/allow-overrides=true on the namespace",
+    ]);
+  },
+);

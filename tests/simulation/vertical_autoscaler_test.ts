@@ -1,0 +1,89 @@
+/** The market beside VPAs: whose hand is on a pod's resources. */
+import assert from "node:assert/strict";
+import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+function restored({ api }: ControllerScene): readonly string[] {
+  return api.events.all().filter(({ reason }) => reason === "CPULimitsRestored")
+    .map(({ message }) => message);
+}
+
+async function raised(scene: ControllerScene): Promise<void> {
+  scene.createPod("web");
+  scene.changePod("web", ofDeployment);
+  scene.want("web", 600);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+}
+
+const key = "shop/web-vpa";
+
+sceneTest(
+  "runAllocationLoop() manages pods beside a VPA that is Off, or another workload's",
+  async (scene) => {
+    const { VerticalPodAutoscaler: autoscalers } = scene.api.store.tables;
+    autoscalers.create(sampleVPA("Off"));
+    const { metadata } = sampleVPA("Auto");
+    autoscalers.create(
+      sampleVPA("Auto", {
+        metadata: { ...metadata, name: "api" },
+        target: { kind: "Deployment", name: "api" },
+      }),
+    );
+    scene.startController();
+    await raised(scene);
+    assert.deepEqual(restored(scene), []);
+  },
+);
+
+for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto"]) {
+  sceneTest(
+    `runAllocationLoop() leaves pods to a VPA in mode ${mode} until it is gone`,
+    async (scene) => {
+      const { VerticalPodAutoscaler: autoscalers } = scene.api.store.tables;
+      scene.startController();
+      await raised(scene);
+      autoscalers.create(sampleVPA(mode));
+      await scene.pass(10_000);
+      assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+      assert.equal(scene.allocation("web"), undefined);
+      assert.deepEqual(restored(scene), [
+        `own limits are back: VPA web-vpa, mode ${mode}, sets the resources of Deployment web`,
+      ]);
+      const patches = scene.api.requests.get("resize Pod");
+      await scene.pass(300_000);
+      assert.equal(scene.api.requests.get("resize Pod"), patches);
+      autoscalers.remove(key);
+      await scene.pass(10_000);
+      assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+    },
+  );
+}
+
+sceneTest(
+  "runAllocationLoop() takes pods back when their VPA is switched Off, or to another target",
+  async (scene) => {
+    const { VerticalPodAutoscaler: autoscalers } = scene.api.store.tables;
+    autoscalers.create(sampleVPA("Auto"));
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 600);
+    await scene.pass(10_000);
+    assert.equal(scene.allocation("web"), undefined);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    for (
+      const change of [
+        { updateMode: "Off" },
+        { updateMode: "Auto", target: { kind: "Deployment", name: "api" } },
+      ]
+    ) {
+      autoscalers.modify(key, (vpa) => ({ ...vpa, ...change }));
+      await scene.pass(10_000);
+      assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+      autoscalers.modify(key, () => sampleVPA("Auto"));
+      await scene.pass(10_000);
+      assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    }
+  },
+);
