@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { switchWord } from "../../../shared/actuation/switch_words.ts";
 import type {
   CPUTarget,
   HorizontalPodAutoscaler,
@@ -26,8 +27,8 @@ const SIGNAL_ROOM = 1.2;
  */
 export const horizontalAutoscaler: BidRule = (facts) => {
   const { pod, workload, autoscalers } = facts;
-  const word = pod.metadata.annotations[HPA_COORDINATION] ??
-    workload?.metadata.annotations[HPA_COORDINATION];
+  const word = switchWord(pod.metadata.annotations, HPA_COORDINATION) ??
+    switchWord(workload?.metadata.annotations ?? {}, HPA_COORDINATION);
   if (word === "false") return [];
   return autoscalers.filter(({ cpuTargets }) => cpuTargets.length > 0).flatMap((autoscaler) => [
     ...floors(pod, autoscaler),
