@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { quotedText } from "./quoted_text.ts";
 
 /** A factor on the number before it: `base` to the power of `exponent`. */
 interface Scale {
@@ -24,6 +25,9 @@ const SUFFIXES: ReadonlyMap<string, Scale> = new Map([
 
 /** Sign, digits, decimals, then a suffix or a decimal exponent; some digit is asked for below. */
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
+
+/** Nobody writes more digits; text beyond this is not even looked at, since reading it takes time. */
+const LONGEST_QUANTITY = 1000;
 
 /** 2^60, the largest binary factor, is below this many decimal digits. */
 const LARGEST_FACTOR_DIGITS = 19;
@@ -51,20 +55,23 @@ function parseQuantity(
   text: string,
   { what, unit, exponent }: { what: string; unit: string; exponent: number },
 ): number {
-  const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(text) ?? [];
+  const readable = text.length <= LONGEST_QUANTITY ? text : "";
+  const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(readable) ?? [];
   const digits = whole + decimals;
   const scale = power === undefined
     ? SUFFIXES.get(suffix)
     : { base: 10, exponent: Number(power) } as const;
   if (digits === "" || scale === undefined) {
     throw new SyntaxError(
-      `Cannot parse ${what} quantity: "${text}" is not a number with an optional suffix ` +
+      `Cannot parse ${what} quantity: ${
+        quotedText(text)
+      } is not a number with an optional suffix ` +
         "(n, u, m, k, M, G, T, P, E, Ki to Ei) or exponent (e3)",
     );
   }
   if (sign === "-") {
     throw new SyntaxError(
-      `Cannot parse ${what} quantity: "${text}" is negative, expected at least 0`,
+      `Cannot parse ${what} quantity: ${quotedText(text)} is negative, expected at least 0`,
     );
   }
   const units = roundUp(
@@ -76,7 +83,9 @@ function parseQuantity(
   );
   if (units > Number.MAX_SAFE_INTEGER) {
     throw new SyntaxError(
-      `Cannot parse ${what} quantity: "${text}" is more than ${Number.MAX_SAFE_INTEGER}${unit}`,
+      `Cannot parse ${what} quantity: ${
+        quotedText(text)
+      } is more than ${Number.MAX_SAFE_INTEGER}${unit}`,
     );
   }
   return units;

@@ -5,6 +5,7 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { cutToBytes } from "../../shared/cut_to_bytes.ts";
 import type { Log } from "../../shared/log.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
 import { createEventSeries, type PodNote } from "./event_series.ts";
@@ -35,7 +36,7 @@ export interface EventSinkOptions {
 
 const CONTROLLER = "mbcas.io/controller";
 
-/** The server refuses longer notes (k8s.io/api/events/v1). */
+/** The server refuses longer notes, and counts bytes (`NoteLengthLimit`, pkg/apis/core/validation). */
 const LONGEST_NOTE = 1024;
 
 /** A sink that sends nothing before it runs. */
@@ -69,7 +70,7 @@ export function createEventSink(
         action: "Resize",
         reason: note.reason,
         type: note.type,
-        note: note.message.slice(0, LONGEST_NOTE),
+        note: cutToBytes(note.message, LONGEST_NOTE),
         regarding: {
           apiVersion: "v1",
           kind: "Pod",

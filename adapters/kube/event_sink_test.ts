@@ -57,6 +57,14 @@ Deno.test("emit() makes an event of the pod", async () => {
   });
 });
 
+Deno.test("emit() cuts a note to the bytes that a server takes", async () => {
+  const message = "app × 2; ".repeat(200);
+  const [made] = await running(() => ({}), 1, (sink) => sink.emit({ ...NOTE, message }));
+  const { note } = made?.body as { note: string };
+  assert.equal(new TextEncoder().encode(note).length, 1024);
+  assert.ok(note.length > 900 && message.startsWith(note.slice(0, -1)));
+});
+
 Deno.test("emit() counts repetitions in the first event, and begins anew when that is gone", async () => {
   let patches = 0;
   const answer = ({ method }: ReceivedRequest): unknown =>

@@ -7,6 +7,7 @@ import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
+import { quotedText } from "../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "./bid_rules/startup_boost.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
@@ -51,10 +52,9 @@ export function overridesOf(input: OverrideInput): Overrides {
 
   function mayCount(asksForMore: boolean, key: string): boolean {
     if (!asksForMore || allowed) return true;
+    const text = quotedText(annotations[key] ?? "");
     warnings.push(
-      `${key}: "${
-        annotations[key]
-      }" asks for more, which needs ${ALLOW_OVERRIDES}=true on the namespace`,
+      `${key}: ${text} asks for more, which needs ${ALLOW_OVERRIDES}=true on the namespace`,
     );
     return false;
   }
@@ -82,7 +82,7 @@ function readNumber(from: Texts, key: string, warnings: string[]): number | unde
   if (text === undefined) return undefined;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
   if (value > 0 && value < Infinity) return value;
-  warnings.push(`${key}: "${text}" is not a number above 0`);
+  warnings.push(`${key}: ${quotedText(text)} is not a number above 0`);
   return undefined;
 }
 
@@ -92,8 +92,10 @@ function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
   const boost = parseStartupBoost(text);
   if (boost !== undefined) return boost;
   warnings.push(
-    `${STARTUP_BOOST}: "${text}" is not a factor above 1 and up to 10 with a time of up to 10m, ` +
-      'for instance "2x,30s"',
+    `${STARTUP_BOOST}: ${
+      quotedText(text)
+    } is not a factor above 1 and up to 10 with a time of up ` +
+      'to 10m, for instance "2x,30s"',
   );
   return undefined;
 }
@@ -105,7 +107,7 @@ function readCPU(from: Texts, key: string, warnings: string[]): number | undefin
     return parseCPU(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    warnings.push(`${key}: "${text}" is not a CPU quantity`);
+    warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity`);
     return undefined;
   }
 }

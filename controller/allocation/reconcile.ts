@@ -33,6 +33,7 @@ import type { LimitHands } from "./send_limits.ts";
 import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
 import { staysRestored } from "./stays_restored.ts";
 import { statusEvent } from "./status_event.ts";
+import { managedWarnings, switchWarnings } from "./switch_warnings.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a reconcile works with. */
@@ -125,7 +126,7 @@ export function createReconciler(
     let untilMs: number | undefined;
     if (takesPart && own.known) {
       const published = await publish(known);
-      news.warn(known, published.warnings);
+      news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(pod, published.news);
       if (published.written) return {};
       untilMs = published.untilMs;
@@ -309,6 +310,14 @@ export function createReconciler(
     observer.resized?.({ outcome: "accepted", reason, restoring: restoring !== undefined });
   }
 
+  /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
+  function warnOutside(outside: Gathered & Pick<Case, "podKey" | "scope">): void {
+    const { podKey, pod, scope } = outside;
+    if (scope?.reason !== "NotOptedIn" && scope?.reason !== "OptedOut") return;
+    const warnings = managedWarnings(outside);
+    if (warnings.length > 0) news.warn({ pod, memory: memories.of(podKey, pod) }, warnings);
+  }
+
   return async (podKey) => {
     const gathered = gather(caches, podKey);
     if (gathered === undefined) {
@@ -319,7 +328,10 @@ export function createReconciler(
     const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
-      if (scope !== undefined || !isLive(pod)) return {};
+      if (scope !== undefined || !isLive(pod)) {
+        warnOutside({ ...gathered, podKey, scope });
+        return {};
+      }
       const waitMs = parts.newAllocations.take(podKey, clock.monotonic());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       // What is thrown here is the loop's to retry: no event may tell that the kind is served again

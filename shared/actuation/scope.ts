@@ -7,6 +7,7 @@ import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./platform_rules.ts";
+import { type SwitchWord, switchWord } from "./switch_words.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
@@ -37,9 +38,9 @@ export interface ScopeSubject extends PlatformFacts {
 type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
 /** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
-function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): string | undefined {
-  const label = metadata.labels[MANAGED];
-  const annotation = metadata.annotations[MANAGED];
+function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): SwitchWord | undefined {
+  const label = switchWord(metadata.labels, MANAGED);
+  const annotation = switchWord(metadata.annotations, MANAGED);
   return annotation === "false" ? annotation : label ?? annotation;
 }
 

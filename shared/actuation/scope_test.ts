@@ -52,6 +52,20 @@ test("outOfScope() leaves excluded namespaces alone, whatever the pod says", () 
   assert.equal(reason({ config, word: { label: "true" } }), "NamespaceExcluded");
 });
 
+test("outOfScope() passes over words that are neither yes nor no, and goes on to the next", () => {
+  for (const odd of ["maybe", "", "False", "no", "false "]) {
+    for (const word of [{ label: odd }, { annotation: odd }]) {
+      assert.equal(reason({ word }), undefined);
+      assert.equal(reason({ theirs: word }), undefined);
+      assert.equal(reason({ word, theirs: { label: "false" } }), "OptedOut");
+      assert.equal(reason({ config: { managementPolicy: "OptIn" }, theirs: word }), "NotOptedIn");
+    }
+    assert.equal(reason({ word: { label: odd, annotation: "false" } }), "OptedOut");
+    const word = { label: odd, annotation: "true" };
+    assert.equal(reason({ word, theirs: { label: "false" } }), undefined);
+  }
+});
+
 test("outOfScope() heeds the word of pod and namespace, as label or annotation", () => {
   const words: Words[] = [{ label: "false" }, { annotation: "false" }];
   for (const word of words) {

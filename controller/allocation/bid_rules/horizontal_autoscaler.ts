@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type SwitchWord, switchWord } from "../../../shared/actuation/switch_words.ts";
 import type {
   CPUTarget,
   HorizontalPodAutoscaler,
@@ -41,8 +42,8 @@ interface Annotated {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
 }
 
-function wordOf(object: Annotated | undefined): string | undefined {
-  return object?.metadata.annotations[HPA_COORDINATION];
+function wordOf(object: Annotated | undefined): SwitchWord | undefined {
+  return switchWord(object?.metadata.annotations ?? {}, HPA_COORDINATION);
 }
 
 function halfSteps({ metadata: { name } }: HorizontalPodAutoscaler): readonly BidWord[] {

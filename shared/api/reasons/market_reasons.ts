@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { BOUND_REASONS } from "./bound_reasons.ts";
 import type { Reason } from "./reason.ts";
 
 /** Why the market wants a limit; written by the agent. */
@@ -10,7 +11,7 @@ export const MARKET_REASONS = {
   FirstClearing: { means: "the pod takes part for the first time" },
   Throttled: { means: "the container was held back by its limit" },
   DemandRose: { means: "the container's demand rose above its limit" },
-  StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
+  StartupBoost: BOUND_REASONS.StartupBoost,
   DemandFell: { means: "the container has needed less for the waiting time" },
   LoanGiven: { means: "idle CPU of the node is lent to the container" },
   LoanTakenBack: { means: "another container needs the CPU that was lent" },

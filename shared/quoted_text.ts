@@ -1,0 +1,44 @@
+/**
+ * Text of unknown origin, made fit for a message.
+ *
+ * @module
+ */
+
+/** How much of the text is shown. */
+export interface QuoteOptions {
+  /**
+   * Characters that are kept.
+   *
+   * @default {64}
+   */
+  readonly most?: number;
+}
+
+/** Short names, as JSON has them. */
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+]);
+
+/**
+ * What a reader can't see, and a terminal or a log might obey: control and format characters, halves
+ * of surrogate pairs, code points that nobody has assigned, and all spaces but the plain one.
+ */
+const UNSEEN = /[\p{C}\p{Z}"\\]/gu;
+
+/** The text in quotes, on one line: `"2 cores"`. A long one is cut: `"aaaa…" (1000 characters)`. */
+export function quotedText(text: string, { most = 64 }: QuoteOptions = {}): string {
+  // Two units are the longest character.
+  const shown = [...text.slice(0, 2 * most)].slice(0, most).join("");
+  const safe = shown.replaceAll(UNSEEN, escaped);
+  return shown.length === text.length ? `"${safe}"` : `"${safe}…" (${text.length} characters)`;
+}
+
+function escaped(character: string): string {
+  if (character === " ") return character;
+  const code = character.codePointAt(0) ?? 0;
+  return ESCAPES.get(character) ?? `\\u{${code.toString(16)}}`;
+}

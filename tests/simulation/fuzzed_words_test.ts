@@ -1,0 +1,256 @@
+/**
+ * Whatever stands in our annotations and labels: nothing breaks, a bad value changes nothing, and people
+ * hear of it.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Bounds } from "../../shared/api/pod_allocation.ts";
+import { HPA_COORDINATION } from "../../controller/allocation/bid_rules/horizontal_autoscaler.ts";
+import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
+import {
+  BURST_FACTOR,
+  MAX_CPU,
+  PRIORITY_MULTIPLIER,
+} from "../../controller/allocation/overrides.ts";
+import { samplePod } from "../contract/sample_objects.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+/** Where a word of ours may stand. */
+type Place = "pod label" | "pod annotation" | "workload" | "namespace label" | "namespace";
+
+/** One of our keys, somewhere, with some text. */
+interface Word {
+  readonly place: Place;
+  readonly key: string;
+  readonly text: string;
+}
+
+const isSwitch = (text: string): boolean => text === "true" || text === "false";
+const isFactor = (text: string): boolean => /^\d+(\.\d+)?$/.test(text) && Number(text) > 0;
+const isQuantity = (text: string): boolean => /^\+?[\d.]+([numkMGTPE]i?|[eE][+-]?\d+)?$/.test(text);
+/** Nobody allows to ask for more here: a boost counts no more than what can't be read. */
+const never = (): boolean => false;
+
+/** The words that are read, and which text may be one; what is not here is read by nobody. */
+const READ: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  [`pod label ${MANAGED}`, isSwitch],
+  [`pod annotation ${MANAGED}`, isSwitch],
+  [`namespace label ${MANAGED}`, isSwitch],
+  [`namespace ${MANAGED}`, isSwitch],
+  [`namespace label ${ALLOW_OVERRIDES}`, isSwitch],
+  [`namespace label ${BURST_FACTOR}`, isFactor],
+  [`namespace ${BURST_FACTOR}`, isFactor],
+  [`pod annotation ${MAX_CPU}`, isQuantity],
+  [`pod annotation ${PRIORITY_MULTIPLIER}`, (text) => isFactor(text) && Number(text) <= 1],
+  [`pod annotation ${STARTUP_BOOST}`, never],
+  [`pod annotation ${HPA_COORDINATION}`, isSwitch],
+  [`workload ${HPA_COORDINATION}`, isSwitch],
+]);
+
+const PLACES: readonly Place[] = [
+  "pod label",
+  "pod annotation",
+  "workload",
+  "namespace label",
+  "namespace",
+];
+
+const KEYS = [
+  MANAGED,
+  ALLOW_OVERRIDES,
+  BURST_FACTOR,
+  MAX_CPU,
+  PRIORITY_MULTIPLIER,
+  STARTUP_BOOST,
+  HPA_COORDINATION,
+];
+
+const TEXT: fc.Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom("maybe", "True", "yes", "0", "1", "no ", "", "null") },
+  { weight: 2, arbitrary: fc.string({ unit: "binary" }) },
+  { weight: 2, arbitrary: fc.string({ unit: "grapheme-ascii" }) },
+  { weight: 1, arbitrary: fc.string({ unit: "grapheme" }) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(
+      fc.constantFrom("", "-", "+", " "),
+      fc.oneof(fc.nat(), fc.double(), fc.constantFrom("0.5", "2", "1e400", "NaN", "Infinity", "٣")),
+      fc.constantFrom("", "m", "x", "x,30s", " cores", "%", "Ki", "e9", "ms", ",5", "\u00a0m"),
+    ).map((parts) => parts.join("")),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("9", "maybe", "2x", "\u0000", "٣", " ").map((one) =>
+      one.repeat(50_000)
+    ),
+  },
+);
+
+const WORD: fc.Arbitrary<Word> = fc.oneof(
+  fc.record({ place: fc.constantFrom(...PLACES), key: fc.constantFrom(...KEYS), text: TEXT }),
+  fc.record({ read: fc.constantFrom(...READ.keys()), text: TEXT }).map(({ read, text }) => {
+    const [, place = "", key = ""] = /^(.*) (\S+)$/.exec(read) ?? [];
+    return { place: place as Place, key, text };
+  }),
+);
+
+const WORDS = fc.uniqueArray(WORD, {
+  minLength: 1,
+  maxLength: 4,
+  selector: ({ place, key }) => `${place} ${key}`,
+});
+
+/** The texts of a place by key. */
+function textsAt(words: readonly Word[], place: Place): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.filter((word) => word.place === place).map(({ key, text }) => [key, text]),
+  );
+}
+
+/** Words that are read where they stand and can't be what they should. */
+function badWords(words: readonly Word[]): readonly Word[] {
+  return words.filter(({ place, key, text }) => READ.get(`${place} ${key}`)?.(text) === false);
+}
+
+/** True where no word says anything: all are bad, or stand where nobody reads them. */
+function sayNothing(words: readonly Word[]): boolean {
+  return words.every(({ place, key, text }) => READ.get(`${place} ${key}`)?.(text) !== true);
+}
+
+const WORKLOAD = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
+
+/** Adds a StatefulSet that an HPA scales on CPU: the pods of the test belong to it. */
+function addWorkload({ api }: ControllerScene): void {
+  const { StatefulSet: statefulSets, HorizontalPodAutoscaler: autoscalers } = api.store.tables;
+  statefulSets.create({
+    kind: "StatefulSet",
+    metadata: { ...WORKLOAD, annotations: {} },
+    rollout: { observed: true, wanted: 1, updated: 1, total: 1, stands: false },
+  });
+  autoscalers.create({
+    metadata: { ...WORKLOAD, annotations: {} },
+    target: { kind: "StatefulSet", name: "web" },
+    cpuTargets: [{ utilization: 1.5 }],
+    stabilizationMs: 300_000,
+  });
+}
+
+/** Writes the words where they belong and makes the pod; it wants 300 m from now on. */
+function addPod(scene: ControllerScene, name: string, words: readonly Word[]): void {
+  const { Pod: pods, Namespace: namespaces, StatefulSet: statefulSets } = scene.api.store.tables;
+  namespaces.modify("shop", ({ metadata }) => ({
+    metadata: {
+      ...metadata,
+      labels: textsAt(words, "namespace label"),
+      annotations: textsAt(words, "namespace"),
+    },
+  }));
+  statefulSets.modify("shop/web", (set) => ({
+    ...set,
+    metadata: { ...set.metadata, annotations: textsAt(words, "workload") },
+  }));
+  const sample = samplePod(name);
+  pods.create({
+    ...sample,
+    metadata: {
+      ...sample.metadata,
+      owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "w" },
+      labels: textsAt(words, "pod label"),
+      annotations: textsAt(words, "pod annotation"),
+    },
+  });
+  scene.want(name, 300);
+}
+
+/** What the agent is told, without what differs from pod to pod. */
+function boundsOf(scene: ControllerScene, name: string): unknown {
+  const { reason, rules, containers }: Partial<Bounds> = scene.allocation(name)?.status?.bounds ??
+    {};
+  return { reason, rules, containers: containers?.map((one) => ({ ...one, containerID: "" })) };
+}
+
+function warningsOf({ api }: ControllerScene, { metadata }: Pod): readonly string[] {
+  return api.events.all().filter(({ podUID, reason }) =>
+    podUID === metadata.uid && reason === "AnnotationIgnored"
+  ).map(({ message }) => message);
+}
+
+sceneTest(
+  "runAllocationLoop() serves pods with any words of ours: bad ones change nothing and are told",
+  async (scene) => {
+    const { Pod: pods, Namespace: namespaces } = scene.api.store.tables;
+    scene.startController();
+    addWorkload(scene);
+    addPod(scene, "plain", []);
+    const { metadata } = namespaces.get("shop") ?? assert.fail("the namespace is there");
+    namespaces.create({ metadata: { ...metadata, name: "other", uid: "" } });
+    pods.create(samplePod("witness", { namespace: "other" }));
+    await scene.pass(10_000);
+    const usual = boundsOf(scene, "plain");
+    assert.deepEqual(scene.limits("plain"), { wanted: 300, applied: 300 });
+    assert.deepEqual(warningsOf(scene, scene.pod("plain")), []);
+    pods.remove("shop/plain");
+
+    let cases = 0;
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(WORDS, async (words) => {
+        const name = `fuzzed-${++cases}`;
+        const witness = 200 + 100 * (1 + cases % 2);
+        addPod(scene, name, words);
+        scene.want("witness", witness);
+        await scene.pass(10_000);
+        const bad = badWords(words);
+        const warnings = warningsOf(scene, scene.pod(name));
+        if (sayNothing(words)) {
+          for (const { key, text } of bad) {
+            const begin = /^[\w.,% -]{0,20}/.exec(text)?.[0] ?? "";
+            assert.ok(warnings[0]?.includes(`${key}: "${begin}`), `${key}: ${warnings[0]}`);
+          }
+          assert.deepEqual(boundsOf(scene, name), usual);
+          assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
+          assert.equal(warnings.length, bad.length > 0 ? 1 : 0, warnings.join("\n"));
+        }
+        for (const warning of warnings) {
+          told++;
+          assert.match(warning, /^[^\p{C}]{1,2500}$/u);
+        }
+        for (const { floor, ceiling } of scene.allocation(name)?.status?.bounds?.containers ?? []) {
+          assert.ok(floor >= 100 && floor <= ceiling && ceiling <= 3600, `${floor} ${ceiling}`);
+        }
+        assert.equal(pods.get("other/witness")?.containers[0]?.limitCPU, witness);
+        pods.remove(`shop/${name}`);
+      }),
+      { numRuns: 200 },
+    );
+    assert.ok(told > cases / 3, `${told} of ${cases}`);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells pods outside of the market of a switch that is no switch, once",
+  async (scene) => {
+    const { api } = scene;
+    const { Namespace: namespaces } = api.store.tables;
+    const { metadata } = namespaces.get("shop") ?? assert.fail("the namespace is there");
+    const excludedNamespaces = ["system"];
+    scene.startController({ managementPolicy: "OptIn", excludedNamespaces });
+    for (const name of ["shop", "system", "in"]) {
+      if (name !== "shop") namespaces.create({ metadata: { ...metadata, name, uid: "" } });
+      const labels = { [MANAGED]: name === "in" ? "true" : "True" };
+      namespaces.modify(name, (one) => ({ metadata: { ...one.metadata, labels } }));
+      api.store.tables.Pod.create(samplePod("web", { namespace: name }));
+    }
+    await scene.pass(900_000);
+    const told = api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
+    assert.deepEqual(told.map(({ namespace, message }) => [namespace, message]), [
+      ["shop", 'mbcas.io/managed: "True" is not "true" or "false"'],
+    ]);
+    const taken = api.store.tables.PodAllocation.all().map((one) => one.metadata.namespace);
+    assert.deepEqual(taken, ["in"]);
+  },
+);
