@@ -9,7 +9,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
-import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
+import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
 import type { MarketConfig } from "../config.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
@@ -137,14 +137,8 @@ export function createReconciler(
       });
       return {};
     }
-    return sooner(await enforceLimits(known), untilMs);
-  }
-
-  /** Not later than when a bound ends by itself. */
-  function sooner(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
-    if (untilMs === undefined) return result;
-    const leftMs = Math.max(0, untilMs - clock.wall()) + 1;
-    return { requeueAfterMs: Math.min(result.requeueAfterMs ?? Infinity, leftMs) };
+    const result = await enforceLimits(known);
+    return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
   }
 
   function publish(known: Case): ReturnType<typeof publishBounds> {

@@ -14,6 +14,14 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
+/** The result, but a look in `ms` at the latest; a time that has passed already is now. */
+export function notLaterThan(
+  { requeueAfterMs = Infinity }: ReconcileResult,
+  ms: number,
+): ReconcileResult {
+  return { requeueAfterMs: Math.min(requeueAfterMs, Math.max(0, ms)) };
+}
+
 /** What the workers need. */
 export interface ReconcileLoopOptions {
   readonly queue: WorkQueue;
