@@ -21,13 +21,16 @@ export function managedWarnings(
 
 /** Warnings of all switches that concern a pod in the market. */
 export function switchWarnings(
-  facts: Pick<BidFacts, "pod" | "namespace" | "workload">,
+  facts: Pick<BidFacts, "pod" | "namespace" | "workload" | "autoscalers">,
 ): readonly string[] {
-  const { pod, namespace, workload } = facts;
+  const { pod, namespace, workload, autoscalers } = facts;
   return [
     ...managedWarnings(facts),
     ...warningsOf(ALLOW_OVERRIDES, [namespace?.metadata.labels]),
-    ...warningsOf(HPA_COORDINATION, [pod.metadata.annotations, workload?.metadata.annotations]),
+    ...warningsOf(
+      HPA_COORDINATION,
+      [pod, workload, ...autoscalers].map((one) => one?.metadata.annotations),
+    ),
   ];
 }
 

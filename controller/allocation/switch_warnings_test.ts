@@ -13,13 +13,14 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** Labels and annotations of pod and namespace, annotations of the workload. */
+/** Labels and annotations of pod and namespace, annotations of the workload and its HPA. */
 function facts(
   pod: { labels?: Texts; annotations?: Texts },
-  { labels = {}, annotations = {}, workload = {} }: {
+  { labels = {}, annotations = {}, workload = {}, autoscaler = {} }: {
     readonly labels?: Texts;
     readonly annotations?: Texts;
     readonly workload?: Texts;
+    readonly autoscaler?: Texts;
   } = {},
 ): BidFacts {
   const sample = samplePod("web");
@@ -33,7 +34,7 @@ function facts(
     namespace: { metadata: { ...identity, labels, annotations } },
     workload: owner,
     autoscalers: [{
-      metadata: { ...identity, annotations: {} },
+      metadata: { ...identity, annotations: autoscaler },
       target: { kind: "Deployment", name: "web" },
       cpuTargets: [{ utilization: 0.8 }],
       stabilizationMs: 0,
@@ -48,6 +49,7 @@ test("switchWarnings() names each switch that says neither yes nor no, wherever 
     labels: { ...odd, [ALLOW_OVERRIDES]: "" },
     annotations: odd,
     workload: hpa,
+    autoscaler: hpa,
   }));
   const managed = 'mbcas.io/managed: "maybe" is not "true" or "false"';
   const coordination = 'mbcas.io/hpa-coordination: "no\\u{7}" is not "true" or "false"';
@@ -59,13 +61,14 @@ test("switchWarnings() names each switch that says neither yes nor no, wherever 
     'mbcas.io/allow-overrides: "" is not "true" or "false"',
     coordination,
     coordination,
+    coordination,
   ]);
 });
 
 test("switchWarnings() has nothing to say of words that it knows, or that nobody reads there", () => {
   const good = { [MANAGED]: "false", [HPA_COORDINATION]: "true", [ALLOW_OVERRIDES]: "false" };
   const all = { labels: good, annotations: good };
-  assert.deepEqual(switchWarnings(facts(all, { ...all, workload: good })), []);
+  assert.deepEqual(switchWarnings(facts(all, { ...all, workload: good, autoscaler: good })), []);
   const misplaced = { [ALLOW_OVERRIDES]: "maybe" };
   assert.deepEqual(switchWarnings(facts({ labels: misplaced, annotations: misplaced })), []);
   assert.deepEqual(managedWarnings(facts({ annotations: { [HPA_COORDINATION]: "maybe" } })), []);
@@ -76,6 +79,8 @@ test("horizontalAutoscaler() passes over a pod's word that it can't read, to the
   const off = { workload: { [HPA_COORDINATION]: "false" } };
   assert.deepEqual(horizontalAutoscaler(facts(pod, off)), []);
   assert.notDeepEqual(horizontalAutoscaler(facts(pod)), []);
+  const theirs = { autoscaler: { [HPA_COORDINATION]: "false" } };
+  assert.deepEqual(horizontalAutoscaler(facts(pod, theirs)), []);
   const on = { annotations: { [HPA_COORDINATION]: "true" } };
   assert.notDeepEqual(horizontalAutoscaler(facts(on, off)), []);
 });

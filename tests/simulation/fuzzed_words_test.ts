@@ -20,7 +20,13 @@ import { samplePod } from "../contract/sample_objects.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 /** Where a word of ours may stand. */
-type Place = "pod label" | "pod annotation" | "workload" | "namespace label" | "namespace";
+type Place =
+  | "pod label"
+  | "pod annotation"
+  | "workload"
+  | "autoscaler"
+  | "namespace label"
+  | "namespace";
 
 /** One of our keys, somewhere, with some text. */
 interface Word {
@@ -49,12 +55,14 @@ const READ: ReadonlyMap<string, (text: string) => boolean> = new Map([
   [`pod annotation ${STARTUP_BOOST}`, never],
   [`pod annotation ${HPA_COORDINATION}`, isSwitch],
   [`workload ${HPA_COORDINATION}`, isSwitch],
+  [`autoscaler ${HPA_COORDINATION}`, isSwitch],
 ]);
 
 const PLACES: readonly Place[] = [
   "pod label",
   "pod annotation",
   "workload",
+  "autoscaler",
   "namespace label",
   "namespace",
 ];
@@ -141,7 +149,9 @@ function addWorkload({ api }: ControllerScene): void {
 
 /** Writes the words where they belong and makes the pod; it wants 300 m from now on. */
 function addPod(scene: ControllerScene, name: string, words: readonly Word[]): void {
-  const { Pod: pods, Namespace: namespaces, StatefulSet: statefulSets } = scene.api.store.tables;
+  const { tables } = scene.api.store;
+  const { Pod: pods, Namespace: namespaces, StatefulSet: statefulSets } = tables;
+  const { HorizontalPodAutoscaler: autoscalers } = tables;
   namespaces.modify("shop", ({ metadata }) => ({
     metadata: {
       ...metadata,
@@ -152,6 +162,10 @@ function addPod(scene: ControllerScene, name: string, words: readonly Word[]): v
   statefulSets.modify("shop/web", (set) => ({
     ...set,
     metadata: { ...set.metadata, annotations: textsAt(words, "workload") },
+  }));
+  autoscalers.modify("shop/web", (autoscaler) => ({
+    ...autoscaler,
+    metadata: { ...autoscaler.metadata, annotations: textsAt(words, "autoscaler") },
   }));
   const sample = samplePod(name);
   pods.create({
