@@ -43,6 +43,15 @@ export function parseCPU(text: string): number {
 }
 
 /**
+ * As `parseCPU`, for a bound: beyond 2^53 m it is the largest number that can be counted. Nothing ever
+ * reaches it, and the server lets people write such quantities.
+ */
+export function parseCPUBound(text: string): number {
+  const most = Number.MAX_SAFE_INTEGER;
+  return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3, most });
+}
+
+/**
  * Bytes of a memory quantity such as `64Mi`, `1.5G` or `128974848`; fractions of a byte round up.
  * Throws a `SyntaxError` as `parseCPU` does, the limit being 2^53 bytes.
  */
@@ -50,10 +59,18 @@ export function parseBytes(text: string): number {
   return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0 });
 }
 
+interface QuantityOptions {
+  readonly what: string;
+  readonly unit: string;
+  readonly exponent: number;
+  /** Stands for all that is beyond 2^53 units; absent: that is refused. */
+  readonly most?: number;
+}
+
 /** A quantity in units of 10^-exponent, as a whole number. */
 function parseQuantity(
   text: string,
-  { what, unit, exponent }: { what: string; unit: string; exponent: number },
+  { what, unit, exponent, most }: QuantityOptions,
 ): number {
   const readable = text.length <= LONGEST_QUANTITY ? text : "";
   const [, sign, whole = "", decimals = "", suffix = "", power] = QUANTITY.exec(readable) ?? [];
@@ -81,6 +98,7 @@ function parseQuantity(
       mostDigits: digits.length + LARGEST_FACTOR_DIGITS,
     },
   );
+  if (units > Number.MAX_SAFE_INTEGER && most !== undefined) return most;
   if (units > Number.MAX_SAFE_INTEGER) {
     throw new SyntaxError(
       `Cannot parse ${what} quantity: ${
@@ -102,6 +120,13 @@ function roundUp(units: bigint, options: { exponent: number; mostDigits: number 
   if (-exponent > mostDigits) return 1;
   const divisor = 10n ** BigInt(-exponent);
   return Number((units + divisor - 1n) / divisor);
+}
+
+/** The sum in millicores, or the largest number that can be counted: limits may be as absurd as people like. */
+export function sumCPU(millicores: Iterable<number>): number {
+  let sum = 0;
+  for (const one of millicores) sum += one;
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
 
 /** The canonical quantity of whole millicores: `250m`, or `2` for 2000. */

@@ -8,17 +8,21 @@ import type {
   HorizontalPodAutoscaler,
 } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import { parseCPU } from "../../shared/quantity.ts";
 import type { KubeConnection } from "./connection.ts";
-import { listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
+import { listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { ownAnnotations } from "./own_annotations.ts";
+import { cpuBoundOf } from "./quantity_fields.ts";
 import { parseWorkloadRef } from "./workload_ref_fields.ts";
 
 /** What an HPA without `behavior` waits; source: kube-controller-manager's default flag. */
 const DEFAULT_STABILIZATION_S = 300;
+/** What the API server lets people set. */
+const WINDOW_S = { least: 0, most: 3600 };
+/** `int32`, above 0. */
+const PERCENT = { least: 1, most: 2 ** 31 - 1 };
 
 /** List-watch of the HorizontalPodAutoscalers of all namespaces. */
 export function horizontalPodAutoscalerListWatch(
@@ -43,7 +47,8 @@ export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutosca
     target: parseWorkloadRef(scaleTargetRef, "spec.scaleTargetRef"),
     cpuTargets: listOf(metrics).flatMap(parseTarget),
     ...present("lastScaleMs", parseTime(objectOf(status).lastScaleTime)),
-    stabilizationMs: 1000 * (numberOf(stabilizationWindowSeconds) ?? DEFAULT_STABILIZATION_S),
+    stabilizationMs: 1000 *
+      (wholeOf(stabilizationWindowSeconds, WINDOW_S) ?? DEFAULT_STABILIZATION_S),
   };
 }
 
@@ -52,11 +57,10 @@ function parseTarget(raw: unknown): readonly CPUTarget[] {
   const { name, target, container } = objectOf(resource ?? containerResource);
   if (name !== "cpu") return [];
   const { averageUtilization, averageValue } = objectOf(target);
-  const percent = numberOf(averageUtilization);
-  const value = textOf(averageValue);
+  const percent = wholeOf(averageUtilization, PERCENT);
   const wanted = {
     ...present("utilization", percent === undefined ? undefined : percent / 100),
-    ...present("value", value === undefined ? undefined : parseCPU(value)),
+    ...present("value", cpuBoundOf({ averageValue }, "averageValue")),
   };
   if (Object.keys(wanted).length === 0) return [];
   return [{ ...present("container", textOf(container)), ...wanted }];

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { quotedText } from "../../shared/quoted_text.ts";
 
 /** A JSON object, members unknown. */
 export type JSONObject = Readonly<Record<string, unknown>>;
@@ -30,6 +31,43 @@ export function textOf(value: unknown): string | undefined {
 /** The value as a finite number; undefined when it is none. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The value as a whole number within these, by default any that can be counted; else undefined. */
+export function wholeOf(
+  value: unknown,
+  { least = 0, most = Number.MAX_SAFE_INTEGER }: WholeRange = {},
+): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+    ? Number(value)
+    : undefined;
+}
+
+/** Ends of a range, both within it. */
+export interface WholeRange {
+  /** @default {0} */
+  readonly least?: number;
+  /** @default {Number.MAX_SAFE_INTEGER} */
+  readonly most?: number;
+}
+
+/** A member that is an object; empty when there is none. Throws a `TypeError` for anything else. */
+export function memberOf(object: JSONObject, name: string): JSONObject {
+  const value = object[name] ?? EMPTY;
+  if (typeof value === "object" && !Array.isArray(value)) return value as JSONObject;
+  throw new TypeError(`Cannot read an object of the API: ${name} is ${jsonText(value)}`);
+}
+
+/** A member that is a list; empty when there is none. Throws a `TypeError` for anything else. */
+export function listMemberOf(object: JSONObject, name: string): readonly unknown[] {
+  const value = object[name] ?? [];
+  if (Array.isArray(value)) return value;
+  throw new TypeError(`Cannot read an object of the API: ${name} is ${jsonText(value)}`);
+}
+
+/** The value in quotes, for a message. */
+export function jsonText(value: unknown): string {
+  return quotedText(JSON.stringify(value) ?? String(value));
 }
 
 /** The members that are text, as labels and annotations have them. */

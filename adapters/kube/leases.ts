@@ -8,7 +8,7 @@ import type { Lease } from "../../shared/api/lease.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { numberOf, objectOf, textOf } from "./json_fields.ts";
+import { objectOf, textOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { formatMicroTime, parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
@@ -39,10 +39,10 @@ export function parseLease(raw: unknown): Lease {
   return {
     metadata: parseNamespacedIdentity(raw),
     holder: textOf(holderIdentity) ?? "",
-    durationSeconds: numberOf(leaseDurationSeconds) ?? 0,
+    durationSeconds: wholeOf(leaseDurationSeconds) ?? 0,
     acquireTimeMs: parseTime(acquireTime),
     renewTimeMs: parseTime(renewTime),
-    transitions: numberOf(leaseTransitions) ?? 0,
+    transitions: wholeOf(leaseTransitions) ?? 0,
   };
 }
 

@@ -5,11 +5,11 @@
  */
 import type { Node, NodePressure } from "../../shared/api/node.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import { parseCPU } from "../../shared/quantity.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseIdentity } from "./object_identity.ts";
+import { cpuOf } from "./quantity_fields.ts";
 import { holds } from "./resize_condition_fields.ts";
 
 const PATH = "/api/v1/nodes";
@@ -51,7 +51,7 @@ export function parseNode(raw: unknown): Node {
   return {
     metadata: { name, uid, resourceVersion },
     // A node that has just joined has not told yet.
-    allocatableCPU: parseCPU(textOf(objectOf(allocatable).cpu) ?? "0"),
+    allocatableCPU: cpuOf(allocatable) ?? 0,
     ready: holds(conditions, "Ready"),
     pressures: PRESSURES.filter((type) => holds(conditions, type)),
     ...(unschedulable === true || isTainted ? { draining: true } : {}),

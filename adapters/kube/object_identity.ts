@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { quotedText } from "../../shared/quoted_text.ts";
 import { objectOf, textOf } from "./json_fields.ts";
 
 /** What tells objects and their versions apart. */
@@ -31,7 +32,9 @@ export function parseNamespacedIdentity(raw: unknown): ObjectIdentity & { namesp
   const namespace = textOf(objectOf(objectOf(raw).metadata).namespace);
   if (namespace === undefined) {
     throw new TypeError(
-      `Cannot read an object of the API: metadata.namespace of "${identity.name}" is not there`,
+      `Cannot read an object of the API: metadata.namespace of ${
+        quotedText(identity.name)
+      } is not there`,
     );
   }
   return { ...identity, namespace };

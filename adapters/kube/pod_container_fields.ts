@@ -4,9 +4,9 @@
  * @module
  */
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
-import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { type JSONObject, listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
+import { type JSONObject, listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
 import { parseTime } from "./micro_time.ts";
+import { cpuOf, memoryOf } from "./quantity_fields.ts";
 
 /** Entries of one container, raw. */
 export interface RawContainer {
@@ -60,22 +60,7 @@ export function parseResources(raw: unknown): Resources {
 
 /** When the container was last started again; while it waits for that, when it ended. */
 function restartedAt({ restartCount, state, lastState }: JSONObject): number | undefined {
-  if ((numberOf(restartCount) ?? 0) === 0) return undefined;
+  if ((wholeOf(restartCount) ?? 0) === 0) return undefined;
   const { startedAt } = objectOf(objectOf(state).running);
   return parseTime(startedAt) ?? parseTime(objectOf(objectOf(lastState).terminated).finishedAt);
-}
-
-/** Quantities come as text; a whole number may come as a number from a hand-written object. */
-function quantityText(value: unknown): string | undefined {
-  return typeof value === "number" ? String(value) : textOf(value);
-}
-
-function cpuOf(list: unknown): number | undefined {
-  const text = quantityText(objectOf(list).cpu);
-  return text === undefined ? undefined : parseCPU(text);
-}
-
-function memoryOf(list: unknown): number | undefined {
-  const text = quantityText(objectOf(list).memory);
-  return text === undefined ? undefined : parseBytes(text);
 }

@@ -4,10 +4,11 @@
  * @module
  */
 import type { Pod, PodContainer, PodOwner, QOSClass } from "../../shared/api/pod.ts";
-import { limitManagersOf, type ManagedFieldsEntry } from "../../shared/api/pod_managers.ts";
+import { limitManagersOf } from "../../shared/api/pod_managers.ts";
+import { quotedText } from "../../shared/quoted_text.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { listOf, numberOf, objectOf, present, textOf, textsOf } from "./json_fields.ts";
+import { jsonText, listOf, objectOf, present, textOf, textsOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseContainer, parseResources } from "./pod_container_fields.ts";
@@ -38,6 +39,8 @@ export function podListWatch(
 }
 
 const PHASES: readonly Pod["phase"][] = ["Pending", "Running", "Succeeded", "Failed"];
+/** `int32`. */
+const PRIORITIES = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 const CLASSES: readonly QOSClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 
 /** The trimmed pod. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
@@ -52,7 +55,7 @@ export function parsePod(raw: unknown): Pod {
   const identity = parseNamespacedIdentity(raw);
   if (ownQOSClass === undefined) {
     throw new TypeError(
-      `Cannot read pod "${identity.name}": status.qosClass is ${String(qosClass)}`,
+      `Cannot read pod ${quotedText(identity.name)}: status.qosClass is ${jsonText(qosClass)}`,
     );
   }
   const resizeConditions = parseResizeConditions(conditions);
@@ -67,13 +70,13 @@ export function parsePod(raw: unknown): Pod {
       labels: textsOf(labels),
       annotations: textsOf(annotations),
       terminating: deletionTimestamp !== undefined,
-      ...present("generation", numberOf(generation)),
+      ...present("generation", wholeOf(generation)),
       ...present("owner", parseOwner(ownerReferences)),
     },
     nodeName: textOf(nodeName) ?? "",
     phase: PHASES.find((one) => one === phase) ?? "Unknown",
     qosClass: ownQOSClass,
-    priority: numberOf(priority) ?? 0,
+    priority: wholeOf(priority, PRIORITIES) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
     ready: holds(conditions, "Ready"),
     ...present("readySinceMs", conditionSince(conditions, { type: "Ready", status: "True" })),
@@ -96,7 +99,7 @@ function parseContainers(
 ): Pick<Pod, "containers" | "initContainers"> {
   const { metadata, spec, status } = objectOf(raw);
   const { managedFields } = objectOf(metadata);
-  const managers = limitManagersOf(listOf(managedFields) as readonly ManagedFieldsEntry[]);
+  const managers = limitManagersOf(listOf(managedFields));
   const { containers, initContainers } = objectOf(spec);
   const { containerStatuses, initContainerStatuses } = objectOf(status);
   const parse = (entries: unknown, statuses: unknown): PodContainer[] =>

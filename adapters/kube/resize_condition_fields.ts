@@ -4,7 +4,7 @@
  * @module
  */
 import type { ResizeCondition } from "../../shared/api/pod.ts";
-import { listOf, numberOf, objectOf, present, textOf } from "./json_fields.ts";
+import { listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
 import { parseTime } from "./micro_time.ts";
 
 /** The conditions that speak of a resize and are not over. */
@@ -17,7 +17,7 @@ export function parseResizeConditions(conditions: unknown): readonly ResizeCondi
       type,
       reason: textOf(reason) ?? "",
       message: textOf(message) ?? "",
-      ...present("observedGeneration", numberOf(observedGeneration)),
+      ...present("observedGeneration", wholeOf(observedGeneration)),
     }];
   });
 }

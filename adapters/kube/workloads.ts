@@ -6,7 +6,7 @@
 import type { RolloutState, Workload, WorkloadKind } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { KubeConnection } from "./connection.ts";
-import { type JSONObject, listOf, numberOf, objectOf } from "./json_fields.ts";
+import { type JSONObject, listOf, objectOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { ownAnnotations } from "./own_annotations.ts";
@@ -42,8 +42,8 @@ export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
 /** Source: kubectl's `rollout_status.go`; here a pod that is not available yet counts as done. */
 function rolloutOf({ metadata, spec, status }: JSONObject, kind: WorkloadKind): RolloutState {
   const { observedGeneration } = objectOf(status);
-  const observed = (numberOf(observedGeneration) ?? 0) >=
-    (numberOf(objectOf(metadata).generation) ?? 0);
+  const observed = (wholeOf(observedGeneration) ?? 0) >=
+    (wholeOf(objectOf(metadata).generation) ?? 0);
   const counts = kind === "DaemonSet"
     ? daemonSetCounts(objectOf(status))
     : replicaCounts(objectOf(spec), objectOf(status));
@@ -57,25 +57,25 @@ type Counts = Pick<RolloutState, "wanted" | "updated" | "total">;
 
 function daemonSetCounts(status: JSONObject): Counts {
   const { desiredNumberScheduled, currentNumberScheduled, updatedNumberScheduled } = status;
-  const wanted = numberOf(desiredNumberScheduled) ?? 0;
-  const updated = numberOf(updatedNumberScheduled) ?? 0;
+  const wanted = wholeOf(desiredNumberScheduled) ?? 0;
+  const updated = wholeOf(updatedNumberScheduled) ?? 0;
   // A node that must not have the pod any more is no rollout.
-  return { wanted, updated, total: Math.min(wanted, numberOf(currentNumberScheduled) ?? 0) };
+  return { wanted, updated, total: Math.min(wanted, wholeOf(currentNumberScheduled) ?? 0) };
 }
 
 /** Of a StatefulSet only the pods from the partition on are wanted of the newest template. */
 function replicaCounts({ replicas, updateStrategy }: JSONObject, status: JSONObject): Counts {
   const { partition } = objectOf(objectOf(updateStrategy).rollingUpdate);
-  const all = numberOf(replicas) ?? 1;
-  const kept = Math.min(all, numberOf(partition) ?? 0);
+  const all = wholeOf(replicas) ?? 1;
+  const kept = Math.min(all, wholeOf(partition) ?? 0);
   const { replicas: total, updatedReplicas, currentRevision, updateRevision } = status;
   // A StatefulSet whose rollout is over counts its pods as current ones, no longer as updated.
   const isOver = currentRevision !== undefined && currentRevision === updateRevision;
-  const updated = isOver ? all - kept : numberOf(updatedReplicas) ?? 0;
+  const updated = isOver ? all - kept : wholeOf(updatedReplicas) ?? 0;
   return {
     wanted: all - kept,
     updated,
-    total: isOver ? updated : Math.max(0, (numberOf(total) ?? 0) - kept),
+    total: isOver ? updated : Math.max(0, (wholeOf(total) ?? 0) - kept),
   };
 }
 

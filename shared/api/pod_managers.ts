@@ -6,7 +6,7 @@
 
 /** One entry of `metadata.managedFields`, as it comes from the API; unknown parts are ignored. */
 export interface ManagedFieldsEntry {
-  readonly manager?: string;
+  readonly manager?: unknown;
   readonly fieldsV1?: unknown;
 }
 
@@ -22,10 +22,12 @@ const KEY = "k:";
  * structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
  */
 export function limitManagersOf(
-  entries: readonly ManagedFieldsEntry[],
+  entries: readonly unknown[],
 ): ReadonlyMap<string, readonly string[]> {
   const managers = new Map<string, Set<string>>();
-  for (const { manager = "", fieldsV1 } of entries) {
+  for (const entry of entries) {
+    const { manager: named, fieldsV1 }: ManagedFieldsEntry = Object(entry);
+    const manager = typeof named === "string" ? named : "";
     for (const list of LISTS) {
       const items = member(member(fieldsV1, "f:spec"), list);
       for (const [key, item] of Object.entries(items ?? {})) {

@@ -5,8 +5,11 @@
  */
 import * as z from "zod";
 import {
+  boundRuleSchema,
+  boundsSchema,
   conditionSchema,
   marketSchema,
+  MOST_RULES,
   type PodAllocation,
   podAllocationSchema,
 } from "./pod_allocation.ts";
@@ -14,7 +17,10 @@ import {
 /** A word of whatever version; what may be written is for the server's own schema to say. */
 const word = z.string();
 
-const { spec, status } = podAllocationSchema.shape;
+/** What the server gives every object that it stores. */
+const given = z.string().min(1);
+
+const { metadata, spec, status } = podAllocationSchema.shape;
 
 /** Conditions of types that this version does not know are left out. */
 const knownConditions = z.preprocess(
@@ -31,8 +37,17 @@ const knownConditions = z.preprocess(
  * is older because of a word that it does not know.
  */
 export const storedAllocationSchema: z.ZodType<PodAllocation> = podAllocationSchema.extend({
+  metadata: metadata.extend({
+    name: given,
+    namespace: given,
+    uid: given,
+    resourceVersion: given,
+  }),
   spec: spec.extend({ market: marketSchema.extend({ reason: word }).optional() }),
   status: status.unwrap().extend({
+    bounds: boundsSchema.extend({
+      rules: z.array(boundRuleSchema.extend({ reason: word })).max(MOST_RULES).optional(),
+    }).optional(),
     reason: word.optional(),
     conditions: knownConditions.optional(),
   }).optional(),

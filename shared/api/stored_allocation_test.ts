@@ -22,9 +22,16 @@ function laterAllocation() {
   };
   return {
     ...allocation,
+    metadata: { ...allocation.metadata, uid: "a1", resourceVersion: "8" },
     spec: { ...allocation.spec, ...desired, market: { ...market, reason: "Reserved" } },
     status: {
       phase: "Pending",
+      bounds: {
+        revision: 1,
+        reason: "Moonlight",
+        rules: [{ reason: "Moonlight", message: "it is full" }],
+        containers: [],
+      },
       reason: "HPACapped",
       conditions: [condition, { ...condition, type: "Watched" }],
     },
@@ -37,6 +44,7 @@ test("storedAllocationSchema reads the reason words and conditions of a later ve
   assert.equal(spec.market?.reason, "Reserved");
   assert.equal(spec.desiredCPULimit, "300m");
   assert.equal(status?.reason, "HPACapped");
+  assert.deepEqual(status?.bounds, later.status.bounds);
   assert.deepEqual(status?.conditions, later.status.conditions.slice(0, 1));
 });
 
@@ -44,6 +52,10 @@ test("storedAllocationSchema refuses what is no allocation", () => {
   const later = laterAllocation();
   const { podName: _none, ...spec } = later.spec;
   assert.equal(storedAllocationSchema.safeParse({ ...later, spec }).success, false);
+  for (const member of ["name", "namespace", "uid", "resourceVersion"]) {
+    const metadata = { ...later.metadata, [member]: "" };
+    assert.equal(storedAllocationSchema.safeParse({ ...later, metadata }).success, false, member);
+  }
   const odd = { ...later, status: { conditions: "none" } };
   assert.equal(storedAllocationSchema.safeParse(odd).success, false);
 });
@@ -52,6 +64,7 @@ test("podAllocationSchema lets only words of this version be written", () => {
   const { error } = podAllocationSchema.safeParse(laterAllocation());
   assert.deepEqual(error?.issues.map(({ path }) => path.join(".")), [
     "spec.market.reason",
+    "status.bounds.rules.0.reason",
     "status.reason",
     "status.conditions.0.reason",
     "status.conditions.1.type",
