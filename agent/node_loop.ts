@@ -55,6 +55,12 @@ export interface NodeLoopOptions {
   readonly calmRoundMs?: number;
   /** @default {60000} */
   readonly heartbeatMs?: number;
+  /**
+   * The node's conditions are looked at this often, or once a heartbeat where that is oftener.
+   *
+   * @default {15000}
+   */
+  readonly nodeLookMs?: number;
   /** Share of allocatable that is never shared out. @default {0.1} */
   readonly reserve?: number;
   /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
@@ -202,17 +208,23 @@ function unsettledOf(book: ContainerBook, now: number): string[] {
   return ids;
 }
 
-/** Renews the lease and looks at the node, once a heartbeat. */
+/** Renews the lease once a heartbeat, and looks at the node at least as often. */
 async function heartbeat(
   { link, clock, log }: NodeLoopParts,
   signal: AbortSignal,
-  { latest, heartbeatMs = 60_000 }: NodeLoopOptions & { latest: { node?: Node } },
+  options: NodeLoopOptions & { latest: { node?: Node } },
 ): Promise<void> {
+  const { latest, heartbeatMs = 60_000, nodeLookMs = 15_000 } = options;
+  let dueMs = -Infinity;
   while (!signal.aborted) {
-    let waitMs = heartbeatMs;
+    let waitMs = nodeLookMs;
     try {
       latest.node = await link.node();
-      await link.renewLease();
+      if (clock.monotonic() >= dueMs) {
+        await link.renewLease();
+        dueMs = clock.monotonic() + heartbeatMs;
+      }
+      waitMs = Math.min(nodeLookMs, Math.max(1, dueMs - clock.monotonic()));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       log.warn("Cannot renew the lease", { status: error.status, reason: error.reason });

@@ -8,7 +8,7 @@ import { createSimulatedAPI } from "../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import type { RoundResult } from "./market_round.ts";
-import { runNodeLoop } from "./node_loop.ts";
+import { type NodeLoopOptions, runNodeLoop } from "./node_loop.ts";
 import { boundedAllocation, sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ function stage() {
     return { at, containers: byID, unmanaged: 0 };
   };
 
-  const startAgent = () => {
+  const startAgent = (options: NodeLoopOptions = {}) => {
     const abort = new AbortController();
     const { signal } = abort;
     const rounds: RoundResult[] = [];
@@ -63,7 +63,7 @@ function stage() {
     const observe = (round: RoundResult): void => void rounds.push(round);
     const ended = Promise.all([
       informer.run(signal),
-      runNodeLoop(parts, signal, { observe, looked: () => void looks.count++ }),
+      runNodeLoop(parts, signal, { ...options, observe, looked: () => void looks.count++ }),
     ]);
     const stop = async (): Promise<void> => {
       abort.abort();
@@ -154,7 +154,7 @@ test("runNodeLoop() follows a node that shrank: limits sum to less than it has l
   const { rounds, stop } = startAgent();
   await clock.runUntil(2 * MINUTE_MS);
   nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 1000 }));
-  // A minute until the heartbeat, 30 s until limits follow.
+  // A quarter of a minute until the node is looked at, 30 s until limits follow.
   await clock.runUntil(4 * MINUTE_MS);
   const last = rounds.at(-1);
   assert.equal(last?.capacity, 900);
@@ -162,4 +162,37 @@ test("runNodeLoop() follows a node that shrank: limits sum to less than it has l
   const sum = PODS.reduce((total, pod) => total + limitOf(pod), 0);
   assert.ok(sum <= 900, `the limits sum to ${sum}`);
   await stop();
+});
+
+test("runNodeLoop() shares out a tenth less for each pressure on its node, within 15 s", async () => {
+  const { clock, nodes, startAgent } = stage();
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(MINUTE_MS);
+  const capacities = [rounds.at(-1)?.capacity];
+  for (const pressures of [["MemoryPressure"], ["MemoryPressure", "PIDPressure"], []] as const) {
+    nodes.modify("node-1", (node) => ({ ...node, pressures }));
+    await clock.runUntil(clock.monotonic() + 17_000);
+    capacities.push(rounds.at(-1)?.capacity);
+  }
+  assert.deepEqual(capacities.map((capacity = 0) => Math.round(capacity)), [
+    3600,
+    3240,
+    2916,
+    3600,
+  ]);
+  await stop();
+});
+
+test("runNodeLoop() looks at its node four times a minute, and oftener only to renew its lease", async () => {
+  for (const [heartbeatMs, looks, leases] of [[60_000, 40, 10], [5000, 120, 120]] as const) {
+    const { clock, api, startAgent, renewals } = stage();
+    const { stop } = startAgent({ heartbeatMs });
+    await clock.runUntil(MINUTE_MS);
+    const before = { looks: api.requests.get("get Node") ?? 0, renewals: renewals() };
+    await clock.runUntil(11 * MINUTE_MS);
+    const seen = (api.requests.get("get Node") ?? 0) - before.looks;
+    assert.ok(Math.abs(seen - looks) <= 1 + looks * 0.01, `${seen} looks`);
+    assert.ok(Math.abs(renewals() - before.renewals - leases) <= 1 + leases * 0.01);
+    await stop();
+  }
 });

@@ -26,7 +26,7 @@ export function parseContainer(
   const { name, restartPolicy, resources, resizePolicy } = objectOf(spec);
   const ownName = textOf(name);
   if (ownName === undefined) throw new TypeError("Cannot read a pod: a container has no name");
-  const { containerID, ready, resources: applied, allocatedResources, state } = objectOf(status);
+  const { containerID, ready, resources: applied, allocatedResources } = objectOf(status);
   return {
     name: ownName,
     sidecar: restartPolicy === "Always",
@@ -40,9 +40,7 @@ export function parseContainer(
     }),
     ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
-    ...(objectOf(objectOf(state).waiting).reason === "CrashLoopBackOff"
-      ? { crashLooping: true }
-      : {}),
+    ...(isCrashLooping(objectOf(status)) ? { crashLooping: true } : {}),
     ...present("limitManagers", limitManagers),
   };
 }
@@ -61,6 +59,18 @@ export function parseResources(raw: unknown): Resources {
 /** When the container was last started again; while it waits for that, when it ended. */
 function restartedAt({ restartCount, state, lastState }: JSONObject): number | undefined {
   if ((wholeOf(restartCount) ?? 0) === 0) return undefined;
-  const { startedAt } = objectOf(objectOf(state).running);
-  return parseTime(startedAt) ?? parseTime(objectOf(objectOf(lastState).terminated).finishedAt);
+  const { running, terminated } = objectOf(state);
+  return parseTime(objectOf(running).startedAt) ?? parseTime(objectOf(terminated).finishedAt) ??
+    parseTime(objectOf(objectOf(lastState).terminated).finishedAt);
+}
+
+/**
+ * A kubelet says that it waits (`CrashLoopBackOff`) only with its next look at the pod: one of 1.36
+ * showed a container that had crashed for the fourth time as just ended, for most of the wait.
+ */
+function isCrashLooping({ restartCount, state }: JSONObject): boolean {
+  const { waiting, terminated } = objectOf(state);
+  if (objectOf(waiting).reason === "CrashLoopBackOff") return true;
+  const exitCode = wholeOf(objectOf(terminated).exitCode) ?? 0;
+  return exitCode !== 0 && (wholeOf(restartCount) ?? 0) >= 2;
 }

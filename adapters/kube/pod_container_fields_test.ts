@@ -33,6 +33,21 @@ test("parseContainer() reckons from the end of a container that waits to be star
   assert.equal(container.crashLooping, true);
 });
 
+test("parseContainer() takes a container that failed a third time for one that crashes again and again", () => {
+  const status = (exitCode: number, restartCount: number) =>
+    withStatus({
+      restartCount,
+      state: { terminated: { exitCode, finishedAt: STARTED } },
+      lastState: { terminated: { exitCode, finishedAt: ENDED } },
+    });
+  const failed = status(1, 2);
+  assert.equal(failed.crashLooping, true);
+  assert.equal(failed.restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
+  for (const other of [status(1, 1), status(1, 0), status(0, 5)]) {
+    assert.ok(!("crashLooping" in other));
+  }
+});
+
 test("parseContainer() takes no other wait for a crash loop", () => {
   for (const reason of ["ContainerCreating", "ImagePullBackOff", undefined]) {
     assert.ok(!("crashLooping" in withStatus({ state: { waiting: { reason } } })));

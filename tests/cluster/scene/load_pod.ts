@@ -19,6 +19,10 @@ export interface LoadContainer {
   readonly beat?: { readonly count: number; readonly sleepMs: number };
   /** `RestartContainer` for a container that a CPU change restarts. */
   readonly resizePolicy?: "NotRequired" | "RestartContainer";
+  /** Ready once this file is there. */
+  readonly readyFile?: string;
+  /** Ends with an error, again and again. @default {false} */
+  readonly crashes?: boolean;
 }
 
 /** The pod. */
@@ -31,6 +35,7 @@ export interface LoadPod {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly priorityClassName?: string;
 }
 
 /** The image of loads; the harness has it, elsewhere it is pulled. */
@@ -57,12 +62,15 @@ function beatLoop({ count, sleepMs }: NonNullable<LoadContainer["beat"]>): strin
 }
 
 function containerSpec(container: LoadContainer): Record<string, unknown> {
-  const { name, request, limit, resizePolicy } = container;
+  const { name, request, limit, resizePolicy, readyFile, crashes = false } = container;
   return {
     name,
     image: LOAD_IMAGE,
     imagePullPolicy: "IfNotPresent",
-    command: ["sh", "-c", script(container)],
+    command: ["sh", "-c", crashes ? "exit 1" : script(container)],
+    ...(readyFile === undefined
+      ? {}
+      : { readinessProbe: { exec: { command: ["test", "-e", readyFile] }, periodSeconds: 2 } }),
     resources: {
       ...(request === undefined ? {} : { requests: { cpu: request } }),
       ...(limit === undefined ? {} : { limits: { cpu: limit } }),
@@ -75,19 +83,44 @@ function containerSpec(container: LoadContainer): Record<string, unknown> {
 
 /** The Pod object. */
 export function loadPod(pod: LoadPod): Record<string, unknown> {
-  const { name, namespace, labels = {}, annotations = {}, nodeSelector, sidecars = [] } = pod;
+  const { name, namespace, labels = {}, annotations = {} } = pod;
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace, labels, annotations },
+    spec: podSpec(pod),
+  };
+}
+
+/** A Deployment of such pods; its name is their label `app`. */
+export function loadDeployment(pod: LoadPod, replicas = 1): Record<string, unknown> {
+  const { name, namespace, labels = {}, annotations = {} } = pod;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace },
     spec: {
-      terminationGracePeriodSeconds: 0,
-      ...(nodeSelector === undefined ? {} : { nodeSelector }),
-      initContainers: sidecars.map((sidecar) => ({
-        ...containerSpec(sidecar),
-        restartPolicy: "Always",
-      })),
-      containers: pod.containers.map(containerSpec),
+      replicas,
+      selector: { matchLabels: { app: name } },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels: { ...labels, app: name }, annotations },
+        spec: podSpec(pod),
+      },
     },
+  };
+}
+
+function podSpec(pod: LoadPod): Record<string, unknown> {
+  const { nodeSelector, priorityClassName, sidecars = [] } = pod;
+  return {
+    terminationGracePeriodSeconds: 0,
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+    initContainers: sidecars.map((sidecar) => ({
+      ...containerSpec(sidecar),
+      restartPolicy: "Always",
+    })),
+    containers: pod.containers.map(containerSpec),
   };
 }

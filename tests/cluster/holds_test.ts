@@ -1,0 +1,158 @@
+/**
+ * Pods in trouble keep their limits, where a pod that is well is lowered beside them: one that is not
+ * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system.
+ * All of them are on the node at once; the first test waits until the healthy one was lowered.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+import { SETTLED } from "./scene/agreement.ts";
+import { crowd } from "./scene/crowd.ts";
+import { deploymentPods } from "./scene/deployment_pods.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
+import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { until } from "./scene/until.ts";
+
+const OWN = 200;
+const READY_FILE = "/tmp/ready";
+const LOAD: LoadContainer = { name: "load", request: "10m", limit: `${OWN}m` };
+const kubectl = createKubectl();
+function exec({ namespace, name }: PodName, ...command: string[]): Promise<string> {
+  return kubectl.must(["exec", "-n", namespace, name, "-c", "load", "--", ...command]);
+}
+
+function running(node: RealNode, name: PodName): Promise<true> {
+  return until(`running pod ${name.name}`, async () => {
+    const { phase, containers } = await thePod(node, name);
+    const load = containers.find((one) => one.name === "load");
+    return phase === "Running" && load?.appliedLimitCPU !== undefined ? true : undefined;
+  }, SETTLED);
+}
+
+/** The first pod of the Deployment that rolls out. */
+async function oldPod(node: RealNode): Promise<PodName> {
+  const [first] = await deploymentPods(node, pod("rolling"));
+  return pod(first?.metadata.name ?? assert.fail("no pod of the Deployment"));
+}
+
+const shared = sharedNamespace(async (node, { name: namespace }) => {
+  const other = { name: "other" };
+  const make = (name: string, more: Partial<Parameters<typeof loadPod>[0]> = {}) =>
+    node.create(
+      `/api/v1/namespaces/${namespace}/pods`,
+      loadPod({ name, namespace, containers: [LOAD], ...more }),
+    );
+  await crowd(node, namespace);
+  await make("healthy");
+  await make("unready", { containers: [{ ...LOAD, readyFile: READY_FILE }] });
+  await make("restarted", { containers: [LOAD, other] });
+  await make("crashing", { containers: [LOAD, { ...other, crashes: true }] });
+  await make("critical", { priorityClassName: "system-cluster-critical" });
+  await node.create(
+    `/apis/apps/v1/namespaces/${namespace}/deployments`,
+    loadDeployment({
+      name: "rolling",
+      namespace,
+      containers: [{ ...LOAD, readyFile: READY_FILE }],
+    }),
+  );
+  for (const name of ["healthy", "unready", "restarted", "crashing", "critical"]) {
+    await running(node, pod(name));
+  }
+  await node.signal(pod("restarted"), "other", "TERM");
+  const first = await until("pod of the Deployment", () => oldPod(node).catch(() => undefined));
+  await running(node, first);
+  await exec(first, "touch", READY_FILE);
+  const rollout = ["-n", namespace, "deployment/rolling"];
+  await kubectl.must(["rollout", "status", ...rollout, "--timeout=60s"]);
+  await kubectl.must(["rollout", "restart", ...rollout]);
+  await until(
+    "second pod",
+    async () => (await deploymentPods(node, pod("rolling"))).length === 2 || undefined,
+  );
+});
+
+function pod(name: string): PodName {
+  return shared.pod(name);
+}
+
+/** Fails unless the pod still has its own limit and is held from below for this reason. */
+async function assertHeld(node: RealNode, name: PodName, reason: string): Promise<void> {
+  const bounds = await boundBy(node, name, reason);
+  assert.equal(bounds.held, "lower");
+  assert.equal(bounds.floor, 100);
+  assert.equal(await quotaOf(node, name), OWN);
+}
+
+Deno.test("a Ready pod that uses little is lowered while a neighbour borrows, and its bounds say nothing special", async () => {
+  using node = await openRealNode();
+  await whenQuota(node, pod("healthy"), (quota) => quota < OWN);
+  assert.equal((await boundsOf(node, pod("healthy")))?.reason, "BurstFactor");
+  assert.deepEqual(await eventTexts(node, { ...pod("healthy"), reason: "CPULimitBounded" }), []);
+});
+
+Deno.test("a pod that is not Ready is not lowered, and is once it is Ready", async () => {
+  using node = await openRealNode();
+  const name = pod("unready");
+  await assertHeld(node, name, "PodNotReady");
+  await exec(name, "touch", READY_FILE);
+  await whenQuota(node, name, (quota) => quota < OWN);
+  assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
+});
+
+Deno.test("a pod of which a container restarted is not lowered", async () => {
+  using node = await openRealNode();
+  const name = pod("restarted");
+  assert.equal((await thePod(node, name)).ready, true, "it is Ready again");
+  await assertHeld(node, name, "RecentRestart");
+  const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
+  assert.match(message ?? "", /RecentRestart: other restarted less than 5 min ago/);
+});
+
+Deno.test("a pod in CrashLoopBackOff is not lowered", async () => {
+  using node = await openRealNode();
+  await assertHeld(node, pod("crashing"), "CrashLoopBackOff");
+});
+
+Deno.test("a pod of a system-critical class is not lowered", async () => {
+  using node = await openRealNode();
+  const name = pod("critical");
+  assert.equal((await thePod(node, name)).priorityClassName, "system-cluster-critical");
+  await assertHeld(node, name, "SystemCritical");
+  const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
+  assert.match(message ?? "", /SystemCritical: the class is system-cluster-critical/);
+});
+
+Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and are when it is paused", async () => {
+  using node = await openRealNode();
+  const pods = await deploymentPods(node, pod("rolling"));
+  assert.deepEqual(pods.map(({ ready }) => ready), [true, false]);
+  for (const { metadata } of pods) await assertHeld(node, pod(metadata.name), "RolloutInProgress");
+  const old = pod(pods[0]?.metadata.name ?? "");
+  const [message] = await eventTexts(node, { ...old, reason: "CPULimitBounded" });
+  assert.match(message ?? "", /RolloutInProgress: Deployment rolling rolls out/);
+
+  const { namespace } = old;
+  await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
+  await whenQuota(node, old, (quota) => quota < OWN);
+  assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
+});
+
+Deno.test("the controller counts pods by what holds their limits (mbcas_bounds)", async () => {
+  const query = ["-l", "app.kubernetes.io/name=mbcas-controller", "-o", "name"];
+  const [first = ""] = (await kubectl.must(["get", "pods", "-n", PRODUCT_NAMESPACE, ...query]))
+    .split("\n");
+  const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${first.slice(4)}:8080/proxy/metrics`;
+  const metrics = await kubectl.must(["get", "--raw", path]);
+  const counted = [...metrics.matchAll(/^mbcas_bounds\{reason="(\w+)"\} [1-9]/gm)].map(([, word]) =>
+    word
+  );
+  for (const word of ["PodNotReady", "RecentRestart", "CrashLoopBackOff", "SystemCritical"]) {
+    assert.ok(counted.includes(word), `${word} is not among ${counted}`);
+  }
+});

@@ -1,0 +1,44 @@
+/**
+ * What events tell of a pod.
+ *
+ * @module
+ */
+import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseTime } from "../../../adapters/kube/micro_time.ts";
+import type { PodName, RealNode } from "./real_node.ts";
+
+/** An event, as far as tests look at it. */
+export interface SeenEvent {
+  readonly reason: string;
+  readonly message: string;
+  /** Who tells it, for instance `mbcas-controller`. */
+  readonly by: string;
+  /** ms since 1970; 0 where it is not told. */
+  readonly atMs: number;
+}
+
+/** Events of the namespace about objects of this name, or about all. */
+export async function eventsOf(
+  { connection }: Pick<RealNode, "connection">,
+  { namespace, name }: Pick<PodName, "namespace"> & Partial<PodName>,
+): Promise<readonly SeenEvent[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const { items } = objectOf(await connection.request({ path }));
+  return listOf(items).map(objectOf)
+    .filter(({ regarding }) => name === undefined || objectOf(regarding).name === name)
+    .map(({ reason, note, reportingController, eventTime, deprecatedLastTimestamp }) => ({
+      reason: String(reason),
+      message: String(note),
+      by: String(reportingController),
+      atMs: parseTime(eventTime) ?? parseTime(deprecatedLastTimestamp) ?? 0,
+    }));
+}
+
+/** Messages of the events of this reason. */
+export async function eventTexts(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: Parameters<typeof eventsOf>[1] & { readonly reason: string },
+): Promise<readonly string[]> {
+  const events = await eventsOf(node, name);
+  return events.filter((event) => event.reason === reason).map(({ message }) => message);
+}
