@@ -297,3 +297,17 @@ for (const version of ["1.33", "1.34"] as const) {
     },
   });
 }
+
+for (const version of ["1.35", "1.36"] as const) {
+  Deno.test({
+    name: `a server of ${version} can't be without the feature gate`,
+    ignore,
+    async fn() {
+      const featureGates = { InPlacePodVerticalScaling: false };
+      await assert.rejects(
+        startEmulatedServer({ version, featureGates }),
+        /cannot set feature gate InPlacePodVerticalScaling to false/,
+      );
+    },
+  });
+}

@@ -41,6 +41,9 @@ export interface EmulatedServer extends AsyncDisposable {
  */
 const NOT_BEFORE_1_36 = "PodResizeValidator";
 
+/** Characters of a server's log that an error shows. */
+const LOG_TAIL = 2000;
+
 /** Starts a server and waits until it is ready. Throws an `Error` with the end of its log. */
 export async function startEmulatedServer(options: EmulatedServerOptions): Promise<EmulatedServer> {
   const instance = clusterInstance();
@@ -66,12 +69,16 @@ export async function startEmulatedServer(options: EmulatedServerOptions): Promi
   await startDaemon({ command, log, record });
   try {
     using prober = await openProber(instance);
-    await until(`ready server ${options.version}`, async () => {
-      const process = await livingProcess(record);
-      const reason = process === undefined ? "ended" : await prober.ask({ url: `${url}/readyz` });
-      if (reason === undefined) return true;
-      throw new Error(`${reason}\n${(await readIfThere(log) ?? "").slice(-2000)}`);
+    const state = await until(`ready server ${options.version}`, async () => {
+      if (await livingProcess(record) === undefined) return "ended";
+      const reason = await prober.ask({ url: `${url}/readyz` });
+      if (reason === undefined) return "ready";
+      throw new Error(reason);
     }, { timeoutMs: 60_000, everyMs: 200 });
+    if (state === "ended") {
+      const tail = (await readIfThere(log) ?? "").slice(-LOG_TAIL);
+      throw new Error(`Cannot emulate a server of ${options.version}: it ended\n${tail}`);
+    }
     const connection = await connectKubeconfig({ path: kubeconfig });
     return {
       connection,
