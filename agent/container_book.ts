@@ -8,6 +8,7 @@ import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { DemandEstimate, DemandRule } from "../shared/demand/signal.ts";
 import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { PaceMemory } from "../shared/pacing/paced_container.ts";
+import { quotaAfter, type QuotaMemory } from "./quota_off.ts";
 
 /** One container's page. */
 export interface ContainerPage {
@@ -19,6 +20,8 @@ export interface ContainerPage {
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
   peak: number;
   sample?: ContainerSample;
+  /** Set while samples lack a quota. */
+  quota?: QuotaMemory | undefined;
   /** Time for which quotas held it back since its first sample, ms summed over threads. */
   heldBackMs: number;
   pace: PaceMemory;
@@ -63,6 +66,7 @@ export function readSample(
     page.pace = { ...page.pace, since };
   }
   page.sample = sample;
+  page.quota = quotaAfter(page.quota, sample);
   page.heldBackMs += sample.heldBack * sample.intervalMs / 1000;
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);

@@ -40,15 +40,37 @@ export function desiredWrites(
     // An allocation that was deleted and made anew has the same key, and nothing was said to it yet.
     const last = written?.uid === allocation.metadata.uid ? written.desired : allocation.spec;
     const revision = allocation.status?.bounds?.revision ?? 0;
-    const changed = weightiest(seats, { start, end });
+    const known = knownMarketReason(last.market?.reason);
+    const changed = newsOf(seats, { start, end, known });
     const stale = last.market?.observedBounds !== revision;
     if (changed === undefined && last.containers !== undefined && !stale) continue;
-    const reason = changed ?? knownMarketReason(last.market?.reason) ??
-      "FirstClearing";
+    const reason = changed ?? known ?? "FirstClearing";
     const results = seats.slice(start, end);
     writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
   }
   return writes;
+}
+
+/**
+ * Why the pod is to be written: what moved a limit, or what there is to say without that, unless the
+ * allocation says so already, as after a restart of the agent. That a limit counts for nothing is said
+ * once, so that it comes first.
+ */
+function newsOf(
+  seats: readonly SeatResult[],
+  { start, end, known }: {
+    readonly start: number;
+    readonly end: number;
+    readonly known: MarketReason | undefined;
+  },
+): MarketReason | undefined {
+  const moved = weightiest(seats, { start, end });
+  for (let i = start; i < end; i++) {
+    const { told } = entryAt(seats, i);
+    if (told === undefined || told === known) continue;
+    if (moved === undefined || told === "QuotaOff") return told;
+  }
+  return moved;
 }
 
 /** More than any limit, millicores. */

@@ -132,3 +132,25 @@ pure("desiredWrites() adds a pod's containers up and leaves out an infinite pric
   assert.ok(market !== undefined && !("price" in market));
   assert.deepEqual([market.demand, market.need, market.credit], [621, 621, 1.5]);
 });
+
+pure("desiredWrites() says once that limits are not enforced, above what moved beside them", () => {
+  const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
+  const status = { bounds: { revision: 1, reason: "", containers } };
+  const seats = (spec: Partial<PodAllocation["spec"]>, moved?: MarketReason): SeatResult[] => {
+    const [first, second] = resultsOf(boundedAllocation("a", { status, spec }));
+    assert.ok(first !== undefined && second !== undefined);
+    return [
+      { ...first, told: "QuotaOff" },
+      moved === undefined ? second : { ...second, changedFor: moved },
+    ];
+  };
+  const reasonOf = (results: readonly SeatResult[]) =>
+    desiredWrites(roundOf(results), NOTHING).map(({ desired }) => desired.market?.reason);
+  assert.deepEqual(reasonOf(seats(WRITTEN)), ["QuotaOff"]);
+  assert.deepEqual(reasonOf(seats(WRITTEN, "Throttled")), ["QuotaOff"]);
+  const { market } = WRITTEN;
+  assert.ok(market !== undefined);
+  const saidBefore = { ...WRITTEN, market: { ...market, reason: "QuotaOff" } } as const;
+  assert.deepEqual(reasonOf(seats(saidBefore)), []);
+  assert.deepEqual(reasonOf(seats(saidBefore, "Throttled")), ["Throttled"]);
+});

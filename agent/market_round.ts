@@ -30,6 +30,7 @@ import {
   readSample,
 } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
+import { isQuotaOff, lacksQuota, sayQuota } from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
 
 /** What a round is made for. */
@@ -62,6 +63,8 @@ export interface SeatResult extends RoundOutcome {
   readonly limit: number;
   /** Set when the limit changed in this round. */
   readonly changedFor?: MarketReason;
+  /** Set when there is something new to say though the limit is as it was. */
+  readonly told?: MarketReason;
 }
 
 /** A node after a round. */
@@ -127,10 +130,10 @@ export function readSeats(
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */
 function couldBeRaised(
   { bounds: { ceiling, held } }: Seat,
-  { demand = 0, pace: { limit, raisedAt } }: ContainerPage,
+  { demand = 0, pace: { limit, raisedAt }, quota }: ContainerPage,
   { now, pace }: Pick<RoundContext, "now" | "pace">,
 ): boolean {
-  return held !== "both" && now - raisedAt >= pace.raiseGapMs &&
+  return held !== "both" && !lacksQuota(quota) && now - raisedAt >= pace.raiseGapMs &&
     Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
 }
 
@@ -244,10 +247,15 @@ function settle(
   const { limit } = memory;
   page.pace = memory;
   const base = { floor, ceiling, least, need, share, target, seat, page, from, limit };
-  if (change === undefined) return base;
-  page.reason = change.reason;
+  const news = sayQuota(page.quota);
+  if (news !== undefined) page.quota = news.memory;
+  const reason = isQuotaOff(page.quota) && change !== undefined
+    ? "QuotaOff"
+    : change?.reason ?? news?.reason;
+  if (reason === undefined) return base;
+  page.reason = reason;
   page.changedAt = now;
-  return { ...base, changedFor: change.reason };
+  return change === undefined ? { ...base, told: reason } : { ...base, changedFor: reason };
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
@@ -275,8 +283,10 @@ function leastOf(
 
 function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
   const { floor, ceiling, weight, held, boost } = bounds;
-  const { credit, demand, pace: { limit: present } } = page;
-  return { floor, ceiling, weight, held, boost, credit, present, ownLimit, demand };
+  const { credit, demand, pace: { limit: present }, quota } = page;
+  const bidder = { floor, ceiling, weight, held, boost, credit, present, ownLimit, demand };
+  if (held === "both" || !lacksQuota(quota)) return bidder;
+  return { ...bidder, held: "both", present: isQuotaOff(quota) ? ownLimit : present };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */

@@ -184,6 +184,79 @@ pure("runRound() clears an empty node", () => {
   assert.deepEqual([round.freeShare, round.waitMs], [0.97, WAIT_TARGET_MS]);
 });
 
+/** Plays for so many ms; returns what was said of the only container, and when, ms. */
+function sayings(
+  play: (reading: (at: number) => readonly ContainerSample[]) => RoundResult,
+  { ms, quota }: { readonly ms: number; readonly quota?: number },
+): { readonly words: readonly string[]; readonly limits: ReadonlySet<number> } {
+  const words: string[] = [];
+  const limits = new Set<number>();
+  for (let since = 0; since < ms; since += 250) {
+    const round = play((at) => {
+      const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 1200 });
+      return [quota === undefined ? sample : { ...sample, quota }];
+    });
+    const { told, changedFor, limit } = only(round);
+    limits.add(limit);
+    if (told !== undefined) words.push(`${since} ${told}`);
+    if (changedFor !== undefined) words.push(`${since} to ${limit} for ${changedFor}`);
+  }
+  return { words, limits };
+}
+
+pure("runRound() never moves a limit that no quota enforces, and says so after 40 s", () => {
+  const { play } = agent();
+  const of = [boundedAllocation("a")];
+  const { words, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
+  assert.deepEqual([words, [...limits]], [["40000 QuotaOff"], [500]]);
+});
+
+pure("runRound() takes a container in again when its quota appears", () => {
+  const { play } = agent();
+  const of = [boundedAllocation("a")];
+  const during = (options: { ms: number; quota?: number }) =>
+    sayings((reading) => play(of, reading), options);
+  // A moment without a quota is nothing to speak of, but to wait for.
+  assert.deepEqual(during({ ms: 1000 }).words, []);
+  assert.deepEqual(during({ ms: 250, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
+  const later = agent();
+  const again = (options: { ms: number; quota?: number }) =>
+    sayings((reading) => later.play(of, reading), options);
+  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 QuotaOff"]);
+  assert.deepEqual(again({ ms: 500, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
+  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 to 500 for QuotaOff"]);
+});
+
+pure("runRound() says that a calm container takes part again", () => {
+  const { play } = agent();
+  const calm = (at: number, quota?: number) => {
+    const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
+    return [quota === undefined ? sample : { ...sample, quota }];
+  };
+  const of = [boundedAllocation("a")];
+  for (let round = 0; round < 161; round++) play(of, (at) => calm(at));
+  const back = only(play(of, (at) => calm(at, 500)));
+  assert.deepEqual([back.told, back.changedFor, back.limit], ["FirstClearing", undefined, 500]);
+  assert.equal(only(play(of, (at) => calm(at, 500))).told, undefined);
+});
+
+pure(
+  "runRound() brings a limit that counts for nothing back to the own one, if nothing holds it",
+  () => {
+    const containers = [{ name: "app", cpuLimit: "800m" }];
+    const written = boundedAllocation("a", { spec: { containers } });
+    const first = agent();
+    const free = sayings((reading) => first.play([written], reading), { ms: 41_000 });
+    assert.deepEqual([free.words, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
+    const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held: "both" })] };
+    const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
+    const held = boundedAllocation("a", { spec: { containers }, status });
+    const second = agent();
+    const kept = sayings((reading) => second.play([held], reading), { ms: 41_000 });
+    assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]]);
+  },
+);
+
 /** An idle container that starts, or does not, on a node of 4000 m. */
 function started(boost: boolean, others: readonly PodAllocation[] = []) {
   const { play } = agent();

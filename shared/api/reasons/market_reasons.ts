@@ -27,6 +27,11 @@ export const MARKET_REASONS = {
     remedy: "move pods away from the node, or lower their requests",
   },
   FloorRose: { means: "the container's floor was raised" },
+  QuotaOff: {
+    means:
+      "the kernel has no CPU quota for the container: its limit is not enforced, and not moved",
+    remedy: "it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs",
+  },
   CeilingFell: { means: "the container's ceiling was lowered" },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -12,6 +12,7 @@ export type Command =
     readonly action: "up";
     readonly name: string;
     readonly cpuManager: "none" | "static" | undefined;
+    readonly cpuQuota: "on" | "off" | undefined;
     /** The harness calls itself so inside the namespace. */
     readonly inside: boolean;
   }
@@ -35,6 +36,11 @@ export interface Text {
 
 interface Named {
   readonly name: string;
+}
+
+interface KubeletSwitches {
+  readonly cpuManager?: "none" | "static";
+  readonly cpuQuota?: "on" | "off";
 }
 
 const ABOUT = `A real Kubernetes node for tests, in a network namespace of its own.
@@ -63,10 +69,14 @@ export function parseCommand(
       new Option("--cpu-manager <policy>", "the kubelet's; a change restarts it")
         .choices(["none", "static"]),
     )
+    .addOption(
+      new Option("--cpu-quota <switch>", "whether the kubelet enforces CPU limits; as above")
+        .choices(["on", "off"]),
+    )
     .addOption(new Option("--inside").hideHelp())
-    .action((options: Named & { cpuManager?: "none" | "static"; inside?: true }) => {
-      const { cpuManager, inside = false } = options;
-      found = { action: "up", name: options.name, cpuManager, inside };
+    .action((options: Named & KubeletSwitches & { inside?: true }) => {
+      const { name, cpuManager, cpuQuota, inside = false } = options;
+      found = { action: "up", name, cpuManager, cpuQuota, inside };
     });
   sub("down", "end the cluster and remove all that it made")
     .action((options: Named) => {

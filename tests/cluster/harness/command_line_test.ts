@@ -15,11 +15,18 @@ Deno.test("parseCommand() hands on what follows exec, flags included", () => {
 
 Deno.test("parseCommand() reads each action with its options", () => {
   const name = "coallocator";
-  assert.deepEqual(parse("up"), { action: "up", name, cpuManager: undefined, inside: false });
-  assert.deepEqual(parse("up", "--cpu-manager", "static", "--name", "b"), {
+  assert.deepEqual(parse("up"), {
+    action: "up",
+    name,
+    cpuManager: undefined,
+    cpuQuota: undefined,
+    inside: false,
+  });
+  assert.deepEqual(parse("up", "--cpu-manager", "static", "--cpu-quota", "off", "--name", "b"), {
     action: "up",
     name: "b",
     cpuManager: "static",
+    cpuQuota: "off",
     inside: false,
   });
   assert.deepEqual(parse("binaries"), { action: "binaries" });

@@ -13,6 +13,7 @@ Deno.test({
   fn() {
     const files = nodeFiles(instance, {
       cpuManager: "none",
+      cpuQuota: "on",
       cniFolder: "/cni",
       snapshotter: "native",
     });

@@ -96,7 +96,8 @@ async function up(instance: Instance, command: Of<"up">, path: string): Promise<
   if (!command.inside) {
     using _lock = await lockInstance(instance, { progress });
     const folders = binaryFolders();
-    await prepare(instance, { cpuManager: command.cpuManager, folders, path, progress });
+    const { cpuManager, cpuQuota } = command;
+    await prepare(instance, { cpuManager, cpuQuota, folders, path, progress });
     return await again(instance, ["up", "--inside", "--name", instance.name]);
   }
   const started = await bringUp(instance, { settings: await expectUp(instance), progress, path });

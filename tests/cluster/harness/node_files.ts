@@ -9,6 +9,8 @@ import { type Instance, NETWORK } from "./instance.ts";
 export interface NodeOptions {
   /** `static` gives whole CPUs to Guaranteed pods, whose resize is then Infeasible. */
   readonly cpuManager: "none" | "static";
+  /** With `off` no limit is enforced: `cpuCFSQuota: false`. */
+  readonly cpuQuota: "on" | "off";
   /** Where the programs of the pod network are. */
   readonly cniFolder: string;
   readonly snapshotter: "overlayfs" | "native";
@@ -86,7 +88,7 @@ disabled_plugins = ${JSON.stringify(PLUGINS_NOT_NEEDED)}
 
 function kubeletConfig(
   { directory, cgroupRoot, containerdSocket }: Instance,
-  { cpuManager }: NodeOptions,
+  { cpuManager, cpuQuota }: NodeOptions,
 ): Record<string, unknown> {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
@@ -112,6 +114,7 @@ function kubeletConfig(
     maxPods: 300,
     // What was imported can't be pulled again: neither a full disk nor age may remove it.
     imageGCHighThresholdPercent: 100,
+    cpuCFSQuota: cpuQuota === "on",
     evictionHard: { "memory.available": "100Mi" },
     ...(cpuManager === "static"
       // The static policy demands that some CPU is reserved.

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { instanceNamed } from "./instance.ts";
 import { networkName, nodeFiles, type NodeOptions } from "./node_files.ts";
 
-const OPTIONS: NodeOptions = { cpuManager: "none", cniFolder: "/cni", snapshotter: "native" };
+const OPTIONS: NodeOptions = {
+  cpuManager: "none",
+  cpuQuota: "on",
+  cniFolder: "/cni",
+  snapshotter: "native",
+};
 const second = instanceNamed("second");
 
 function kubelet(options: NodeOptions): Record<string, unknown> {
@@ -18,6 +23,8 @@ Deno.test({
     assert.deepEqual(config["clusterDNS"], ["10.0.0.10"]);
     assert.equal(config["failCgroupV1"], false);
     assert.equal(config["cpuManagerPolicy"], undefined);
+    assert.equal(config["cpuCFSQuota"], true);
+    assert.equal(kubelet({ ...OPTIONS, cpuQuota: "off" })["cpuCFSQuota"], false);
   },
 });
 

@@ -23,6 +23,8 @@ import { findProgram, run } from "./shell.ts";
 export interface PrepareOptions {
   /** Undefined leaves it as it is, which is `none` at first. */
   readonly cpuManager: NodeOptions["cpuManager"] | undefined;
+  /** Undefined leaves it as it is, which is `on` at first. */
+  readonly cpuQuota: NodeOptions["cpuQuota"] | undefined;
   readonly folders: BinaryFolders;
   readonly path: string;
   readonly progress: Progress;
@@ -44,6 +46,7 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   await makeCgroupRoot(instance);
   const settings: Settings = {
     cpuManager: options.cpuManager ?? before?.cpuManager ?? "none",
+    cpuQuota: options.cpuQuota ?? before?.cpuQuota ?? "on",
     cniFolder,
     snapshotter: before?.snapshotter ?? await snapshotterFor(instance),
     binaries,
@@ -56,7 +59,11 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
     await Deno.writeTextFile(`${instance.directory}/${name}`, text);
   }
   if (before !== undefined && before.cpuManager !== settings.cpuManager) {
-    await forgetCPUPolicy(instance, options);
+    await endKubelet(instance, options);
+    await forgetCPUPolicy(instance);
+  }
+  if (before !== undefined && before.cpuQuota !== settings.cpuQuota) {
+    await endKubelet(instance, options);
   }
   await writeSettings(instance, settings);
 }
@@ -106,12 +113,14 @@ async function snapshotterFor({ directory }: Instance): Promise<Settings["snapsh
   }
 }
 
+async function endKubelet(instance: Instance, { progress }: PrepareOptions): Promise<void> {
+  if (await runningComponent(instance, "kubelet") === undefined) return;
+  progress.say("stopping kubelet, to start it with other settings");
+  await stopComponent(instance, "kubelet");
+}
+
 /** A kubelet refuses to start with a policy other than the one that its state was written under. */
-async function forgetCPUPolicy(instance: Instance, { progress }: PrepareOptions): Promise<void> {
-  if (await runningComponent(instance, "kubelet") !== undefined) {
-    progress.say("stopping kubelet, to start it with the other CPU manager");
-    await stopComponent(instance, "kubelet");
-  }
+async function forgetCPUPolicy(instance: Instance): Promise<void> {
   await Deno.remove(`${instance.directory}/kubelet/cpu_manager_state`).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });

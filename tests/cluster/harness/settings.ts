@@ -9,6 +9,8 @@ import type { Instance } from "./instance.ts";
 
 const schema = z.strictObject({
   cpuManager: z.enum(["none", "static"]),
+  /** Clusters of older harnesses have quotas. */
+  cpuQuota: z.enum(["on", "off"]).default("on"),
   cniFolder: z.string(),
   snapshotter: z.enum(["overlayfs", "native"]),
   /** Paths by name; kubectl among them. */

@@ -3,6 +3,7 @@ import { parseSettings } from "./settings.ts";
 
 const settings = {
   cpuManager: "static",
+  cpuQuota: "off",
   cniFolder: "/cni",
   snapshotter: "native",
   binaries: { etcd: "/bin/etcd" },
@@ -13,6 +14,8 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.deepEqual(parseSettings(JSON.stringify(settings)), settings);
+    const { cpuQuota: _quota, ...before } = settings;
+    assert.equal(parseSettings(JSON.stringify(before)).cpuQuota, "on");
     for (const wrong of [{}, { ...settings, more: 1 }, { ...settings, cpuManager: "x" }]) {
       assert.throws(() => parseSettings(JSON.stringify(wrong)), SyntaxError);
     }

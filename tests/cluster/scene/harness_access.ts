@@ -24,7 +24,7 @@ export function isHarness(): boolean {
 }
 
 /** The cluster of the harness that the tests run against. */
-function instance(): Instance {
+export function clusterInstance(): Instance {
   return instanceNamed(Deno.env.get("COALLOCATOR_CLUSTER") ?? "coallocator");
 }
 
@@ -36,7 +36,7 @@ export async function withoutAPIServer(
   ms: number,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const cluster = instance();
+  const cluster = clusterInstance();
   const settings = await readSettings(cluster);
   if (settings === undefined) throw new Error("Cannot stop the API server: the cluster is not up");
   await stopComponent(cluster, "kube-apiserver");
@@ -59,8 +59,17 @@ export async function withoutAPIServer(
 
 /** Moves etcd's revision on and drops all history before it, so that every old version is gone. */
 export async function compactHistory(): Promise<void> {
-  const put = await etcd("kv/put", { key: btoa("/coallocator/mark"), value: btoa("1") });
-  await etcd("kv/compaction", { revision: put.header.revision, physical: true });
+  const { header } = await etcd("kv/put", { key: btoa("/coallocator/mark"), value: btoa("1") });
+  await etcd("kv/compaction", { revision: header.revision, physical: true });
+}
+
+/** Removes from etcd all whose key begins so; the prefix ends with a slash. */
+export async function deletePrefix(prefix: string): Promise<void> {
+  // The first key after them: a slash is followed by a zero.
+  await etcd("kv/deleterange", {
+    key: btoa(prefix),
+    range_end: btoa(`${prefix.slice(0, -1)}0`),
+  });
 }
 
 async function etcd(

@@ -1,0 +1,313 @@
+/**
+ * Kubernetes 1.33 to 1.36 by what their API servers serve and answer: emulated by the newest one, with
+ * statuses as kubelets write them.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { checkAPI } from "../../adapters/kube/api_checks.ts";
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { systemClock } from "../../adapters/system_clock.ts";
+import { refusalKind, refusalReason } from "../../controller/allocation/refusal.ts";
+import { controllerRights } from "../../controller/rights.ts";
+import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
+import { kubeletWord } from "../../shared/actuation/kubelet_word.ts";
+import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { createKubectl } from "./kubectl.ts";
+import { applyRights } from "./rendered_manifests.ts";
+import {
+  SERVER_VERSIONS,
+  type ServerVersion,
+  startEmulatedServer,
+} from "./scene/emulated_server.ts";
+import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import {
+  createPuppetNode,
+  PUPPET_NAMESPACE,
+  PUPPET_NODE,
+  type PuppetNode,
+  type PuppetPod,
+  RECORDED_DEFERRAL,
+} from "./scene/puppet_node.ts";
+import { until } from "./scene/until.ts";
+
+type Answer = EnforcementReason | "accepted";
+
+/** In what the versions differ. */
+interface Differences {
+  /** Kubelets say which generation they speak of. */
+  readonly numbered: boolean;
+  /** A resize of a pod with pod-level resources; undefined: the server drops those. */
+  readonly podLevel?: Answer;
+  /** Requests beyond the node. */
+  readonly beyondNode: Answer;
+  /** A pod without `spec.os` on a Windows node. */
+  readonly windowsNode: Answer;
+  /** A pod whose device claims hold CPU of the node; undefined: there is no such status. */
+  readonly deviceClaims?: Answer;
+}
+
+const DIFFERENCES: Readonly<Record<ServerVersion, Differences>> = {
+  "1.33": { numbered: false, beyondNode: "accepted", windowsNode: "accepted" },
+  "1.34": {
+    numbered: true,
+    podLevel: "PodLevelResources",
+    beyondNode: "accepted",
+    windowsNode: "accepted",
+  },
+  "1.35": {
+    numbered: true,
+    podLevel: "PodLevelResources",
+    beyondNode: "accepted",
+    windowsNode: "accepted",
+  },
+  "1.36": {
+    numbered: true,
+    podLevel: "accepted",
+    beyondNode: "NodeCapacity",
+    windowsNode: "WindowsPod",
+    deviceClaims: "DeviceClaims",
+  },
+};
+
+/** Off by default in 1.36: device claims that hold the node's own resources. */
+const CLAIMS_GATE = { DRANodeAllocatableResources: true };
+
+const BURSTABLE = { requests: { cpu: "100m", memory: "32Mi" }, limits: { cpu: "200m" } };
+const GUARANTEED = { limits: { cpu: "200m", memory: "32Mi" } };
+const plain: PuppetPod = { containers: { app: BURSTABLE } };
+
+const ignore = !isHarness();
+
+/** What the controller's own check says of the server. */
+async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
+  return await startCheck({
+    ask: (rules) => checkAPI(connection, { rules }),
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    rights: controllerRights({ namespace: "mbcas-system", configMap: "mbcas-config" }),
+    waitsFor: (reason) => assert.equal(reason, undefined),
+  }, AbortSignal.timeout(10_000));
+}
+
+/** What the market asks for: one container's limit, through our adapter. */
+async function raise(connection: KubeConnection, pod: string, limitCPU = 300): Promise<Answer> {
+  const puppet = createPuppetNode(connection, { numbered: true });
+  const { metadata: { uid } } = await puppet.pod(pod);
+  const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
+  return await answerTo(() => createPodResizer(connection).resize(PUPPET_NAMESPACE, pod, patch));
+}
+
+/** What anybody may ask for. */
+function patch(connection: KubeConnection, pod: string, body: unknown): Promise<Answer> {
+  return answerTo(() =>
+    connection.request({
+      method: "PATCH",
+      path: `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods/${pod}/resize`,
+      contentType: "application/strategic-merge-patch+json",
+      body,
+    })
+  );
+}
+
+function resources(app: unknown, more: readonly unknown[] = []): unknown {
+  return { spec: { containers: [{ name: "app", resources: app }, ...more] } };
+}
+
+/** The reason word of a refusal that concerns this pod alone. */
+async function answerTo(action: () => Promise<unknown>): Promise<Answer> {
+  try {
+    await action();
+    return "accepted";
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    assert.equal(refusalKind(error), "refused", error.message);
+    return refusalReason(error);
+  }
+}
+
+async function limitsOf(puppet: PuppetNode, pod: string): Promise<readonly unknown[]> {
+  return (await puppet.pod(pod)).containers.map(({ limitCPU }) => limitCPU);
+}
+
+for (const version of SERVER_VERSIONS) {
+  const expected = DIFFERENCES[version];
+  Deno.test({
+    name: `a server of ${version} takes what the market asks for, and says why it refuses`,
+    ignore,
+    async fn(t) {
+      const featureGates = version === "1.36" ? CLAIMS_GATE : {};
+      await using server = await startEmulatedServer({ version, featureGates });
+      const { connection } = server;
+      const puppet = createPuppetNode(connection, expected);
+      await puppet.addNamespace();
+      await puppet.addNode(PUPPET_NODE);
+      await puppet.addNode("wintel", "windows");
+
+      await t.step("definition and policies are installed, and the check says ready", async () => {
+        await installPolicies(server);
+        assert.equal(await verdictOf(connection), "ready");
+      });
+
+      await t.step("limits of containers and sidecars move, one can be added", async () => {
+        const { containers } = plain;
+        await puppet.run("moving", {
+          containers: { ...containers, free: { requests: { cpu: "50m" } } },
+          sidecars: { proxy: BURSTABLE },
+        });
+        assert.equal(await raise(connection, "moving"), "accepted");
+        const proxy = resizePatch((await puppet.pod("moving")).metadata.uid, [
+          { name: "proxy", sidecar: true, limitCPU: 400 },
+          { name: "free", sidecar: false, limitCPU: 500 },
+        ]);
+        const labels = { metadata: { ...proxy.metadata, labels: { sneaked: "in" } } };
+        assert.equal(await patch(connection, "moving", { ...proxy, ...labels }), "accepted");
+        assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
+        assert.deepEqual((await puppet.pod("moving")).metadata.labels, {});
+      });
+
+      await t.step("a limit is never removed, and all is accepted or nothing", async () => {
+        const none = resources({ limits: { cpu: null } });
+        assert.equal(await patch(connection, "moving", none), "Refused");
+        const half = resources({ limits: { cpu: "600m" } }, [
+          { name: "free", resources: { limits: { cpu: "10m" } } },
+        ]);
+        assert.equal(await patch(connection, "moving", half), "Refused");
+        assert.deepEqual(await limitsOf(puppet, "moving"), [300, 500, 400]);
+      });
+
+      await t.step("the QoS class stays", async () => {
+        await puppet.run("burstable", { containers: { app: { ...GUARANTEED, ...BURSTABLE } } });
+        const memory = { memory: "32Mi" };
+        const alike = { requests: { cpu: "100m", ...memory }, limits: { cpu: "100m", ...memory } };
+        const same = resources(alike);
+        assert.equal(await patch(connection, "burstable", same), "QoSWouldChange");
+        await puppet.run("guaranteed", { containers: { app: GUARANTEED } });
+        assert.equal(await raise(connection, "guaranteed"), "QoSWouldChange");
+        const both = resources({ requests: { cpu: "300m" }, limits: { cpu: "300m" } });
+        assert.equal(await patch(connection, "guaranteed", both), "accepted");
+        await puppet.run("besteffort", { containers: { app: {} } });
+        assert.equal(await raise(connection, "besteffort"), "QoSWouldChange");
+      });
+
+      await t.step("what the platform never resizes is refused by name", async () => {
+        const mirror = { "kubernetes.io/config.mirror": "c0ffee" };
+        await puppet.run("static", { ...plain, annotations: mirror });
+        assert.equal(await raise(connection, "static"), "StaticPod");
+        await puppet.run("windows", { ...plain, spec: { os: { name: "windows" } } });
+        assert.equal(await raise(connection, "windows"), "WindowsPod");
+        await puppet.run("unmarked", { ...plain, nodeName: "wintel" });
+        assert.equal(await raise(connection, "unmarked"), expected.windowsNode);
+        const running = { state: { running: { startedAt: "2026-01-01T00:00:00Z" } } };
+        const image = { image: "busybox:stable", imageID: "", ready: true, restartCount: 0 };
+        const containerStatuses = [{ name: "app", ...image, ...running }];
+        await puppet.run("old-kubelet", { ...plain, status: { containerStatuses } });
+        assert.equal(await raise(connection, "old-kubelet"), "KubeletTooOld");
+        const claim = { resourceClaimName: "cores", containers: ["app"], resources: { cpu: "1" } };
+        const claiming = await puppet.run("claiming", {
+          ...plain,
+          spec: { resourceClaims: [{ name: "cores", resourceClaimName: "cores" }] },
+          status: { nodeAllocatableResourceClaimStatuses: [claim] },
+        });
+        const { deviceClaims } = expected;
+        assert.equal(claiming.claimsNodeResources, deviceClaims === undefined ? undefined : true);
+        assert.equal(await raise(connection, "claiming"), deviceClaims ?? "accepted");
+      });
+
+      await t.step("pod-level resources", async () => {
+        const level = { requests: { cpu: "200m" }, limits: { cpu: "400m" } };
+        const pod = await puppet.run("level", { ...plain, spec: { resources: level } });
+        const { podLevel } = expected;
+        assert.equal(pod.podLevel?.limitCPU, podLevel === undefined ? undefined : 400);
+        assert.equal(await raise(connection, "level"), podLevel ?? "accepted");
+        const beyond = podLevel === "accepted" ? "Refused" : podLevel ?? "accepted";
+        assert.equal(await raise(connection, "level", 500), beyond);
+      });
+
+      await t.step("requests beyond the node", async () => {
+        await puppet.run("greedy", plain);
+        const huge = resources({ requests: { cpu: "9" }, limits: { cpu: "9" } });
+        assert.equal(await patch(connection, "greedy", huge), expected.beyondNode);
+        if (expected.beyondNode !== "accepted") return;
+        const message = "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000";
+        const pod = await puppet.pending("greedy", { reason: "Infeasible", message });
+        assert.deepEqual(kubeletWord(pod), { reason: "NodeCapacity", message });
+      });
+
+      await t.step(
+        "the kubelet's word about the present spec counts, an older one not",
+        async () => {
+          await puppet.run("told", plain);
+          assert.equal(await raise(connection, "told"), "accepted");
+          const pending = await puppet.pending("told");
+          const [condition] = pending.resizeConditions;
+          assert.equal(condition?.observedGeneration, expected.numbered ? 2 : undefined);
+          const allocated = { requestCPU: 100, requestMemory: 32 * 2 ** 20 };
+          assert.deepEqual(
+            pending.containers[0]?.allocated,
+            expected.numbered ? undefined : allocated,
+          );
+          const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
+          assert.deepEqual(kubeletWord(pending), deferred);
+          const older = await puppet.pending("told", { observedGeneration: 1 });
+          const unheard = expected.numbered ? "ResizeInProgress" : "ResizeDeferred";
+          assert.equal(kubeletWord(older).reason, unheard);
+        },
+      );
+
+      await t.step("LimitRange and ResourceQuota", async () => {
+        const { path } = await boundNamespace(connection);
+        await puppet.run("bounded", plain);
+        assert.equal(await raise(connection, "bounded", 900), "LimitRange");
+        await connection.request({ method: "DELETE", path: `${path}/limitranges/cap` });
+        // The server's own copy of what was deleted lags a little.
+        const answer = await until("other answer", async () => {
+          const now = await raise(connection, "bounded", 900);
+          return now === "LimitRange" ? undefined : now;
+        });
+        assert.equal(answer, "QuotaExceeded");
+        assert.equal(await raise(connection, "bounded", 210), "accepted");
+      });
+    },
+  });
+}
+
+for (const version of ["1.33", "1.34"] as const) {
+  Deno.test({
+    name: `a server of ${version} without the feature gate is found to be of no use`,
+    ignore,
+    async fn() {
+      const featureGates = { InPlacePodVerticalScaling: false };
+      await using server = await startEmulatedServer({ version, featureGates });
+      await applyRights(createKubectl(server));
+      const verdict = await verdictOf(server.connection);
+      assert.ok(typeof verdict === "object");
+      assert.equal(verdict.faults.length, 1);
+      assert.match(
+        verdict.faults[0] ?? "",
+        /^Cannot manage CPU limits: .* does not serve pods\/resize; .*InPlacePodVerticalScaling on$/,
+      );
+    },
+  });
+}
+
+for (const version of ["1.35", "1.36"] as const) {
+  Deno.test({
+    name: `a server of ${version} can't be without the feature gate`,
+    ignore,
+    async fn() {
+      const featureGates = { InPlacePodVerticalScaling: false };
+      await assert.rejects(
+        startEmulatedServer({ version, featureGates }),
+        /cannot set feature gate InPlacePodVerticalScaling to false/,
+      );
+    },
+  });
+}
