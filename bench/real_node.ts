@@ -19,8 +19,8 @@ import {
   writeResult,
 } from "./real_node/result_file.ts";
 import { type BenchScene, benchScene } from "./real_node/scene.ts";
-import { loadServiceImage } from "./real_node/service_image.ts";
 import { standingTime } from "./real_node/standing_time.ts";
+import { loadServiceImage } from "./services/service_image.ts";
 
 const say = (text: string): void => console.error(text);
 

@@ -5,7 +5,7 @@
  */
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import type { Scene } from "../../simulation/scene.ts";
-import { horizontalAutoscaler, verticalAutoscaler } from "./service_objects.ts";
+import { serviceAutoscaler, verticalAutoscaler } from "./service_objects.ts";
 import { runVPA, type RunVPAOptions } from "./vertical_autoscaler.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function putUpLaw(law: LawName, stage: LawStage): Promise<AsyncDisp
       return { [Symbol.asyncDispose]: () => Promise.resolve() };
     case "hpa": {
       const path = `autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
-      await create(path, horizontalAutoscaler);
+      await create(path, serviceAutoscaler);
       return { [Symbol.asyncDispose]: () => Promise.resolve() };
     }
     case "vpa": {

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
 import { objectOf } from "../../adapters/kube/json_fields.ts";
 import { createLatencyHistogram, recordLatency } from "../../simulation/node/latency_histogram.ts";
@@ -13,11 +12,17 @@ import type { PodSeries, RunSeries } from "../../simulation/run_series.ts";
 import type { ScenePod } from "../../simulation/scene.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
 import { until } from "../../tests/cluster/scene/until.ts";
+import { measureMachine } from "../services/machine_use.ts";
+import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
+import { createPriorityClass } from "../services/priority_class.ts";
+import {
+  decodeRequests,
+  encodeRequests,
+  type ServedRequests,
+  writeStart,
+} from "../services/request_file.ts";
 import { type LawName, type LawStage, namespaceAnnotations, putUpLaw } from "./laws.ts";
-import { measureMachine } from "./machine_use.ts";
-import { observe, type ObservedService, STEP_MS } from "./observe.ts";
-import { decodeRequests, encodeRequests, type ServedRequests, writeStart } from "./request_file.ts";
-import { priorityClass, serviceDeployment } from "./service_objects.ts";
+import { serviceDeployment } from "./service_objects.ts";
 
 /** What a run needs. */
 export interface RealRunOptions extends Omit<LawStage, "namespace" | "connection"> {
@@ -56,9 +61,15 @@ export async function realRun(law: LawName, options: RealRunOptions): Promise<Re
     await using _law = await putUpLaw(law, { ...options, namespace: namespace.name });
     const startMs = Date.now() + SETTLE_MS;
     for (const { name } of scene.pods) await writeStart(fileOf(folder, name), startMs);
-    const place = { connection, namespace: namespace.name };
     const busyCores = measureMachine();
-    const services = await observe(scene, { ...place, startMs, onProgress });
+    const services = await observe(scene.pods, {
+      connection,
+      namespaces: [namespace.name],
+      cores: scene.cores,
+      seconds: 60 * scene.minutes,
+      startMs,
+      onProgress,
+    });
     const busy = busyCores();
     const served = await Promise.all(
       scene.pods.map(async ({ name }) => decodeRequests(await Deno.readFile(fileOf(folder, name)))),
@@ -83,7 +94,8 @@ async function startServices(
 ): Promise<void> {
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   for (const pod of pods) {
-    if (pod.priority !== 0) await createPriority(connection, pod.priority);
+    // It stays: it does nothing by itself, and the cluster is a test's.
+    if (pod.priority !== 0) await createPriorityClass(connection, pod.priority);
     const body = serviceDeployment(pod, { folder });
     await connection.request({ method: "POST", path: deployments, body });
   }
@@ -92,16 +104,6 @@ async function startServices(
       const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
       return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
     }, { timeoutMs: 60_000 });
-  }
-}
-
-/** It stays: it does nothing by itself, and the cluster is a test's. */
-async function createPriority(connection: OpenKubeConnection, value: number): Promise<void> {
-  const path = "/apis/scheduling.k8s.io/v1/priorityclasses";
-  try {
-    await connection.request({ method: "POST", path, body: priorityClass(value) });
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 409)) throw error;
   }
 }
 

@@ -3,43 +3,20 @@
  *
  * @module
  */
-import { formatCPU } from "../../shared/quantity.ts";
 import type { ScenePod } from "../../simulation/scene.ts";
-import { SERVICE_IMAGE } from "./service_image.ts";
+import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
+import { priorityClassName } from "../services/priority_class.ts";
+import { type KubeObject, SERVICE_LABEL, servicePodSpec } from "../services/service_pod.ts";
 
-/** An object of the API. */
-export type KubeObject = Readonly<Record<string, unknown>>;
-
-/** The label that names a replica's service. */
-export const SERVICE_LABEL = "bench-service";
-/** Name of the only container. */
-export const CONTAINER = "app";
 /** Most replicas: their limits together are then what our own ceiling allows one pod. */
-export const MOST_REPLICAS = 4;
+const MOST_REPLICAS = 4;
 /** The HPA's target, a share of the request: the middle of what people set. */
-export const HPA_TARGET = 0.7;
-/** Time to end the requests that were taken, s. */
-const GRACE_S = 20;
-const MOUNT = "/requests";
+const HPA_TARGET = 0.7;
 
 /** Where a service's list of requests lies on the node. */
 export interface RequestFolder {
   /** A path of the machine; the list is `<name>.bin` in it. */
   readonly folder: string;
-}
-
-/** The PriorityClass of a priority; pods of priority 0 need none. */
-export function priorityClass(value: number): KubeObject {
-  return {
-    apiVersion: "scheduling.k8s.io/v1",
-    kind: "PriorityClass",
-    metadata: { name: className(value) },
-    value,
-  };
-}
-
-function className(value: number): string {
-  return `bench-${value}`;
 }
 
 /** A Deployment of one replica with the user's own request and limit. */
@@ -57,47 +34,22 @@ export function serviceDeployment(
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
-        spec: {
-          terminationGracePeriodSeconds: GRACE_S,
-          automountServiceAccountToken: false,
-          ...(priority === 0 ? {} : { priorityClassName: className(priority) }),
-          volumes: [{ name: "requests", hostPath: { path: folder, type: "Directory" } }],
-          containers: [{
-            name: CONTAINER,
-            image: SERVICE_IMAGE,
-            imagePullPolicy: "Never",
-            args: [`${MOUNT}/${name}.bin`, String(threads)],
-            resources: {
-              requests: { cpu: formatCPU(request) },
-              limits: { cpu: formatCPU(ownLimit) },
-            },
-            volumeMounts: [{ name: "requests", mountPath: MOUNT }],
-          }],
-        },
+        spec: servicePodSpec({
+          request,
+          limit: ownLimit,
+          threads,
+          folder,
+          list: `${name}.bin`,
+          ...(priority === 0 ? {} : { priorityClassName: priorityClassName(priority) }),
+        }),
       },
     },
   };
 }
 
 /** A HorizontalPodAutoscaler with the defaults of autoscaling/v2. */
-export function horizontalAutoscaler(name: string): KubeObject {
-  return {
-    apiVersion: "autoscaling/v2",
-    kind: "HorizontalPodAutoscaler",
-    metadata: { name },
-    spec: {
-      scaleTargetRef: targetOf(name),
-      minReplicas: 1,
-      maxReplicas: MOST_REPLICAS,
-      metrics: [{
-        type: "Resource",
-        resource: {
-          name: "cpu",
-          target: { type: "Utilization", averageUtilization: Math.round(100 * HPA_TARGET) },
-        },
-      }],
-    },
-  };
+export function serviceAutoscaler(name: string): KubeObject {
+  return horizontalAutoscaler(name, { most: MOST_REPLICAS, target: HPA_TARGET });
 }
 
 /**
@@ -110,7 +62,7 @@ export function verticalAutoscaler(name: string): KubeObject {
     kind: "VerticalPodAutoscaler",
     metadata: { name },
     spec: {
-      targetRef: targetOf(name),
+      targetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       updatePolicy: { updateMode: "InPlaceOrRecreate", minReplicas: 1 },
       resourcePolicy: {
         containerPolicies: [{
@@ -121,8 +73,4 @@ export function verticalAutoscaler(name: string): KubeObject {
       },
     },
   };
-}
-
-function targetOf(name: string): KubeObject {
-  return { apiVersion: "apps/v1", kind: "Deployment", name };
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ServedRequests } from "./request_file.ts";
+import type { ServedRequests } from "../services/request_file.ts";
 
 /**
  * CPU time that the threads would have had on `cores` CPUs of their own, less what they got, ms up

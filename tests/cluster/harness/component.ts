@@ -60,6 +60,11 @@ export function component(name: ComponentName, instance: Instance): Component {
   return { name, ...DESCRIPTIONS[name](instance) };
 }
 
+/** The file in which the API server notes resizes and what became of them, a JSON object a line. */
+export function auditLog({ directory }: Pick<Instance, "directory">): string {
+  return `${directory}/audit.log`;
+}
+
 type Describe = (instance: Instance) => Omit<Component, "name">;
 
 const DESCRIPTIONS: Readonly<Record<ComponentName, Describe>> = {
@@ -106,6 +111,8 @@ const DESCRIPTIONS: Readonly<Record<ComponentName, Describe>> = {
       `--proxy-client-cert-file=${directory}/pki/front-proxy-client.crt`,
       `--proxy-client-key-file=${directory}/pki/front-proxy-client.key`,
       "--enable-aggregator-routing=true",
+      `--audit-policy-file=${directory}/audit.json`,
+      `--audit-log-path=${auditLog({ directory })}`,
       "-v=0",
     ],
     probe: { url: `${NETWORK.apiServer}/readyz` },

@@ -1,5 +1,6 @@
 /**
- * The configuration files of containerd, the kubelet, the pod network and the cluster's DNS.
+ * The configuration files of containerd, the kubelet, the pod network, the cluster's DNS and the API
+ * server's audit log.
  *
  * @module
  */
@@ -30,6 +31,21 @@ const PLUGINS_NOT_NEEDED = [
   "io.containerd.internal.v1.tracing",
 ];
 
+/** Who asked for which resize, and the server's words where it refused. */
+const AUDIT_POLICY = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [
+    {
+      level: "Metadata",
+      verbs: ["update", "patch"],
+      resources: [{ group: "", resources: ["pods/resize"] }],
+    },
+    { level: "None" },
+  ],
+};
+
 /** Texts by file name below the instance's directory. */
 export function nodeFiles(
   instance: Instance,
@@ -40,6 +56,7 @@ export function nodeFiles(
     "kubelet.json": `${JSON.stringify(kubeletConfig(instance, options), null, 2)}\n`,
     "cni/10-coallocator.conflist": `${JSON.stringify(networkConfig(instance), null, 2)}\n`,
     Corefile: corefile(instance),
+    "audit.json": `${JSON.stringify(AUDIT_POLICY, null, 2)}\n`,
     // For pods with the node's own DNS: there is no other server in the namespace.
     "resolv.conf": `nameserver ${NETWORK.node}\n`,
   };

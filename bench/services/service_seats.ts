@@ -11,7 +11,7 @@ import {
   quotaOf,
 } from "../../tests/cluster/scene/node_cgroups.ts";
 import { growth, type LevelCounters, levelCounters } from "../../tests/host/level_counters.ts";
-import { CONTAINER } from "./service_objects.ts";
+import { CONTAINER } from "./service_pod.ts";
 
 /** What a service used and lost since the last look, ms. */
 export interface Growth {

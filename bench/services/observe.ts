@@ -1,6 +1,6 @@
 /**
- * Watches the services of a scene on the real node, tenth of a second by tenth, and writes down what
- * the node model's recorder writes down: the same figures are then made of both.
+ * Watches services on the real node, tenth of a second by tenth, and writes down what the node
+ * model's recorder writes down: the same figures are then made of both.
  *
  * @module
  */
@@ -8,9 +8,8 @@ import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { parsePod } from "../../adapters/kube/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { Scene } from "../../simulation/scene.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";
-import { SERVICE_LABEL } from "./service_objects.ts";
+import { SERVICE_LABEL } from "./service_pod.ts";
 import { createServiceSeats, type Growth, type ServiceSeats } from "./service_seats.ts";
 
 /** What was seen of one service; one entry per tenth of a second. */
@@ -26,10 +25,23 @@ export interface ObservedService {
   readonly mostReplicas: number;
 }
 
+/** A service to watch. */
+export interface WatchedService {
+  readonly name: string;
+  /** The user's own limit, millicores: what stands for it until its first quota is read. */
+  readonly ownLimit: number;
+}
+
 /** Where and when to watch. */
 export interface ObserveOptions {
   readonly connection: KubeConnection;
-  readonly namespace: string;
+  /** All that are looked for pods in. */
+  readonly namespaces: readonly string[];
+  /** CPUs of the node. */
+  readonly cores: number;
+  readonly seconds: number;
+  /** Name of a pod's service. @default {the value of its label} */
+  readonly serviceOf?: (pod: Pod) => string | undefined;
   /** When the run begins, ms of the wall clock; now or later. */
   readonly startMs: number;
   /** Told every half minute how far it is. */
@@ -42,20 +54,22 @@ const COUNT_EVERY = 10;
 const LIST_MS = 500;
 const PROGRESS_EVERY = 300;
 
-/** Watches until the scene is over; services in the order of its pods. */
+/** Watches for these seconds; what was seen, in the order of the services. */
 export async function observe(
-  { pods, minutes, cores }: Scene,
-  { connection, namespace, startMs, onProgress }: ObserveOptions,
+  services: readonly WatchedService[],
+  options: ObserveOptions,
 ): Promise<ObservedService[]> {
-  const steps = Math.round(minutes * 60_000 / STEP_MS);
+  const { connection, namespaces, cores, seconds, startMs, onProgress } = options;
+  const { serviceOf = ({ metadata }: Pod) => metadata.labels[SERVICE_LABEL] } = options;
+  const steps = Math.round(seconds * 1000 / STEP_MS);
   const now = (): number => performance.now();
-  const tracks = pods.map(({ name, ownLimit }) =>
+  const tracks = services.map(({ name, ownLimit }) =>
     createTrack(createServiceSeats({ cores, now }), { name, ownLimit, steps })
   );
   const look = async (): Promise<void> => {
-    const found = await podsIn(connection, namespace);
+    const found = (await Promise.all(namespaces.map((name) => podsIn(connection, name)))).flat();
     for (const { name, seats } of tracks) {
-      seats.join(found.filter(({ metadata }) => metadata.labels[SERVICE_LABEL] === name));
+      seats.join(found.filter((pod) => serviceOf(pod) === name));
     }
   };
   await look();

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { allMet, compareReplicas, crowdReport } from "./crowd_report.ts";
+import type { CrowdResult } from "./crowd_result.ts";
+import { EXAMPLE } from "./example_result.ts";
+
+function run(law: CrowdResult["law"], wanted: number): CrowdResult {
+  return { ...EXAMPLE, law, replicas: [{ atS: 60, wanted, ready: 1 }] };
+}
+
+Deno.test("compareReplicas() compares means of medians, and needs runs of both laws", () => {
+  const runs = [run("with", 4), run("with", 5), run("without", 4), run("without", 3)];
+  assert.deepEqual(compareReplicas(runs), { with: 4.5, without: 3.5, difference: 1, met: true });
+  assert.equal(compareReplicas([run("with", 5), run("without", 3)])?.met, false);
+  assert.equal(compareReplicas([run("with", 5)]), undefined);
+});
+
+Deno.test("allMet() asks it of runs with the product, and of the replicas of both", () => {
+  const objects = { ...EXAMPLE.objects, differences: ["a"] };
+  assert.ok(allMet([run("with", 4), { ...run("without", 4), objects }]));
+  assert.ok(!allMet([{ ...run("with", 4), objects }]));
+  assert.ok(!allMet([run("with", 6), run("without", 4)]));
+});
+
+Deno.test("crowdReport() has a row a run, its verdicts, each refusal in the server's words, and the replicas", () => {
+  const refusal = {
+    atS: 0.41,
+    user: "controller",
+    pod: "web-1",
+    code: 403,
+    kind: "quota",
+    message: "exceeded quota: cpu",
+  };
+  const writes = { ...EXAMPLE.writes, notAccepted: [refusal] };
+  const notCreated = [{ what: "no room", count: 3 }];
+  const text = crowdReport([{ ...run("with", 4), writes, notCreated }, run("without", 4)]);
+  const lines = text.split("\n");
+  assert.match(
+    lines[1] ?? "",
+    /^with +1 +60 +1 +0 +0 +4\.0 +4 +3 +120\.0 +38\.0 +1\.80 +0\.80 +0\.40$/,
+  );
+  assert.match(lines[2] ?? "", /^without +1 +60 +0 +0 +1 +4\.0 +4 +0 /);
+  assert.ok(lines.includes("  at 0.4 s web-1: 403 quota: exceeded quota: cpu"));
+  assert.ok(lines.includes("  pods that could not be made: 3 no room"));
+  assert.match(text, /^ {2}NOT MET no write is refused/m);
+  assert.match(text, /^ {2}met {4}limits and what is counted/m);
+  assert.match(text, /^ {2}workers: throttled 20 to 21 ms\/s/m);
+  assert.equal(
+    lines.at(-1),
+    "replicas, mean of the runs' medians: 4.00 with, 4.00 without; +0.00, within 1",
+  );
+  assert.doesNotMatch(text, /quiet machine/);
+  const figures = { ...EXAMPLE.figures, othersCores: 0.9 };
+  assert.match(crowdReport([{ ...run("with", 4), figures }]), /used 0\.90 CPUs: play it again/);
+  assert.match(crowdReport([run("with", 4)]), /can't be compared: no run without the product$/);
+});

@@ -1,0 +1,125 @@
+/**
+ * What is kept of a run, in a file of its own as soon as it is over: so that runs can be made one at a
+ * time.
+ *
+ * @module
+ */
+import { z } from "zod";
+
+/** With the product's market, or with it switched off. */
+export const CROWD_LAWS = ["with", "without"] as const;
+
+/** One of the two. */
+export type CrowdLaw = (typeof CROWD_LAWS)[number];
+
+const tallies = z.array(z.strictObject({ what: z.string(), count: z.number() }));
+const numbers = z.array(z.number());
+const lowerings = z.array(
+  z.strictObject({ atS: z.number(), from: z.number(), to: z.number() }),
+);
+
+const schema = z.strictObject({
+  law: z.enum(CROWD_LAWS),
+  seed: z.number(),
+  seconds: z.number(),
+  /** When it ended. */
+  at: z.string(),
+  kernel: z.string(),
+  writes: z.strictObject({
+    /** Resizes by what they came to, from the audit log; those of the set-up too. */
+    byKind: tallies,
+    /** All that were not accepted. Seconds after the first request, below 0 while setting up. */
+    notAccepted: z.array(z.strictObject({
+      atS: z.number(),
+      user: z.string(),
+      pod: z.string(),
+      code: z.number(),
+      kind: z.string(),
+      message: z.string(),
+    })),
+    /** Resizes of the opted-out pod, whatever came of them. */
+    ofOptedOut: z.number(),
+    byCode: tallies,
+    outcomes: tallies,
+    held: tallies,
+    lostControllers: z.number(),
+    /** Events `CPULimitFailed`. */
+    events: tallies,
+  }),
+  /** One entry a second. */
+  quotas: z.array(z.strictObject({
+    place: z.string(),
+    limits: numbers,
+    used: numbers,
+    hard: numbers,
+    usedRequests: numbers,
+    hardRequests: numbers,
+  })),
+  objects: z.strictObject({
+    /** How many were compared. */
+    before: z.number(),
+    after: z.number(),
+    differences: z.array(z.string()),
+    optedOutSame: z.boolean(),
+  }),
+  /** Where the limit of the pod that is never Ready fell: in its spec, and in the kernel. */
+  neverReady: z.strictObject({ spec: lowerings, kernel: lowerings }),
+  replicas: z.array(z.strictObject({ atS: z.number(), wanted: z.number(), ready: z.number() })),
+  /** Events `FailedCreate`: pods that a quota had no room for. */
+  notCreated: tallies,
+  figures: z.strictObject({
+    throttledMsPerS: z.number(),
+    /** Resizes that were accepted, of all pods together. */
+    changesPerMinute: z.number(),
+    /** Sums over pods, means over time. */
+    coresAllocated: z.number(),
+    coresUsed: z.number(),
+    /** CPUs that all other programs of the machine used, this one and the cluster's too. */
+    othersCores: z.number(),
+  }),
+  performers: z.array(z.strictObject({
+    name: z.string(),
+    ownLimit: z.number(),
+    meanLimit: z.number(),
+    mostLimit: z.number(),
+    usedMsPerS: z.number(),
+    throttledMsPerS: z.number(),
+    requests: z.number(),
+    completed: z.number(),
+    p50Ms: z.number(),
+    p99Ms: z.number(),
+  })),
+});
+
+/** One run. CPU in millicores where nothing else is said. */
+export type CrowdResult = z.infer<typeof schema>;
+
+/** Which result is meant. */
+export interface CrowdKey extends Pick<CrowdResult, "law" | "seed" | "seconds"> {
+  readonly folder: string;
+}
+
+function fileOf({ folder, law, seed, seconds }: CrowdKey): string {
+  return `${folder}/${law}-seed${seed}-${seconds}s.json`;
+}
+
+/** Keeps a result; returns the file's path. */
+export async function writeCrowdResult(folder: string, result: CrowdResult): Promise<string> {
+  await Deno.mkdir(folder, { recursive: true });
+  const file = fileOf({ folder, ...result });
+  await Deno.writeTextFile(file, `${JSON.stringify(result)}\n`);
+  return file;
+}
+
+/** Reads a result; undefined when there is none. Throws a `SyntaxError` for another file. */
+export async function readCrowdResult(key: CrowdKey): Promise<CrowdResult | undefined> {
+  const file = fileOf(key);
+  try {
+    const result = schema.safeParse(JSON.parse(await Deno.readTextFile(file)));
+    if (result.success) return result.data;
+    throw new SyntaxError(`Cannot read ${file}: ${result.error.issues[0]?.message}`);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Looks each second at what the pods of each namespace may use, and at what its quota has counted.
+ *
+ * @module
+ */
+import { listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { parsePod } from "../../adapters/kube/pods.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+import { pause } from "../../tests/cluster/scene/until.ts";
+import { NEVER_READY, type Place } from "./crowd.ts";
+
+/** A namespace's quota at a moment. Millicores. */
+export interface QuotaSample {
+  readonly place: Place;
+  readonly atS: number;
+  /** Limits of all pods that have not ended, terminating ones too. */
+  readonly limits: number;
+  /** `status.used` of limits and requests. */
+  readonly used: number;
+  readonly usedRequests: number;
+  /** `status.hard` of both. */
+  readonly hard: number;
+  readonly hardRequests: number;
+}
+
+/** What was seen. */
+export interface QuotaRecord {
+  readonly samples: readonly QuotaSample[];
+  /** The limit of the pod that is never Ready, one a second. */
+  readonly neverReady: readonly number[];
+}
+
+/** Where and for how long. */
+export interface QuotaWatch {
+  readonly connection: KubeConnection;
+  readonly namespaces: Readonly<Record<Place, string>>;
+  /** ms of the wall clock. */
+  readonly startMs: number;
+  readonly seconds: number;
+}
+
+/** One look a second, both ends included. A look that fails ends the run: none may be missing. */
+export async function watchQuotas(
+  { connection, namespaces, startMs, seconds }: QuotaWatch,
+): Promise<QuotaRecord> {
+  const samples: QuotaSample[] = [];
+  const neverReady: number[] = [];
+  for (let atS = 0; atS <= seconds; atS++) {
+    await pause(Math.max(0, startMs + 1000 * atS - Date.now()));
+    const [pods, quotas] = await Promise.all([
+      itemsOf(connection, "/api/v1/pods"),
+      itemsOf(connection, "/api/v1/resourcequotas"),
+    ]);
+    const parsed = pods.map(parsePod);
+    for (const [place, namespace] of Object.entries(namespaces) as [Place, string][]) {
+      const here = parsed.filter(({ metadata }) => metadata.namespace === namespace);
+      const quota = quotas.find((each) =>
+        objectOf(objectOf(each).metadata)["namespace"] === namespace
+      );
+      samples.push({ place, atS, limits: sumOfLimits(here), ...countedBy(quota) });
+    }
+    const unready = parsed.find(({ metadata }) =>
+      metadata.namespace === namespaces.lab && metadata.name === NEVER_READY
+    );
+    if (unready !== undefined) neverReady.push(sumOfLimits([unready]));
+  }
+  return { samples, neverReady };
+}
+
+async function itemsOf(connection: KubeConnection, path: string): Promise<readonly unknown[]> {
+  return listOf(objectOf(await connection.request({ path }))["items"]);
+}
+
+function sumOfLimits(pods: readonly Pod[]): number {
+  return pods.filter(({ phase }) => phase !== "Succeeded" && phase !== "Failed")
+    .flatMap(({ containers }) => containers)
+    .reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+}
+
+function countedBy(quota: unknown): Omit<QuotaSample, "place" | "atS" | "limits"> {
+  const { hard, used } = objectOf(objectOf(quota).status);
+  const cpu = (list: unknown, name: string): number =>
+    parseCPU(textOf(objectOf(list)[name]) ?? "0");
+  return {
+    used: cpu(used, "limits.cpu"),
+    usedRequests: cpu(used, "requests.cpu"),
+    hard: cpu(hard, "limits.cpu"),
+    hardRequests: cpu(hard, "requests.cpu"),
+  };
+}
+
+/** The samples in which the limits, or what was counted, were above what is allowed. */
+export function overQuota(samples: readonly QuotaSample[]): QuotaSample[] {
+  return samples.filter(({ limits, used, hard, usedRequests, hardRequests }) =>
+    limits > hard || used > hard || usedRequests > hardRequests
+  );
+}
+
+/** A limit that was lowered, and when. */
+export interface Lowering {
+  readonly atS: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where a limit falls, in a list with one entry per `stepS`. */
+export function lowerings(limits: ArrayLike<number>, stepS: number): Lowering[] {
+  return Array.from(limits).flatMap((to, index): Lowering[] => {
+    const from = limits[index - 1] ?? to;
+    return to < from - 0.5 ? [{ atS: index * stepS, from, to }] : [];
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * The crowded scene of `deno task bench:crowded`, cut short: quotas, a LimitRange, two priorities, an
+ * autoscaler, a pod that is opted out and one that is never Ready.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { OPTED_OUT } from "../../bench/crowded/crowd.ts";
+import { playCrowd } from "../../bench/crowded/play_crowd.ts";
+import { verdictsOf } from "../../bench/crowded/verdicts.ts";
+import { loadServiceImage } from "../../bench/services/service_image.ts";
+import { auditLog } from "./harness/component.ts";
+import { instanceNamed } from "./harness/instance.ts";
+import { createKubectl } from "./kubectl.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { openRealNode } from "./scene/real_node.ts";
+
+/** The first wave and the workers' first rush; the autoscaler has scaled up by then. */
+const SECONDS = 80;
+
+Deno.test({
+  name: "a crowded node keeps its quotas, and what is not the market's is left as it is",
+  // Needs the API server's audit log, and an image that is made here.
+  ignore: !isHarness(),
+  fn: crowded,
+});
+
+async function crowded(test: Deno.TestContext): Promise<void> {
+  const instance = Deno.env.get("COALLOCATOR_CLUSTER") ?? "coallocator";
+  await loadServiceImage(instance);
+  using node = await openRealNode();
+  const result = await playCrowd("with", {
+    connection: node.connection,
+    kubectl: createKubectl(),
+    auditFile: auditLog(instanceNamed(instance)),
+    seed: 1,
+    seconds: SECONDS,
+  });
+  await test.step("the market had much to do, and the autoscaler scaled", () => {
+    const { figures, replicas, performers } = result;
+    assert.ok(figures.changesPerMinute > 10, `${figures.changesPerMinute} changes a minute`);
+    const most = Math.max(...replicas.map(({ wanted }) => wanted));
+    assert.ok(most > 1, `up to ${most} replicas`);
+    const aside = performers.find(({ name }) => name === OPTED_OUT);
+    assert.equal(aside?.meanLimit, aside?.ownLimit, "the kernel's limit of who is opted out");
+  });
+  for (const { goal, met, found } of verdictsOf(result)) {
+    await test.step(goal, () => assert.ok(met, found));
+  }
+}
