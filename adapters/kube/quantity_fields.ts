@@ -11,12 +11,12 @@ import { jsonText, memberOf } from "./json_fields.ts";
  * something else than a quantity: a limit that can't be read is not the same as none. Throws a
  * `SyntaxError` for a bad quantity.
  */
-export function cpuOf(resources: unknown, name: string = "cpu"): number | undefined {
+export function cpuOf(resources: unknown, name = "cpu"): number | undefined {
   return quantityOf(resources, name, parseCPU);
 }
 
 /** As `cpuOf`, for a bound: one that is too far away to be counted binds nothing. */
-export function cpuBoundOf(resources: unknown, name: string = "cpu"): number | undefined {
+export function cpuBoundOf(resources: unknown, name = "cpu"): number | undefined {
   return quantityOf(resources, name, parseCPUBound);
 }
 

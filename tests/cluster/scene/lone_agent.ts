@@ -83,8 +83,10 @@ export async function startLoneAgent(
 async function cgroupView({ cgroupRoot }: Instance): Promise<string> {
   const root = await Deno.makeTempDir({ prefix: "cgroup-view-" });
   const all = "/sys/fs/cgroup";
-  const mounts = [...Deno.readDirSync(all)].map(({ name }) => name)
-    .filter((name) => /^cpu(acct)?(,cpu(acct)?)?$/.test(name));
+  const mounts: string[] = [];
+  for await (const { name } of Deno.readDir(all)) {
+    if (/^cpu(acct)?(,cpu(acct)?)?$/.test(name)) mounts.push(name);
+  }
   for (const mount of mounts) {
     await Deno.symlink(`${all}/${mount}${cgroupRoot}`, `${root}/${mount}`);
   }
