@@ -87,6 +87,8 @@ function chosen(
 }
 
 function notExpected(where: string, text: string, { kind }: Setting<unknown>): string {
+  const explanation = kind.explain?.(text);
+  if (explanation !== undefined) return `${where}: ${explanation}`;
   return text === ""
     ? `${where} is not set, expected ${kind.expects}`
     : `${where} is ${JSON.stringify(text)}, expected ${kind.expects}`;

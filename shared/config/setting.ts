@@ -11,6 +11,13 @@ export interface SettingKind<T> {
   readonly expects: string;
   /** The value of a text; undefined when the text is not such a value. */
   parse(text: string): T | undefined;
+  /**
+   * What is wrong with a text that is not such a value, where that can be said better than by the
+   * whole text and what was expected.
+   */
+  explain?(text: string): string | undefined;
+  /** True when the value is a map of texts in the file; its text is that map as JSON. */
+  readonly map?: true;
 }
 
 /** One setting of a program. No setting holds a secret: the effective settings are printed. */

@@ -114,7 +114,7 @@ export function wordsKind(expects: string, pattern: RegExp): SettingKind<readonl
 
 /** A value that may be left out: null when the text is empty. */
 export function optionalKind<T>(kind: SettingKind<T>): SettingKind<T | null> {
-  return { expects: kind.expects, parse: (text) => text === "" ? null : kind.parse(text) };
+  return { ...kind, parse: (text) => text === "" ? null : kind.parse(text) };
 }
 
 /** `host:port` or `:port` of an address to listen on; port 0 takes a free one. */

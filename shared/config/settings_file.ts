@@ -29,7 +29,8 @@ export interface KnownSettings {
 
 /**
  * Reads a settings file. A key that the table does not know is a fault; so is a value that is no
- * scalar and no list of scalars. An empty file has no values.
+ * scalar and no list of scalars, or no map of texts where the setting is one. An empty file has no
+ * values.
  */
 export function fileValues(
   { path, text }: SettingsFile,
@@ -39,16 +40,30 @@ export function fileValues(
   const faults: string[] = [];
   const settings = Object.values(table);
   const known = new Set(settings.map(({ key }) => key).filter((key) => sectionOf(key)));
+  const maps = new Set(settings.filter(({ kind }) => kind.map).map(({ key }) => key));
   const sections = new Set([...known].map((key) => sectionOf(key) ?? ""));
   const shorthands = new Map(
     settings.filter(({ shorthand }) => shorthand).map(({ key }) => [sectionOf(key), key]),
   );
 
   function put(key: string, value: unknown): void {
+    if (maps.has(key)) return putMap(key, value ?? {});
     const found = scalarText(value);
     if (found === undefined) {
       faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
     } else texts.set(key, found);
+  }
+
+  function putMap(key: string, value: unknown): void {
+    if (!isMap(value)) {
+      faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of names to texts`);
+      return;
+    }
+    const others = Object.entries(value).filter(([, text]) => typeof text !== "string");
+    for (const [name, text] of others) {
+      faults.push(`${path}: ${key}.${name} is ${JSON.stringify(text)}, expected a text`);
+    }
+    texts.set(key, JSON.stringify(others.length === 0 ? value : {}));
   }
 
   let root: unknown;
