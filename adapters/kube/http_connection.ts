@@ -5,13 +5,14 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { createPatience, type Patience } from "../patience.ts";
 import { systemClock } from "../system_clock.ts";
 import { answerError } from "./answer_error.ts";
 import { createClientSlot, type Pool } from "./client_slot.ts";
 import type { KubeRequest, KubeSocketRequest, OpenKubeConnection } from "./connection.ts";
 import { createJSONLines } from "./json_lines.ts";
 import type { Login } from "./login.ts";
-import { createPatience, noAnswer, type Patience } from "./patience.ts";
+import { noAnswer } from "./no_answer.ts";
 import { type Connect, createReachability } from "./reachability.ts";
 
 /** Where the server is and who asks. */

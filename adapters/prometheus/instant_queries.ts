@@ -1,0 +1,84 @@
+/**
+ * Queries of the present moment, answered by a Prometheus.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
+
+/** One series or scalar. */
+export interface PrometheusSample {
+  /** May be NaN, infinite or negative. */
+  readonly value: number;
+  /** When it was evaluated, ms since 1970, by the server's clock. */
+  readonly atMs: number;
+}
+
+/** How long and how much. */
+export interface InstantQueriesOptions {
+  /** @default {5000} */
+  readonly timeoutMs?: number;
+  /** @default {65536} */
+  readonly mostBytes?: number;
+}
+
+/** Asks `GET /api/v1/query`. */
+export interface PrometheusInstantQueries {
+  /** Resolves within the timeout, whatever happens; `signal` ends the wait. */
+  ask(
+    question: { readonly server: string; readonly query: string },
+    signal: AbortSignal,
+  ): Promise<{ readonly samples: readonly PrometheusSample[] } | PrometheusProblem>;
+}
+
+/** Unix time in seconds, and a float as text: `NaN`, `+Inf` and `-Inf` among them. */
+const sampleSchema = z.tuple([z.number(), z.string()]).transform(([atS, text]) => ({
+  value: floatOf(text),
+  atMs: 1000 * atS,
+}));
+
+const dataSchema = z.discriminatedUnion("resultType", [
+  z.object({
+    resultType: z.literal("vector"),
+    // A native histogram has no `value`.
+    result: z.array(z.object({ value: sampleSchema })),
+  }),
+  z.object({ resultType: z.literal("scalar"), result: sampleSchema }),
+]);
+
+/** An adapter; it keeps no state but the program's open connections. */
+export function createInstantQueries(
+  { timeoutMs = 5000, mostBytes = 65_536 }: InstantQueriesOptions = {},
+): PrometheusInstantQueries {
+  return {
+    async ask({ server, query }, signal) {
+      // The server gives up when nobody waits any more. Since 3.0 it sends no more series than asked
+      // for: two are enough to see that there are several.
+      const parameters = { query, timeout: `${timeoutMs}ms`, limit: "2" };
+      const path = "/api/v1/query";
+      const answer = await requestPrometheus(
+        { server, path, parameters, timeoutMs, mostBytes },
+        signal,
+      );
+      if ("problem" in answer) return answer;
+      const { success, data } = dataSchema.safeParse(answer.data);
+      if (!success) {
+        return {
+          problem: "unreadable",
+          message: "the query gives no instant vector of numbers and no scalar",
+        };
+      }
+      return { samples: data.resultType === "scalar" ? [data.result] : data.result.map(valueOf) };
+    },
+  };
+}
+
+function valueOf({ value }: { readonly value: PrometheusSample }): PrometheusSample {
+  return value;
+}
+
+function floatOf(text: string): number {
+  const [, sign, infinite] = /^([+-]?)(Inf)$/.exec(text) ?? [];
+  if (infinite !== undefined) return sign === "-" ? -Infinity : Infinity;
+  return text.trim() === "" ? NaN : Number(text);
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { serveCanned, streamAnswer } from "../../tests/fixtures/canned_server.ts";
+import { createInstantQueries, type InstantQueriesOptions } from "./instant_queries.ts";
+
+const NEVER = new AbortController().signal;
+const QUERY = 'sum(busy{pod="web"})';
+
+function vector(...values: readonly string[]): unknown {
+  const result = values.map((value) => ({ metric: {}, value: [1_767_225_600.781, value] }));
+  return { status: "success", data: { resultType: "vector", result } };
+}
+
+/** Asks a server that answers like this. */
+async function ask(answer: unknown, options: InstantQueriesOptions = {}) {
+  await using server = serveCanned(() => answer);
+  const queries = createInstantQueries(options);
+  const said = await queries.ask({ server: `${server.url}/prom`, query: QUERY }, NEVER);
+  return { said, requests: server.requests };
+}
+
+async function problemOf(answer: unknown, options: InstantQueriesOptions = {}) {
+  const { said } = await ask(answer, options);
+  assert.ok("problem" in said, JSON.stringify(said));
+  return [said.problem, said.message];
+}
+
+Deno.test("createInstantQueries() asks below the server's address, with the time that it waits", async () => {
+  const { said, requests } = await ask(vector("0.25"), { timeoutMs: 3000 });
+  assert.deepEqual(said, { samples: [{ value: 0.25, atMs: 1_767_225_600_781 }] });
+  const [request, ...others] = requests;
+  assert.deepEqual(others, []);
+  assert.deepEqual([request?.method, request?.path], ["GET", "/prom/api/v1/query"]);
+  assert.deepEqual(request?.query, { query: QUERY, timeout: "3000ms", limit: "2" });
+});
+
+Deno.test("createInstantQueries() reads scalars, several series, none, and what is no number", async () => {
+  const scalar = { status: "success", data: { resultType: "scalar", result: [1, "2e-3"] } };
+  assert.deepEqual((await ask(scalar)).said, { samples: [{ value: 0.002, atMs: 1000 }] });
+  assert.deepEqual((await ask(vector())).said, { samples: [] });
+  const { said } = await ask(vector("1", "NaN", "+Inf", "-Inf", "-3", ""));
+  assert.ok("samples" in said);
+  assert.deepEqual(said.samples.map(({ value }) => value), [1, NaN, Infinity, -Infinity, -3, NaN]);
+});
+
+Deno.test("createInstantQueries() tells a query that can't be done from a server that can't", async () => {
+  const error = (status: number, errorType: string) =>
+    Response.json({ status: "error", errorType, error: "why" }, { status });
+  assert.deepEqual(await problemOf(error(400, "bad_data")), ["refused", "bad_data: why"]);
+  assert.deepEqual(await problemOf(error(422, "execution")), ["refused", "execution: why"]);
+  assert.deepEqual(await problemOf(error(503, "timeout")), ["unreachable", "timeout: why"]);
+  assert.deepEqual(await problemOf(new Response("no", { status: 401 })), [
+    "unreachable",
+    "HTTP 401",
+  ]);
+  const long = Response.json({ status: "error", errorType: "bad_data", error: "x".repeat(9999) });
+  assert.ok(((await problemOf(long))[1]?.length ?? 0) < 400);
+});
+
+Deno.test("createInstantQueries() follows nobody to another place", async () => {
+  await using elsewhere = serveCanned(() => vector("1"));
+  const away = new Response(null, { status: 302, headers: { location: elsewhere.url } });
+  assert.deepEqual(await problemOf(away), [
+    "unreachable",
+    `HTTP 302: it sends on to ${elsewhere.url}`,
+  ]);
+  assert.deepEqual(elsewhere.requests, []);
+});
+
+Deno.test("createInstantQueries() refuses what is no answer to the question", async () => {
+  const matrix = { status: "success", data: { resultType: "matrix", result: [] } };
+  const histogram = { metric: {}, histogram: [1, {}] };
+  const native = { status: "success", data: { resultType: "vector", result: [histogram] } };
+  for (const other of [matrix, native]) {
+    assert.deepEqual(await problemOf(other), [
+      "unreadable",
+      "the query gives no instant vector of numbers and no scalar",
+    ]);
+  }
+  for (const other of ["up", {}, [], 3, null, new Response("<html>"), new Response(null)]) {
+    assert.deepEqual(await problemOf(other), [
+      "unreadable",
+      "the answer is not one of Prometheus's query API",
+    ]);
+  }
+});
+
+Deno.test("createInstantQueries() reads no endless answer", async () => {
+  const [problem, message] = await problemOf(vector(...Array(500).fill("1")), { mostBytes: 4096 });
+  assert.deepEqual([problem, message], ["unreadable", "the answer has more than 4096 bytes"]);
+  const endless = () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+      }),
+    );
+  assert.equal((await problemOf(endless()))[0], "unreadable");
+});
+
+Deno.test("createInstantQueries() waits no longer than it may, for the head or the rest of an answer", async () => {
+  const waited = ["unreachable", "nothing came for 60 ms"];
+  const begun = streamAnswer(['{"status":'], { open: true });
+  assert.deepEqual(await problemOf(begun, { timeoutMs: 60 }), waited);
+  const silent = Promise.withResolvers<string>();
+  await using server = serveCanned(() => silent.promise);
+  const queries = createInstantQueries({ timeoutMs: 60 });
+  const said = await queries.ask({ server: server.url, query: QUERY }, NEVER);
+  silent.resolve("too late");
+  assert.deepEqual("problem" in said && [said.problem, said.message], waited);
+});
+
+Deno.test("createInstantQueries() says that nobody is there, or that it was called off", async () => {
+  const server = serveCanned(() => "");
+  await server[Symbol.asyncDispose]();
+  const queries = createInstantQueries();
+  const gone = await queries.ask({ server: server.url, query: QUERY }, NEVER);
+  assert.ok("problem" in gone);
+  assert.equal(gone.problem, "unreachable");
+  assert.match(gone.message, /refused/);
+  const stopped = await queries.ask({ server: server.url, query: QUERY }, AbortSignal.abort());
+  assert.ok("problem" in stopped && stopped.problem === "unreachable");
+});

@@ -1,0 +1,108 @@
+/**
+ * A PromQL text with variables, and how values get into it without changing what it asks.
+ *
+ * @module
+ */
+
+/** What may stand in a text, as `$namespace` and so on. */
+export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
+
+/** A word of {@linkcode QUERY_VARIABLES}. */
+export type QueryVariable = typeof QUERY_VARIABLES[number];
+
+/** A variable, and the string literal that it stands in. */
+interface Place {
+  readonly variable: QueryVariable;
+  readonly quote: string;
+  /** True where the literal is matched as a regular expression. */
+  readonly regex: boolean;
+}
+
+/** A text that was read: literal parts and places between them. */
+export interface QueryTemplate {
+  readonly parts: readonly (string | Place)[];
+}
+
+/** What a text says, or what is wrong with it. */
+export type ReadQuery = QueryTemplate | { readonly fault: string };
+
+/** Longer texts would not fit into an address with their values in them. */
+const MOST_CHARACTERS = 4096;
+
+/**
+ * Reads a text. Variables must stand in string literals: there, a value can be nothing but a part of
+ * a string. Strings and comments are those of PromQL: in double, single and back quotes, with
+ * backslashes in the first two.
+ */
+export function readQueryTemplate(text: string): ReadQuery {
+  if (text.trim() === "") return { fault: "is empty" };
+  if (text.length > MOST_CHARACTERS) {
+    return { fault: `has ${text.length} characters, at most ${MOST_CHARACTERS} are allowed` };
+  }
+  const parts: (string | Place)[] = [];
+  let quote = "";
+  let regex = false;
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? "";
+    if (char === "\\" && (quote === '"' || quote === "'")) at++;
+    else if (char === quote) quote = "";
+    else if (quote === "" && char === "#") at = endOfLine(text, at);
+    else if (quote === "" && `"'\``.includes(char)) {
+      quote = char;
+      regex = /[=!]~\s*$/.test(text.slice(from, at));
+    }
+    const [whole, name] = /^\$([A-Za-z_]\w*)/.exec(text.slice(at)) ?? [];
+    if (char !== "$" || whole === undefined) continue;
+    const variable = QUERY_VARIABLES.find((one) => one === name);
+    if (variable === undefined) return { fault: `has the unknown variable ${whole}; ${KNOWN}` };
+    if (quote === "") return { fault: `has ${whole} outside of quotes` };
+    parts.push(text.slice(from, at), { variable, quote, regex });
+    from = at + whole.length;
+    at = from - 1;
+  }
+  if (quote !== "") return { fault: `has no end of the string that ${quote} begins` };
+  parts.push(text.slice(from));
+  return { parts };
+}
+
+const KNOWN = `known are ${QUERY_VARIABLES.map((name) => `$${name}`).join(", ")}`;
+
+/** The place of the last character before the line's end. */
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+/**
+ * The text with these values as parts of its strings, whatever characters they have. Undefined where
+ * a value can't stand in its string: nothing escapes a back quote between back quotes.
+ */
+export function fillQuery(
+  { parts }: QueryTemplate,
+  values: Readonly<Record<QueryVariable, string>>,
+): string | undefined {
+  let text = "";
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const { variable, quote, regex } = part;
+    const value = regex ? asPattern(values[variable]) : values[variable];
+    if (quote !== "`") text += asString(value, quote);
+    else if (!value.includes("`")) text += value;
+    else return undefined;
+  }
+  return text;
+}
+
+/** A regular expression that matches just this text (RE2, as in Go's regexp.QuoteMeta). */
+function asPattern(text: string): string {
+  return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&");
+}
+
+function asString(text: string, quote: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`)
+    .replaceAll("\n", "\\n");
+}

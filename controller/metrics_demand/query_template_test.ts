@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { fillQuery, type QueryTemplate, readQueryTemplate } from "./query_template.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function template(text: string): QueryTemplate {
+  const read = readQueryTemplate(text);
+  assert.ok("parts" in read, JSON.stringify(read));
+  return read;
+}
+
+function fault(text: string): string {
+  const read = readQueryTemplate(text);
+  assert.ok("fault" in read, text);
+  return read.fault;
+}
+
+const WEB = { namespace: "shop", workload: "web", pod: "web-7d58cb54b7-5q96x" };
+
+function filled(text: string, values: Partial<typeof WEB> = {}): string | undefined {
+  return fillQuery(template(text), { ...WEB, ...values });
+}
+
+test("fillQuery() puts names into strings, and leaves all else as it is", () => {
+  for (
+    const [text, expected] of [
+      ["vector(1)", "vector(1)"],
+      [
+        'sum(rate(busy{namespace="$namespace", pod="$pod"}[1m]))',
+        'sum(rate(busy{namespace="shop", pod="web-7d58cb54b7-5q96x"}[1m]))',
+      ],
+      ["up{job='$namespace/$workload'}", "up{job='shop/web'}"],
+      ["up{job=`$workload`}", "up{job=`web`}"],
+      [
+        `label_replace(up, "to", "$1", "from", "(.*)$")`,
+        `label_replace(up, "to", "$1", "from", "(.*)$")`,
+      ],
+      ['up{a="it\\"s $pod"} # don\'t "mind', 'up{a="it\\"s web-7d58cb54b7-5q96x"} # don\'t "mind'],
+    ] as const
+  ) assert.equal(filled(text), expected);
+});
+
+test("fillQuery() lets no value end its string", () => {
+  const pod = `x"} or vector(9) # '\\`;
+  assert.equal(filled('up{pod="$pod"}', { pod }), `up{pod="x\\"} or vector(9) # '\\\\"}`);
+  assert.equal(filled("up{pod='$pod'}", { pod }), `up{pod='x"} or vector(9) # \\'\\\\'}`);
+  assert.equal(filled("up{pod=`$pod`}", { pod }), "up{pod=`" + pod + "`}");
+  assert.equal(filled("up{pod=`$pod`}", { pod: "a`} or vector(9)" }), undefined);
+});
+
+test("fillQuery() matches a name in a regular expression as it stands", () => {
+  const values = { pod: "web.0+" };
+  assert.equal(filled('up{pod=~"$pod-.*"}', values), 'up{pod=~"web\\\\.0\\\\+-.*"}');
+  assert.equal(filled("up{pod!~ `$pod`}", values), "up{pod!~ `web\\.0\\+`}");
+  assert.equal(filled('up{pod="$pod"}', values), 'up{pod="web.0+"}');
+  assert.equal(filled('up{a=~"x", pod="$pod"}', values), 'up{a=~"x", pod="web.0+"}');
+});
+
+/** What PromQL makes of the string literal that a text begins with, and the text after it. */
+function firstString(text: string): { value: string; rest: string } {
+  const quote = text[0];
+  let value = "";
+  for (let at = 1; at < text.length; at++) {
+    if (text[at] === quote) return { value, rest: text.slice(at + 1) };
+    assert.notEqual(text[at], "\n", "a line ends in a string");
+    if (text[at] !== "\\") value += text[at];
+    else {
+      at++;
+      value += text[at] === "n" ? "\n" : text[at];
+    }
+  }
+  throw new SyntaxError(`Cannot read ${text}: its string has no end`);
+}
+
+test("fillQuery() makes any value the value of the string, in either kind of quotes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.constantFrom('"', "'"), (pod, quote) => {
+      const text = filled(`${quote}$pod${quote} + 1`, { pod }) ?? "";
+      assert.deepEqual(firstString(text), { value: pod, rest: " + 1" });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("fillQuery() makes any value a pattern of just that value", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme-ascii" }), fc.string(), (pod, other) => {
+      const query = filled('x=~"$pod"', { pod }) ?? "";
+      const { value } = firstString(query.slice(3));
+      const pattern = new RegExp(`^(?:${value})$`);
+      assert.ok(pattern.test(pod));
+      assert.equal(pattern.test(other), other === pod);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("readQueryTemplate() refuses what it can't fill, and says why", () => {
+  assert.equal(fault(" \n"), "is empty");
+  assert.match(fault('up{pod="$deployment"}'), /unknown variable \$deployment; known are \$name/);
+  assert.match(fault('up{pod="$pods"}'), /unknown variable \$pods/);
+  assert.equal(fault("$pod"), "has $pod outside of quotes");
+  assert.equal(fault('up{a="b"} * $pod'), "has $pod outside of quotes");
+  assert.equal(fault('up{pod="$pod}'), 'has no end of the string that " begins');
+  assert.equal(fault('up{pod="a\\"}'), 'has no end of the string that " begins');
+  assert.match(fault("x".repeat(4097)), /has 4097 characters, at most 4096/);
+});

@@ -1,0 +1,21 @@
+import { createMetricAnswers } from "../../simulation/metric_answers.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
+import { settleVirtually } from "./settle_virtually.ts";
+
+instantQueriesContract("createMetricAnswers()", () => {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const subject = createMetricAnswers(clock);
+  for (const [query, result] of metricResults()) subject.results.set(query, result);
+  return Promise.resolve({
+    subject,
+    server: "http://metrics",
+    wall: clock.wall,
+    stop: () => {
+      subject.up = false;
+      return Promise.resolve();
+    },
+    settle: (promise) => settleVirtually(clock, promise),
+    close: () => Promise.resolve(),
+  });
+});

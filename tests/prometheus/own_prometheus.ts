@@ -1,0 +1,93 @@
+/**
+ * A real Prometheus of a test's own: a process with a folder of its own, gone when the test ends.
+ *
+ * @module
+ */
+import { until } from "../cluster/scene/until.ts";
+
+/** Where it listens, and what it collects. */
+export interface OwnPrometheusOptions {
+  /** Address and port to listen on. */
+  readonly listen: string;
+  /** Address and port that it collects metrics from, path `/metrics`. */
+  readonly target: string;
+}
+
+/** A process that answers. */
+export interface OwnPrometheus extends AsyncDisposable {
+  /** For instance `http://127.0.0.1:9090`. */
+  readonly url: string;
+  /** Ends the process; a second time it does nothing. */
+  stop(): Promise<void>;
+}
+
+/** Debian's package puts it there; another place can be told. */
+const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
+/** Short, so that tests need not wait. */
+const SCRAPE_INTERVAL = "250ms";
+
+/**
+ * Whether tests that need it are to be left out: it is not there and REQUIRE_PROMETHEUS is not `1`.
+ * Says so on the console, so that nobody takes an ignored test for a passed one.
+ */
+export function withoutPrometheus(): boolean {
+  if (Deno.env.get("REQUIRE_PROMETHEUS") === "1") return false;
+  try {
+    return !Deno.statSync(PROGRAM).isFile;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    console.warn(
+      `Tests with Prometheus are ignored: ${PROGRAM} does not exist (package prometheus, or PROMETHEUS)`,
+    );
+    return true;
+  }
+}
+
+/** Starts one and waits until it answers and has collected once. */
+export async function startPrometheus(
+  { listen, target }: OwnPrometheusOptions,
+): Promise<OwnPrometheus> {
+  const folder = await Deno.makeTempDir({ prefix: "coallocator-prometheus-" });
+  const config = {
+    global: { scrape_interval: SCRAPE_INTERVAL, scrape_timeout: SCRAPE_INTERVAL },
+    scrape_configs: [{ job_name: "own", static_configs: [{ targets: [target] }] }],
+  };
+  // JSON is YAML.
+  await Deno.writeTextFile(`${folder}/prometheus.yml`, JSON.stringify(config));
+  const child = new Deno.Command(PROGRAM, {
+    args: [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=${listen}`,
+      "--log.level=warn",
+    ],
+    env: { GOMAXPROCS: "1" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const log = new Response(child.stderr).text();
+  let running = true;
+  const ended = child.status.then(() => running = false);
+  const stop = async (): Promise<void> => {
+    if (running) child.kill("SIGTERM");
+    await ended;
+    await log;
+  };
+  const dispose = async (): Promise<void> => {
+    await stop();
+    await Deno.remove(folder, { recursive: true });
+  };
+  const url = `http://${listen}`;
+  try {
+    await until("Prometheus that collects", async () => {
+      if (!running) throw new Error(`Cannot go on: Prometheus has ended: ${await log}`);
+      const response = await fetch(`${url}/api/v1/query?query=up`);
+      return /"1"\]/.test(await response.text()) || undefined;
+    });
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { url, stop, [Symbol.asyncDispose]: dispose };
+}
