@@ -17,6 +17,8 @@ export interface ContainerPage {
   estimate?: DemandEstimate;
   /** What it bids for, millicores; as absent as the estimate. */
   demand?: number;
+  /** True while that is a metric's word, and more than the readings say. */
+  metric?: boolean;
   /** Highest usage of late, fading out over {@linkcode PEAK_FADE_MS}. Millicores. */
   peak: number;
   sample?: ContainerSample;
@@ -52,12 +54,14 @@ export function forgetOthers(book: ContainerBook, named: ReadonlySet<string>): v
  */
 export function readSample(
   page: ContainerPage,
-  { sample, scarcity, waitMs }: {
+  { sample, scarcity, waitMs, asked }: {
     readonly sample: ContainerSample | undefined;
     /** How hard it is to give anyone more, 0 to 1. */
     readonly scarcity: number;
     /** How long work may wait on this node, ms. */
     readonly waitMs: number;
+    /** What a metric says, millicores. */
+    readonly asked?: number | undefined;
   },
 ): void {
   if (sample === undefined || sample.at === page.sample?.at) return;
@@ -81,5 +85,19 @@ export function readSample(
     waitMs,
     quota,
   });
-  page.demand = demandOf(page.estimate, waitMs);
+  updateDemand(page, { waitMs, asked });
+}
+
+/**
+ * What the container bids for: what its readings say, or what a metric `asked` for it if that is more.
+ * Without readings nothing is known of a container, whatever a metric says.
+ */
+export function updateDemand(
+  page: ContainerPage,
+  { waitMs, asked = 0 }: { readonly waitMs: number; readonly asked?: number | undefined },
+): void {
+  if (page.estimate === undefined) return;
+  const read = demandOf(page.estimate, waitMs);
+  page.demand = Math.max(read, asked);
+  page.metric = asked > read;
 }

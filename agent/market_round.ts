@@ -7,7 +7,6 @@ import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.ts";
-import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Bidder } from "../shared/market/bids.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
@@ -28,6 +27,7 @@ import {
   type ContainerPage,
   forgetOthers,
   readSample,
+  updateDemand,
 } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
 import { isQuotaOff, lacksQuota, sayQuota } from "./quota_off.ts";
@@ -120,7 +120,8 @@ export function readSeats(
     }
     busy ||= reading !== undefined && isBusy(reading);
     const known = page.sample;
-    readSample(page, { sample: reading, scarcity, waitMs: context.waitMs });
+    const asked = seat.bounds.demand;
+    readSample(page, { sample: reading, scarcity, waitMs: context.waitMs, asked });
     if (page.sample === undefined || page.sample === known) continue;
     urgent ||= known === undefined || couldBeRaised(seat, page, { now: context.now, pace });
   }
@@ -195,16 +196,16 @@ function waitOnNode(
     else weights += weight * credit;
   });
   const waiting: WaitingContainer[] = [];
-  table.forEach(({ bounds: { floor, ceiling, weight } }, i) => {
+  table.forEach(({ bounds: { floor, ceiling, weight, demand: asked } }, i) => {
     const { estimate, credit } = entryAt(pages, i);
     if (estimate === undefined) return;
     const part = Math.max(floor, room * weight * credit / weights);
-    waiting.push({ estimate, ceiling, part });
+    waiting.push({ estimate, ceiling, part, asked });
   });
   const waitMs = commonWait(waiting, { room, targetMs: waitTargetMs });
-  for (const page of pages) {
-    if (page.estimate !== undefined) page.demand = demandOf(page.estimate, waitMs);
-  }
+  table.forEach(({ bounds: { demand: asked } }, i) =>
+    updateDemand(entryAt(pages, i), { waitMs, asked })
+  );
   return waitMs;
 }
 
@@ -227,6 +228,7 @@ function pacedOf(
     target,
     weight: seat.bounds.weight * page.credit,
     boost: seat.bounds.boost === true,
+    metric: page.metric === true,
     memory: page.pace,
     quota: page.sample?.quota,
     heldBack: page.sample?.heldBack ?? 0,

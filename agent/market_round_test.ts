@@ -28,7 +28,7 @@ const asUsed: DemandRule = ({ usage }) => ({
 });
 
 /** A node of one agent; each call of `play` is a round 250 ms later. */
-function agent({ capacity = 4000, rule = asUsed } = {}) {
+function agent({ capacity = 4000, rule = asUsed, lendUpTo = 0.9 } = {}) {
   const book: ContainerBook = new Map();
   let now = 0;
   let freeShare = 0;
@@ -42,7 +42,7 @@ function agent({ capacity = 4000, rule = asUsed } = {}) {
     const context = {
       now,
       capacity,
-      lendUpTo: 0.9,
+      lendUpTo,
       needUpTo: 0.8,
       freeShare,
       waitMs,
@@ -290,4 +290,74 @@ pure("runRound() gives a container that starts nothing that others need", () => 
   const others = ["b", "c"].map((name) => boundedAllocation(name));
   const crowded = started(true, others);
   assert.ok((crowded?.limit ?? 0) < 1000, `${crowded?.limit}`);
+});
+
+/** Plays an idle container on a node of 4000 m for a while; a metric says this of it. */
+function withMetric(
+  demand: number | undefined,
+  { usage = 50, heldBack = 0, ceiling = 2000, rounds = 20 } = {},
+): SeatResult {
+  const { play } = agent();
+  let last: RoundResult | undefined;
+  for (let i = 0; i < rounds; i++) {
+    last = play(
+      [metricAllocation(demand, ceiling)],
+      (at) => [sampleReading("a", { at, usage, heldBack })],
+    );
+  }
+  assert.ok(last !== undefined);
+  return only(last);
+}
+
+function metricAllocation(demand: number | undefined, ceiling = 2000): PodAllocation {
+  const metric = demand === undefined ? {} : { demand };
+  const containers = [sampleBounds("a", { ceiling, ...metric })];
+  return boundedAllocation("a", {
+    status: {
+      bounds: { revision: 1, reason: "", containers },
+      originalLimits: [{ name: "app", cpu: "500m" }],
+    },
+  });
+}
+
+pure("runRound() raises a container whose metric says so before it uses more", () => {
+  const raised = withMetric(1200);
+  // 1200 × 1.05.
+  assert.deepEqual([raised.limit, raised.page.reason, raised.page.demand], [
+    1260,
+    "MetricRose",
+    1200,
+  ]);
+  assert.equal(withMetric(undefined).limit, 500);
+  assert.equal(withMetric(3000).limit, 2000, "its ceiling");
+});
+
+pure("runRound() takes the larger of a metric's word and the readings'", () => {
+  const [with40, without] = [
+    withMetric(40, { usage: 1200 }),
+    withMetric(undefined, { usage: 1200 }),
+  ];
+  assert.equal(with40.limit, without.limit);
+  assert.deepEqual([with40.page.reason, with40.page.demand], ["DemandRose", 1200]);
+  assert.equal(withMetric(1200, { heldBack: 300 }).page.reason, "Throttled");
+});
+
+pure("runRound() believes no metric of a container without readings", () => {
+  const { play } = agent();
+  const result = only(play([metricAllocation(1200)], () => []));
+  assert.deepEqual([result.limit, result.page.demand], [500, undefined]);
+});
+
+pure("runRound() lowers a container whose metric is gone after the wait, not at once", () => {
+  const { play } = agent({ lendUpTo: 0 });
+  const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
+  for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
+  const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
+  let limit = 0;
+  for (let i = 0; i < waitRounds; i++) {
+    limit = only(play([metricAllocation(undefined)], reading)).limit;
+  }
+  assert.equal(limit, 1260);
+  for (let i = 0; i < 4; i++) limit = only(play([metricAllocation(undefined)], reading)).limit;
+  assert.ok(limit < 600, `${limit}`);
 });

@@ -105,6 +105,7 @@ function containerView(
         : 0,
     }),
     ...(demand === undefined ? {} : { demand }),
+    ...(bounds.demand === undefined ? {} : { metricDemand: bounds.demand }),
     need: result.need,
     share: result.share,
     target: result.target,

@@ -66,11 +66,12 @@ function hexID(containerID: string): string {
 }
 
 /** Why these bounds can't be bid with. */
-function refusal({ containerID, floor, ceiling, weight }: ContainerBounds): string | undefined {
+function refusal(bounds: ContainerBounds): string | undefined {
+  const { containerID, floor, ceiling, weight, demand = 0 } = bounds;
   if (!/^[0-9a-f]+$/i.test(hexID(containerID))) {
     return `containerID is "${containerID}", expected a scheme and hex digits`;
   }
-  for (const [field, value] of Object.entries({ floor, ceiling })) {
+  for (const [field, value] of Object.entries({ floor, ceiling, demand })) {
     if (!(Number.isInteger(value) && value >= 0 && value <= MOST_CPU)) {
       return `${field} is ${value}, expected whole millicores from 0 to ${MOST_CPU}`;
     }

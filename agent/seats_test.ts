@@ -52,6 +52,8 @@ pure("seatsOf() refuses the pod for one bad bid, and names container, field and 
   assert.match(refusal(seatsOf(withBounds({ floor: 300, ceiling: 200 }))), /floor 300 is above/);
   assert.match(refusal(seatsOf(withBounds({ floor: 12.5 }))), /floor is 12.5, expected whole/);
   assert.match(refusal(seatsOf(withBounds({ ceiling: Infinity }))), /ceiling is Infinity/);
+  assert.match(refusal(seatsOf(withBounds({ demand: -1 }))), /demand is -1, expected whole/);
+  assert.match(refusal(seatsOf(withBounds({ demand: 1e10 }))), /demand is 10000000000/);
   assert.match(refusal(seatsOf(withBounds({ containerID: "containerd://" }))), /containerID is/);
   assert.match(refusal(seatsOf(withBounds({ containerID: "../../etc" }))), /containerID is/);
 });

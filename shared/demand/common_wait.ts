@@ -10,6 +10,8 @@ import type { DemandEstimate } from "./signal.ts";
 export interface WaitingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
+  /** What a metric says that it could use; absent where none does. */
+  readonly asked?: number | undefined;
   /** What it would get of the room if all bid for more than there is; its floor at least. */
   readonly part: number;
 }
@@ -41,6 +43,8 @@ export interface WaitLimits {
  * Who has been saturated for {@linkcode INSATIABLE_MS} counts with its part at most: a job that eats all
  * it gets needs more the more it is given, and nobody's work should wait for that.
  *
+ * What a metric asks for counts with the part at most, too: nobody's work should wait for a word.
+ *
  * A clearing by itself divides what is short by weight, whatever for: it would leave one container
  * all of its headroom and another less than it uses. With needs that fit, everybody has what it
  * uses, and headroom shrinks until work waits equally long everywhere.
@@ -64,9 +68,9 @@ export function commonWait(
 
 function needsOf(containers: readonly WaitingContainer[], waitMs: number): number {
   let sum = 0;
-  for (const { estimate, ceiling, part } of containers) {
+  for (const { estimate, ceiling, part, asked = 0 } of containers) {
     const most = estimate.saturatedMs >= INSATIABLE_MS ? Math.min(ceiling, part) : ceiling;
-    sum += Math.min(most, queueingNeed(estimate, waitMs));
+    sum += Math.min(most, Math.max(queueingNeed(estimate, waitMs), Math.min(asked, part)));
   }
   return sum;
 }

@@ -59,6 +59,21 @@ pure("commonWait() finds the wait at which the needs fill the room", () => {
   assert.ok(found >= exact && found <= exact * (1 + PRECISION), `${found} for ${exact}`);
 });
 
+pure("commonWait() counts what a metric asks for, with its part at most", () => {
+  const service = waiting(1000, 100);
+  const asking = (asked: number | undefined): WaitingContainer => ({
+    ...waiting(10, 1),
+    part: 2000,
+    asked,
+  });
+  const alone = queueingNeed(service.estimate, WAIT_TARGET_MS);
+  const wait = (asked: number | undefined, room: number) => waitFor([service, asking(asked)], room);
+  assert.equal(wait(undefined, alone + 300), WAIT_TARGET_MS);
+  assert.equal(wait(300, alone + 300), WAIT_TARGET_MS);
+  assert.ok(wait(600, alone + 300) > WAIT_TARGET_MS);
+  assert.equal(wait(9000, alone + 2000), WAIT_TARGET_MS, "its part is 2000");
+});
+
 pure("commonWait() counts who has been saturated for ten seconds with its part at most", () => {
   const service = waiting(1000, 20);
   const job = (saturatedMs: number): WaitingContainer => ({

@@ -47,6 +47,8 @@ export interface PaceInput {
   readonly weight: number;
   /** True for a container that starts: its raises are for that. */
   readonly boost?: boolean;
+  /** True where it needs what a metric says, which is more than its readings show. */
+  readonly metric?: boolean;
   /** Millicores that the container was held back in the last interval. */
   readonly heldBack: number;
 }

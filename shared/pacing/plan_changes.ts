@@ -202,7 +202,8 @@ function costOf(container: PacedContainer, limit: number, { now }: Draft): numbe
 
 function raiseReason(container: PacedContainer): MarketReason {
   if (container.boost) return "StartupBoost";
-  return isThrottled(container) ? "Throttled" : "DemandRose";
+  if (isThrottled(container)) return "Throttled";
+  return container.metric ? "MetricRose" : "DemandRose";
 }
 
 /** Lowers those that hold more than their share while others wait, or reserve or floors are short. */

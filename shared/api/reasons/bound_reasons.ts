@@ -64,7 +64,15 @@ export const BOUND_REASONS = {
   HPAScaled: {
     means: "the HPA has just scaled the workload: no limit is lowered for its stabilization window",
   },
-  MetricDemand: { means: "a metric of the configuration asks for more than the kernel shows" },
+  MetricDemand: {
+    means: "a metric says what the pod could use: it counts where it is more than the kernel shows",
+  },
+  MetricMissing: {
+    means:
+      "the metric that the pod names gives no value that can be used: only the kernel's word counts",
+    remedy:
+      "the rule's message says why; metrics.* in ConfigMap mbcas-config has address and queries",
+  },
 } as const satisfies Readonly<Record<string, Reason>>;
 
 /** A word of {@linkcode BOUND_REASONS}. */

@@ -11,6 +11,7 @@ export const MARKET_REASONS = {
   FirstClearing: { means: "the pod takes part for the first time" },
   Throttled: { means: "the container was held back by its limit" },
   DemandRose: { means: "the container's demand rose above its limit" },
+  MetricRose: { means: "a metric says that the container could use more than its limit" },
   StartupBoost: BOUND_REASONS.StartupBoost,
   DemandFell: { means: "the container has needed less for the waiting time" },
   LoanGiven: { means: "idle CPU of the node is lent to the container" },
