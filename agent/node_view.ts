@@ -105,7 +105,6 @@ function containerView(
         : 0,
     }),
     ...(demand === undefined ? {} : { demand }),
-    ...(bounds.demand === undefined ? {} : { metricDemand: bounds.demand }),
     need: result.need,
     share: result.share,
     target: result.target,

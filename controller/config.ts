@@ -4,6 +4,7 @@
  * @module
  */
 import type { PriorityStep } from "./allocation/priority_multiplier.ts";
+import type { MetricsConfig } from "./metrics_demand/metrics_config.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller. */
@@ -19,6 +20,8 @@ export interface MarketConfig {
   readonly priorityMultipliers: readonly PriorityStep[];
   /** Pods of the namespace's largest own limit for which its quota keeps room. */
   readonly quotaHeadroom: number;
+  /** Where and what pods' metrics are asked. */
+  readonly metrics: MetricsConfig;
   /** Everything but the patch. */
   readonly dryRun: boolean;
   readonly maxResizesPerSecond: number;
@@ -35,6 +38,7 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   burstFactor: 4,
   priorityMultipliers: [],
   quotaHeadroom: 1,
+  metrics: { server: null, queries: new Map(), intervalMs: 15_000, staleAfterMs: 120_000 },
   dryRun: false,
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
@@ -61,6 +65,15 @@ export function marketConfig(settings: () => ControllerSettings): MarketConfig {
     },
     get quotaHeadroom() {
       return settings().quotaHeadroom;
+    },
+    get metrics() {
+      const { prometheusURL, metricQueries, metricInterval, metricStaleAfter } = settings();
+      return {
+        server: prometheusURL,
+        queries: metricQueries,
+        intervalMs: metricInterval,
+        staleAfterMs: metricStaleAfter,
+      };
     },
     get dryRun() {
       return settings().dryRun;

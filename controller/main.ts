@@ -13,6 +13,7 @@ import { createJSONLog } from "../adapters/json_log.ts";
 import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
 import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
 import { registerProcessMetrics } from "../adapters/process_metrics.ts";
+import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
@@ -90,6 +91,7 @@ async function main(): Promise<number> {
       log,
       settings,
       metrics,
+      instantQueries: createInstantQueries(),
       identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);

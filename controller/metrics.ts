@@ -67,6 +67,9 @@ export function createControllerMetrics(
   ]);
   const restores = counter("restores_total", "Pods that got their own limits back.", ["cause"]);
   const held = counter("held_total", "Statuses that say why nothing is done.", ["reason"]);
+  const metricQueries = counter("metric_queries_total", "Metric queries by what became of them.", [
+    "outcome",
+  ]);
   const queueDepth = gauge("queue_depth", "Pods that wait to be looked at.");
   const queueDelayed = gauge("queue_delayed", "Pods that will be looked at later.");
   const leader = gauge("leader", "1 in the controller that leads.");
@@ -110,6 +113,7 @@ export function createControllerMetrics(
       queueDepth.set(depth);
       queueDelayed.set(delayed);
     },
+    metricAnswered: (outcome) => metricQueries.inc({ outcome }),
     reconciled: (tookMs) => reconciles.observe(tookMs / 1000),
   };
 }
@@ -142,6 +146,18 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
         const words = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
         for (const reason of words) this.inc({ reason });
       }
+    },
+  });
+  new Gauge({
+    name: "mbcas_metric_demand_pods",
+    help: "Pods in the market whose bounds have a demand by a metric.",
+    registers,
+    collect() {
+      let count = 0;
+      for (const { status } of state.allocations()) {
+        if (status?.bounds?.containers.some(({ demand }) => demand !== undefined)) count++;
+      }
+      this.set(count);
     },
   });
   new Gauge({

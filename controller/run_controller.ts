@@ -23,6 +23,7 @@ import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
+import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import { controllerRights } from "./rights.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
@@ -52,6 +53,8 @@ export interface ControllerParts {
   readonly log: Log;
   readonly settings: LiveSettings;
   readonly metrics: ControllerMetrics;
+  /** Where pods' metrics are asked. */
+  readonly instantQueries: InstantQueries;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
   /** Hears what the start waits for; undefined once it may begin. */
@@ -143,6 +146,7 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     restorer: api.restorer,
     templates: api.templates,
     events: api.events,
+    instantQueries: parts.instantQueries,
     clock,
     log,
     config: marketConfig(settings.values),

@@ -15,8 +15,9 @@ import {
   textKind,
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
-
+import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { priorityTableKind } from "./allocation/priority_table_kind.ts";
+import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -103,6 +104,42 @@ export const CONTROLLER_SETTINGS = {
       "Pods of the largest own limit for which a namespace's quota on limits.cpu keeps " +
       "room, so that a rollout finds some",
     kind: numberKind({ most: 1000 }),
+    live: true,
+  }),
+  prometheusURL: row({
+    key: "metrics.prometheusURL",
+    flag: "--prometheus-url",
+    env: "MBCAS_PROMETHEUS_URL",
+    default: "",
+    description: "The Prometheus that is asked what pods could use; empty: none. It must answer " +
+      "without a login",
+    kind: optionalKind(serverURLKind),
+    live: true,
+  }),
+  metricQueries: row({
+    key: "metrics.queries",
+    default: "",
+    description: "Queries that pods may name in the annotation mbcas.io/demand-query: the CPU " +
+      "cores that one pod could use. In the file only",
+    kind: queryTableKind,
+    live: true,
+  }),
+  metricInterval: row({
+    key: "metrics.interval",
+    flag: "--metric-interval",
+    env: "MBCAS_METRIC_INTERVAL",
+    default: "15s",
+    description: "Time between two answers to the same query",
+    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    live: true,
+  }),
+  metricStaleAfter: row({
+    key: "metrics.staleAfter",
+    flag: "--metric-stale-after",
+    env: "MBCAS_METRIC_STALE_AFTER",
+    default: "2m",
+    description: "An answer that is older is ignored; two intervals at least",
+    kind: durationKind({ leastMs: 2000, mostMs: 3_600_000 }),
     live: true,
   }),
   dryRun: row({

@@ -17,6 +17,7 @@ import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
+import { createMetricAnswers, type MetricAnswers } from "./metric_answers.ts";
 import { cgroupView } from "./node/cgroup_view.ts";
 import { createSimulatedNode, type SimulatedNode } from "./node/simulated_node.ts";
 import { nodeInAPI, podInAPI, podOnNode, SCENE_NAMESPACE, SCENE_NODE } from "./running_pod.ts";
@@ -39,6 +40,8 @@ export interface MarketCluster {
   readonly clock: VirtualClock;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
+  /** Who answers metric queries; asked only where the controller's settings name an address. */
+  readonly metrics: MetricAnswers;
   /** Ends all loops; throws the error of the first that failed. */
   stop(): Promise<void>;
 }
@@ -92,12 +95,15 @@ export function startMarketCluster(
     },
   });
   supervisor.supervise("kubelet", kubelet.run(signal));
-  startAgent({ scene, api, node, clock, log, supervisor }, options);
-  startController({ scene, api, node, clock, log, supervisor }, options);
+  const metrics = createMetricAnswers(clock);
+  const stage = { scene, api, node, metrics, clock, log, supervisor };
+  startAgent(stage, options);
+  startController(stage, options);
   return {
     clock,
     api,
     node,
+    metrics,
     stop: async () => {
       supervisor.stop();
       const done = supervisor.done();
@@ -114,6 +120,7 @@ interface Stage {
   readonly scene: Scene;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
+  readonly metrics: MetricAnswers;
   readonly clock: VirtualClock;
   readonly log: Log;
   readonly supervisor: Supervisor;
@@ -152,7 +159,7 @@ function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions)
 }
 
 function startController(stage: Stage, { controller = {} }: MarketClusterOptions): void {
-  const { scene, api, clock, log, supervisor } = stage;
+  const { scene, api, metrics, clock, log, supervisor } = stage;
   const { signal } = supervisor;
   const random = seededRandom(seedOf(scene, "controller"));
   const caches = createCaches({
@@ -179,6 +186,7 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     restorer: api.podResizer(RESTORE_MANAGER),
     templates: { limitsOf: () => Promise.resolve(undefined) },
     events: api.events,
+    instantQueries: metrics,
     clock,
     log,
     config: { ...DEFAULT_MARKET_CONFIG, ...controller },

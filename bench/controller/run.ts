@@ -6,6 +6,7 @@
 import { Registry } from "prom-client";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
+import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
 import type { PodResizer } from "../../controller/allocation/ports.ts";
@@ -107,6 +108,7 @@ export function startController(connection: KubeConnection): MeasuredController 
     log,
     settings,
     metrics,
+    instantQueries: createInstantQueries(),
     identity,
     waitsFor: () => {},
   }, stop.signal);

@@ -11,6 +11,8 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
+import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
+import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
 import { type Caches, namedCaches } from "./caches.ts";
@@ -22,15 +24,23 @@ import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
 
 /**
- * What the loop works with; it makes queue, back-off, rates, the gate for events and the watch over
- * the agents itself.
+ * What the loop works with; it makes queue, back-off, rates, the gate for events and the watches over
+ * agents and metrics itself.
  */
 export interface AllocationLoopParts extends
   Omit<
     ReconcilerParts,
-    "backoff" | "turns" | "newAllocations" | "events" | "isSilent" | "heardSinceStart"
+    | "backoff"
+    | "turns"
+    | "newAllocations"
+    | "events"
+    | "isSilent"
+    | "heardSinceStart"
+    | "metricOf"
   > {
   readonly events: EventSink;
+  /** Where pods' metrics are asked. */
+  readonly instantQueries: InstantQueries;
   /**
    * Calls back when `config` says something else than before, until the returned function is called:
    * then all pods are looked at again. Default: `config` never changes.
@@ -62,6 +72,12 @@ export async function runAllocationLoop(
       observer.queue?.(queue.depth, queue.delayed);
     },
   });
+  const metrics = createMetricWatch({
+    ...parts,
+    source: parts.instantQueries,
+    onChange: queue.add,
+    observe: (outcome) => observer.metricAnswered?.(outcome),
+  });
   const reconcile = createReconciler({
     ...parts,
     events: createEventGate(parts.events, clock),
@@ -70,6 +86,7 @@ export async function runAllocationLoop(
     newAllocations: createEnrolmentSlots({ perSecond: maxNewAllocationsPerSecond }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
+    metricOf: metrics.of,
   });
   const timed = async (podKey: string): Promise<ReconcileResult> => {
     const begunMs = clock.monotonic();
@@ -80,6 +97,7 @@ export async function runAllocationLoop(
     }
   };
   const lookAtAll = (): void => {
+    metrics.wake();
     for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
   };
   const stops = [
@@ -101,6 +119,7 @@ export async function runAllocationLoop(
     lookAtAll();
     await Promise.all([
       agents.run(signal),
+      metrics.run(signal),
       runReconcileLoop(
         { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
         signal,

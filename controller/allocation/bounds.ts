@@ -79,6 +79,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     if (keeper === null) told.add(QOS_WOULD_CHANGE);
     if (restartsOnCPU) told.add(restartPolicy(name));
     const boosted = said.some(({ boost }) => boost !== undefined);
+    const demand = Math.max(0, ...said.map((word) => word.demand ?? 0));
     return {
       name,
       containerID,
@@ -87,13 +88,14 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
       weight: Math.max(1, requestCPU) * multiplier,
       ...(held === undefined ? {} : { held }),
       ...(boosted ? { boost: true } : {}),
+      ...(demand > 0 ? { demand } : {}),
     };
   });
   const ends = words.flatMap(({ untilMs }) => untilMs ?? []);
   return {
     ...told.words(),
     containers,
-    warnings: overrides.warnings,
+    warnings: [...overrides.warnings, ...words.flatMap(({ warning }) => warning ?? [])],
     ...(ends.length === 0 ? {} : { untilMs: Math.min(...ends) }),
   };
 }

@@ -26,11 +26,13 @@ export interface PodNews {
   emit(pod: Pod, event: Pick<PodEvent, "type" | "reason" | "message">): void;
 }
 
-/** What every pod has in its life is no event. */
+/** What every pod has in its life is no event; nor is what concerns many at once. */
 const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "BurstFactor",
   "NodeSize",
   "PodNotReady",
+  // A metrics server that is away would tell all pods so.
+  "MetricMissing",
 ]);
 
 /** Tells it to this sink and this log. */

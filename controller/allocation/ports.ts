@@ -6,6 +6,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
@@ -80,6 +81,8 @@ export interface AllocationObserver {
   held?(reason: EnforcementReason): void;
   /** Pods in line and pods whose time has not come. */
   queue?(depth: number, delayed: number): void;
+  /** A metric query was asked. */
+  metricAnswered?(outcome: MetricOutcome): void;
   /** One look at a pod took this long, ms. */
   reconciled?(tookMs: number): void;
 }

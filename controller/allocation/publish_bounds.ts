@@ -5,6 +5,7 @@
  */
 import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
+import { hasMoved, type MetricFact } from "../metrics_demand/metric_fact.ts";
 import type { BoundWord } from "./bound_words.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
@@ -52,6 +53,8 @@ export interface PublishContext {
   readonly originals?: Originals | undefined;
   /** See `BoundsInput.quotaCeiling`. */
   readonly quotaCeiling?: number | undefined;
+  /** What a metric says of the pod. */
+  readonly metric?: MetricFact | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
 }
@@ -62,7 +65,7 @@ export interface PublishContext {
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config, quotaCeiling, nowMs, originals: given }: PublishContext,
+  { store, config, quotaCeiling, metric, nowMs, originals: given }: PublishContext,
 ): Promise<Published> {
   const { allocation, pod } = gathered;
   const recorded = allocation.status?.originalLimits;
@@ -70,6 +73,7 @@ export async function publishBounds(
   const { burstFactor } = config;
   const { warnings, untilMs, ...draft } = boundsOf({
     ...gathered,
+    metric,
     nowMs,
     burstFactor,
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
@@ -123,7 +127,8 @@ function differ(
 
 function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
   return old.containerID !== next.containerID || old.floor !== next.floor ||
-    old.weight !== next.weight || old.held !== next.held || old.boost !== next.boost;
+    old.weight !== next.weight || old.held !== next.held || old.boost !== next.boost ||
+    hasMoved(old.demand, next.demand);
 }
 
 /** True when the new ceiling cuts the present limit, frees one that was cut, or moved by 10 %. */

@@ -5,6 +5,7 @@ import { formatCPU } from "../../shared/quantity.ts";
 import { sampleContainer, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
 import { FACTS_NOW_MS, quietGathered } from "../../tests/fixtures/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../config.ts";
+import type { MetricFact } from "../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
 
@@ -23,7 +24,7 @@ function allocationOf(pod: Pod): PodAllocation {
 }
 
 /** Publishes once; returns the allocation with what was written. */
-async function publish(pod: Pod, allocation: PodAllocation) {
+async function publish(pod: Pod, allocation: PodAllocation, metric?: MetricFact) {
   const writes: PodAllocation[] = [];
   const store = {
     create: () => Promise.reject(new Error("not asked for")),
@@ -37,6 +38,7 @@ async function publish(pod: Pod, allocation: PodAllocation) {
   const { written, warnings } = await publishBounds(gathered, {
     store,
     config: DEFAULT_MARKET_CONFIG,
+    metric,
     nowMs: FACTS_NOW_MS,
   });
   assert.equal(writes.length, written ? 1 : 0);
@@ -135,5 +137,31 @@ test("publishBounds() passes warnings on, and writes none of them", async () => 
     "reason",
     "revision",
     "rules",
+  ]);
+});
+
+test("publishBounds() writes a metric's demand when it comes, goes, or moves by a tenth", async () => {
+  const pod = samplePodWith();
+  const says = (millicores: number): MetricFact => ({
+    parts: new Map([["app", millicores]]),
+    source: "query jobs",
+    untilMs: FACTS_NOW_MS + 1,
+  });
+  const gone: MetricFact = { missing: "query jobs: connection refused", fault: false };
+  let { allocation } = await publish(pod, allocationOf(pod));
+  const told: unknown[] = [];
+  for (const metric of [says(500), says(545), says(551), says(480), gone, gone]) {
+    const published = await publish(pod, allocation, metric);
+    ({ allocation } = published);
+    const bounds = allocation.status?.bounds;
+    told.push([published.written, bounds?.revision, bounds?.containers[0]?.demand]);
+  }
+  assert.deepEqual(told, [
+    [true, 2, 500],
+    [false, 2, 500],
+    [true, 3, 551],
+    [true, 4, 480],
+    [true, 5, undefined],
+    [false, 5, undefined],
   ]);
 });

@@ -7,11 +7,13 @@ import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
 import type { MarketConfig } from "../config.ts";
+import type { MetricFact } from "../metrics_demand/metric_fact.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { createBusyServer } from "./busy_server.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
@@ -54,6 +56,8 @@ export interface ReconcilerParts extends LimitHands {
   readonly isSilent: (nodeName: string) => boolean;
   /** True once this controller has seen the node's agent renew its lease. */
   readonly heardSinceStart: (nodeName: string) => boolean;
+  /** What a metric says of the pod; default: nothing of any. */
+  readonly metricOf?: (pod: Pod, allocation: PodAllocation) => MetricFact | undefined;
   readonly observer?: AllocationObserver;
 }
 
@@ -142,7 +146,7 @@ export function createReconciler(
   }
 
   function publish(known: Case): ReturnType<typeof publishBounds> {
-    const { pod, own: { originals }, quotaHeadroom: headroom } = known;
+    const { pod, allocation, own: { originals }, quotaHeadroom: headroom } = known;
     const allocations = headroom === undefined
       ? []
       : liveAllocations(caches, pod.metadata.namespace);
@@ -150,6 +154,7 @@ export function createReconciler(
       store,
       config,
       originals,
+      metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
       quotaCeiling: headroom === undefined
         ? undefined

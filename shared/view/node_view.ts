@@ -26,8 +26,6 @@ export const containerViewSchema = z.object({
   throttledShare: z.number().min(0).max(1).optional(),
   /** What it would use if nothing held it back, or a metric's word; absent while there are no readings. */
   demand: millicores.optional(),
-  /** What a metric says that it could use; absent where none does. */
-  metricDemand: millicores.optional(),
   /** Demand within floor and ceiling. */
   need: millicores,
   /** What the clearing gives for the need. */

@@ -15,6 +15,7 @@ import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { createMetricAnswers } from "../../simulation/metric_answers.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 
 /** Where the program runs. */
@@ -112,6 +113,7 @@ export function startProgram(
     log,
     settings,
     metrics,
+    instantQueries: createMetricAnswers(clock),
     identity,
     waitsFor: (reason) => waitsFor = reason,
   }, stop.signal);

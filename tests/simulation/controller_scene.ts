@@ -21,6 +21,7 @@ import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../simulation/kubelet.ts";
+import { createMetricAnswers, type MetricAnswers } from "../../simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/sample_objects.ts";
 
@@ -43,6 +44,8 @@ export interface ControllerScene {
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
   readonly templates: Map<string, ReadonlyMap<string, number>>;
+  /** Who answers metric queries, of all controllers. */
+  readonly metrics: MetricAnswers;
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>;
   /** A controller begins; the call that is returned kills it. */
@@ -95,6 +98,7 @@ function openScene(signal: AbortSignal) {
   const wants = new Map<string, number>();
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
+  const metrics = createMetricAnswers(clock);
   const violations = watchKubeletsWord(api);
   const ended: Promise<unknown>[] = [];
   const kubelet = createKubelet({
@@ -112,6 +116,7 @@ function openScene(signal: AbortSignal) {
     kubelet,
     silent,
     templates,
+    metrics,
     pass: (ms) => clock.runUntil(clock.monotonic() + ms),
     startController(config = {}, choice = {}) {
       const own = new AbortController();
@@ -120,7 +125,7 @@ function openScene(signal: AbortSignal) {
       const ownerTemplates: OwnerTemplates = {
         limitsOf: ({ metadata }) => Promise.resolve(templates.get(metadata.name)),
       };
-      const parts = { api, clock, templates: ownerTemplates, ...choice };
+      const parts = { api, clock, templates: ownerTemplates, metrics, ...choice };
       ended.push(...runController(parts, own.signal, config));
       return kill;
     },
@@ -215,10 +220,11 @@ interface ControllerParts extends ControllerChoice {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
   readonly templates: OwnerTemplates;
+  readonly metrics: MetricAnswers;
 }
 
 function runController(
-  { api, clock, templates, ...choice }: ControllerParts,
+  { api, clock, templates, metrics, ...choice }: ControllerParts,
   signal: AbortSignal,
   config: Partial<MarketConfig>,
 ): Promise<void>[] {
@@ -243,6 +249,7 @@ function runController(
     restorer: api.podResizer(RESTORE_MANAGER),
     templates,
     events: api.events,
+    instantQueries: metrics,
     clock,
     log: silentLog,
     // What the test changes in its object later counts at once.

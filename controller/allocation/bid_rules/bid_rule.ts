@@ -10,6 +10,7 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
+import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 
 /** What the rules look at. */
 export interface BidFacts {
@@ -20,6 +21,8 @@ export interface BidFacts {
   readonly workload: Workload | undefined;
   /** Those that scale the pod's workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
+  /** What a metric says of the pod; absent where it names none, or nothing is known yet. */
+  readonly metric?: MetricFact | undefined;
   /** Wall-clock time, ms since 1970: the API's objects speak of it. */
   readonly nowMs: number;
 }
@@ -36,6 +39,10 @@ export interface BidWord {
   readonly floor?: number;
   /** Factor on the ceiling that the own limit gives. */
   readonly boost?: number;
+  /** Demand that counts if it is more than what the kernel shows, millicores. */
+  readonly demand?: number;
+  /** What the pod's user should be told: the annotation behind it can't count. */
+  readonly warning?: string;
   /** When it ends by itself, ms since 1970; absent: when something changes. */
   readonly untilMs?: number;
 }

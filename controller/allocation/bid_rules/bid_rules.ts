@@ -5,6 +5,7 @@
  */
 import type { BidRule } from "./bid_rule.ts";
 import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
+import { metricDemand } from "./metric_demand.ts";
 import { nodeState } from "./node_state.ts";
 import { readiness } from "./readiness.ts";
 import { rollout } from "./rollout.ts";
@@ -17,4 +18,5 @@ export const BID_RULES: readonly BidRule[] = [
   readiness,
   rollout,
   horizontalAutoscaler,
+  metricDemand,
 ];

@@ -1,0 +1,20 @@
+/**
+ * A pod that names a query: what a metric says that it could use.
+ *
+ * @module
+ */
+import type { BidRule } from "./bid_rule.ts";
+
+/** A demand for each container; without an answer that counts there is none. */
+export const metricDemand: BidRule = ({ metric }) => {
+  if (metric === undefined) return [];
+  if ("missing" in metric) {
+    const { missing: message, fault } = metric;
+    return [{ reason: "MetricMissing", message, ...(fault ? { warning: message } : {}) }];
+  }
+  const { parts, source, untilMs } = metric;
+  return [...parts].map(([container, demand]) => {
+    const message = `${container} could use ${demand}m: ${source}`;
+    return { reason: "MetricDemand", container, demand, message, untilMs } as const;
+  });
+};

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
+import { type BoundsDraft, boundsOf } from "../bounds.ts";
+import { metricDemand } from "./metric_demand.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const POD = samplePod("web", {
+  containers: ["app", "proxy"].map((name) => sampleContainer({ name, containerID: `c://${name}` })),
+});
+const UNTIL_MS = FACTS_NOW_MS + 60_000;
+
+function draft(metric: MetricFact | undefined): BoundsDraft {
+  return boundsOf({
+    ...bidFacts(POD, { metric }),
+    ownLimits: new Map([["app", 200], ["proxy", 200]]),
+    burstFactor: 4,
+    priorityMultiplier: () => 1,
+  });
+}
+
+test("metricDemand() gives each container its part, until the value is too old", () => {
+  const parts = new Map([["app", 700], ["proxy", 0]]);
+  const source = "query jobs says 0.7 cores for the pod";
+  const { containers, rules, reason, warnings, untilMs } = draft({
+    parts,
+    source,
+    untilMs: UNTIL_MS,
+  });
+  assert.deepEqual(containers.map(({ demand }) => demand), [700, undefined]);
+  assert.deepEqual(containers.map(({ ceiling }) => ceiling), [800, 800]);
+  assert.equal(untilMs, UNTIL_MS);
+  assert.match(reason, /MetricDemand/);
+  assert.ok(
+    rules.some(({ message }) =>
+      message === "app could use 700m: query jobs says 0.7 cores for the pod"
+    ),
+  );
+  assert.deepEqual(warnings, []);
+});
+
+test("metricDemand() asks for nothing where there is no value, and warns of what people can mend", () => {
+  const passing = draft({ missing: "query jobs: connection refused", fault: false });
+  assert.deepEqual(passing.containers.map(({ demand }) => demand), [undefined, undefined]);
+  assert.match(passing.reason, /MetricMissing/);
+  assert.deepEqual([passing.warnings, passing.untilMs], [[], undefined]);
+  const lasting = draft({ missing: "query jobs: several series", fault: true });
+  assert.match(lasting.reason, /MetricMissing/);
+  assert.deepEqual(lasting.warnings, ["query jobs: several series"]);
+});
+
+test("metricDemand() says nothing of a pod that names no query", () => {
+  assert.deepEqual(metricDemand(bidFacts(POD)), []);
+  const { containers, reason } = draft(undefined);
+  assert.deepEqual(containers.map(({ demand }) => demand), [undefined, undefined]);
+  assert.ok(!reason.includes("Metric"));
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import type { DemandReading } from "./demand_reading.ts";
+import { createMetricMemory } from "./metric_memory.ts";
+
+const LIFE_MS = 60_000;
+const KEY = "question";
+const GONE = { outcome: "unreachable", message: "gone" } as const;
+const EMPTY = { outcome: "empty", message: "nothing there" } as const;
+
+function cores(value: number, ageMs = 0): DemandReading {
+  return { outcome: "value", cores: value, ageMs };
+}
+
+function memory() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const subject = createMetricMemory({ clock, lifeMs: () => LIFE_MS });
+  return { ...subject, pass: (ms: number) => clock.runUntil(clock.monotonic() + ms) };
+}
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("standing() has a value until it has lived its time, whatever is answered meanwhile", async () => {
+  const { note, standing, pass } = memory();
+  note(KEY, cores(2, 10_000));
+  await pass(49_999);
+  note(KEY, GONE);
+  assert.deepEqual(standing(KEY), { state: "value", cores: 2, leftMs: 1 });
+  await pass(1);
+  assert.deepEqual(standing(KEY), { state: "none", problem: GONE });
+  note(KEY, cores(3));
+  assert.deepEqual(standing(KEY), { state: "value", cores: 3, leftMs: LIFE_MS });
+});
+
+test("standing() knows a question that is asked of late, and one that never had a value", async () => {
+  const { note, standing, pass } = memory();
+  assert.deepEqual(standing(KEY), { state: "young", leftMs: LIFE_MS, problem: undefined });
+  await pass(20_000);
+  note(KEY, EMPTY);
+  assert.deepEqual(standing(KEY), { state: "young", leftMs: 40_000, problem: EMPTY });
+  await pass(40_000);
+  assert.deepEqual(standing(KEY), { state: "none", problem: EMPTY });
+});
+
+test("note() is true when a pod should hear of it", async () => {
+  const { note, pass } = memory();
+  assert.equal(note(KEY, cores(1)), true);
+  assert.equal(note(KEY, cores(1.05)), false);
+  assert.equal(note(KEY, cores(1.09)), false);
+  assert.equal(note(KEY, cores(1.1)), true, "against what was told, not the last value");
+  assert.equal(note(KEY, GONE), false, "the value counts still");
+  await pass(LIFE_MS);
+  assert.equal(note(KEY, GONE), true);
+  assert.equal(note(KEY, GONE), false);
+  assert.equal(note(KEY, EMPTY), true, "another problem");
+  assert.equal(note(KEY, cores(1.1)), true);
+});
+
+test("keepOnly() forgets the other questions", async () => {
+  const { note, notedAt, standing, keepOnly, pass } = memory();
+  await pass(5);
+  note("other", cores(1));
+  note(KEY, cores(2));
+  assert.equal(notedAt("other"), 5);
+  assert.ok(notedAt("never") < 0);
+  keepOnly(new Set([KEY]));
+  assert.ok(notedAt("other") < 0);
+  assert.equal(standing("other").state, "young");
+  assert.equal(standing(KEY).state, "value");
+});

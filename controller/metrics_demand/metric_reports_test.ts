@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import type { Log } from "../../shared/log.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import type { DemandReading } from "./demand_reading.ts";
+import { createMetricReports } from "./metric_reports.ts";
+
+Deno.test({
+  name: "createMetricReports() tells each matter once, and again when it has lasted",
+  permissions: "none",
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const lines: string[] = [];
+    const put = (message: string, fields: object = {}): void =>
+      void lines.push([message, ...Object.values(fields)].join(" "));
+    const log: Log = { debug: put, info: put, warn: put, error: put };
+    const { answered, late } = createMetricReports({ log, clock });
+    const about = (name: string, reading: DemandReading): void =>
+      answered({ server: "http://s", name, query: "up" }, reading);
+    const gone = { outcome: "unreachable", message: "refused" } as const;
+    const several = { outcome: "ambiguous", message: "several" } as const;
+    const taken = (): string[] => lines.splice(0);
+
+    about("web", { outcome: "value", cores: 1, ageMs: 0 });
+    assert.deepEqual(taken(), []);
+    for (const name of ["web", "jobs", "web"]) about(name, gone);
+    assert.deepEqual(taken(), ["Prometheus does not answer http://s refused"]);
+    for (const name of ["web", "web", "jobs"]) about(name, several);
+    assert.deepEqual(taken(), [
+      "Prometheus answers http://s",
+      "A metric query gives no demand web ambiguous several",
+      "A metric query gives no demand jobs ambiguous several",
+    ]);
+    about("web", gone);
+    assert.deepEqual(taken(), ["Prometheus does not answer http://s refused"]);
+    await clock.runUntil(600_000);
+    late({ questions: 7, tookMs: 20_000.4 });
+    late({ questions: 7, tookMs: 20_000 });
+    about("jobs", several);
+    assert.deepEqual(taken(), [
+      "Metric queries take longer than metrics.interval 7 20000",
+      "Prometheus answers http://s",
+      "A metric query gives no demand jobs ambiguous several",
+    ]);
+  },
+});

@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { silentLog } from "../../shared/log.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { newAllocation } from "../allocation/publish_bounds.ts";
+import type { MetricOutcome } from "./demand_reading.ts";
+import { DEMAND_QUERY } from "./metric_question.ts";
+import type { MetricsConfig } from "./metrics_config.ts";
+import { createMetricWatch, type MetricWatch } from "./metric_watch.ts";
+import type { InstantAnswer } from "./ports.ts";
+import { readQueryTemplate } from "./query_template.ts";
+
+const INTERVAL_MS = 10_000;
+const LIFE_MS = 60_000;
+
+function queries(texts: Readonly<Record<string, string>>): MetricsConfig["queries"] {
+  return new Map(
+    Object.entries(texts).map(([name, text]) => {
+      const template = readQueryTemplate(text);
+      assert.ok("parts" in template);
+      return [name, template];
+    }),
+  );
+}
+
+interface Asked {
+  readonly atMs: number;
+  readonly query: string;
+}
+
+/** Pods that name queries, and a server that answers as `answer` says, after `delayMs`. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const pods = new Map<string, Pod>();
+  const allocations = new Map<string, PodAllocation>();
+  const state = {
+    delayMs: 0,
+    underWay: 0,
+    mostUnderWay: 0,
+    answer: (_query: string): number | InstantAnswer => 1,
+    metrics: {
+      server: "http://metrics",
+      queries: queries({ own: 'jobs{p="$pod"}', all: "sum(jobs)" }),
+      intervalMs: INTERVAL_MS,
+      staleAfterMs: LIFE_MS,
+    } as MetricsConfig,
+  };
+  const asked: Asked[] = [];
+  const changed: string[] = [];
+  const outcomes: MetricOutcome[] = [];
+  const warnings: string[] = [];
+  const newWatch = (): MetricWatch =>
+    createMetricWatch({
+      caches: {
+        pods: { all: () => pods.values() },
+        allocations: { get: (key) => allocations.get(key) },
+      },
+      clock,
+      log: { ...silentLog, warn: (message) => void warnings.push(message) },
+      config: state,
+      source: {
+        async ask({ query }, signal): Promise<InstantAnswer> {
+          asked.push({ atMs: clock.monotonic(), query });
+          state.mostUnderWay = Math.max(state.mostUnderWay, ++state.underWay);
+          await clock.sleep(state.delayMs, signal);
+          state.underWay--;
+          const value = state.answer(query);
+          return typeof value === "number" ? { samples: [{ value, atMs: clock.wall() }] } : value;
+        },
+      },
+      onChange: (podKey) => void changed.push(podKey),
+      observe: (outcome) => void outcomes.push(outcome),
+    });
+  const put = (name: string, query: string, managed = true): void => {
+    const sample = samplePod(name, { containers: [sampleContainer()] });
+    const metadata = { ...sample.metadata, uid: name, annotations: { [DEMAND_QUERY]: query } };
+    pods.set(name, { ...sample, metadata });
+    if (managed) allocations.set(`shop/${name}`, newAllocation({ pod: { ...sample, metadata } }));
+  };
+  const of = (watch: MetricWatch, name: string) => {
+    const pod = pods.get(name);
+    const allocation = allocations.get(`shop/${name}`);
+    assert.ok(pod !== undefined && allocation !== undefined);
+    return watch.of(pod, allocation);
+  };
+  return { clock, state, allocations, asked, changed, outcomes, warnings, newWatch, put, of };
+}
+
+type Stage = ReturnType<typeof stage>;
+
+/** Runs the watch during the test. */
+function watchTest(
+  name: string,
+  check: (
+    subject: Stage & { watch: MetricWatch; at: (ms: number) => Promise<void> },
+  ) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      const subject = stage();
+      const { clock } = subject;
+      const watch = subject.newWatch();
+      const stop = new AbortController();
+      const ended: Promise<void>[] = [];
+      const at = async (ms: number): Promise<void> => {
+        if (ended.length === 0) ended.push(watch.run(stop.signal));
+        await clock.runUntil(ms);
+      };
+      try {
+        await check({ ...subject, watch, at });
+      } finally {
+        stop.abort();
+        await clock.runUntil(clock.monotonic() + 1);
+        await Promise.all(ended);
+      }
+    },
+  });
+}
+
+watchTest(
+  "run() asks each question once an interval, however many pods it is about",
+  async (subject) => {
+    const { asked, changed, put, of, watch, at } = subject;
+    put("a", "all");
+    put("b", "all");
+    put("c", "own");
+    put("stranger", "own", false);
+    put("lost", "no-such-query");
+    await at(INTERVAL_MS - 1);
+    assert.deepEqual(asked.map(({ query }) => query).sort(), ['jobs{p="c"}', "sum(jobs)"]);
+    assert.deepEqual(changed.sort(), ["shop/a", "shop/b", "shop/c"]);
+    await at(INTERVAL_MS);
+    assert.equal(asked.length, 4);
+    assert.equal(changed.length, 3, "nothing new");
+    const fact = of(watch, "b");
+    assert.ok(fact !== undefined && "parts" in fact);
+    assert.deepEqual([...fact.parts], [["app", 1000]]);
+    assert.equal(fact.untilMs, INTERVAL_MS + LIFE_MS);
+    assert.match(fact.source, /query all says 1 cores/);
+    const lost = of(watch, "lost");
+    assert.ok(lost !== undefined && "missing" in lost);
+    assert.equal(lost.fault, true);
+  },
+);
+
+watchTest(
+  "run() has few questions under way, and begins with those that waited longest",
+  async (subject) => {
+    const { state, asked, warnings, put, at } = subject;
+    for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");
+    state.delayMs = 1000;
+    await at(8500);
+    assert.equal(asked.length, 30);
+    assert.equal(state.mostUnderWay, 4);
+    assert.deepEqual(warnings, []);
+    state.delayMs = 3000;
+    await at(60_000);
+    // 24 s a round, and a pause of 1 s: all were asked again before any was asked a third time.
+    const second = asked.slice(30, 60).map(({ query }) => query);
+    assert.equal(new Set(second).size, 30);
+    assert.deepEqual(warnings, ["Metric queries take longer than metrics.interval"]);
+  },
+);
+
+watchTest(
+  "run() gives a round up when nobody answers, and tries others first in the next",
+  async (subject) => {
+    const { state, asked, outcomes, warnings, put, at } = subject;
+    for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");
+    state.delayMs = 1000;
+    state.answer = () => ({ problem: "unreachable", message: "refused" });
+    await at(INTERVAL_MS - 1);
+    const first = asked.map(({ query }) => query);
+    assert.ok(first.length >= 3 && first.length < 8, `${first.length}`);
+    assert.ok(outcomes.every((outcome) => outcome === "unreachable"));
+    await at(2 * INTERVAL_MS - 1);
+    const second = asked.slice(first.length).map(({ query }) => query);
+    assert.ok(second.length >= 3);
+    assert.deepEqual(second.filter((query) => first.includes(query)), []);
+    assert.deepEqual(warnings, ["Prometheus does not answer"]);
+  },
+);
+
+watchTest("wake() asks at once, by the settings of that moment", async (subject) => {
+  const { state, asked, put, of, watch, at } = subject;
+  put("a", "all");
+  await at(1000);
+  state.metrics = { ...state.metrics, queries: queries({ all: "max(jobs)" }) };
+  assert.equal(of(watch, "a"), undefined, "another question, of which nothing is known");
+  watch.wake();
+  await at(1001);
+  assert.deepEqual(asked.map(({ query }) => query), ["sum(jobs)", "max(jobs)"]);
+  state.metrics = { ...state.metrics, server: null };
+  const fact = of(watch, "a");
+  assert.match(
+    fact !== undefined && "missing" in fact ? fact.missing : "",
+    /no metrics.prometheus/,
+  );
+  await at(100_000);
+  assert.equal(asked.length, 2, "without an address nothing is asked");
+});
+
+watchTest("run() tells pods of values that move and of problems, each once", async (subject) => {
+  const { state, changed, put, of, watch, at } = subject;
+  put("a", "all");
+  const steps: readonly (readonly [number | InstantAnswer, number])[] = [
+    [1, 1],
+    [1.05, 1],
+    [1.2, 2],
+    [NaN, 2],
+    [{ samples: [] }, 2],
+  ];
+  for (const [index, [answer, count]] of steps.entries()) {
+    state.answer = () => answer;
+    await at(index * INTERVAL_MS + 1);
+    assert.equal(changed.length, count, `step ${index}`);
+  }
+  // The last value came at 20 s.
+  await at(79_000);
+  assert.ok("parts" in (of(watch, "a") ?? {}));
+  await at(80_001);
+  assert.deepEqual(of(watch, "a"), { missing: "query all: the query finds nothing", fault: false });
+  assert.equal(changed.length, 3);
+});
+
+Deno.test({
+  name: "of() goes on with what was published, until the first value or for its time",
+  permissions: "none",
+  async fn() {
+    const subject = stage();
+    const { clock, state, allocations, newWatch, put, of } = subject;
+    put("a", "all");
+    const watch = newWatch();
+    assert.equal(of(watch, "a"), undefined);
+    const allocation = allocations.get("shop/a");
+    assert.ok(allocation !== undefined);
+    const app = { name: "app", containerID: "x", floor: 1, ceiling: 9, weight: 1, demand: 700 };
+    const status = { bounds: { revision: 1, reason: "", containers: [app] } };
+    allocations.set("shop/a", { ...allocation, status });
+    const kept = of(watch, "a");
+    assert.ok(kept !== undefined && "parts" in kept);
+    assert.deepEqual([[...kept.parts], kept.untilMs], [[["app", 700]], LIFE_MS]);
+    state.answer = () => ({ problem: "unreachable", message: "refused" });
+    const stop = new AbortController();
+    const run = watch.run(stop.signal);
+    await clock.runUntil(LIFE_MS - 1);
+    assert.deepEqual(of(watch, "a"), { ...kept, untilMs: LIFE_MS });
+    await clock.runUntil(LIFE_MS);
+    assert.deepEqual(of(watch, "a"), { missing: "query all: refused", fault: false });
+    stop.abort();
+    await clock.runUntil(LIFE_MS + 1);
+    await run;
+  },
+});
+
+Deno.test({
+  name: "run() ends when it is called off, and notes nothing of what was under way",
+  permissions: "none",
+  async fn() {
+    const { clock, state, changed, outcomes, newWatch, put } = stage();
+    put("a", "all");
+    state.delayMs = 5000;
+    const stop = new AbortController();
+    const run = newWatch().run(stop.signal);
+    await clock.runUntil(1000);
+    stop.abort();
+    await clock.runUntil(1001);
+    await run;
+    assert.deepEqual([changed, outcomes], [[], []]);
+  },
+});
