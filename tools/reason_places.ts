@@ -89,7 +89,12 @@ export const REASON_PLACES: {
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
-    others: { BurstFactor: QUIET, NodeSize: QUIET, PodNotReady: QUIET },
+    others: {
+      BurstFactor: QUIET,
+      NodeSize: QUIET,
+      PodNotReady: QUIET,
+      MetricMissing: [...QUIET, "event `AnnotationIgnored`"],
+    },
   },
   enforcement: ENFORCEMENT,
   events: { usual: ["event of the pod"], others: {} },

@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { quotedText } from "../../shared/quoted_text.ts";
 import { failureWords } from "../failure_words.ts";
 import { createPatience } from "../patience.ts";
 import { boundedText } from "./bounded_text.ts";
@@ -32,7 +33,11 @@ export interface PrometheusRequest {
 
 const answerSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("success"), data: z.unknown() }),
-  z.object({ status: z.literal("error"), errorType: z.string(), error: z.string() }),
+  z.object({
+    status: z.literal("error"),
+    errorType: z.string().max(64).regex(/^\w*$/),
+    error: z.string(),
+  }),
 ]);
 
 /** The server's word on the question itself; every other failure is one of the moment. */
@@ -58,7 +63,7 @@ export async function requestPrometheus(
     return dataOf({ response, text, mostBytes });
   } catch (error) {
     const message = patience.exceededMs === undefined
-      ? cut(failureWords(error))
+      ? failureWords(error)
       : `nothing came for ${patience.exceededMs} ms`;
     return { problem: "unreachable", message };
   } finally {
@@ -75,7 +80,7 @@ function dataOf(
 ): PrometheusData {
   if (status >= 300 && status < 400) {
     const to = headers.get("location") ?? "nowhere";
-    return { problem: "unreachable", message: cut(`HTTP ${status}: it sends on to ${to}`) };
+    return { problem: "unreachable", message: `HTTP ${status}: it sends on to ${quoted(to)}` };
   }
   if (text === undefined) {
     return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };
@@ -85,7 +90,7 @@ function dataOf(
   if (answer?.status === "error") {
     const { errorType, error } = answer;
     const problem = REFUSALS.includes(errorType) ? "refused" : "unreachable";
-    return { problem, message: cut(`${errorType}: ${error}`) };
+    return { problem, message: `${errorType}: ${quoted(error)}` };
   }
   return status === 200
     ? { problem: "unreadable", message: "the answer is not one of Prometheus's query API" }
@@ -101,6 +106,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function cut(words: string): string {
-  return words.length <= MOST_WORDS ? words : `${words.slice(0, MOST_WORDS)}…`;
+function quoted(words: string): string {
+  return quotedText(words, { most: MOST_WORDS });
 }

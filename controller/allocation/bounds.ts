@@ -6,6 +6,7 @@
 import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
+import { metricWarnings } from "../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "./bid_rules/bid_rule.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
@@ -95,7 +96,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   return {
     ...told.words(),
     containers,
-    warnings: [...overrides.warnings, ...words.flatMap(({ warning }) => warning ?? [])],
+    warnings: [...overrides.warnings, ...metricWarnings(input.metric)],
     ...(ends.length === 0 ? {} : { untilMs: Math.min(...ends) }),
   };
 }

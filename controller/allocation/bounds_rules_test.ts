@@ -80,6 +80,7 @@ test("BID_RULES come in a settled order", () => {
     "readiness",
     "rollout",
     "horizontalAutoscaler",
+    "metricDemand",
   ]);
 });
 

@@ -7,13 +7,12 @@ import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Log } from "../../shared/log.ts";
 import type { MarketConfig } from "../config.ts";
-import type { MetricFact } from "../metrics_demand/metric_fact.ts";
+import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { createBusyServer } from "./busy_server.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
@@ -57,7 +56,7 @@ export interface ReconcilerParts extends LimitHands {
   /** True once this controller has seen the node's agent renew its lease. */
   readonly heardSinceStart: (nodeName: string) => boolean;
   /** What a metric says of the pod; default: nothing of any. */
-  readonly metricOf?: (pod: Pod, allocation: PodAllocation) => MetricFact | undefined;
+  readonly metricOf?: MetricWatch["of"];
   readonly observer?: AllocationObserver;
 }
 

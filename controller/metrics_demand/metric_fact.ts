@@ -8,7 +8,10 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 
-/** A demand by container name, millicores, which ends by itself; or why there is none. */
+/**
+ * A demand by container name, millicores, which ends by itself; why there is none; or why the
+ * annotation can't count at all.
+ */
 export type MetricFact =
   | {
     readonly parts: ReadonlyMap<string, number>;
@@ -21,7 +24,15 @@ export type MetricFact =
     readonly missing: string;
     /** True where a person should be told of it: waiting does not help. */
     readonly fault: boolean;
-  };
+  }
+  | { readonly ignored: string };
+
+/** What the pod's user should be told. */
+export function metricWarnings(fact: MetricFact | undefined): readonly string[] {
+  if (fact === undefined || "parts" in fact) return [];
+  if ("ignored" in fact) return [fact.ignored];
+  return fact.fault ? [fact.missing] : [];
+}
 
 /** A pod's cores over its containers by request, in whole millicores. */
 export function demandParts({ containers }: Pod, cores: number): ReadonlyMap<string, number> {

@@ -6,6 +6,7 @@
 import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/config/nearest_name.ts";
+import { quotedText } from "../../shared/quoted_text.ts";
 import type { MetricsConfig } from "./metrics_config.ts";
 import type { InstantQuestion } from "./ports.ts";
 import { fillQuery } from "./query_template.ts";
@@ -25,7 +26,7 @@ export function metricQuestion(
 ): MetricQuestion | { readonly fault: string } | undefined {
   const name = pod.metadata.annotations[DEMAND_QUERY];
   if (name === undefined) return undefined;
-  const annotation = `${DEMAND_QUERY}: ${JSON.stringify(name)}`;
+  const annotation = `${DEMAND_QUERY}: ${quotedText(name)}`;
   if (server === null) return { fault: `${annotation}: no metrics.prometheusURL is configured` };
   const template = queries.get(name);
   if (template === undefined) {

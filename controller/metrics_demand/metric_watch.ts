@@ -119,7 +119,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
     of(pod, allocation) {
       const question = metricQuestion(pod, config.metrics);
       if (question === undefined) return undefined;
-      if ("fault" in question) return { missing: question.fault, fault: true };
+      if ("fault" in question) return { ignored: question.fault };
       const standing = memory.standing(keyOf(question));
       return factOf(standing, { pod, allocation, name: question.name, nowMs: clock.wall() });
     },

@@ -142,8 +142,7 @@ watchTest(
     assert.equal(fact.untilMs, INTERVAL_MS + LIFE_MS);
     assert.match(fact.source, /query all says 1 cores/);
     const lost = of(watch, "lost");
-    assert.ok(lost !== undefined && "missing" in lost);
-    assert.equal(lost.fault, true);
+    assert.ok(lost !== undefined && "ignored" in lost);
   },
 );
 
@@ -197,7 +196,7 @@ watchTest("wake() asks at once, by the settings of that moment", async (subject)
   state.metrics = { ...state.metrics, server: null };
   const fact = of(watch, "a");
   assert.match(
-    fact !== undefined && "missing" in fact ? fact.missing : "",
+    fact !== undefined && "ignored" in fact ? fact.ignored : "",
     /no metrics.prometheus/,
   );
   await at(100_000);

@@ -11,7 +11,7 @@ export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
 export type QueryVariable = typeof QUERY_VARIABLES[number];
 
 /** A variable, and the string literal that it stands in. */
-interface Place {
+export interface QueryPlace {
   readonly variable: QueryVariable;
   readonly quote: string;
   /** True where the literal is matched as a regular expression. */
@@ -20,7 +20,7 @@ interface Place {
 
 /** A text that was read: literal parts and places between them. */
 export interface QueryTemplate {
-  readonly parts: readonly (string | Place)[];
+  readonly parts: readonly (string | QueryPlace)[];
 }
 
 /** What a text says, or what is wrong with it. */
@@ -39,7 +39,7 @@ export function readQueryTemplate(text: string): ReadQuery {
   if (text.length > MOST_CHARACTERS) {
     return { fault: `has ${text.length} characters, at most ${MOST_CHARACTERS} are allowed` };
   }
-  const parts: (string | Place)[] = [];
+  const parts: (string | QueryPlace)[] = [];
   let quote = "";
   let regex = false;
   let from = 0;

@@ -16,6 +16,7 @@ import {
   MAX_CPU,
   PRIORITY_MULTIPLIER,
 } from "../../controller/allocation/overrides.ts";
+import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
@@ -38,7 +39,7 @@ interface Word {
 const isSwitch = (text: string): boolean => text === "true" || text === "false";
 const isFactor = (text: string): boolean => /^\d+(\.\d+)?$/.test(text) && Number(text) > 0;
 const isQuantity = (text: string): boolean => /^\+?[\d.]+([numkMGTPE]i?|[eE][+-]?\d+)?$/.test(text);
-/** Nobody allows to ask for more here: a boost counts no more than what can't be read. */
+/** Nobody allows to ask for more here, and there are no queries: no text counts. */
 const never = (): boolean => false;
 
 /** The words that are read, and which text may be one; what is not here is read by nobody. */
@@ -53,6 +54,7 @@ const READ: ReadonlyMap<string, (text: string) => boolean> = new Map([
   [`pod annotation ${MAX_CPU}`, isQuantity],
   [`pod annotation ${PRIORITY_MULTIPLIER}`, (text) => isFactor(text) && Number(text) <= 1],
   [`pod annotation ${STARTUP_BOOST}`, never],
+  [`pod annotation ${DEMAND_QUERY}`, never],
   [`pod annotation ${HPA_COORDINATION}`, isSwitch],
   [`workload ${HPA_COORDINATION}`, isSwitch],
   [`autoscaler ${HPA_COORDINATION}`, isSwitch],
@@ -75,6 +77,7 @@ const KEYS = [
   PRIORITY_MULTIPLIER,
   STARTUP_BOOST,
   HPA_COORDINATION,
+  DEMAND_QUERY,
 ];
 
 const TEXT: fc.Arbitrary<string> = fc.oneof(

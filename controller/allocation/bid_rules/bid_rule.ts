@@ -41,8 +41,6 @@ export interface BidWord {
   readonly boost?: number;
   /** Demand that counts if it is more than what the kernel shows, millicores. */
   readonly demand?: number;
-  /** What the pod's user should be told: the annotation behind it can't count. */
-  readonly warning?: string;
   /** When it ends by itself, ms since 1970; absent: when something changes. */
   readonly untilMs?: number;
 }

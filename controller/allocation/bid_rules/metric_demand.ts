@@ -7,11 +7,8 @@ import type { BidRule } from "./bid_rule.ts";
 
 /** A demand for each container; without an answer that counts there is none. */
 export const metricDemand: BidRule = ({ metric }) => {
-  if (metric === undefined) return [];
-  if ("missing" in metric) {
-    const { missing: message, fault } = metric;
-    return [{ reason: "MetricMissing", message, ...(fault ? { warning: message } : {}) }];
-  }
+  if (metric === undefined || "ignored" in metric) return [];
+  if ("missing" in metric) return [{ reason: "MetricMissing", message: metric.missing }];
   const { parts, source, untilMs } = metric;
   return [...parts].map(([container, demand]) => {
     const message = `${container} could use ${demand}m: ${source}`;

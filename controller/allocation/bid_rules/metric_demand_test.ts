@@ -53,6 +53,12 @@ test("metricDemand() asks for nothing where there is no value, and warns of what
   assert.deepEqual(lasting.warnings, ["query jobs: several series"]);
 });
 
+test("metricDemand() leaves an annotation that can't count to its warning", () => {
+  const [ignored, none] = [draft({ ignored: "no such query" }), draft(undefined)];
+  assert.deepEqual([ignored.rules, ignored.containers], [none.rules, none.containers]);
+  assert.deepEqual(ignored.warnings, ["no such query"]);
+});
+
 test("metricDemand() says nothing of a pod that names no query", () => {
   assert.deepEqual(metricDemand(bidFacts(POD)), []);
   const { containers, reason } = draft(undefined);
