@@ -34,6 +34,16 @@ function running(node: RealNode, name: PodName): Promise<true> {
   }, SETTLED);
 }
 
+/** Ends container `other` of the pod, which the kubelet then starts again. */
+async function endOnce(node: RealNode, name: PodName): Promise<void> {
+  // The command may end with the container before it can answer.
+  await node.signal(name, "other", "TERM").catch(() => {});
+  await until("restart", async () => {
+    const { containers } = await thePod(node, name);
+    return containers.some(({ restartedAtMs }) => restartedAtMs !== undefined) || undefined;
+  }, SETTLED);
+}
+
 /** The first pod of the Deployment that rolls out. */
 async function oldPod(node: RealNode): Promise<PodName> {
   const [first] = await deploymentPods(node, pod("rolling"));
@@ -64,7 +74,7 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
   for (const name of ["healthy", "unready", "restarted", "crashing", "critical"]) {
     await running(node, pod(name));
   }
-  await node.signal(pod("restarted"), "other", "TERM");
+  await endOnce(node, pod("restarted"));
   const first = await until("pod of the Deployment", () => oldPod(node).catch(() => undefined));
   await running(node, first);
   await exec(first, "touch", READY_FILE);

@@ -35,7 +35,13 @@ export function sharedNamespace(
   Deno.test.beforeAll(async () => {
     using node = await openRealNode();
     stage.namespace = await scratchNamespace(node.connection, marks);
-    await fill(node, shared);
+    try {
+      await fill(node, shared);
+    } catch (error) {
+      // Without a first test there is no "after the last".
+      await stage.namespace[Symbol.asyncDispose]();
+      throw error;
+    }
   });
   Deno.test.afterAll(async () => {
     await stage.namespace?.[Symbol.asyncDispose]();

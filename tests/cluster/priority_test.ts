@@ -1,0 +1,109 @@
+/**
+ * PriorityClasses weigh in the market: of a busy node's CPU those of higher priority get more.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { ballast } from "./scene/ballast.ts";
+import { boundsOf, thePod } from "./scene/limits.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { until } from "./scene/until.ts";
+
+/** Their weights are 1, 1.5 and 2 times the request. */
+const PRIORITIES = { plain: undefined, silver: 2000, gold: 4000 } as const;
+type Rank = keyof typeof PRIORITIES;
+const RANKS: readonly Rank[] = ["plain", "silver", "gold"];
+const BUSY: LoadContainer = { name: "load", request: "10m", limit: "20m", threads: 2, busy: true };
+const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+/** Such pods may have all of the node: that is what they are to divide. */
+const shared = sharedNamespace(async (node, { name: namespace }) => {
+  await ballast(node, { namespace, leaves: 450 });
+  for (const rank of RANKS) {
+    const value = PRIORITIES[rank];
+    const name = `${namespace}-${rank}`;
+    if (value !== undefined) await node.create(CLASSES, { metadata: { name }, value });
+    const priorityClassName = value === undefined ? {} : { priorityClassName: name };
+    const containers = [BUSY];
+    await node.run(loadPod({ name: rank, namespace, containers, ...priorityClassName }));
+  }
+}, { labels: { "mbcas.io/burst-factor": "50" } });
+
+Deno.test.afterAll(async () => {
+  using node = await openRealNode();
+  for (const rank of ["silver", "gold"]) {
+    await node.connection.request({ method: "DELETE", path: `${CLASSES}/${shared.name}-${rank}` });
+  }
+});
+
+/** A pod's limit, what it weighs, and what it could use. */
+interface Stake {
+  readonly limit: number;
+  readonly weight: number;
+  readonly credit: number;
+}
+
+async function stakeOf(node: RealNode, name: PodName): Promise<Stake> {
+  const { metadata, containers } = await thePod(node, name);
+  const allocation = await node.allocation(name.namespace, metadata.uid);
+  const market = allocation?.spec.market ?? assert.fail("no clearing yet");
+  assert.equal(market.mode, "congested");
+  const limit = containers[0]?.limitCPU ?? 0;
+  assert.ok(market.need > limit, `${name.name} needs ${market.need} m and has ${limit} m`);
+  return {
+    limit,
+    weight: allocation?.status?.bounds?.containers[0]?.weight ?? 0,
+    credit: market.credit,
+  };
+}
+
+/** Waits until the limits are in proportion to these weights, within a step and a tenth. */
+async function assertShares(
+  node: RealNode,
+  multipliers: Readonly<Record<Rank, number>>,
+): Promise<void> {
+  await until("shares by weight", async () => {
+    const stakes = await Promise.all(RANKS.map((rank) => stakeOf(node, shared.pod(rank))));
+    assert.deepEqual(
+      stakes.map(({ weight }) => weight),
+      RANKS.map((rank) => 10 * multipliers[rank]),
+    );
+    const perWeight = stakes.map(({ limit, weight, credit }) => limit / (weight * credit));
+    const mean = perWeight.reduce((sum, one) => sum + one, 0) / perWeight.length;
+    for (const [index, { limit, weight, credit }] of stakes.entries()) {
+      const expected = mean * weight * credit;
+      const off = Math.abs(limit - expected);
+      assert.ok(
+        off <= 10 + expected / 10,
+        `${RANKS[index]} has ${limit} m, by weight it would be ${expected.toFixed()} m`,
+      );
+    }
+    return true;
+  }, { timeoutMs: 180_000, everyMs: 250 });
+}
+
+Deno.test("pods of PriorityClasses 2000 and 4000 get 1.5 and 2 times the share of one without a class", async () => {
+  using node = await openRealNode();
+  for (const rank of RANKS) {
+    const { priority } = await thePod(node, shared.pod(rank));
+    assert.equal(priority, PRIORITIES[rank] ?? 0);
+  }
+  await assertShares(node, { plain: 1, silver: 1.5, gold: 2 });
+});
+
+Deno.test("pods of PriorityClasses get equal shares where their own word takes the multiplier back", async () => {
+  using node = await openRealNode();
+  for (const rank of RANKS) {
+    const { namespace, name } = shared.pod(rank);
+    await node.connection.request({
+      method: "PATCH",
+      path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
+    });
+  }
+  await assertShares(node, { plain: 1, silver: 1, gold: 1 });
+  assert.equal((await boundsOf(node, shared.pod("gold")))?.containers[0]?.weight, 10);
+});
