@@ -6,7 +6,7 @@
 import type { ContainerBounds, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { CREDIT_BOUNDS, NEUTRAL_CREDIT } from "../shared/market/credits.ts";
 import { objectKey } from "../shared/control/object_key.ts";
-import { parseCPU } from "../shared/quantity.ts";
+import { countableCPU } from "../shared/quantity.ts";
 
 /** One container's place. CPU in millicores. */
 export interface Seat {
@@ -95,13 +95,8 @@ function desiredOf({ spec }: PodAllocation, bounds: ContainerBounds): number | u
 }
 
 function cpuOrNothing(text: string): number | undefined {
-  try {
-    const millicores = parseCPU(text);
-    return millicores <= MOST_CPU ? millicores : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const millicores = countableCPU(text);
+  return millicores !== undefined && millicores <= MOST_CPU ? millicores : undefined;
 }
 
 function creditOf({ spec }: PodAllocation): number {

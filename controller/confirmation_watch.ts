@@ -10,7 +10,7 @@ import type { Pod } from "../shared/api/pod.ts";
 import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
-import { parseCPU } from "../shared/quantity.ts";
+import { parseCPUBound } from "../shared/quantity.ts";
 
 /** What is watched, and who hears of each confirmation. */
 export interface ConfirmationWatchParts {
@@ -69,6 +69,6 @@ export function watchConfirmations(
 function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
   return limits.every(({ name, cpuLimit }) => {
     const container = pod.containers.find((one) => one.name === name);
-    return container !== undefined && isApplied(container, parseCPU(cpuLimit));
+    return container !== undefined && isApplied(container, parseCPUBound(cpuLimit));
   });
 }

@@ -42,6 +42,16 @@ export function parseCPU(text: string): number {
   return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3 });
 }
 
+/** As `parseCPU`, but undefined for what is no CPU quantity, or beyond 2^53 m. */
+export function countableCPU(text: string): number | undefined {
+  try {
+    return parseCPU(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
 /**
  * As `parseCPU`, for a bound: beyond 2^53 m it is the largest number that can be counted. Nothing ever
  * reaches it, and the server lets people write such quantities.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatCPU, parseCPU } from "./quantity.ts";
+import { formatCPU, parseCPU, parseCPUBound, sumCPU } from "./quantity.ts";
 
 const MANY = { numRuns: 1000 } as const;
 
@@ -81,6 +81,37 @@ pure("parseCPU() refuses more millicores than a number holds exactly", () => {
   for (const text of ["9007199254740992m", "9007199254740991.1m", "1E", "1Ei", "1e999999999"]) {
     assert.throws(() => parseCPU(text), { name: "SyntaxError", message: /more than/ });
   }
+});
+
+pure("parseCPU() does not even look at text of absurd length", () => {
+  const zeros = "0".repeat(998);
+  assert.equal(parseCPU(`1.${zeros}`), 1000);
+  assert.throws(() => parseCPU(`1.${zeros}0`), {
+    name: "SyntaxError",
+    message: /^Cannot parse CPU quantity: "1\.0{62}…" \(1001 characters\) is not/,
+  });
+});
+
+pure(
+  "parseCPUBound() takes what is beyond all numbers for the largest, and refuses the rest",
+  () => {
+    for (const text of ["9007199254740992m", "1E", "9223372036854775807", "1e999999999"]) {
+      assert.equal(parseCPUBound(text), Number.MAX_SAFE_INTEGER);
+    }
+    assert.equal(parseCPUBound("250m"), 250);
+    for (const text of ["-1", "-1E", "two", ""]) {
+      assert.throws(
+        () => parseCPUBound(text),
+        SyntaxError,
+      );
+    }
+  },
+);
+
+pure("sumCPU() is exact, or the largest number that can be counted", () => {
+  assert.equal(sumCPU([]), 0);
+  assert.equal(sumCPU([200, 50]), 250);
+  assert.equal(formatCPU(sumCPU([2 ** 52, 2 ** 52, 7])), "9007199254740991m");
 });
 
 pure("parseCPU() reads back what formatCPU() writes", () => {

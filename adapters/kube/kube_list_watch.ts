@@ -17,7 +17,10 @@ export interface KubeListWatchOptions<T extends ApiObject> extends ListWatchSurr
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Narrows one object; what it throws leaves the object out, with a warning. */
+  /**
+   * Narrows one object; what it throws leaves the object out, with a warning. An object may have
+   * `unreadable`, a sentence, which is a warning, too.
+   */
   readonly parse: (raw: unknown) => T;
 }
 
@@ -49,7 +52,13 @@ export function kubeListWatch<T extends ApiObject>(
 
   function parseOrWarn(raw: unknown): T | undefined {
     try {
-      return parse(raw);
+      const object: T & { readonly unreadable?: string } = parse(raw);
+      if (object.unreadable !== undefined) {
+        const { namespace, name } = object.metadata;
+        const error = object.unreadable;
+        log.warn("An object of the API can't be read in full", { path, namespace, name, error });
+      }
+      return object;
     } catch (error) {
       const { namespace, name } = objectOf(objectOf(raw).metadata);
       log.warn("An object of the API can't be read and is left out", {

@@ -109,6 +109,22 @@ Deno.test("list() leaves out what it can't read, with a warning that names it", 
   });
 });
 
+Deno.test("list() keeps what says that it can't be read in full, with a warning", async () => {
+  await using server = serveCanned(() => page(["a", "b"], { resourceVersion: "9" }));
+  const log = warnings();
+  const source = kubeListWatch(server.connection, {
+    path: "/api/v1/things",
+    parse: (raw): ApiObject & { readonly unreadable?: string } => {
+      const metadata = parseIdentity(raw);
+      return metadata.name === "b" ? { metadata, unreadable: "Cannot read it" } : { metadata };
+    },
+    log,
+  });
+  const { items } = await source.list(never);
+  assert.deepEqual(names(items), ["a", "b"]);
+  assert.partialDeepStrictEqual(log.seen, [{ name: "b", error: "Cannot read it" }]);
+});
+
 Deno.test("watch() asks for bookmarks after a version, for 5 to 10 minutes", async () => {
   await using server = serveCanned(() => lines());
   assert.deepEqual(await events(server.connection), []);

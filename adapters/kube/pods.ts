@@ -69,7 +69,7 @@ export function parsePod(raw: unknown): Pod {
       ...identity,
       labels: textsOf(labels),
       annotations: textsOf(annotations),
-      terminating: deletionTimestamp !== undefined,
+      terminating: (deletionTimestamp ?? undefined) !== undefined,
       ...present("generation", wholeOf(generation)),
       ...present("owner", parseOwner(ownerReferences)),
     },

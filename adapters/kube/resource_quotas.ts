@@ -5,11 +5,12 @@
  */
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import { parseCPU } from "../../shared/quantity.ts";
 import type { KubeConnection } from "./connection.ts";
-import { listOf, objectOf, present, textOf } from "./json_fields.ts";
+import { type JSONObject, listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
+import { readOrTell } from "./partial_object.ts";
+import { cpuBoundOf } from "./quantity_fields.ts";
 
 /** List-watch of the quotas of all namespaces. */
 export function resourceQuotaListWatch(
@@ -23,16 +24,23 @@ export function resourceQuotaListWatch(
   });
 }
 
-/** The trimmed quota. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+/** The trimmed quota, or why it can't be read. Throws a `TypeError` without identity. */
 export function parseResourceQuota(raw: unknown): ResourceQuota {
-  const { spec, status } = objectOf(raw);
-  const { hard: wanted, scopes, scopeSelector } = objectOf(spec);
-  const { hard, used } = objectOf(status);
-  const limit = textOf(objectOf(hard ?? wanted)["limits.cpu"]);
+  const metadata = parseNamespacedIdentity(raw);
+  const blank = { metadata, usedLimitsCPU: 0, scopes: [] };
+  return readOrTell<ResourceQuota>(() => ({ metadata, ...parseBounds(objectOf(raw)) }), blank);
+}
+
+/** A scope that can't be read leaves the quota bound for more pods than it is meant for: no harm. */
+function parseBounds(quota: JSONObject): Omit<ResourceQuota, "metadata"> {
+  const spec = memberOf(quota, "spec");
+  const { scopes, scopeSelector } = spec;
+  const status = memberOf(quota, "status");
+  const { used } = status;
+  const hard = memberOf(status.hard === undefined ? spec : status, "hard");
   return {
-    metadata: parseNamespacedIdentity(raw),
-    ...present("hardLimitsCPU", limit === undefined ? undefined : parseCPU(limit)),
-    usedLimitsCPU: parseCPU(textOf(objectOf(used)["limits.cpu"]) ?? "0"),
+    ...present("hardLimitsCPU", cpuBoundOf(hard, "limits.cpu")),
+    usedLimitsCPU: cpuBoundOf(used, "limits.cpu") ?? 0,
     scopes: [
       ...listOf(scopes),
       ...listOf(objectOf(scopeSelector).matchExpressions).map((one) => objectOf(one).scopeName),

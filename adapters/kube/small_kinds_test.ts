@@ -106,6 +106,39 @@ pure("parseResourceQuota() prefers what the server enforces to what was asked fo
   assert.ok(!("hardLimitsCPU" in other));
 });
 
+pure("parseLimitRange() and parseResourceQuota() say what can't be read: it is not nothing", () => {
+  const faults = (limits: unknown): string | undefined =>
+    parseLimitRange({ metadata, spec: { limits } }).unreadable;
+  assert.match(faults([{ type: "Pod", max: { cpu: "two" } }]) ?? "", /CPU quantity: "two" is not/);
+  assert.match(faults([{ type: "Pod", min: { cpu: ["1"] } }]) ?? "", /quantity cpu: it is/);
+  assert.match(faults([{ type: 5 }]) ?? "", /type is "5"/);
+  assert.match(faults({ type: "Pod" }) ?? "", /limits is "\{/);
+  assert.equal(faults(undefined), undefined);
+  assert.equal(parseLimitRange({ metadata }).unreadable, undefined);
+  assert.throws(() => parseLimitRange({ spec: { limits: 5 } }), TypeError);
+  const quota = (hard: unknown, used?: unknown) =>
+    parseResourceQuota({ metadata, spec: { hard }, status: { used } });
+  assert.deepEqual(quota({ "limits.cpu": "-1" }), {
+    metadata: namespaced,
+    usedLimitsCPU: 0,
+    scopes: [],
+    unreadable: 'Cannot parse CPU quantity: "-1" is negative, expected at least 0',
+  });
+  assert.match(quota("all").unreadable ?? "", /hard is/);
+  assert.match(quota({ "limits.cpu": "1" }, { "limits.cpu": {} }).unreadable ?? "", /limits\.cpu/);
+  assert.equal(quota({ "limits.memory": {} }).unreadable, undefined);
+});
+
+pure("parseLimitRange() and parseResourceQuota() take what nobody can reach for a bound", () => {
+  const far = "9223372036854775807";
+  const limits = [{ type: "Container", max: { cpu: far } }];
+  const max = Number.MAX_SAFE_INTEGER;
+  const { items, unreadable } = parseLimitRange({ metadata, spec: { limits } });
+  assert.deepEqual([items, unreadable], [[{ type: "Container", max }], undefined]);
+  const quota = parseResourceQuota({ metadata, spec: { hard: { "limits.cpu": far } } });
+  assert.deepEqual([quota.hardLimitsCPU, quota.unreadable], [max, undefined]);
+});
+
 pure("parseLease() reads a record, and one that nobody holds", () => {
   const spec = {
     holderIdentity: "a",

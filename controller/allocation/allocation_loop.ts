@@ -195,12 +195,17 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
       addPodsOfTargets(createTargetMemory(horizontalPodAutoscalers)),
     ),
     verticalPodAutoscalers.subscribe(addPodsOfTargets(createTargetMemory(verticalPodAutoscalers))),
-    caches.resourceQuotas.subscribe((key) => addHeldByQuota(namespaceOf(key))),
+    caches.resourceQuotas.subscribe((key) => {
+      const isReadable = caches.resourceQuotas.get(key)?.unreadable === undefined;
+      (isReadable ? addHeldByQuota : addPodsOf)(namespaceOf(key));
+    }),
   ];
 }
 
 /** True for a pod that may gain by a change of its namespace's quotas; the others look now and then. */
 function isHeldByQuota({ status }: PodAllocation): boolean {
   return status?.reason === "QuotaExceeded" ||
-    status?.bounds?.rules?.some(({ reason }) => reason === "QuotaExceeded") === true;
+    status?.bounds?.rules?.some(({ reason }) =>
+        reason === "QuotaExceeded" || reason === "UnreadableBound"
+      ) === true;
 }

@@ -13,7 +13,7 @@ import type {
   PodAllocationStatus,
 } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import { formatCPU } from "../../shared/quantity.ts";
+import { formatCPU, sumCPU } from "../../shared/quantity.ts";
 
 /** How far an allocation's limits have got. */
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;
@@ -46,13 +46,15 @@ function appliedLimits(
   pod: Pod,
 ): { containers: ContainerLimit[]; appliedCPULimit: string } | undefined {
   const named = new Set(allocation.status?.bounds?.containers.map(({ name }) => name));
-  let total = 0;
-  const containers = pod.containers.flatMap(({ name, appliedLimitCPU }) => {
+  const applied = pod.containers.flatMap(({ name, appliedLimitCPU }) => {
     if (!named.has(name) || appliedLimitCPU === undefined) return [];
-    total += appliedLimitCPU;
-    return [{ name, cpuLimit: formatCPU(appliedLimitCPU) }];
+    return [{ name, limit: appliedLimitCPU }];
   });
-  return containers.length === 0 ? undefined : { containers, appliedCPULimit: formatCPU(total) };
+  if (applied.length === 0) return undefined;
+  return {
+    containers: applied.map(({ name, limit }) => ({ name, cpuLimit: formatCPU(limit) })),
+    appliedCPULimit: formatCPU(sumCPU(applied.map(({ limit }) => limit))),
+  };
 }
 
 /** What the status is made from, beside allocation and pod. */

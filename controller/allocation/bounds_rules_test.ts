@@ -76,6 +76,7 @@ test("BID_RULES say nothing of a Ready pod that nothing else concerns", () => {
 test("BID_RULES come in a settled order", () => {
   assert.deepEqual(BID_RULES.map(({ name }) => name), [
     "nodeState",
+    "unreadableBound",
     "systemCritical",
     "readiness",
     "rollout",

@@ -9,7 +9,7 @@ import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../shared/api/reasons/reason_words.ts";
-import { parseCPU } from "../../shared/quantity.ts";
+import { parseCPUBound } from "../../shared/quantity.ts";
 import type { Gathered } from "./gather.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
@@ -55,7 +55,7 @@ export function marketIntents({ spec }: PodAllocation): Intent[] {
   return (spec.containers ?? []).map(({ name, cpuLimit }) => ({
     source: "market",
     container: name,
-    limitCPU: parseCPU(cpuLimit),
+    limitCPU: parseCPUBound(cpuLimit),
     reason,
   }));
 }

@@ -13,6 +13,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
@@ -25,6 +26,8 @@ export interface Gathered {
   readonly limitRange: CPURanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
+  /** Of both, those that can't be read, each with why. */
+  readonly unreadable: readonly string[];
   /** Whose rollouts concern the pod; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
   /** Those that scale the pod's workload. */
@@ -44,6 +47,8 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
   if (pod === undefined) return undefined;
   const { namespace, uid } = pod.metadata;
   const refs = workloadsOf(pod);
+  const limitRanges = caches.limitRanges.byIndex(namespace);
+  const quotas = caches.resourceQuotas.byIndex(namespace);
   const isForPod = ({ target }: { readonly target: WorkloadRef }): boolean =>
     refs.some(({ kind, name }) => kind === target.kind && name === target.name);
   return {
@@ -51,12 +56,25 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     namespace: caches.namespaces.get(namespace),
     node: caches.nodes.get(pod.nodeName),
     allocation: caches.allocations.get(`${namespace}/${uid}`),
-    limitRange: cpuRangesOf(caches.limitRanges.byIndex(namespace)),
-    quotas: caches.resourceQuotas.byIndex(namespace),
+    limitRange: cpuRangesOf(limitRanges),
+    quotas,
+    unreadable: [
+      ...faultsOf("LimitRange", limitRanges),
+      ...faultsOf("ResourceQuota", quotas),
+    ],
     workload: workloadOf(caches, { namespace, refs }),
     autoscalers: caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod),
     verticalAutoscalers: caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod),
   };
+}
+
+function faultsOf(
+  kind: string,
+  objects: readonly (ApiObject & { readonly unreadable?: string })[],
+): readonly string[] {
+  return objects.flatMap(({ metadata: { name }, unreadable }) =>
+    unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
+  );
 }
 
 function workloadOf(

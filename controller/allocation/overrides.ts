@@ -6,7 +6,7 @@
 import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { parseCPU } from "../../shared/quantity.ts";
+import { countableCPU } from "../../shared/quantity.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "./bid_rules/startup_boost.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
@@ -103,11 +103,9 @@ function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
 function readCPU(from: Texts, key: string, warnings: string[]): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
-  try {
-    return parseCPU(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+  const millicores = countableCPU(text);
+  if (millicores === undefined) {
     warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity`);
-    return undefined;
   }
+  return millicores;
 }

@@ -6,7 +6,7 @@
 import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original } from "../../shared/api/pod_allocation.ts";
-import { formatCPU, parseCPU } from "../../shared/quantity.ts";
+import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 
 /** Own limits and requests, for the record. */
 export interface Originals {
@@ -57,11 +57,15 @@ export function originalsFrom(
   return { originalLimits: limits, originalRequests };
 }
 
-/** Recorded values by container name, millicores; containers without one are left out. */
+/**
+ * Recorded values by container name, millicores; containers without one are left out, and so are those
+ * whose value can't be counted: no hand of ours has recorded that.
+ */
 export function ownValues(originals: readonly Original[] | undefined): Map<string, number> {
   const values = new Map<string, number>();
   for (const { name, cpu } of originals ?? []) {
-    if (cpu !== undefined) values.set(name, parseCPU(cpu));
+    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
+    if (millicores !== undefined) values.set(name, millicores);
   }
   return values;
 }

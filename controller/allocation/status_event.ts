@@ -5,7 +5,7 @@
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import { formatCPU } from "../../shared/quantity.ts";
+import { formatCPU, sumCPU } from "../../shared/quantity.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import type { PodEvent } from "./ports.ts";
@@ -29,7 +29,5 @@ export function statusEvent(
 
 /** The user's own limit of the whole pod, as a quantity. */
 function ownTotal({ status }: PodAllocation): string {
-  let total = 0;
-  for (const limit of ownValues(status?.originalLimits).values()) total += limit;
-  return formatCPU(total);
+  return formatCPU(sumCPU(ownValues(status?.originalLimits).values()));
 }

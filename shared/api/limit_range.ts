@@ -26,4 +26,6 @@ export interface LimitRange extends ApiObject {
     readonly resourceVersion: string;
   };
   readonly items: readonly LimitRangeItem[];
+  /** Why it can't be read, in a sentence; then there are no items. */
+  readonly unreadable?: string;
 }

@@ -25,4 +25,6 @@ export interface ResourceQuota extends ApiObject {
    * pods.
    */
   readonly scopes: readonly string[];
+  /** Why it can't be read, in a sentence; then there are no figures. */
+  readonly unreadable?: string;
 }

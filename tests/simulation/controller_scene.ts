@@ -33,7 +33,9 @@ const AGENT_MS = 500;
 const LEASE_MS = 60_000;
 
 /** What may be different about a controller. */
-export type ControllerChoice = Pick<AllocationLoopParts, "onConfigChange" | "observer">;
+export type ControllerChoice =
+  & Pick<AllocationLoopParts, "onConfigChange" | "observer">
+  & Partial<Pick<AllocationLoopParts, "log">>;
 
 /** A cluster that runs. */
 export interface ControllerScene {

@@ -14,6 +14,7 @@ const CEILINGS: ReadonlySet<string> = new Set<BoundReason>([
   "BurstFactor",
   "MaxCPU",
   "NodeSize",
+  "PodLevelLimit",
   "FloorBinds",
   "LimitRange",
   "QuotaExceeded",

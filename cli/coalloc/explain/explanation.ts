@@ -19,7 +19,7 @@ import type {
   PodAllocationStatus,
 } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { ScopeFacts } from "../ports.ts";
 import { ownLimitsOf } from "../restore/restore_plan.ts";
@@ -123,7 +123,9 @@ export function explanationOf(input: ExplanationInput): Explanation {
     qosClass: pod.qosClass,
     ...(outside === undefined ? {} : { outside }),
     hasAllocation: allocation !== undefined,
-    ...(spec?.desiredCPULimit === undefined ? {} : { desired: parseCPU(spec.desiredCPULimit) }),
+    ...(spec?.desiredCPULimit === undefined
+      ? {}
+      : { desired: parseCPUBound(spec.desiredCPULimit) }),
     ...(spec?.market === undefined ? {} : { market: spec.market }),
     ...(status?.bounds === undefined ? {} : { bounds: boundsOf(status.bounds) }),
     ...(nodeView === undefined ? {} : { nodeView: nodeOf(nodeView, input.nowMs) }),
@@ -174,7 +176,7 @@ function containerOf(
     ...(limitCPU === undefined ? {} : { limit: limitCPU }),
     ...(appliedLimitCPU === undefined ? {} : { applied: appliedLimitCPU }),
     ...(ownLimit === undefined ? {} : { ownLimit }),
-    ...(desired === undefined ? {} : { desired: parseCPU(desired) }),
+    ...(desired === undefined ? {} : { desired: parseCPUBound(desired) }),
     ...(bounds === undefined ? {} : { bounds }),
     ...(view === undefined ? {} : { view }),
   };

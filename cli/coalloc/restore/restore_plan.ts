@@ -6,7 +6,7 @@
 import { MARKET_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
 
 /** A pod and its own limits, millicores by container name. */
 export interface RestorePlan {
@@ -36,12 +36,11 @@ export function ownLimitsOf(
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
   if (originals === undefined) return undefined;
-  return new Map(originals.flatMap(({ name, cpu }) =>
-    cpu === undefined ? [] : [[
-      name,
-      parseCPU(cpu),
-    ]]
-  ));
+  // A value that can't be counted is nobody's limit: nothing of ours has recorded that.
+  return new Map(originals.flatMap(({ name, cpu }) => {
+    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
+    return millicores === undefined ? [] : [[name, millicores]];
+  }));
 }
 
 /** True when some limit in the pod's spec is the market's; one that was brought back is not. */

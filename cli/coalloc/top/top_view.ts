@@ -6,7 +6,7 @@
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { Mode } from "../../../shared/market/solver.ts";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { NodeReadings } from "../node_readings.ts";
 
@@ -144,11 +144,13 @@ function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number
         : {}),
       reason: market.reason,
     }),
-    ...(spec.desiredCPULimit === undefined ? {} : { limit: parseCPU(spec.desiredCPULimit) }),
+    ...(spec.desiredCPULimit === undefined ? {} : { limit: parseCPUBound(spec.desiredCPULimit) }),
     ...(status?.appliedCPULimit === undefined
       ? {}
-      : { enforced: parseCPU(status.appliedCPULimit) }),
-    ...(own.length === 0 ? {} : { ownLimit: own.reduce((sum, cpu) => sum + parseCPU(cpu), 0) }),
+      : { enforced: parseCPUBound(status.appliedCPULimit) }),
+    ...(own.length === 0
+      ? {}
+      : { ownLimit: own.reduce((sum, cpu) => sum + parseCPUBound(cpu), 0) }),
     ...(bounds.length === 0 ? {} : {
       floor: bounds.reduce((sum, { floor }) => sum + floor, 0),
       ceiling: bounds.reduce((sum, { ceiling }) => sum + ceiling, 0),

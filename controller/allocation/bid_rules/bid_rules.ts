@@ -10,10 +10,12 @@ import { nodeState } from "./node_state.ts";
 import { readiness } from "./readiness.ts";
 import { rollout } from "./rollout.ts";
 import { systemCritical } from "./system_critical.ts";
+import { unreadableBound } from "./unreadable_bound.ts";
 
 /** Those that hold for every pod. */
 export const BID_RULES: readonly BidRule[] = [
   nodeState,
+  unreadableBound,
   systemCritical,
   readiness,
   rollout,

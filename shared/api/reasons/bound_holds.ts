@@ -12,6 +12,7 @@ export type Hold = "half" | "lower" | "both";
 export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
   QoSWouldChange: "both",
   RestartPolicy: "both",
+  UnreadableBound: "both",
   NodeNotReady: "both",
   NodeDraining: "both",
   SystemCritical: "lower",

@@ -27,6 +27,10 @@ export const BOUND_REASONS = {
   },
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
   QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
+  UnreadableBound: {
+    means: "a LimitRange or ResourceQuota of the namespace can't be read: limits stay as they are",
+    remedy: "the message names it and what can't be read; correct that",
+  },
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
   SystemCritical: { means: "the pod is critical for the system: its limit is never lowered" },

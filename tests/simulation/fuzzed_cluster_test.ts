@@ -1,0 +1,153 @@
+/**
+ * Whatever the readers make of odd objects: the controller works with it, and serves the others.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseHorizontalPodAutoscaler } from "../../adapters/kube/horizontal_pod_autoscalers.ts";
+import { parseLimitRange } from "../../adapters/kube/limit_ranges.ts";
+import { parseNamespace } from "../../adapters/kube/namespaces.ts";
+import { parseNode } from "../../adapters/kube/nodes.ts";
+import { parsePod } from "../../adapters/kube/pods.ts";
+import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
+import { parseVerticalPodAutoscaler } from "../../adapters/kube/vertical_pod_autoscalers.ts";
+import { parseWorkload } from "../../adapters/kube/workloads.ts";
+import { MAX_CPU } from "../../controller/allocation/overrides.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
+import type { ObjectTable } from "../../simulation/api/object_table.ts";
+import { sampleContainer, samplePod } from "../contract/sample_objects.ts";
+import { mutatedJSON } from "../fixtures/mutated_json.ts";
+import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import { createFailureLog } from "./failure_log.ts";
+
+/** A pod that takes part. */
+const { deletionTimestamp: _ending, managedFields: _managed, ...METADATA } =
+  RAW_OBJECTS.Pod.metadata;
+const { resources: _whole, ...SPEC } = RAW_OBJECTS.Pod.spec;
+const LIVE = { ...RAW_OBJECTS.Pod, metadata: METADATA, spec: SPEC };
+const { targetRef } = RAW_OBJECTS.VerticalPodAutoscaler.spec;
+/** A VPA that leaves the pod alone. */
+const CALM = {
+  ...RAW_OBJECTS.VerticalPodAutoscaler,
+  spec: { targetRef, updatePolicy: { updateMode: "Off" } },
+};
+
+const READERS = {
+  Pod: parsePod,
+  Namespace: parseNamespace,
+  Node: parseNode,
+  Deployment: (raw: unknown) => parseWorkload(raw, "Deployment"),
+  HorizontalPodAutoscaler: parseHorizontalPodAutoscaler,
+  VerticalPodAutoscaler: parseVerticalPodAutoscaler,
+  LimitRange: parseLimitRange,
+  ResourceQuota: parseResourceQuota,
+} as const;
+type Kind = keyof typeof READERS;
+
+/** What is odd in a case; of some kinds there is nothing. */
+const OBJECTS: fc.Arbitrary<Partial<Record<Kind, unknown>>> = fc.record({
+  Pod: fc.oneof(mutatedJSON(LIVE), fc.constant(LIVE)),
+  Namespace: mutatedJSON(RAW_OBJECTS.Namespace),
+  Node: mutatedJSON({ ...RAW_OBJECTS.Node, spec: {} }),
+  Deployment: mutatedJSON(RAW_OBJECTS.Deployment),
+  HorizontalPodAutoscaler: mutatedJSON(RAW_OBJECTS.HorizontalPodAutoscaler),
+  VerticalPodAutoscaler: mutatedJSON(CALM),
+  LimitRange: mutatedJSON(RAW_OBJECTS.LimitRange),
+  ResourceQuota: mutatedJSON(RAW_OBJECTS.ResourceQuota),
+}, { requiredKeys: ["Pod"] });
+
+/** The object; undefined where its reader says what it can't read. */
+function read(kind: Kind, raw: unknown): ApiObject | undefined {
+  try {
+    return READERS[kind](raw);
+  } catch (error) {
+    assert.ok(error instanceof TypeError || error instanceof SyntaxError, String(error));
+    return undefined;
+  }
+}
+
+const NAMES: Partial<Record<Kind, string>> = { Pod: "web-0", Namespace: "shop", Node: "node-1" };
+
+/** Puts what is readable where it belongs together. */
+function addObjects({ api }: ControllerScene, objects: Partial<Record<Kind, unknown>>): void {
+  for (const [kind, raw] of Object.entries(objects) as [Kind, unknown][]) {
+    const object = read(kind, raw);
+    if (object === undefined) continue;
+    const place = object.metadata.namespace === undefined ? {} : { namespace: "shop" };
+    const name = NAMES[kind] ?? "web";
+    const metadata = { ...object.metadata, ...place, name, uid: "", resourceVersion: "" };
+    const table = api.store.tables[kind] as unknown as ObjectTable<ApiObject>;
+    const key = objectKey(metadata);
+    if (table.get(key) !== undefined) table.remove(key);
+    const node = kind === "Pod" ? { nodeName: "node-1" } : {};
+    table.seed({ ...object, ...node, metadata });
+  }
+}
+
+function clear({ api }: ControllerScene): void {
+  for (const kind of Object.keys(READERS) as Kind[]) {
+    if (kind === "Node" || kind === "Namespace") continue;
+    const table = api.store.tables[kind] as unknown as ObjectTable<ApiObject>;
+    for (const { metadata } of table.all()) {
+      if (metadata.namespace === "shop") table.remove(objectKey(metadata));
+    }
+  }
+}
+
+/** Fails unless each limit is as it was, or within its bounds. */
+function assertBounded(scene: ControllerScene, before: Pod): void {
+  const bounds = scene.allocation("web-0")?.status?.bounds?.containers ?? [];
+  for (const { name, limitCPU } of scene.pod("web-0").containers) {
+    const same = before.containers.find((one) => one.name === name)?.limitCPU === limitCPU;
+    const within = bounds.some((one) =>
+      one.name === name && limitCPU !== undefined && limitCPU >= one.floor &&
+      limitCPU <= one.ceiling
+    );
+    assert.ok(same || within, `${name} has ${limitCPU}m: ${JSON.stringify(bounds)}`);
+  }
+}
+
+sceneTest(
+  "runAllocationLoop() works with whatever is read of odd objects, and serves other pods",
+  async (scene) => {
+    const { log, taken: failures } = createFailureLog();
+    const { tables } = scene.api.store;
+    const { Pod: pods, Namespace: namespaces, PodAllocation: allocations } = tables;
+    const { metadata } = namespaces.get("shop") ?? assert.fail("the namespace is there");
+    namespaces.create({ metadata: { ...metadata, name: "other", uid: "" } });
+    scene.startController({}, { log });
+    const containers = [sampleContainer({ containerID: "containerd://ab" })];
+    const witness = samplePod("witness", { namespace: "other", nodeName: "node-2", containers });
+    const { metadata: { uid } } = pods.seed({ ...witness, phase: "Running", ready: true });
+    let cases = 0;
+    let moved = 0;
+    await fc.assert(
+      fc.asyncProperty(OBJECTS, fc.constantFrom(300, 800, 5000), async (objects, limit) => {
+        addObjects(scene, objects);
+        const before = pods.get("shop/web-0");
+        scene.want("web-0", limit);
+        const ceiling = 300 + 100 * (++cases % 2);
+        pods.modify("other/witness", (pod) => ({
+          ...pod,
+          metadata: { ...pod.metadata, annotations: { [MAX_CPU]: `${ceiling}m` } },
+        }));
+        await scene.pass(15_000);
+        assert.deepEqual(failures(), []);
+        const served = allocations.get(`other/${uid}`)?.status?.bounds?.containers[0];
+        assert.equal(served?.ceiling, ceiling);
+        if (before !== undefined && pods.get("shop/web-0") !== undefined) {
+          assertBounded(scene, before);
+          if (scene.limits("web-0").wanted !== before.containers[0]?.limitCPU) moved++;
+        }
+        clear(scene);
+        await scene.pass(3000);
+      }),
+      { numRuns: 300 },
+    );
+    assert.ok(moved > cases / 10, `${moved} of ${cases}`);
+  },
+);
