@@ -15,7 +15,7 @@ import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
-import { type Caches, namedCaches } from "./caches.ts";
+import { type Caches, namedCaches, podsOnNode } from "./caches.ts";
 import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
@@ -163,9 +163,7 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     const state = stateOf(nodeName);
     if (state === states.get(nodeName)) return;
     states.set(nodeName, state);
-    for (const pod of caches.pods.all()) {
-      if (pod.nodeName === nodeName) queue.add(objectKey(pod.metadata));
-    }
+    for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
   };
   const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
     for (const pod of caches.pods.byIndex(namespace)) {

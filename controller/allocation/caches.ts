@@ -19,7 +19,10 @@ import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 
-/** The copies. Kinds of which a namespace may hold several that concern a pod are indexed by it. */
+/**
+ * The copies. Kinds of which a namespace may hold several that concern a pod are indexed by it, pods by
+ * their node, too: see `podsOnNode()`.
+ */
 export interface Caches {
   readonly pods: Informer<Pod>;
   readonly namespaces: Informer<Namespace>;
@@ -59,11 +62,29 @@ function namespaceOf({ metadata }: ApiObject): string | undefined {
   return metadata.namespace;
 }
 
+/** No namespace's name has a slash. */
+function onNode(nodeName: string): string {
+  return `node/${nodeName}`;
+}
+
+/** The pods that the scheduler has put on the node, finished ones too. */
+export function podsOnNode(
+  pods: Pick<Informer<Pod>, "byIndex">,
+  nodeName: string,
+): readonly Pod[] {
+  return pods.byIndex(onNode(nodeName));
+}
+
 /** Copies that are empty until each is run. */
 export function createCaches(sources: CacheSources, options: CacheOptions): Caches {
   const indexed = { ...options, indexBy: namespaceOf };
   return {
-    pods: createInformer({ ...indexed, source: sources.pods, name: "Pod" }),
+    pods: createInformer({
+      ...options,
+      source: sources.pods,
+      name: "Pod",
+      indexBy: ({ metadata, nodeName }) => [metadata.namespace, onNode(nodeName)],
+    }),
     namespaces: createInformer({ ...options, source: sources.namespaces, name: "Namespace" }),
     nodes: createInformer({ ...options, source: sources.nodes, name: "Node" }),
     allocations: createInformer({

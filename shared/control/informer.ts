@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { createBackoff } from "./backoff.ts";
-import { createObjectCache } from "./object_cache.ts";
+import { createObjectCache, type IndexBy } from "./object_cache.ts";
 import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
 
 /** What an informer needs. */
@@ -20,8 +20,8 @@ export interface InformerOptions<T extends ApiObject> {
   readonly log: Log;
   /** The kind, for the log. */
   readonly name: string;
-  /** A second way to find objects, for instance by UID; undefined keeps an object out of it. */
-  readonly indexBy?: (object: T) => string | undefined;
+  /** Other ways to find objects, for instance by UID; undefined keeps an object out of it. */
+  readonly indexBy?: IndexBy<T>;
   /**
    * Shortest wait after an error, ms.
    *
@@ -46,7 +46,7 @@ export interface InformerOptions<T extends ApiObject> {
 export interface Informer<T extends ApiObject> {
   /** The object under `objectKey()`, as last seen. */
   get(key: string): T | undefined;
-  /** The objects whose index has this value. */
+  /** The objects whose index has this value, or this one among others. */
   byIndex(value: string): readonly T[];
   /** All objects as last seen, in no particular order. */
   all(): Iterable<T>;

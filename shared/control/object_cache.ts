@@ -1,15 +1,18 @@
 /**
- * Objects by key, with an optional second index. Plain bookkeeping for the informer.
+ * Objects by key, and optionally by other values. Plain bookkeeping for the informer.
  *
  * @module
  */
 import type { ApiObject } from "./list_watch.ts";
 import { objectKey } from "./object_key.ts";
 
+/** Values under which an object is found; undefined: none. */
+export type IndexBy<T> = (object: T) => string | readonly string[] | undefined;
+
 /** Objects by key. */
 export interface ObjectCache<T extends ApiObject> {
   get(key: string): T | undefined;
-  /** The objects for which `indexBy` gave this value. */
+  /** The objects for which `indexBy` gave this value, or this one among others. */
   byIndex(value: string): readonly T[];
   all(): Iterable<T>;
   /** Stores the object and returns its key. */
@@ -22,29 +25,34 @@ export interface ObjectCache<T extends ApiObject> {
 
 /** An empty cache. */
 export function createObjectCache<T extends ApiObject>(
-  indexBy?: (object: T) => string | undefined,
+  indexBy?: IndexBy<T>,
 ): ObjectCache<T> {
   const byKey = new Map<string, T>();
   const index = new Map<string, Map<string, T>>();
+
+  function valuesOf(object: T): readonly string[] {
+    const values = indexBy?.(object);
+    return typeof values === "string" ? [values] : values ?? [];
+  }
 
   function drop(key: string): void {
     const old = byKey.get(key);
     if (old === undefined) return;
     byKey.delete(key);
-    const value = indexBy?.(old);
-    const group = value === undefined ? undefined : index.get(value);
-    if (value === undefined || group === undefined) return;
-    group.delete(key);
-    if (group.size === 0) index.delete(value);
+    for (const value of valuesOf(old)) {
+      const group = index.get(value);
+      group?.delete(key);
+      if (group?.size === 0) index.delete(value);
+    }
   }
 
   function store(key: string, object: T): void {
     drop(key);
     byKey.set(key, object);
-    const value = indexBy?.(object);
-    if (value === undefined) return;
-    const group = index.get(value) ?? new Map<string, T>();
-    index.set(value, group.set(key, object));
+    for (const value of valuesOf(object)) {
+      const group = index.get(value) ?? new Map<string, T>();
+      index.set(value, group.set(key, object));
+    }
   }
 
   return {
