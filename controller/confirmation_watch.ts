@@ -6,6 +6,7 @@
  * @module
  */
 import { isApplied } from "../shared/actuation/kubelet_word.ts";
+import { containersWith } from "../shared/actuation/moved_request.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -67,8 +68,7 @@ export function watchConfirmations(
 }
 
 function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
-  return limits.every(({ name, cpuLimit }) => {
-    const container = pod.containers.find((one) => one.name === name);
-    return container !== undefined && isApplied(container, parseCPUBound(cpuLimit));
-  });
+  const wanted = new Map(limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]));
+  const there = containersWith(pod, wanted).filter(({ name }) => wanted.has(name));
+  return there.length === wanted.size && there.every((container) => isApplied(pod, container));
 }

@@ -34,6 +34,10 @@ export function parseContainer(
     ready: ready === true,
     ...parseResources(resources),
     ...present("appliedLimitCPU", cpuOf(objectOf(applied).limits)),
+    ...present(
+      "appliedRequestCPU",
+      cpuOf(allocatedResources) ?? cpuOf(objectOf(applied).requests),
+    ),
     restartsOnCPU: listOf(resizePolicy).some((policy) => {
       const { resourceName, restartPolicy: onResize } = objectOf(policy);
       return resourceName === "cpu" && onResize === "RestartContainer";

@@ -205,6 +205,24 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "parsePod() takes the request that the kubelet has allocated, or reads back from the cgroup",
+  permissions,
+  fn() {
+    const withStatus = (status: Readonly<Record<string, unknown>>) =>
+      parsePod({
+        ...RUNNING,
+        status: { ...RUNNING.status, containerStatuses: [{ name: "app", ...status }] },
+      }).containers[0]?.appliedRequestCPU;
+    const resources = { requests: { cpu: "290m" }, limits: { cpu: "300m" } };
+    assert.equal(withStatus({ resources, allocatedResources: { cpu: "300m" } }), 300);
+    assert.equal(withStatus({ resources, allocatedResources: { memory: "1Mi" } }), 290);
+    assert.equal(withStatus({ resources }), 290);
+    assert.equal(withStatus({ resources: { limits: { cpu: "300m" } } }), undefined);
+  },
+});
+
+Deno.test({
   name: "parsePod() names what it can't read",
   permissions,
   fn() {

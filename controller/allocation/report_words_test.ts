@@ -16,5 +16,10 @@ Deno.test({
       { name: "proxy", sidecar: false, limitCPU: 40 },
     ];
     assert.equal(describeChanges(pod, changes), "app 200m → 450m, proxy 50m → 40m");
+    const moved = changes.map((change) => ({ ...change, requestCPU: change.limitCPU }));
+    assert.equal(
+      describeChanges(pod, moved),
+      "app 200m → 450m, proxy 50m → 40m (request and limit)",
+    );
   },
 });

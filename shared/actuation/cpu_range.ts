@@ -40,8 +40,22 @@ export function cpuRangesOf(limitRanges: readonly LimitRange[]): CPURanges | und
   return { container: of("Container"), pod: of("Pod") };
 }
 
+/** Options of {@linkcode largestLimit}. */
+export interface LargestLimitOptions {
+  /**
+   * True where the request goes with the limit: then their ratio is 1, the least that a range asks for.
+   *
+   * @default {false}
+   */
+  readonly moves?: boolean;
+}
+
 /** The largest limit that a range allows beside this request, whole millicores or Infinity. */
-export function largestLimit({ max, ratio }: CPURange, request: number): number {
+export function largestLimit(
+  { max, ratio }: CPURange,
+  request: number,
+  { moves = false }: LargestLimitOptions = {},
+): number {
   // Without a request the ratio can't be computed, and the server refuses whatever the limit is.
-  return Math.min(max, ratio === Infinity ? Infinity : Math.floor(ratio * request));
+  return Math.min(max, moves || ratio === Infinity ? Infinity : Math.floor(ratio * request));
 }

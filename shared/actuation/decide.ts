@@ -4,8 +4,10 @@
  * @module
  */
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
+import type { Pod } from "../api/pod.ts";
 import { MANUAL_CHAIN } from "./chains.ts";
 import type { Check, EnforcementInput, PodFacts, WantedLimits } from "./check.ts";
+import { containersWith, movesRequest } from "./moved_request.ts";
 import type { LimitChange } from "./resize_patch.ts";
 
 /** What the chain came to. */
@@ -21,7 +23,8 @@ export interface Decision {
 
 /**
  * Asks every check in order. The first hold ends it; a clamp changes the wanted limits and goes on.
- * Only containers whose limit differs from the pod's spec are changed.
+ * Only containers that differ from the pod's spec are changed; in a Guaranteed pod the request goes
+ * with the limit.
  */
 export function decide(chain: readonly Check[], input: EnforcementInput): Decision {
   const wanted = new Map<string, number>();
@@ -56,11 +59,18 @@ function decideLimits<Facts extends PodFacts>(
     limits = verdict.limits;
     clamped = { by: name, reason, message };
   }
-  const changes = (input.pod?.containers ?? []).flatMap((container) => {
-    const limitCPU = limits.get(container.name);
-    return limitCPU === undefined || limitCPU === container.limitCPU
-      ? []
-      : [{ name: container.name, sidecar: container.sidecar, limitCPU }];
+  return { changes: changesOf(input.pod, limits), ...clamped };
+}
+
+function changesOf(pod: Pod | undefined, limits: WantedLimits): readonly LimitChange[] {
+  if (pod === undefined) return [];
+  const moves = movesRequest(pod);
+  return containersWith(pod, limits).flatMap((next, index): LimitChange[] => {
+    const { name, sidecar, limitCPU, requestCPU } = next;
+    const present = pod.containers[index];
+    const same = limitCPU === present?.limitCPU && requestCPU === present?.requestCPU;
+    if (same || limitCPU === undefined) return [];
+    const change = { name, sidecar, limitCPU };
+    return [moves && requestCPU !== undefined ? { ...change, requestCPU } : change];
   });
-  return { changes, ...clamped };
 }

@@ -6,6 +6,7 @@
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../market/rounding.ts";
+import { movesRequest, type RequestMover } from "./moved_request.ts";
 
 /**
  * Words of kubelets 1.33 to 1.36 about what they call `Infeasible`, from `canResizePod`,
@@ -29,13 +30,20 @@ export const INFEASIBLE_REASONS: ReadonlySet<string> = new Set<EnforcementReason
   ...INFEASIBLE.map(([, reason]) => reason),
 ]);
 
+/** A kubelet that reads a request back from cpu.weight is wrong by up to this much, millicores. */
+const WEIGHT_STEP = 26;
+
 /**
- * True when the kubelet reports the limit, rounded or not: systemd rounds quotas up to the grid, so a
- * value that is reported within one step of what was asked for is the same limit.
+ * True when the kubelet reports the container's limit, rounded or not: systemd rounds quotas up to the
+ * grid, so a value that is reported within one step of what the spec has is the same limit. Where the
+ * request moves with the limit it must be reported, too.
  */
-export function isApplied({ appliedLimitCPU }: PodContainer, limitCPU: number): boolean {
-  return appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
+export function isApplied(pod: RequestMover, container: PodContainer): boolean {
+  const { limitCPU = 0, appliedLimitCPU, requestCPU = 0, appliedRequestCPU } = container;
+  const limitIs = appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
     appliedLimitCPU - limitCPU < GRID;
+  if (!limitIs || !movesRequest(pod) || appliedRequestCPU === undefined) return limitIs;
+  return Math.abs(appliedRequestCPU - requestCPU) <= WEIGHT_STEP;
 }
 
 /** Why the kubelet has not done it yet, in its own words where it has any about these limits. */
@@ -70,7 +78,7 @@ function isCurrent({ type, observedGeneration }: ResizeCondition, pod: Pod): boo
   }
   const isAllocated = pod.containers.every(hasRequests);
   if (type === "PodResizeInProgress") return isAllocated;
-  return !isAllocated || !pod.containers.every(isSettled);
+  return !isAllocated || !pod.containers.every((one) => isSettled(pod, one));
 }
 
 /** True unless the kubelet reports other requests than the spec has. */
@@ -80,7 +88,7 @@ function hasRequests({ requestCPU, requestMemory, allocated = {} }: PodContainer
 }
 
 /** True when the kubelet has nothing left to do for the container's CPU limit. */
-export function isSettled(container: PodContainer): boolean {
+export function isSettled(pod: RequestMover, container: PodContainer): boolean {
   return container.limitCPU === undefined || container.containerID === undefined ||
-    isApplied(container, container.limitCPU);
+    isApplied(pod, container);
 }

@@ -10,12 +10,17 @@ export interface LimitChange {
   readonly name: string;
   readonly sidecar: boolean;
   readonly limitCPU: number;
+  /** The new request, where it moves with the limit; absent: it stays. */
+  readonly requestCPU?: number;
 }
 
 /** One container of the patch. */
 export interface ContainerResources {
   readonly name: string;
-  readonly resources: { readonly limits: { readonly cpu: string } };
+  readonly resources: {
+    readonly requests?: { readonly cpu: string };
+    readonly limits: { readonly cpu: string };
+  };
 }
 
 /** Strategic merge patch: lists merge by container name, so only what changes is named. */
@@ -51,9 +56,12 @@ export function resizePatch(
   if (changes.length === 0) {
     throw new RangeError("Cannot build a resize patch: no container changes");
   }
-  const entry = (change: LimitChange): ContainerResources => ({
-    name: change.name,
-    resources: { limits: { cpu: formatCPU(change.limitCPU) } },
+  const entry = ({ name, limitCPU, requestCPU }: LimitChange): ContainerResources => ({
+    name,
+    resources: {
+      ...(requestCPU === undefined ? {} : { requests: { cpu: formatCPU(requestCPU) } }),
+      limits: { cpu: formatCPU(limitCPU) },
+    },
   });
   const containers = changes.filter((change) => !change.sidecar).map(entry);
   const initContainers = changes.filter((change) => change.sidecar).map(entry);

@@ -16,6 +16,10 @@ Deno.test({
         initContainers: [{ name: "proxy", ...limits("2") }],
       },
     });
+    assert.deepEqual(
+      resizePatch("u1", [{ ...app, requestCPU: 300 }]).spec.containers?.[0]?.resources,
+      { requests: { cpu: "300m" }, limits: { cpu: "300m" } },
+    );
     assert.deepEqual(resizePatch("u1", [app]).metadata, { uid: "u1" });
     assert.throws(() => resizePatch("u1", []), /no container changes/);
   },

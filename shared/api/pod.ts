@@ -26,6 +26,11 @@ export interface PodContainer extends Resources {
   readonly ready: boolean;
   /** Enforced: `status.containerStatuses[].resources.limits.cpu`. */
   readonly appliedLimitCPU?: number;
+  /**
+   * Taken: `status.containerStatuses[].allocatedResources.cpu`, and where the kubelet does not report
+   * that, `resources.requests.cpu` beside it, which comes from the cgroup and is coarser.
+   */
+  readonly appliedRequestCPU?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
   /**

@@ -22,6 +22,17 @@ export function sampleContainer(change: Partial<PodContainer> = {}): PodContaine
   };
 }
 
+/** A container of a Guaranteed pod, with 200 m requested and allowed. */
+export function sampleGuaranteed(change: Partial<PodContainer> = {}): PodContainer {
+  const memory = 64 * 2 ** 20;
+  return sampleContainer({
+    requestCPU: 200,
+    requestMemory: memory,
+    limitMemory: memory,
+    ...change,
+  });
+}
+
 /** What tells one sample pod from another. */
 export interface PodChoice {
   readonly namespace?: string;

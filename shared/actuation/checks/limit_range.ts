@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { Pod, PodContainer } from "../../api/pod.ts";
+import type { Pod } from "../../api/pod.ts";
 import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 import { type CPURange, type CPURanges, largestLimit } from "../cpu_range.ts";
 import { cutRaises } from "../cut_raises.ts";
+import { containersWith, movesRequest } from "../moved_request.ts";
 
 /**
  * Clamps each limit into the ranges, and holds where the pod would lie outside of them all the
@@ -19,10 +20,11 @@ export function outsideLimitRange(
 ): Verdict {
   if (pod === undefined || limitRange === undefined) return undefined;
   const { container: range } = limitRange;
+  const moves = movesRequest(pod);
   const clamped = new Map<string, number>();
   for (const [name, limit] of limits) {
     const { requestCPU = 0 } = pod.containers.find((one) => one.name === name) ?? {};
-    const most = largestLimit(range, requestCPU);
+    const most = largestLimit(range, requestCPU, { moves });
     clamped.set(name, Math.min(Math.max(limit, range.min), most));
   }
   const fitting = cutRaises(pod, clamped, { room: podRoom(pod, limitRange.pod) });
@@ -45,7 +47,8 @@ function sumOf(pod: Pod, field: "requestCPU" | "limitCPU"): number {
 
 /** By how much the pod's total may grow; below 0 when it is too large already. */
 function podRoom(pod: Pod, range: CPURange): number {
-  return largestLimit(range, sumOf(pod, "requestCPU")) - sumOf(pod, "limitCPU");
+  const most = largestLimit(range, sumOf(pod, "requestCPU"), { moves: movesRequest(pod) });
+  return most - sumOf(pod, "limitCPU");
 }
 
 interface Asked {
@@ -55,10 +58,7 @@ interface Asked {
 
 /** Why the server would refuse the pod with these limits; undefined when it would not. */
 function problemOf(pod: Pod, { limits, limitRange }: Asked): string | undefined {
-  const containers = pod.containers.map((container): PodContainer => {
-    const limitCPU = limits.get(container.name);
-    return limitCPU === undefined ? container : { ...container, limitCPU };
-  });
+  const containers = containersWith(pod, limits);
   for (const { name, requestCPU = 0, limitCPU } of containers) {
     const problem = outside(limitRange.container, { request: requestCPU, limit: limitCPU ?? 0 });
     if (problem !== undefined) return `container ${name}: ${problem}`;

@@ -3,17 +3,14 @@
  *
  * @module
  */
+import { containersWith } from "../moved_request.ts";
 import { qosClassOfPod } from "../qos.ts";
 import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 
 /** Holds when the pod with the wanted limits would belong to another QoS class: the API refuses. */
 export function qosWouldChange({ pod }: PodFacts, limits: WantedLimits): Verdict {
   if (pod === undefined) return undefined;
-  const containers = pod.containers.map((container) => {
-    const limitCPU = limits.get(container.name);
-    return limitCPU === undefined ? container : { ...container, limitCPU };
-  });
-  const qos = qosClassOfPod({ ...pod, containers });
+  const qos = qosClassOfPod({ ...pod, containers: containersWith(pod, limits) });
   if (qos === pod.qosClass) return undefined;
   return {
     verdict: "hold",
