@@ -9,7 +9,6 @@ import type { Pod, ResizeCondition } from "../shared/api/pod.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
-import { objectKey } from "../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../shared/control/reconcile_loop.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import { createWorkQueue } from "../shared/control/work_queue.ts";
@@ -17,7 +16,7 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import type { KubeletLink } from "./api/kubelet_link.ts";
 import { randomHex } from "./api/random_hex.ts";
-import { adoptPod, type LocalPod, reportOf, withLocalID } from "./kubelet_pod.ts";
+import { adoptPod, differs, type LocalPod, misfit, reportOf, withLocalID } from "./kubelet_pod.ts";
 import { containerQuota, quotaSteps } from "./quota_steps.ts";
 
 /** What runs the containers. Container ids are hex, without a scheme; CPU in millicores. */
@@ -25,6 +24,8 @@ export interface ContainerRuntime {
   setContainerQuota(containerID: string, millicores: number): void;
   /** Undefined: no quota at pod level. */
   setPodQuota(podUID: string, millicores: number | undefined): void;
+  /** The request of a running container is another one, and so its weight and its pod's. */
+  setContainerRequest?(containerID: string, millicores: number): void;
   /** A pod starts; its containers carry their ids. Not called for pods that were taken over. */
   startPod?(pod: Pod): void;
   /** A pod has ended. */
@@ -54,6 +55,13 @@ export interface KubeletOptions {
    * @default {1000}
    */
   readonly startDelayMs?: number;
+  /**
+   * CPU that the node has for pods, millicores: a resize of a pod whose requests don't fit beside those
+   * of the others is deferred until they do.
+   *
+   * @default {Infinity}
+   */
+  readonly allocatableCPU?: number;
 }
 
 /** The kubelet of one node. */
@@ -70,13 +78,17 @@ export interface Kubelet {
 const WORKERS = 16;
 /** Spread of the delays. */
 const JITTER = 0.2;
+/** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
+const RETRY_MS = 30_000;
 
 /** A kubelet that knows no pod yet. */
 export function createKubelet(options: KubeletOptions): Kubelet {
   const { link, runtime, clock, random, log, resizeDelayMs = 300, startDelayMs = 1000 } = options;
+  const { allocatableCPU = Infinity } = options;
   const queue = createWorkQueue(clock);
   const locals = new Map<string, LocalPod>();
   const refusals = new Map<string, ResizeCondition>();
+  const deferred = new Set<string>();
 
   /** Time that is left before what is prepared may happen; 0 once, when it may. */
   function remainingMs(local: LocalPod, delayMs: number): number {
@@ -90,11 +102,25 @@ export function createKubelet(options: KubeletOptions): Kubelet {
   function drop(key: string, local: LocalPod): void {
     locals.delete(key);
     if (local.containers.size > 0) runtime.stopPod?.(local.uid);
+    retryDeferred();
+  }
+
+  function retryDeferred(): void {
+    for (const key of deferred) queue.add(key);
+    deferred.clear();
+  }
+
+  /** Why the pod's resize can't be done now; undefined when it can. */
+  function holdOf(key: string, pod: Pod, local: LocalPod): ResizeCondition | undefined {
+    if (!differs(pod, local)) return undefined;
+    const others = [...locals.values()].filter((one) => one !== local);
+    return refusals.get(key) ?? misfit(pod, { others, allocatableCPU });
   }
 
   function start(pod: Pod, local: LocalPod): void {
-    for (const { name } of pod.containers) {
-      local.containers.set(name, { id: randomHex(random, 64), limit: undefined });
+    for (const { name, requestCPU } of pod.containers) {
+      const id = randomHex(random, 64);
+      local.containers.set(name, { id, limit: undefined, request: requestCPU });
     }
     const containers = pod.containers.map((container) => withLocalID(container, local));
     runtime.startPod?.({ ...pod, phase: "Running", containers });
@@ -115,13 +141,14 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     local.restarts.clear();
   }
 
-  function differs(pod: Pod, local: LocalPod): boolean {
-    return pod.containers.some(({ name, limitCPU }) =>
-      limitCPU !== undefined && limitCPU !== local.containers.get(name)?.limit
-    );
-  }
-
   function resize(pod: Pod, local: LocalPod): void {
+    for (const { name, requestCPU } of pod.containers) {
+      const container = local.containers.get(name);
+      if (container === undefined || requestCPU === undefined) continue;
+      if (container.request === requestCPU) continue;
+      container.request = requestCPU;
+      runtime.setContainerRequest?.(container.id, requestCPU);
+    }
     const steps = quotaSteps(pod.containers.flatMap(({ name, limitCPU }) => {
       const container = local.containers.get(name);
       if (container === undefined) return [];
@@ -135,9 +162,11 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     }
   }
 
-  async function report(pod: Pod, local: LocalPod): Promise<void> {
-    const refusal = differs(pod, local) ? refusals.get(objectKey(pod.metadata)) : undefined;
-    const status = reportOf(local, refusal === undefined ? [] : [refusal]);
+  async function report(
+    pod: Pod,
+    { local, hold }: { readonly local: LocalPod; readonly hold: ResizeCondition | undefined },
+  ): Promise<void> {
+    const status = reportOf(local, hold === undefined ? [] : [hold]);
     const text = JSON.stringify(status);
     if (text === local.reported) return;
     await link.report(pod, status);
@@ -165,11 +194,19 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     }
     restart(local);
     let waitMs = 0;
-    if (differs(pod, local) && !refusals.has(key)) {
+    const hold = holdOf(key, pod, local);
+    if (hold !== undefined) {
+      local.dueMs = undefined;
+      deferred.add(key);
+      waitMs = RETRY_MS;
+    } else if (differs(pod, local)) {
       waitMs = remainingMs(local, resizeDelayMs);
-      if (waitMs === 0) resize(pod, local);
+      if (waitMs === 0) {
+        resize(pod, local);
+        retryDeferred();
+      }
     } else local.dueMs = undefined;
-    await report(pod, local);
+    await report(pod, { local, hold });
     return waitMs > 0 ? { requeueAfterMs: waitMs } : {};
   }
 

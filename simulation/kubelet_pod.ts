@@ -12,6 +12,8 @@ export interface LocalContainer {
   id: string;
   /** The limit whose quota is set, millicores. */
   limit: number | undefined;
+  /** The request whose weight is set, millicores. */
+  request: number | undefined;
 }
 
 /** A pod on the kubelet's node. */
@@ -33,9 +35,11 @@ const SCHEME = "containerd://";
 export function adoptPod(pod: Pod): LocalPod {
   const containers = new Map<string, LocalContainer>();
   if (pod.phase === "Running") {
-    for (const { name, containerID, appliedLimitCPU } of pod.containers) {
+    for (const { name, containerID, ...container } of pod.containers) {
       if (containerID === undefined) continue;
-      containers.set(name, { id: containerID.slice(SCHEME.length), limit: appliedLimitCPU });
+      const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU: request = requestCPU } =
+        container;
+      containers.set(name, { id: containerID.slice(SCHEME.length), limit, request });
     }
   }
   return {
@@ -45,6 +49,39 @@ export function adoptPod(pod: Pod): LocalPod {
     dueMs: undefined,
     reported: "",
   };
+}
+
+/** Whether a container's limit or request is not the one in the pod's spec. */
+export function differs(pod: Pod, { containers }: LocalPod): boolean {
+  return pod.containers.some(({ name, limitCPU, requestCPU }) => {
+    const local = containers.get(name);
+    return (limitCPU !== undefined && limitCPU !== local?.limit) ||
+      (requestCPU !== undefined && requestCPU !== local?.request);
+  });
+}
+
+/**
+ * Why the pod as its spec has it does not fit on the node beside the others: what a kubelet says of a
+ * resize then. Undefined when it fits. Source: the kubelet's `InsufficientResourceError`.
+ */
+export function misfit(
+  pod: Pod,
+  { others, allocatableCPU }: {
+    readonly others: Iterable<LocalPod>;
+    /** Millicores. */
+    readonly allocatableCPU: number;
+  },
+): ResizeCondition | undefined {
+  const requested = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
+  let used = 0;
+  for (const { containers } of others) {
+    for (const { request = 0 } of containers.values()) used += request;
+  }
+  if (requested + used <= allocatableCPU) return undefined;
+  const message =
+    `Node didn't have enough resource: cpu, requested: ${requested}, used: ${used}, ` +
+    `capacity: ${allocatableCPU}`;
+  return { type: "PodResizePending", reason: "Deferred", message };
 }
 
 /** The pod's container with the id that the kubelet gave it. */
@@ -59,11 +96,12 @@ export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]
     phase: "Running",
     ready: true,
     resizeConditions: conditions,
-    containers: [...local.containers].map(([name, { id, limit }]) => ({
+    containers: [...local.containers].map(([name, { id, limit, request }]) => ({
       name,
       containerID: SCHEME + id,
       ready: true,
       ...(limit === undefined ? {} : { appliedLimitCPU: limit }),
+      ...(request === undefined ? {} : { appliedRequestCPU: request }),
     })),
   };
 }

@@ -92,6 +92,10 @@ export function startMarketCluster(
         node.advance(clock.monotonic());
         node.setPodQuota(uid, millicores);
       },
+      setContainerRequest: (id, millicores) => {
+        node.advance(clock.monotonic());
+        node.setContainerRequest(id, millicores);
+      },
     },
   });
   supervisor.supervise("kubelet", kubelet.run(signal));

@@ -47,6 +47,7 @@ export function podInAPI(pod: ScenePod): Pod {
     requestCPU: pod.request,
     limitCPU: pod.ownLimit,
     appliedLimitCPU: pod.ownLimit,
+    appliedRequestCPU: pod.request,
     restartsOnCPU: false,
   };
   return {

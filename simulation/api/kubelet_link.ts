@@ -18,6 +18,8 @@ export interface ContainerReport {
   readonly ready: boolean;
   /** Millicores; absent without a limit. */
   readonly appliedLimitCPU?: number;
+  /** Millicores; absent without a request. */
+  readonly appliedRequestCPU?: number;
 }
 
 /** What the kubelet reports of a pod. */
@@ -40,7 +42,12 @@ export interface KubeletLink {
 function withReport(stored: Pod, report: PodReport): Pod {
   const containers = stored.containers.map((container) => {
     const found = report.containers.find(({ name }) => name === container.name);
-    const { containerID: _id, appliedLimitCPU: _applied, ...spec } = container;
+    const {
+      containerID: _id,
+      appliedLimitCPU: _limit,
+      appliedRequestCPU: _request,
+      ...spec
+    } = container;
     return found === undefined ? container : { ...spec, ...found };
   });
   const { phase, ready, resizeConditions } = report;

@@ -10,6 +10,7 @@ import type { StoredKind } from "./stored_kind.ts";
 const CONTAINER_STATUS = [
   "containerID",
   "appliedLimitCPU",
+  "appliedRequestCPU",
   "restartedAtMs",
   "crashLooping",
 ] as const;

@@ -5,7 +5,7 @@
  */
 import type { PodResizer } from "../../controller/allocation/ports.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { chargeQuotas, checkLimitRanges } from "./admission.ts";
+import { chargeQuotas, checkLimitRanges, checkNode } from "./admission.ts";
 import type { ApiAccess } from "./api_access.ts";
 import { resizePod } from "./resize_rules.ts";
 
@@ -22,6 +22,7 @@ export function createPodResizer({ store, gate }: ApiAccess, manager: string): P
             const after = resizePod(before, patch, { manager });
             if (after === before) return before;
             checkLimitRanges(store, after);
+            checkNode(store, after);
             chargeQuotas(store, { before, after });
             return after;
           }).metadata.resourceVersion,

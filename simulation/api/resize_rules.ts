@@ -17,16 +17,23 @@ function invalid(pod: Pod, problem: string): ApiError {
   return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
 }
 
-function limitOf({ name, resources }: Entry): number {
+/** What a patch asks of a container, millicores. */
+interface Asked {
+  readonly limitCPU: number;
+  readonly requestCPU?: number;
+}
+
+function askedOf({ name, resources: { limits, requests } }: Entry): Asked {
   try {
-    return parseCPU(resources.limits.cpu);
+    const limitCPU = parseCPU(limits.cpu);
+    return requests === undefined ? { limitCPU } : { limitCPU, requestCPU: parseCPU(requests.cpu) };
   } catch (cause) {
     throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
   }
 }
 
-function newLimits(pod: Pod, patch: ResizePatch): ReadonlyMap<string, number> {
-  const limits = new Map<string, number>();
+function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Asked> {
+  const all = new Map<string, Asked>();
   const take = (entries: readonly Entry[] | undefined, sidecar: boolean): void => {
     for (const entry of entries ?? []) {
       const known = pod.containers.some((container) =>
@@ -36,31 +43,39 @@ function newLimits(pod: Pod, patch: ResizePatch): ReadonlyMap<string, number> {
         const list = sidecar ? "initContainers" : "containers";
         throw invalid(pod, `spec.${list}: Forbidden: "${entry.name}" can't be added or resized`);
       }
-      limits.set(entry.name, limitOf(entry));
+      all.set(entry.name, askedOf(entry));
     }
   };
   take(patch.spec.containers, false);
   take(patch.spec.initContainers, true);
-  return limits;
+  return all;
 }
 
 interface Change {
-  readonly limit: number | undefined;
+  readonly asked: Asked | undefined;
   readonly manager: string;
 }
 
 /** Who changes a value takes it from all who managed it; who sets what is there gets nothing. */
-function resized(pod: Pod, container: PodContainer, { limit, manager }: Change): PodContainer {
-  if (limit === undefined || limit === container.limitCPU) return container;
-  const { name, requestCPU = 0 } = container;
-  if (limit < requestCPU) {
+function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
+  if (asked === undefined) return container;
+  const { name } = container;
+  const { limitCPU, requestCPU = container.requestCPU } = asked;
+  if (limitCPU < (requestCPU ?? 0)) {
     throw invalid(
       pod,
       `container "${name}": requests: Invalid value: "${requestCPU}m": ` +
-        `must be less than or equal to cpu limit of ${limit}m`,
+        `must be less than or equal to cpu limit of ${limitCPU}m`,
     );
   }
-  return { ...container, limitCPU: limit, limitManagers: [manager] };
+  const sameLimit = limitCPU === container.limitCPU;
+  if (sameLimit && requestCPU === container.requestCPU) return container;
+  return {
+    ...container,
+    limitCPU,
+    ...(requestCPU === undefined ? {} : { requestCPU }),
+    ...(sameLimit ? {} : { limitManagers: [manager] }),
+  };
 }
 
 /**
@@ -88,9 +103,9 @@ export function resizePod(
       `metadata.uid: Invalid value: "${patch.metadata.uid}": field is immutable`,
     );
   }
-  const limits = newLimits(pod, patch);
+  const all = allAsked(pod, patch);
   const containers = pod.containers.map((container) =>
-    resized(pod, container, { limit: limits.get(container.name), manager })
+    resized(pod, container, { asked: all.get(container.name), manager })
   );
   if (containers.every((container, index) => container === pod.containers[index])) return pod;
   if (qosClassOf([...containers, ...pod.initContainers]) !== pod.qosClass) {

@@ -34,8 +34,8 @@ export interface ContainerSpec {
 /** A container as the slice loop sees it. Times in ms of CPU. */
 export interface ContainerState {
   readonly id: string;
-  readonly request: number;
-  readonly weight: number;
+  request: number;
+  weight: number;
   readonly server: RequestServer;
   readonly bandwidth: Bandwidth;
   /** True while the pod's quota holds it; its own holds thread by thread. */
@@ -69,7 +69,7 @@ export interface Slice {
 /** A pod as the slice loop sees it. */
 export interface PodState {
   readonly uid: string;
-  readonly weight: number;
+  weight: number;
   readonly containers: readonly ContainerState[];
   readonly bandwidth: Bandwidth;
   /**
@@ -150,6 +150,16 @@ export function createPodState(
     usage: 0,
     waited: 0,
   };
+}
+
+/** Gives the container's request another value, millicores, and weighs it and its pod anew. */
+export function setRequest(
+  pod: PodState,
+  { container, request }: { readonly container: ContainerState; readonly request: number },
+): void {
+  container.request = request;
+  container.weight = cpuWeight(request);
+  pod.weight = cpuWeight(pod.containers.reduce((sum, one) => sum + one.request, 0));
 }
 
 /** Starts a new period of the pod and its containers. */

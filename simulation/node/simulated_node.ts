@@ -26,6 +26,7 @@ import {
   mostRunnable,
   type PodState,
   refillPod,
+  setRequest,
 } from "./pod_state.ts";
 import type { ArrivalProcess } from "./request_server.ts";
 import { runAlone, runTogether } from "./run_slice.ts";
@@ -56,6 +57,8 @@ export interface SimulatedNode {
    */
   setContainerQuota(containerID: string, millicores: number | undefined): void;
   setPodQuota(podUID: string, millicores: number | undefined): void;
+  /** Sets the request, millicores, from which the weights of container and pod follow. */
+  setContainerRequest(containerID: string, millicores: number): void;
   /** Runs all whole slices up to `toMs` of virtual time. */
   advance(toMs: number): void;
   container(containerID: string): GroupReading;
@@ -183,6 +186,11 @@ export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNod
       const pod = findPod(pods, podUID);
       setQuota(pod.bandwidth, quotaOf(millicores));
       freeContainers(pod);
+    },
+    setContainerRequest(containerID, millicores) {
+      const container = findContainer(containers, containerID);
+      const pod = pods.find((one) => one.containers.includes(container));
+      if (pod !== undefined) setRequest(pod, { container, request: millicores });
     },
     advance(toMs) {
       const target = Math.floor(toMs / sliceMs + 1e-9);
