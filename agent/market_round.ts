@@ -284,9 +284,9 @@ function leastOf(
 }
 
 function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
-  const { floor, ceiling, weight, held, boost } = bounds;
+  const { floor, ceiling, weight, held, boost, loans } = bounds;
   const { credit, demand, pace: { limit: present }, quota } = page;
-  const bidder = { floor, ceiling, weight, held, boost, credit, present, ownLimit, demand };
+  const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
   if (held === "both" || !lacksQuota(quota)) return bidder;
   return { ...bidder, held: "both", present: isQuotaOff(quota) ? ownLimit : present };
 }

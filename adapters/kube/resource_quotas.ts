@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { KubeConnection } from "./connection.ts";
 import { type JSONObject, listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
@@ -41,9 +41,19 @@ function parseBounds(quota: JSONObject): Omit<ResourceQuota, "metadata"> {
   return {
     ...present("hardLimitsCPU", cpuBoundOf(hard, "limits.cpu")),
     usedLimitsCPU: cpuBoundOf(used, "limits.cpu") ?? 0,
+    ...present("requestsCPU", requestsOf(hard, used)),
     scopes: [
       ...listOf(scopes),
       ...listOf(objectOf(scopeSelector).matchExpressions).map((one) => objectOf(one).scopeName),
     ].flatMap((name) => textOf(name) ?? []),
   };
+}
+
+/** The server counts both names of a request on their own, and keeps to both. */
+function requestsOf(hard: JSONObject, used: unknown): QuotaBound | undefined {
+  const bounds = ["requests.cpu", "cpu"].flatMap((name): QuotaBound[] => {
+    const most = cpuBoundOf(hard, name);
+    return most === undefined ? [] : [{ hard: most, used: cpuBoundOf(used, name) ?? 0 }];
+  });
+  return bounds.sort((a, b) => (a.hard - a.used) - (b.hard - b.used))[0];
 }

@@ -139,6 +139,19 @@ pure("parseLimitRange() and parseResourceQuota() take what nobody can reach for 
   assert.deepEqual([quota.hardLimitsCPU, quota.unreadable], [max, undefined]);
 });
 
+pure("parseResourceQuota() reads both names of CPU requests, and keeps to the tighter", () => {
+  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
+    parseResourceQuota({ metadata, spec: { hard }, status: { hard, used } }).requestsCPU;
+  assert.deepEqual(of({ "requests.cpu": "2" }, { "requests.cpu": "500m" }), {
+    hard: 2000,
+    used: 500,
+  });
+  assert.deepEqual(of({ cpu: "1" }), { hard: 1000, used: 0 });
+  const both = { cpu: "3", "requests.cpu": "2" };
+  assert.deepEqual(of(both, { cpu: "1", "requests.cpu": "1" }), { hard: 2000, used: 1000 });
+  assert.equal(of({ "limits.cpu": "2" }), undefined);
+});
+
 pure("parseLease() reads a record, and one that nobody holds", () => {
   const spec = {
     holderIdentity: "a",

@@ -4,12 +4,14 @@
  * @module
  */
 import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
 import { metricWarnings } from "../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "./bid_rules/bid_rule.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
+import { atOwnRequests } from "./own_limits.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { seatsOf } from "./seats.ts";
 
@@ -24,6 +26,14 @@ export interface BoundsInput extends BidFacts {
   readonly limitRange?: CPURanges | undefined;
   /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
   readonly quotaCeiling?: number | undefined;
+  /**
+   * The user's own requests, millicores by container name, where the market moves those in the spec.
+   *
+   * @default {those in the spec}
+   */
+  readonly ownRequests?: ReadonlyMap<string, number>;
+  /** What the requests on its node allow the pod as its total; absent where its requests stay. */
+  readonly nodeCeiling?: number | undefined;
 }
 
 /** Every pod may keep this much, or its own limit if that is less. Millicores. */
@@ -42,11 +52,13 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
 
 /** The bounds of a pod as the API's state has them now. */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { pod, node, limitRange, quotaCeiling } = input;
-  const { seats, overrides, words } = seatsOf(input);
-  const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling });
+  const { node, ownLimits, limitRange, quotaCeiling, nodeCeiling } = input;
+  const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
+  const { seats, overrides, words } = seatsOf({ ...input, pod });
+  const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling, nodeCeiling });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
-  const keeper = qosKeeper(input);
+  const keeper = qosKeeper({ pod, ownLimits });
+  const lends = !movesRequest(pod);
   const told = createBoundWords();
   for (const word of words) told.add(word);
   const containers = seats.map((seat, index): ContainerBounds => {
@@ -90,6 +102,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
       ...(held === undefined ? {} : { held }),
       ...(boosted ? { boost: true } : {}),
       ...(demand > 0 ? { demand } : {}),
+      ...(lends ? {} : { loans: false }),
     };
   });
   const ends = words.flatMap(({ untilMs }) => untilMs ?? []);

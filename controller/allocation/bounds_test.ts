@@ -161,6 +161,30 @@ test("boundsOf() keeps each container within the pod's own limit, which alone de
   assert.deepEqual(draft(tight, { podLevel }).containers.map(({ held }) => held), [undefined]);
 });
 
+test("boundsOf() never holds a Guaranteed pod for its class, and lends it nothing", () => {
+  const app = running({ requestCPU: 200, limitCPU: 200, ...MEMORY });
+  const two = draft([app, { ...app, name: "jvm", requestCPU: 50, limitCPU: 50 }]);
+  assert.deepEqual(
+    two.containers.map(({ floor, ceiling, held, loans }) => [floor, ceiling, held, loans]),
+    [[200, 800, undefined, false], [50, 200, undefined, false]],
+  );
+  assert.doesNotMatch(two.reason, /QoSWouldChange/);
+  assert.deepEqual(draft([running()]).containers.map(({ loans }) => loans), [undefined]);
+});
+
+test("boundsOf() names the node where its requests leave a Guaranteed pod no more", () => {
+  const app = running({ requestCPU: 200, limitCPU: 200, ...MEMORY });
+  const { containers, reason, rules } = boundsOf({
+    ...bidFacts(podOf([app])),
+    priorityMultiplier,
+    ownLimits: new Map([["app", 200]]),
+    burstFactor: 4,
+    nodeCeiling: 450,
+  });
+  assert.deepEqual([containers[0]?.ceiling, reason], [450, "NodeCapacity"]);
+  assert.match(rules[0]?.message ?? "", /app at most 450m: what the requests on the node leave/);
+});
+
 const anyContainer = fc.record({
   requestCPU: fc.integer({ min: 0, max: 3000 }),
   spare: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 5000 })),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import { isFinished } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -10,10 +11,15 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Caches } from "./caches.ts";
 import { ownValues } from "./own_limits.ts";
 
-/** The largest own limits by namespace. */
+/** The largest of a namespace's pods, millicores; 0 where no pod has any. */
+export interface LargestPod {
+  readonly limits: number;
+  readonly requests: number;
+}
+
+/** The largest own limits and requests by namespace. */
 export interface LargestLimits {
-  /** Millicores; 0 where no pod has a limit. */
-  of(namespace: string): number;
+  of(namespace: string): LargestPod;
 }
 
 /** A look at a whole namespace is worth so much time, ms: pods come in crowds. */
@@ -27,25 +33,37 @@ export function createLargestLimits(
   },
   clock: Pick<Clock, "monotonic">,
 ): LargestLimits {
-  const known = new Map<string, { readonly atMs: number; readonly limit: number }>();
+  const known = new Map<string, { readonly atMs: number; readonly largest: LargestPod }>();
   return {
     of(namespace) {
       const nowMs = clock.monotonic();
       const last = known.get(namespace);
-      if (last !== undefined && nowMs - last.atMs < KEEP_MS) return last.limit;
-      const limit = pods.byIndex(namespace).filter((pod) => !isFinished(pod)).reduce(
-        (most, pod) =>
-          Math.max(most, ownLimitOf(pod, allocations.get(`${namespace}/${pod.metadata.uid}`))),
-        0,
-      );
-      known.set(namespace, { atMs: nowMs, limit });
-      return limit;
+      if (last !== undefined && nowMs - last.atMs < KEEP_MS) return last.largest;
+      let limits = 0;
+      let requests = 0;
+      for (const pod of pods.byIndex(namespace)) {
+        if (isFinished(pod)) continue;
+        const own = ownTotals(pod, allocations.get(`${namespace}/${pod.metadata.uid}`));
+        limits = Math.max(limits, own.limits);
+        requests = Math.max(requests, own.requests);
+      }
+      const largest = { limits, requests };
+      known.set(namespace, { atMs: nowMs, largest });
+      return largest;
     },
   };
 }
 
-/** Of a pod in the market it is the user's own limit, not the one that was raised. */
-function ownLimitOf({ containers }: Pod, allocation: PodAllocation | undefined): number {
-  const own = ownValues(allocation?.status?.originalLimits);
-  return containers.reduce((sum, { name, limitCPU = 0 }) => sum + (own.get(name) ?? limitCPU), 0);
+/** Of a pod in the market they are the user's own, not those that were raised. */
+function ownTotals(pod: Pod, allocation: PodAllocation | undefined): LargestPod {
+  const { originalLimits, originalRequests } = allocation?.status ?? {};
+  const ownLimits = ownValues(originalLimits);
+  const ownRequests = movesRequest(pod) ? ownValues(originalRequests) : new Map<string, number>();
+  let limits = 0;
+  let requests = 0;
+  for (const { name, limitCPU = 0, requestCPU = 0 } of pod.containers) {
+    limits += ownLimits.get(name) ?? limitCPU;
+    requests += ownRequests.get(name) ?? requestCPU;
+  }
+  return { limits, requests };
 }

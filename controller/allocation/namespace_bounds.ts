@@ -1,9 +1,11 @@
 /**
- * What a namespace's LimitRanges and quotas make of each container's floor and ceiling.
+ * What a namespace's LimitRanges and quotas, and for Guaranteed pods the requests on the node, make of
+ * each container's floor and ceiling.
  *
  * @module
  */
 import { type CPURanges, largestLimit } from "../../shared/actuation/cpu_range.ts";
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
@@ -35,12 +37,14 @@ export interface NamespaceFacts {
   readonly limitRange: CPURanges | undefined;
   /** What the quotas allow the pod as its total, millicores; undefined when they bind nothing. */
   readonly quotaCeiling: number | undefined;
+  /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
+  readonly nodeCeiling?: number | undefined;
 }
 
 /** The namespace's bounds, in the order of the seats. */
 export function namespaceBounds(
   seats: readonly BoundedSeat[],
-  { pod, limitRange, quotaCeiling = Infinity }: NamespaceFacts,
+  { pod, limitRange, quotaCeiling = Infinity, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const seated = new Set(seats.map(({ container }) => container.name));
   const others = pod.containers.reduce(
@@ -49,12 +53,14 @@ export function namespaceBounds(
   );
   const requests = seats.map(({ container }) => container.requestCPU ?? 0);
   const request = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
-  const podMost = limitRange === undefined ? Infinity : largestLimit(limitRange.pod, request);
+  const moves = movesRequest(pod);
+  const podMost = limitRange === undefined
+    ? Infinity
+    : largestLimit(limitRange.pod, request, { moves });
   const byPod = parts(podMost - others, { requests, bases: seats.map(({ own }) => own) });
-  const byQuota = parts(quotaCeiling - others, {
-    requests,
-    bases: seats.map(({ container }) => container.limitCPU ?? 0),
-  });
+  const present = { requests, bases: seats.map(({ container }) => container.limitCPU ?? 0) };
+  const byQuota = parts(quotaCeiling - others, present);
+  const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
   return seats.map(({ container: { requestCPU = 0 } }, index) => ({
     floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
@@ -62,7 +68,7 @@ export function namespaceBounds(
       {
         ceiling: limitRange === undefined
           ? Infinity
-          : largestLimit(limitRange.container, requestCPU),
+          : largestLimit(limitRange.container, requestCPU, { moves }),
         reason: "LimitRange",
         source: "the LimitRange of containers",
       },
@@ -75,6 +81,11 @@ export function namespaceBounds(
         ceiling: byQuota[index] ?? Infinity,
         reason: "QuotaExceeded",
         source: "what the ResourceQuota leaves",
+      },
+      {
+        ceiling: byNode[index] ?? Infinity,
+        reason: "NodeCapacity",
+        source: "what the requests on the node leave",
       },
     ],
   }));

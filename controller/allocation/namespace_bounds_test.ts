@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import type { CPURange, CPURanges } from "../../shared/actuation/cpu_range.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
-import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
+import {
+  sampleContainer,
+  sampleGuaranteed,
+  sampleNode,
+  samplePod,
+} from "../../tests/contract/sample_objects.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -24,13 +29,15 @@ const seats = (containers: readonly PodContainer[]) =>
 interface Choice {
   readonly limitRange?: CPURanges;
   readonly quotaCeiling?: number;
+  readonly nodeCeiling?: number;
   readonly others?: readonly PodContainer[];
 }
 
 /** The lowest ceiling of each container. */
-function ceilings({ limitRange, quotaCeiling, others = [] }: Choice): readonly number[] {
+function ceilings(choice: Choice): readonly number[] {
+  const { limitRange, quotaCeiling, nodeCeiling, others = [] } = choice;
   const pod = samplePod("web", { containers: [app, proxy, ...others] });
-  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quotaCeiling })
+  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quotaCeiling, nodeCeiling })
     .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
 }
 
@@ -55,6 +62,19 @@ test("namespaceBounds() divides a pod's max: own limits first, the rest by reque
 test("namespaceBounds() divides what a quota allows: present limits first", () => {
   assert.deepEqual(ceilings({ quotaCeiling: 700 }), [250, 450]);
   assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);
+});
+
+test("namespaceBounds() divides what the node allows the same way", () => {
+  assert.deepEqual(ceilings({ nodeCeiling: 700 }), [250, 450]);
+  assert.deepEqual(ceilings({ nodeCeiling: 700, quotaCeiling: 600 }), [200, 400]);
+});
+
+test("namespaceBounds() passes over ratios where the request goes with the limit", () => {
+  const container = sampleGuaranteed({ containerID: "containerd://a" });
+  const pod = samplePod("web", { containers: [container] });
+  const limitRange = ranges({ max: 900, ratio: 1 }, { ratio: 1 });
+  const [bound] = namespaceBounds(seats([container]), { pod, limitRange, quotaCeiling: undefined });
+  assert.equal(Math.min(...(bound?.ceilings ?? []).map(({ ceiling }) => ceiling)), 900);
 });
 
 test("boundsOf() names the namespace's bound where it is the lowest, and lifts the floor", () => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original } from "../../shared/api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../../shared/quantity.ts";
@@ -40,7 +41,8 @@ export function originalsOf({ containers }: Pod): Originals {
 
 /**
  * Own limits where some in the pod's spec are this product's: those come from the template that
- * made the pod. Undefined when the template does not say all of them.
+ * made the pod. Undefined when the template does not say all of them. Requests that move with the
+ * limits are the product's where the limits are.
  */
 export function originalsFrom(
   template: ReadonlyMap<string, number>,
@@ -54,7 +56,20 @@ export function originalsFrom(
     else if (template.has(name)) limits.push(entry(name, template.get(name)));
     else return undefined;
   }
-  return { originalLimits: limits, originalRequests };
+  return {
+    originalLimits: limits,
+    originalRequests: movesRequest(pod) ? [...limits] : originalRequests,
+  };
+}
+
+/** The pod with the user's own requests, where the market moves those in its spec. */
+export function atOwnRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
+  if (!movesRequest(pod)) return pod;
+  const containers = pod.containers.map((container) => {
+    const requestCPU = ownRequests.get(container.name);
+    return requestCPU === undefined ? container : { ...container, requestCPU };
+  });
+  return { ...pod, containers };
 }
 
 /**

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
-import { limitsAreOurs, originalsFrom, originalsOf, ownValues } from "./own_limits.ts";
+import {
+  sampleContainer,
+  sampleGuaranteed,
+  samplePod,
+} from "../../tests/contract/sample_objects.ts";
+import {
+  atOwnRequests,
+  limitsAreOurs,
+  originalsFrom,
+  originalsOf,
+  ownValues,
+} from "./own_limits.ts";
 
 const permissions = "none" as const;
 
@@ -62,5 +72,34 @@ Deno.test({
       [{ name: "app", cpu: "200m" }, { name: "proxy", cpu: "50m" }],
     );
     assert.equal(originalsFrom(new Map([["proxy", 80]]), pod), undefined);
+  },
+});
+
+Deno.test({
+  name: "originalsFrom() takes a Guaranteed pod's requests from the template, too",
+  permissions,
+  fn() {
+    const raised = { limitCPU: 700, requestCPU: 700, limitManagers: ["mbcas"] };
+    const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
+    assert.equal(pod.qosClass, "Guaranteed");
+    const originals = originalsFrom(new Map([["app", 200]]), pod);
+    assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "200m" }]);
+    assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "200m" }]);
+  },
+});
+
+Deno.test({
+  name: "atOwnRequests() undoes what the market has made of a Guaranteed pod's requests",
+  permissions,
+  fn() {
+    const own = new Map([["app", 150]]);
+    const raised = sampleGuaranteed({ limitCPU: 700, requestCPU: 700 });
+    const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
+    assert.deepEqual(
+      atOwnRequests(pod, own).containers.map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]),
+      [[150, 700], [700, 700]],
+    );
+    const burstable = samplePod("web");
+    assert.equal(atOwnRequests(burstable, own), burstable);
   },
 });

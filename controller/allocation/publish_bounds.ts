@@ -55,6 +55,8 @@ export interface PublishContext {
   readonly quotaCeiling?: number | undefined;
   /** What a metric says of the pod. */
   readonly metric?: MetricFact | undefined;
+  /** See `BoundsInput.nodeCeiling`. */
+  readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
 }
@@ -65,10 +67,10 @@ export interface PublishContext {
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config, quotaCeiling, metric, nowMs, originals: given }: PublishContext,
+  { store, config, quotaCeiling, nodeCeiling, metric, nowMs, originals: given }: PublishContext,
 ): Promise<Published> {
   const { allocation, pod } = gathered;
-  const recorded = allocation.status?.originalLimits;
+  const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
   const { warnings, untilMs, ...draft } = boundsOf({
@@ -78,7 +80,9 @@ export async function publishBounds(
     burstFactor,
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
+    ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
     quotaCeiling,
+    nodeCeiling,
   });
   const present = allocation.status?.bounds;
   const same = present !== undefined && !differ(present, draft, allocation);
@@ -128,7 +132,7 @@ function differ(
 function sidesDiffer(old: ContainerBounds, next: ContainerBounds): boolean {
   return old.containerID !== next.containerID || old.floor !== next.floor ||
     old.weight !== next.weight || old.held !== next.held || old.boost !== next.boost ||
-    hasMoved(old.demand, next.demand);
+    old.loans !== next.loans || hasMoved(old.demand, next.demand);
 }
 
 /** True when the new ceiling cuts the present limit, frees one that was cut, or moved by 10 %. */

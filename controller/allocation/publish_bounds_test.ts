@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../shared/quantity.ts";
-import { sampleContainer, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
+import {
+  sampleContainer,
+  sampleDesired,
+  sampleGuaranteed,
+  samplePod,
+} from "../../tests/contract/sample_objects.ts";
 import { FACTS_NOW_MS, quietGathered } from "../../tests/fixtures/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../config.ts";
 import type { MetricFact } from "../metrics_demand/metric_fact.ts";
@@ -92,6 +97,27 @@ test("publishBounds() never rewrites originals, and reckons from them", async ()
   assert.deepEqual(anew.allocation.status?.originalLimits, allocation.status?.originalLimits);
   assert.equal(ceiling(anew.allocation), 800);
   assert.equal(anew.allocation.status?.bounds?.revision, 2);
+});
+
+test("publishBounds() reckons a Guaranteed pod from its own request, not the one that was set", async () => {
+  const sample = samplePod("web", {
+    containers: [sampleGuaranteed({ containerID: "containerd://a" })],
+  });
+  const pod = { ...sample, metadata: { ...sample.metadata, uid: "u1" } };
+  const { allocation } = await publish(pod, allocationOf(pod));
+  const own = [{ name: "app", cpu: "200m" }];
+  assert.deepEqual(allocation.status?.originalRequests, own);
+  assert.deepEqual(allocation.status?.bounds?.containers, [{
+    name: "app",
+    containerID: "containerd://a",
+    floor: 200,
+    ceiling: 800,
+    weight: 200,
+    loans: false,
+  }]);
+  const raised = pod.containers.map((app) => ({ ...app, limitCPU: 700, requestCPU: 700 }));
+  const again = await publish({ ...pod, containers: raised }, allocation);
+  assert.equal(again.written, false);
 });
 
 test("publishBounds() keeps the rest of the status", async () => {

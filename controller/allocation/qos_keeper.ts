@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
@@ -18,11 +19,11 @@ export interface QOSCase {
  * Where all containers have memory request = limit and CPU limits, the market could make request =
  * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container whose
  * own limit allows it then keeps its limit above its request. Returns its name, undefined when
- * there is no such danger, null when no container can do it.
+ * there is no such danger, as in a pod that is Guaranteed already, null when no container can do it.
  */
 export function qosKeeper({ pod, ownLimits }: QOSCase): string | undefined | null {
   // Pod-level resources decide alone, and the market leaves them as they are.
-  if (pod.podLevel !== undefined) return undefined;
+  if (pod.podLevel !== undefined || movesRequest(pod)) return undefined;
   const all = [...pod.containers, ...pod.initContainers];
   const atRequest = all.map((container) => ({ ...container, limitCPU: container.requestCPU ?? 0 }));
   const lowered = atRequest.map((container, index) =>

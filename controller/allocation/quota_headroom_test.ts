@@ -9,7 +9,7 @@ import {
   sampleDesired,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
-import { createQuotaLedger, liveAllocations, quotaCeiling } from "./quota_headroom.ts";
+import { createQuotaLedger, liveAllocations, quotaCeiling, resourcesOf } from "./quota_headroom.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -49,20 +49,44 @@ function claimant(
 test("headroom() is the least that any quota leaves, of those that count CPU limits", () => {
   const ledger = createQuotaLedger();
   const { hardLimitsCPU: _none, ...ofMemory } = quota();
-  assert.equal(ledger.headroom([]), undefined);
-  assert.equal(ledger.headroom([ofMemory]), undefined);
-  assert.equal(ledger.headroom([quota({ hardLimitsCPU: 1, scopes: ["BestEffort"] })]), undefined);
-  assert.equal(ledger.headroom([quota(), quota({ hardLimitsCPU: 800 })]), 100);
-  assert.equal(ledger.headroom([quota({ usedLimitsCPU: 1300 })]), -300);
+  const left = (...quotas: ResourceQuota[]) => ledger.headroom(quotas, "limits");
+  assert.equal(left(), undefined);
+  assert.equal(left(ofMemory), undefined);
+  assert.equal(left(quota({ hardLimitsCPU: 1, scopes: ["BestEffort"] })), undefined);
+  assert.equal(left(quota(), quota({ hardLimitsCPU: 800 })), 100);
+  assert.equal(left(quota({ usedLimitsCPU: 1300 })), -300);
+});
+
+test("headroom() of requests looks at quotas on requests alone", () => {
+  const ledger = createQuotaLedger();
+  const requests = quota({ requestsCPU: { hard: 500, used: 450 } });
+  assert.equal(ledger.headroom([quota()], "requests"), undefined);
+  assert.equal(ledger.headroom([quota(), requests], "requests"), 50);
+  assert.equal(ledger.headroom([requests], "limits"), 300);
 });
 
 test("headroom() counts accepted raises until the quota is seen in another version", () => {
   const ledger = createQuotaLedger();
-  ledger.note([quota()], 50);
-  ledger.note([quota()], 30);
-  ledger.note([quota()], -70);
-  assert.equal(ledger.headroom([quota()]), 220);
-  assert.equal(ledger.headroom([quota({ usedLimitsCPU: 780 }, "2")]), 220);
+  const resources = ["limits"] as const;
+  ledger.note([quota()], 50, { resources });
+  ledger.note([quota()], 30, { resources });
+  ledger.note([quota()], -70, { resources });
+  assert.equal(ledger.headroom([quota()], "limits"), 220);
+  assert.equal(ledger.headroom([quota({ usedLimitsCPU: 780 }, "2")], "limits"), 220);
+});
+
+test("note() counts a raise in each resource that it takes, and in no other", () => {
+  const ledger = createQuotaLedger();
+  const both = quota({ requestsCPU: { hard: 500, used: 100 } });
+  ledger.note([both], 60, { resources: ["limits"] });
+  ledger.note([both], 50, { resources: ["limits", "requests"] });
+  assert.equal(ledger.headroom([both], "limits"), 190);
+  assert.equal(ledger.headroom([both], "requests"), 350);
+});
+
+test("resourcesOf() names the requests of pods whose requests move with their limits", () => {
+  assert.deepEqual(resourcesOf({ qosClass: "Burstable" }), ["limits"]);
+  assert.deepEqual(resourcesOf({ qosClass: "Guaranteed" }), ["limits", "requests"]);
 });
 
 test("quotaCeiling() divides the headroom among pods whose need reaches their ceiling", () => {
@@ -113,9 +137,14 @@ test("liveAllocations() leaves out finished pods and those of another birth", ()
     return allocation;
   });
   const gone = claimant(4, sizes).allocation;
-  const live = liveAllocations({
-    pods: { get: (key) => pods.get(key) },
+  const caches = {
+    pods: { get: (key: string) => pods.get(key) },
     allocations: { byIndex: () => [...allocations, gone] },
-  }, "shop");
-  assert.deepEqual(live, allocations.slice(0, 1));
+  };
+  assert.deepEqual(liveAllocations(caches, "shop"), allocations.slice(0, 1));
+  assert.deepEqual(liveAllocations(caches, "shop", { taking: "requests" }), []);
+  const [first] = allocations;
+  const key = `shop/${first?.spec.podName}`;
+  pods.set(key, { ...pods.get(key) as Pod, qosClass: "Guaranteed" });
+  assert.deepEqual(liveAllocations(caches, "shop", { taking: "requests" }), [first]);
 });

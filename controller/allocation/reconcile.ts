@@ -21,12 +21,12 @@ import type { EventGate } from "./event_gate.ts";
 import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { causeOf, netChange, refusalDecision } from "./outcome_facts.ts";
+import { nodeCeiling } from "./node_room.ts";
 import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
-import { createLargestLimits } from "./largest_limits.ts";
-import { createQuotaLedger, liveAllocations, quotaCeiling } from "./quota_headroom.ts";
+import { createQuotaRooms, type QuotaRoom } from "./quota_room.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { describeChanges } from "./report_words.ts";
 import { isFinished, isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
@@ -34,7 +34,7 @@ import type { LimitHands } from "./send_limits.ts";
 import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
 import { staysRestored } from "./stays_restored.ts";
 import { statusEvent } from "./status_event.ts";
-import { managedWarnings, switchWarnings } from "./switch_warnings.ts";
+import { outsideWarnings, switchWarnings } from "./switch_warnings.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a reconcile works with. */
@@ -70,8 +70,8 @@ interface Case extends Gathered {
   /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
   readonly own: OwnLimits;
-  /** Millicores that the quotas leave for raises; undefined when none binds. */
-  readonly quotaHeadroom: number | undefined;
+  /** What the quotas leave for raises; undefined when none binds. */
+  readonly quota: QuotaRoom | undefined;
 }
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
@@ -90,8 +90,7 @@ export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
   const { caches, store, clock, config, observer = {} } = parts;
-  const ledger = createQuotaLedger();
-  const largest = createLargestLimits(caches, clock);
+  const quotaRooms = createQuotaRooms(parts);
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
@@ -120,11 +119,7 @@ export function createReconciler(
       nowMs,
       current,
     });
-    const left = ledger.headroom(gathered.quotas);
-    const quotaHeadroom = left === undefined
-      ? undefined
-      : left - config.quotaHeadroom * largest.of(pod.metadata.namespace);
-    const known = { ...gathered, memory, current, own, quotaHeadroom };
+    const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
     news.tellForeign(known);
     let untilMs: number | undefined;
     if (takesPart && own.known) {
@@ -145,24 +140,20 @@ export function createReconciler(
   }
 
   function publish(known: Case): ReturnType<typeof publishBounds> {
-    const { pod, allocation, own: { originals }, quotaHeadroom: headroom } = known;
-    const allocations = headroom === undefined
-      ? []
-      : liveAllocations(caches, pod.metadata.namespace);
+    const { pod, allocation, own: { originals } } = known;
     return publishBounds(known, {
       store,
       config,
       originals,
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
-      quotaCeiling: headroom === undefined
-        ? undefined
-        : quotaCeiling({ pod, headroom, allocations }),
+      quotaCeiling: known.quota?.ceiling(),
+      nodeCeiling: nodeCeiling(known, caches.pods),
     });
   }
 
   async function enforceLimits(known: Case): Promise<ReconcileResult> {
-    const { podKey, pod, memory, scope, quotaHeadroom } = known;
+    const { podKey, pod, memory, scope } = known;
     if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
     if (!known.current) return { requeueAfterMs: CONFIRM_MS };
     const now = clock.monotonic();
@@ -176,7 +167,7 @@ export function createReconciler(
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
-      quotaHeadroom,
+      quotaHeadroom: known.quota?.headroom,
     });
     if (outcome.patched !== undefined || outcome.refusal !== undefined) {
       memory.attemptedAt = new Date(clock.wall()).toISOString();
@@ -190,7 +181,7 @@ export function createReconciler(
       memory.pendingSince = now;
       memory.sentAtMs = now;
       memory.refusal = undefined;
-      ledger.note(known.quotas, netChange(known.pod, outcome));
+      quotaRooms.note(known, netChange(known.pod, outcome));
       audit(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }
@@ -311,8 +302,7 @@ export function createReconciler(
   /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
   function warnOutside(outside: Gathered & Pick<Case, "podKey" | "scope">): void {
     const { podKey, pod, scope } = outside;
-    if (scope?.reason !== "NotOptedIn" && scope?.reason !== "OptedOut") return;
-    const warnings = managedWarnings(outside);
+    const warnings = outsideWarnings(outside, scope?.reason);
     if (warnings.length > 0) news.warn({ pod, memory: memories.of(podKey, pod) }, warnings);
   }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
+import { MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
 import { MAX_CPU } from "./overrides.ts";
 
@@ -29,6 +30,26 @@ test("createReconciler() patches once while the cache tells old news", async () 
   await reconcile();
   assert.equal(patches.length, 1);
   assert.equal(status()?.appliedCPULimit, "300m");
+});
+
+test("createReconciler() tells once of an annotation that takes no Guaranteed pod in", async () => {
+  const { reconcile, setPod, events, status } = reconcilerStage();
+  const annotated = (qosClass: Pod["qosClass"], text: string) =>
+    setPod((pod) => {
+      const annotations = { [SKIP_GUARANTEED]: text };
+      return { ...pod, qosClass, metadata: { ...pod.metadata, annotations } };
+    });
+  annotated("Guaranteed", "true");
+  await reconcile();
+  assert.deepEqual(events, []);
+  annotated("Guaranteed", "no");
+  assert.deepEqual(await reconcile(), {});
+  await reconcile();
+  assert.equal(status(), undefined);
+  assert.deepEqual(events.map(({ reason, message }) => [reason, message]), [[
+    "AnnotationIgnored",
+    'mbcas.io/skip-guaranteed: "no" is not "true" or "false"',
+  ]]);
 });
 
 test("createReconciler() writes a pending reason only when it lasts over 2 s", async () => {

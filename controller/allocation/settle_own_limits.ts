@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { type ForeignLimit, takenOver } from "./other_writers.ts";
@@ -48,11 +49,11 @@ export async function settleOwnLimits(
   if (recorded !== undefined) {
     const taken = current ? takenOver(recorded, pod) : undefined;
     if (taken === undefined) return { known: true, foreign: [] };
-    const { originalRequests } = originalsOf(pod);
-    const originals = {
-      originalLimits: [...taken.originals],
-      originalRequests: status?.originalRequests ?? originalRequests,
-    };
+    const originalLimits = [...taken.originals];
+    const originalRequests = movesRequest(pod)
+      ? originalLimits
+      : status?.originalRequests ?? originalsOf(pod).originalRequests;
+    const originals = { originalLimits, originalRequests };
     return { known: true, originals, foreign: taken.changes };
   }
   if (!limitsAreOurs(pod)) {

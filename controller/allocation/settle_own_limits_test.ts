@@ -4,6 +4,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import {
   sampleAllocation,
   sampleContainer,
+  sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "./pod_memory.ts";
@@ -64,6 +65,18 @@ test("settleOwnLimits() believes other managers only on a pod that is new enough
   const { originals } = await settle(foreign);
   assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
   assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "100m" }]);
+});
+
+test("settleOwnLimits() takes the request of a Guaranteed pod over with the limit", async () => {
+  const raised = { limitCPU: 500, requestCPU: 500, limitManagers: ["kubectl-patch"] };
+  const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
+  const status = { originalLimits: OWN, originalRequests: OWN };
+  const { originals } = await settleOwnLimits(
+    { pod, allocation: { ...sampleAllocation(pod), status }, memory: memoryOf() },
+    { templates: { limitsOf: () => Promise.resolve(undefined) }, nowMs: 0, current: true },
+  );
+  const expected = [{ name: "app", cpu: "500m" }];
+  assert.deepEqual(originals, { originalLimits: expected, originalRequests: expected });
 });
 
 test("settleOwnLimits() takes the spec where the market has set nothing", async () => {

@@ -3,11 +3,29 @@
  *
  * @module
  */
-import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
+import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
+import {
+  ALLOW_OVERRIDES,
+  MANAGED,
+  type OutOfScope,
+  SKIP_GUARANTEED,
+} from "../../shared/actuation/scope.ts";
 import { switchWord, type Texts } from "../../shared/actuation/switch_words.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
-import { HPA_COORDINATION } from "./bid_rules/horizontal_autoscaler.ts";
+
+/** Warnings of the switches that might have taken in a pod that is left alone for this reason. */
+export function outsideWarnings(
+  facts: Pick<BidFacts, "pod" | "namespace">,
+  reason: OutOfScope["reason"] | undefined,
+): readonly string[] {
+  if (reason === "NotOptedIn" || reason === "OptedOut") return managedWarnings(facts);
+  return reason === "NotBurstable" ? skipWarnings(facts) : [];
+}
+
+function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
+  return warningsOf(SKIP_GUARANTEED, [pod.metadata.annotations]);
+}
 
 /** Warnings of the switches that decide whether the pod takes part. */
 export function managedWarnings(
@@ -26,6 +44,7 @@ export function switchWarnings(
   const { pod, namespace, workload, autoscalers } = facts;
   return [
     ...managedWarnings(facts),
+    ...skipWarnings(facts),
     ...warningsOf(ALLOW_OVERRIDES, [namespace?.metadata.labels]),
     ...warningsOf(
       HPA_COORDINATION,

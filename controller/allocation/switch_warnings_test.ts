@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
+import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
+import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
-import { horizontalAutoscaler, HPA_COORDINATION } from "./bid_rules/horizontal_autoscaler.ts";
-import { managedWarnings, switchWarnings } from "./switch_warnings.ts";
+import { horizontalAutoscaler } from "./bid_rules/horizontal_autoscaler.ts";
+import { managedWarnings, outsideWarnings, switchWarnings } from "./switch_warnings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -72,6 +73,23 @@ test("switchWarnings() has nothing to say of words that it knows, or that nobody
   const misplaced = { [ALLOW_OVERRIDES]: "maybe" };
   assert.deepEqual(switchWarnings(facts({ labels: misplaced, annotations: misplaced })), []);
   assert.deepEqual(managedWarnings(facts({ annotations: { [HPA_COORDINATION]: "maybe" } })), []);
+});
+
+test("outsideWarnings() names the switches that would have taken the pod in", () => {
+  const odd = facts({ annotations: { [MANAGED]: "maybe", [SKIP_GUARANTEED]: "False" } });
+  const managed = ['mbcas.io/managed: "maybe" is not "true" or "false"'];
+  const skip = ['mbcas.io/skip-guaranteed: "False" is not "true" or "false"'];
+  assert.deepEqual(outsideWarnings(odd, "NotOptedIn"), managed);
+  assert.deepEqual(outsideWarnings(odd, "OptedOut"), managed);
+  assert.deepEqual(outsideWarnings(odd, "NotBurstable"), skip);
+  for (const reason of ["NamespaceExcluded", undefined] as const) {
+    assert.deepEqual(outsideWarnings(odd, reason), []);
+  }
+  assert.deepEqual(switchWarnings(odd), [...managed, ...skip]);
+  for (const word of ["true", "false"]) {
+    const good = facts({ annotations: { [SKIP_GUARANTEED]: word } });
+    assert.deepEqual(outsideWarnings(good, "NotBurstable"), []);
+  }
 });
 
 test("horizontalAutoscaler() passes over a pod's word that it can't read, to the workload's", () => {

@@ -5,12 +5,19 @@
  */
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
+import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
 import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
+import type { Workload } from "../api/workload.ts";
+import { heedsAutoscaler } from "./hpa_coordination.ts";
+import { movesRequest } from "./moved_request.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./platform_rules.ts";
 import { type SwitchWord, switchWord } from "./switch_words.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
+
+/** Annotation of a Guaranteed pod: `"false"` takes it in; `"true"` is as if it were not there. */
+export const SKIP_GUARANTEED = "mbcas.io/skip-guaranteed";
 
 /** An administrator's label on a namespace: annotations there may ask for more. */
 export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
@@ -32,6 +39,10 @@ export interface ScopeSubject extends PlatformFacts {
   readonly namespace: Namespace | undefined;
   /** Those that are for the pod's workload. @default {[]} */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
+  /** Those that scale the pod's workload. @default {[]} */
+  readonly autoscalers?: readonly HorizontalPodAutoscaler[];
+  /** The pod's workload; undefined for other kinds, and for bare pods. */
+  readonly workload?: Workload | undefined;
   readonly config: ScopeSettings;
 }
 
@@ -78,10 +89,16 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   return undefined;
 };
 
-const notBurstable: ScopeRule = ({ pod }) =>
-  pod.qosClass === "Burstable"
+const notBurstable: ScopeRule = ({ pod }) => {
+  const { qosClass, metadata } = pod;
+  if (qosClass === "Burstable") return undefined;
+  const leftAlone = (message: string): OutOfScope => ({ reason: "NotBurstable", message });
+  if (qosClass === "BestEffort") return leftAlone("the pod is BestEffort");
+  if (!movesRequest(pod)) return leftAlone("the pod is Guaranteed by resources of the whole pod");
+  return switchWord(metadata.annotations, SKIP_GUARANTEED) === "false"
     ? undefined
-    : { reason: "NotBurstable", message: `the pod is ${pod.qosClass}` };
+    : leftAlone(`the pod is Guaranteed, and not annotated ${SKIP_GUARANTEED}: "false"`);
+};
 
 const noCPULimit: ScopeRule = ({ pod }) =>
   pod.containers.some(({ limitCPU }) => limitCPU !== undefined)
@@ -99,6 +116,22 @@ const verticalAutoscaler: ScopeRule = ({ verticalAutoscalers = [] }) => {
   };
 };
 
+/**
+ * An HPA on utilization divides by the request: where the market moves it, the HPA would see a calm
+ * pod in a busy one that was given more.
+ */
+const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) => {
+  if (!movesRequest(pod)) return undefined;
+  const acting = autoscalers.find((autoscaler) =>
+    heedsAutoscaler({ pod, workload, autoscaler }) &&
+    autoscaler.cpuTargets.some(({ utilization }) => utilization !== undefined)
+  );
+  return acting && {
+    reason: "HPAConflict",
+    message: `HPA ${acting.metadata.name} divides the CPU usage by the request, which would move`,
+  };
+};
+
 const RULES: readonly ScopeRule[] = [
   marketIsOff,
   namespaceIsExcluded,
@@ -107,6 +140,7 @@ const RULES: readonly ScopeRule[] = [
   notBurstable,
   noCPULimit,
   verticalAutoscaler,
+  horizontalAutoscaler,
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */

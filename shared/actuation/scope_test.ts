@@ -4,7 +4,16 @@ import type { Pod } from "../api/pod.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import { ALLOW_OVERRIDES, isFinished, isLive, MANAGED, outOfScope } from "./scope.ts";
+import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
+import { HPA_COORDINATION } from "./hpa_coordination.ts";
+import {
+  ALLOW_OVERRIDES,
+  isFinished,
+  isLive,
+  MANAGED,
+  outOfScope,
+  SKIP_GUARANTEED,
+} from "./scope.ts";
 
 type Words = { readonly label?: string; readonly annotation?: string };
 
@@ -157,6 +166,59 @@ test("outOfScope() tells of a VPA only where the pod would take part", () => {
 test("outOfScope() leaves Guaranteed and BestEffort pods alone", () => {
   assert.equal(reason({ pod: { qosClass: "Guaranteed" } }), "NotBurstable");
   assert.equal(reason({ pod: { qosClass: "BestEffort" } }), "NotBurstable");
+});
+
+test("outOfScope() takes a Guaranteed pod in that asks for it, and no BestEffort one", () => {
+  const of = (qosClass: Pod["qosClass"], skip: string) => {
+    const sample = samplePod("web");
+    const metadata = { ...sample.metadata, annotations: { [SKIP_GUARANTEED]: skip } };
+    const pod = { ...sample, qosClass, metadata };
+    return outOfScope({ pod, namespace: undefined, config: DEFAULT_MARKET_CONFIG })?.reason;
+  };
+  assert.equal(of("Guaranteed", "false"), undefined);
+  assert.equal(of("Guaranteed", "true"), "NotBurstable");
+  assert.equal(of("Guaranteed", "no"), "NotBurstable");
+  assert.equal(of("BestEffort", "false"), "NotBurstable");
+  assert.equal(of("Burstable", "true"), undefined);
+});
+
+test("outOfScope() leaves a pod alone that is Guaranteed by resources of the whole pod", () => {
+  const sample = samplePod("web");
+  const metadata = { ...sample.metadata, annotations: { [SKIP_GUARANTEED]: "false" } };
+  const podLevel = { requestCPU: 200, limitCPU: 200, requestMemory: 1, limitMemory: 1 };
+  const pod: Pod = { ...sample, metadata, qosClass: "Guaranteed", podLevel };
+  assert.deepEqual(outOfScope({ pod, namespace: undefined, config: DEFAULT_MARKET_CONFIG }), {
+    reason: "NotBurstable",
+    message: "the pod is Guaranteed by resources of the whole pod",
+  });
+});
+
+test("outOfScope() moves no request that an HPA on utilization divides by", () => {
+  const autoscaler = (cpuTargets: HorizontalPodAutoscaler["cpuTargets"]) => ({
+    metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "", annotations: {} },
+    target: { kind: "Deployment", name: "web" },
+    cpuTargets,
+    stabilizationMs: 0,
+  });
+  const of = (
+    qosClass: Pod["qosClass"],
+    word: Readonly<Record<string, string>>,
+    share?: number,
+  ) => {
+    const sample = samplePod("web");
+    const annotations = { [SKIP_GUARANTEED]: "false", ...word };
+    const target = share === undefined ? { value: 300 } : { utilization: share };
+    return outOfScope({
+      pod: { ...sample, qosClass, metadata: { ...sample.metadata, annotations } },
+      namespace: undefined,
+      autoscalers: [autoscaler([target])],
+      config: DEFAULT_MARKET_CONFIG,
+    })?.reason;
+  };
+  assert.equal(of("Guaranteed", {}, 0.7), "HPAConflict");
+  assert.equal(of("Guaranteed", {}), undefined);
+  assert.equal(of("Guaranteed", { [HPA_COORDINATION]: "false" }, 0.7), undefined);
+  assert.equal(of("Burstable", {}, 0.7), undefined);
 });
 
 test("outOfScope() asks for a CPU limit on one container at least", () => {

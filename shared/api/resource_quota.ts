@@ -1,9 +1,15 @@
 /**
- * A ResourceQuota as this product sees it: what it leaves of CPU limits.
+ * A ResourceQuota as this product sees it: what it leaves of CPU limits and requests.
  *
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
+
+/** A bound and how much of it is used, millicores. */
+export interface QuotaBound {
+  readonly hard: number;
+  readonly used: number;
+}
 
 /** The trimmed ResourceQuota. */
 export interface ResourceQuota extends ApiObject {
@@ -20,6 +26,11 @@ export interface ResourceQuota extends ApiObject {
   readonly hardLimitsCPU?: number;
   /** `limits.cpu` of `status.used`, millicores; 0 before the first status. */
   readonly usedLimitsCPU: number;
+  /**
+   * `requests.cpu`, which may also be named `cpu`, as of the limits; the tighter where both are
+   * there, absent when the quota does not bound it.
+   */
+  readonly requestsCPU?: QuotaBound;
   /**
    * `spec.scopes`, and the scope names of `spec.scopeSelector`; empty when the quota is for all
    * pods.

@@ -22,6 +22,8 @@ export interface Bidder {
   readonly present: number;
   /** The user's own limit; loans fill up to it first. */
   readonly ownLimit: number;
+  /** False: nothing is lent to it. @default {true} */
+  readonly loans?: boolean | undefined;
   /** Absent while there are no readings: then the limit stays as it is. */
   readonly demand?: number | undefined;
 }

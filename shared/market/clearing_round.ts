@@ -55,12 +55,10 @@ export function clearRound(bidders: readonly Bidder[], options: RoundOptions): R
   const onGrid = roundShares(shares, bids, { capacity: divided });
   const limits = rounded.map(({ floor }, index) => Math.max(floor, onGrid[index] ?? 0));
   const given = limits.reduce((sum, limit) => sum + limit, 0);
-  const borrowers = rounded.map(({ ownLimit, ceiling, weight, credit }, index) => ({
-    share: limits[index] ?? 0,
-    ownLimit,
-    ceiling,
-    weight: weight * credit,
-  }));
+  const borrowers = rounded.map(({ ownLimit, ceiling, weight, credit, loans = true }, index) => {
+    const share = limits[index] ?? 0;
+    return { share, ownLimit, ceiling: loans ? ceiling : share, weight: weight * credit };
+  });
   const loans = lendSlack(borrowers, Math.max(0, capacity * lendUpTo - given));
   return {
     mode,

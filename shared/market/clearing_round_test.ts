@@ -36,6 +36,15 @@ pure("clearRound() lends nothing when it is told so", () => {
   assert.deepEqual(outcomes.map(({ target }) => target), [500]);
 });
 
+pure("clearRound() lends nothing to who takes no loans, and what is idle to the others", () => {
+  const { outcomes } = clearRound(
+    [bidder({ loans: false }), bidder({ demand: 200, floor: 200, loans: false }), bidder({})],
+    { capacity: 3000 },
+  );
+  assert.deepEqual(outcomes.map(({ share }) => share), [500, 200, 500]);
+  assert.deepEqual(outcomes.map(({ target }) => target), [500, 200, 2000]);
+});
+
 pure("clearRound() splits what is short by weight and credit", () => {
   const bidders = [bidder({ demand: 2000 }), bidder({ demand: 2000, credit: 2 })];
   const { mode, outcomes } = clearRound(bidders, { capacity: 1500 });

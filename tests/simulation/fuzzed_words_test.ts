@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
-import { HPA_COORDINATION } from "../../controller/allocation/bid_rules/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
 import {
   BURST_FACTOR,

@@ -3,17 +3,14 @@
  *
  * @module
  */
-import { type SwitchWord, switchWord } from "../../../shared/actuation/switch_words.ts";
 import type {
   CPUTarget,
   HorizontalPodAutoscaler,
 } from "../../../shared/api/horizontal_pod_autoscaler.ts";
+import { heedsAutoscaler } from "../../../shared/actuation/hpa_coordination.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { BidFacts, BidRule, BidWord } from "./bid_rule.ts";
-
-/** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
-export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
 /**
  * A usage that the limit holds at the target would never tell the HPA to scale up: the limit stays
@@ -26,25 +23,17 @@ const SIGNAL_ROOM = 1.2;
  * a scaling event: then the pods divide the load anew.
  */
 export const horizontalAutoscaler: BidRule = (facts) => {
-  const ofPod = wordOf(facts.pod) ?? wordOf(facts.workload);
+  const { pod, workload } = facts;
   return facts.autoscalers.flatMap((autoscaler) => {
-    const word = ofPod ?? wordOf(autoscaler);
-    if (word === "false" || autoscaler.cpuTargets.length === 0) return [];
+    const heeded = heedsAutoscaler({ pod, workload, autoscaler });
+    if (!heeded || autoscaler.cpuTargets.length === 0) return [];
     return [
-      ...floors(facts.pod, autoscaler),
+      ...floors(pod, autoscaler),
       ...halfSteps(autoscaler),
       ...scaledOfLate(facts, autoscaler),
     ];
   });
 };
-
-interface Annotated {
-  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
-}
-
-function wordOf(object: Annotated | undefined): SwitchWord | undefined {
-  return switchWord(object?.metadata.annotations ?? {}, HPA_COORDINATION);
-}
 
 function halfSteps({ metadata: { name } }: HorizontalPodAutoscaler): readonly BidWord[] {
   return [{ reason: "HPADamped", held: "half", message: `HPA ${name} scales the workload on CPU` }];

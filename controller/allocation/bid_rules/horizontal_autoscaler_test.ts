@@ -6,7 +6,8 @@ import { sampleContainer, samplePod } from "../../../tests/contract/sample_objec
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts, BidWord } from "./bid_rule.ts";
-import { horizontalAutoscaler, HPA_COORDINATION } from "./horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
+import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -31,6 +31,7 @@ export const BOUND_REASONS = {
     means: "a LimitRange or ResourceQuota of the namespace can't be read: limits stay as they are",
     remedy: "the message names it and what can't be read; correct that",
   },
+  NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
   SystemCritical: { means: "the pod is critical for the system: its limit is never lowered" },

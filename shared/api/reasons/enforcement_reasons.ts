@@ -34,8 +34,9 @@ export const ENFORCEMENT_REASONS = {
     remedy: "to opt in, label the namespace mbcas.io/managed=true",
   },
   NotBurstable: {
-    means: "only Burstable pods take part",
-    remedy: "to take part, a pod needs a CPU request below its CPU limit",
+    means: "only Burstable pods take part, and Guaranteed ones that ask for it",
+    remedy: "to take part, a pod needs a CPU request below its CPU limit, or, where it is " +
+      'Guaranteed, annotation mbcas.io/skip-guaranteed: "false"',
   },
   NoCPULimit: {
     means: "no container has a CPU limit",
@@ -91,6 +92,12 @@ export const ENFORCEMENT_REASONS = {
     means: "a VerticalPodAutoscaler sets the workload's resources",
     remedy: "set the VPA's updateMode to Off, or leave the workload to it",
   },
+  HPAConflict: {
+    means: "an HPA divides the usage of a Guaranteed pod by the request, which would move",
+    remedy:
+      'let the HPA aim at a value instead of a utilization; mbcas.io/hpa-coordination: "false" ' +
+      "on the workload or its pods takes them in all the same",
+  },
   QoSWouldChange: {
     means: "the change would alter the pod's QoS class",
     remedy: "a CPU limit above the request in one container, or another memory limit, helps",
@@ -101,7 +108,8 @@ export const ENFORCEMENT_REASONS = {
   },
   QuotaExceeded: {
     means: "a ResourceQuota of the namespace bounds the limit",
-    remedy: "raise limits.cpu of the namespace's ResourceQuota",
+    remedy:
+      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too",
   },
   ResizeInProgress: {
     means: "the kubelet is still working on the last resize",
@@ -130,7 +138,7 @@ export const ENFORCEMENT_REASONS = {
   },
   NodeCapacity: {
     means: "the node has not as much CPU or memory as the pod's requests would take",
-    remedy: "requests that fit the node, or a larger node",
+    remedy: "make room on the node: lower the requests of its pods, or move some away",
   },
   AdmissionDenied: {
     means: "a policy engine denied the resize",
