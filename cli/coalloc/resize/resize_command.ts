@@ -12,6 +12,7 @@ import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
 import { limitsAreOurs, ownLimitsOf } from "../restore/restore_plan.ts";
+import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../structured_output.ts";
 import type { LimitWish } from "./limit_wish.ts";
@@ -50,7 +51,7 @@ export async function resizeCommand(
   }
   const steps = [...wanted].map(([container, to]) => {
     const from = pod.containers.find((one) => one.name === container)?.limitCPU;
-    return { container, ...(from === undefined ? {} : { from }), to };
+    return limitStep(pod, { container, from, to });
   });
   const end = request.dryRun
     ? { reason: "DryRun" as const, message: "nothing was changed" }

@@ -7,6 +7,7 @@ import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
 import { decide, type Decision } from "../../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { INFEASIBLE_REASONS } from "../../../shared/actuation/kubelet_word.ts";
+import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
@@ -21,6 +22,8 @@ export interface LimitStep {
   readonly container: string;
   readonly from?: number;
   readonly to: number;
+  /** The request goes with the limit: the pod is Guaranteed. */
+  readonly withRequest?: true;
 }
 
 /** What became of a pod. */
@@ -59,8 +62,25 @@ export function restoreSteps({ pod, ownLimits }: RestorePlan): LimitStep[] {
   return pod.containers.flatMap(({ name, limitCPU }) => {
     const own = ownLimits.get(name);
     if (own === undefined || own === limitCPU) return [];
-    return [{ container: name, ...(limitCPU === undefined ? {} : { from: limitCPU }), to: own }];
+    return [limitStep(pod, { container: name, from: limitCPU, to: own })];
   });
+}
+
+/** A step of this pod. */
+export function limitStep(
+  pod: Pod,
+  { container, from, to }: {
+    readonly container: string;
+    readonly from: number | undefined;
+    readonly to: number;
+  },
+): LimitStep {
+  return {
+    container,
+    ...(from === undefined ? {} : { from }),
+    to,
+    ...(movesRequest(pod) ? { withRequest: true } : {}),
+  };
 }
 
 /** Sends the patch and waits; a refusal is a result. Rejects only for faults of the program. */

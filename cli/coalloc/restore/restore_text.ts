@@ -9,12 +9,13 @@ import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./rest
 import type { RestorePlans } from "./restore_plan.ts";
 import { type RestoreTarget, switchWords } from "./switch_off.ts";
 
-/** `app 450m → 200m, proxy 50m → 40m`, or that nothing differs. */
+/** `app 450m → 200m, proxy 50m → 40m`, with a word of requests that move; or that nothing differs. */
 export function stepsText(steps: readonly LimitStep[]): string {
   if (steps.length === 0) return "limits as they were";
-  return steps.map(({ container, from, to }) =>
+  const words = steps.map(({ container, from, to }) =>
     from === to ? `${container} ${cpuText(to)}` : `${container} ${cpuText(from)} → ${cpuText(to)}`
   ).join(", ");
+  return steps.some(({ withRequest }) => withRequest) ? `${words} (request and limit)` : words;
 }
 
 /** One line for a pod that was worked on. */
