@@ -59,6 +59,7 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     NotBurstable: OUTSIDE,
     NoCPULimit: OUTSIDE,
     VPAConflict: OUTSIDE,
+    HPAConflict: OUTSIDE,
     KubeletTooOld: OUTSIDE,
     Refused: [...REFUSED, "`restore` and `resize`"],
     NodeCapacity: REFUSED,

@@ -8,7 +8,7 @@ import type {
   HorizontalPodAutoscaler,
 } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { KubeConnection } from "./connection.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
 import { listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
@@ -24,14 +24,23 @@ const WINDOW_S = { least: 0, most: 3600 };
 /** `int32`, above 0. */
 const PERCENT = { least: 1, most: 2 ** 31 - 1 };
 
-/** List-watch of the HorizontalPodAutoscalers of all namespaces. */
+const API = "/apis/autoscaling/v2";
+
+/** Which HorizontalPodAutoscalers. */
+export interface HorizontalPodAutoscalerSelection extends ListWatchSurroundings {
+  /** Only those of this namespace. */
+  readonly namespace?: string;
+}
+
+/** List-watch of HorizontalPodAutoscalers, by default of all. */
 export function horizontalPodAutoscalerListWatch(
   connection: KubeConnection,
-  options: ListWatchSurroundings = {},
+  { namespace, ...surroundings }: HorizontalPodAutoscalerSelection = {},
 ): ListWatch<HorizontalPodAutoscaler> {
+  const place = namespace === undefined ? API : `${API}/namespaces/${pathPart(namespace)}`;
   return kubeListWatch(connection, {
-    ...options,
-    path: "/apis/autoscaling/v2/horizontalpodautoscalers",
+    ...surroundings,
+    path: `${place}/horizontalpodautoscalers`,
     parse: parseHorizontalPodAutoscaler,
   });
 }

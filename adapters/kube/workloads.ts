@@ -3,9 +3,14 @@
  *
  * @module
  */
-import type { RolloutState, Workload, WorkloadKind } from "../../shared/api/workload.ts";
+import type {
+  RolloutState,
+  Workload,
+  WorkloadKind,
+  WorkloadRef,
+} from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { KubeConnection } from "./connection.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
 import { type JSONObject, listOf, objectOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
@@ -27,6 +32,18 @@ export function workloadListWatch(
     path: `/apis/apps/v1/${PLURALS[kind]}`,
     parse: (raw) => parseWorkload(raw, kind),
   });
+}
+
+/** Where a workload of a kind that rolls out stands; undefined for another kind. */
+export function workloadPath(namespace: string, { kind, name }: WorkloadRef): string | undefined {
+  if (!isWorkloadKind(kind)) return undefined;
+  const plural = PLURALS[kind];
+  return `/apis/apps/v1/namespaces/${pathPart(namespace)}/${plural}/${pathPart(name)}`;
+}
+
+/** True for a kind whose rollouts concern its pods. */
+export function isWorkloadKind(kind: string): kind is WorkloadKind {
+  return Object.hasOwn(PLURALS, kind);
 }
 
 /** The trimmed workload. Throws a `TypeError` without identity. */

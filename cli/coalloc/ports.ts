@@ -10,6 +10,8 @@ import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
@@ -44,6 +46,10 @@ export interface ClusterReader {
 export interface ScopeFacts {
   /** Those that are for the pod's workload; undefined where the user may not read them. */
   readonly verticalAutoscalers?: readonly VerticalPodAutoscaler[];
+  /** Those that scale a Guaranteed pod's workload; undefined where the user may not read them. */
+  readonly autoscalers?: readonly HorizontalPodAutoscaler[];
+  /** The workload that they scale; undefined for other kinds, and where the user may not read it. */
+  readonly workload?: Workload;
   /** Of the pod's node; undefined where it is not known. */
   readonly node?: Node;
 }

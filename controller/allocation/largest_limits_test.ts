@@ -4,6 +4,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {
   sampleAllocation,
   sampleContainer,
+  sampleGuaranteed,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
@@ -43,14 +44,16 @@ function stage() {
     pods,
     /** Notes that the user's own limit of container `app` is this. */
     raisedFrom(pod: Pod, cpu: string): void {
+      const own = [{ name: "app", cpu }];
       allocations.set(`shop/${pod.metadata.uid}`, {
         ...sampleAllocation(pod),
-        status: { originalLimits: [{ name: "app", cpu }] },
+        status: { originalLimits: own, originalRequests: own },
       });
     },
     pass: (ms: number) => clock.runUntil(clock.monotonic() + ms),
     looks: () => looks,
-    of: (namespace = "shop") => largest.of(namespace),
+    of: (namespace = "shop") => largest.of(namespace).limits,
+    requests: () => largest.of("shop").requests,
   };
 }
 
@@ -74,6 +77,28 @@ test("createLargestLimits() reckons with the user's own limit of a pod that was 
   pods.push(pod);
   raisedFrom(pod, "200m");
   assert.equal(of(), 200);
+});
+
+test("createLargestLimits() gives the largest request, the own one where it was raised", async () => {
+  const { pods, raisedFrom, requests, pass } = stage();
+  const raised = { limitCPU: 900, requestCPU: 900 };
+  const fixed = podOf("fixed", [sampleGuaranteed(raised)]);
+  pods.push(fixed, podOf("a", [{ requestCPU: 120 }, { name: "proxy", requestCPU: 30 }]));
+  assert.equal(requests(), 900);
+  raisedFrom(fixed, "200m");
+  await pass(1000);
+  assert.equal(requests(), 200);
+  raisedFrom(fixed, "100m");
+  await pass(1000);
+  assert.equal(requests(), 150);
+});
+
+test("createLargestLimits() takes a Burstable pod's request as the spec has it", () => {
+  const { pods, raisedFrom, requests } = stage();
+  const pod = limited("a", 800);
+  pods.push(pod);
+  raisedFrom(pod, "50m");
+  assert.equal(requests(), 100);
 });
 
 test("createLargestLimits() passes over pods that have ended", () => {

@@ -146,7 +146,8 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
     by: "CeilingBinds",
     words: "the ceiling of app, 200m (QuotaExceeded: app at most 200m: what the ResourceQuota " +
       "leaves), is below its demand of 480m",
-    remedy: "raise limits.cpu of the namespace's ResourceQuota",
+    remedy:
+      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too",
   });
   const old = heldBack(explanation({ view }));
   assert.match(old?.words ?? "", /200m \(own limit × 4\), is below/);

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { movesRequest } from "../../../shared/actuation/moved_request.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
@@ -58,7 +60,7 @@ export async function explainCommand(
     problems: [
       ...settings.problems,
       // Of a pod that has an allocation the controller tells what it sees.
-      ...(allocation === undefined ? unseenOf(scopeFacts) : []),
+      ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],
     ...(container === undefined ? {} : { container }),
@@ -71,10 +73,17 @@ export async function explainCommand(
   return 0;
 }
 
-function unseenOf({ verticalAutoscalers }: ScopeFacts): readonly string[] {
-  return verticalAutoscalers === undefined
-    ? ["VerticalPodAutoscalers can't be read: one may set the pod's resources (VPAConflict)"]
-    : [];
+function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): readonly string[] {
+  return [
+    ...(verticalAutoscalers === undefined
+      ? ["VerticalPodAutoscalers can't be read: one may set the pod's resources (VPAConflict)"]
+      : []),
+    ...(movesRequest(pod) && autoscalers === undefined
+      ? [
+        "HorizontalPodAutoscalers can't be read: one may divide by the pod's request (HPAConflict)",
+      ]
+      : []),
+  ];
 }
 
 /** Not everybody may read the installation's settings; its defaults are the likeliest then. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleNode } from "../../../tests/contract/sample_objects.ts";
+import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { SKIP_GUARANTEED } from "../../../shared/actuation/scope.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
 
@@ -61,6 +63,37 @@ Deno.test({
     addMarketPod(scene, "api", { limit: 200, own: 200 });
     assert.equal(await scene.run("explain", "api"), 0);
     assert.doesNotMatch(scene.out, /VerticalPodAutoscalers/);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "explainCommand() finds the HPA that keeps a Guaranteed pod out",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  async fn() {
+    const scene = coallocScene();
+    addMarketPod(scene, "db", { limit: 200, own: 200, guaranteed: true, recorded: false });
+    const { Pod: pods, HorizontalPodAutoscaler: autoscalers } = scene.api.store.tables;
+    assert.equal(await scene.run("explain", "db"), 0);
+    assert.match(
+      scene.out,
+      /^Not in the market: NotBurstable: the pod is Guaranteed, and not ann/m,
+    );
+    assert.match(scene.out, /^What to do: .*mbcas.io\/skip-guaranteed: "false"/m);
+
+    scene.out = "";
+    pods.modify("shop/db", (pod) => {
+      const annotations = { [SKIP_GUARANTEED]: "false" };
+      return ownedBy("StatefulSet", { ...pod, metadata: { ...pod.metadata, annotations } });
+    });
+    autoscalers.create(sampleHPA({ target: { kind: "StatefulSet", name: "web" } }));
+    assert.equal(await scene.run("explain", "db"), 0);
+    assert.match(scene.out, /^Not in the market: HPAConflict: HPA web-hpa divides the CPU usage/m);
+
+    scene.out = "";
+    scene.hidesAutoscalers = true;
+    assert.equal(await scene.run("explain", "db"), 0);
+    assert.match(scene.out, /^HorizontalPodAutoscalers can't be read: .*HPAConflict/m);
     await scene.close();
   },
 });

@@ -8,6 +8,7 @@ import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import { readServerVersion } from "../../../adapters/kube/api_checks.ts";
 import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
 import { listOf, objectOf, present, textOf } from "../../../adapters/kube/json_fields.ts";
+import { horizontalPodAutoscalerListWatch } from "../../../adapters/kube/horizontal_pod_autoscalers.ts";
 import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
 import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
 import { parseLimitRange } from "../../../adapters/kube/limit_ranges.ts";
@@ -16,6 +17,8 @@ import { nodePath, parseNode } from "../../../adapters/kube/nodes.ts";
 import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
 import { parsePod, podListWatch } from "../../../adapters/kube/pods.ts";
 import { verticalPodAutoscalerListWatch } from "../../../adapters/kube/vertical_pod_autoscalers.ts";
+import { isWorkloadKind, parseWorkload, workloadPath } from "../../../adapters/kube/workloads.ts";
+import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import { belongsTo } from "../../../shared/actuation/workloads_of.ts";
 import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -25,7 +28,7 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
-import type { ClusterReader, PodName } from "../ports.ts";
+import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import {
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_LEASE,
@@ -62,6 +65,23 @@ export function createClusterReader(
     const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
     return (await all(source)).filter(({ target }) => belongsTo(pod, target));
   }
+  /** Only of a pod whose request moves do they decide whether it takes part. */
+  async function autoscalersOf(
+    pod: Pod,
+  ): Promise<Pick<ScopeFacts, "autoscalers" | "workload"> | undefined> {
+    if (!movesRequest(pod)) return {};
+    const { namespace } = pod.metadata;
+    const source = horizontalPodAutoscalerListWatch(connection, { namespace });
+    const autoscalers = (await all(source)).filter(({ target }) => belongsTo(pod, target));
+    const [scaled] = autoscalers;
+    const { kind = "", name = "" } = scaled?.target ?? {};
+    const path = workloadPath(namespace, { kind, name });
+    if (path === undefined || !isWorkloadKind(kind)) return { autoscalers };
+    const raw = await unlessHidden(get(path));
+    return raw === undefined
+      ? { autoscalers }
+      : { autoscalers, workload: parseWorkload(raw, kind) };
+  }
   return {
     async pod(name) {
       const raw = await get(podPath(name));
@@ -84,12 +104,14 @@ export function createClusterReader(
     },
     templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
     async scopeFacts(pod) {
-      const [verticalAutoscalers, node] = await Promise.all([
+      const [verticalAutoscalers, horizontal, node] = await Promise.all([
         unlessHidden(verticalAutoscalersOf(pod)),
+        unlessHidden(autoscalersOf(pod)),
         pod.nodeName === "" ? undefined : unlessHidden(get(nodePath(pod.nodeName))),
       ]);
       return {
         ...present("verticalAutoscalers", verticalAutoscalers),
+        ...horizontal,
         ...(node === undefined ? {} : { node: parseNode(node) }),
       };
     },

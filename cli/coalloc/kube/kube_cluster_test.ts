@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { ownedBy } from "../../../tests/fixtures/sample_workloads.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import type { Cluster } from "../ports.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
@@ -170,6 +172,39 @@ Deno.test({
     assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
     const broken = server({ [path]: new ApiError(500, "InternalError", "no") });
     await assert.rejects(broken.cluster.reader.scopeFacts(pod), { status: 500 });
+  },
+});
+
+Deno.test({
+  name: "createClusterReader() finds the HPAs of a Guaranteed pod's workload, and of no other's",
+  permissions: "none",
+  async fn() {
+    const hpas = "GET /apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
+    const workload = "GET /apis/apps/v1/namespaces/shop/statefulsets/web";
+    const hpa = (name: string, target: string) => ({
+      ...metadata(name),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: target },
+        metrics: [{
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+        }],
+      },
+    });
+    const annotations = { "mbcas.io/hpa-coordination": "false" };
+    const { metadata: named } = metadata("web");
+    const open = server({
+      [hpas]: { items: [hpa("ours", "web"), hpa("other", "api")], metadata: named },
+      [workload]: { metadata: { ...named, annotations } },
+    });
+    const pod = ownedBy("StatefulSet", samplePod("web-0"));
+    const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };
+    const facts = await open.cluster.reader.scopeFacts(guaranteed);
+    assert.deepEqual(facts.autoscalers?.map(({ metadata: { name } }) => name), ["ours"]);
+    assert.deepEqual(facts.autoscalers?.[0]?.cpuTargets, [{ utilization: 0.7 }]);
+    assert.deepEqual(facts.workload?.metadata.annotations, annotations);
+    assert.equal((await open.cluster.reader.scopeFacts(pod)).autoscalers, undefined);
+    const closed = server({ [hpas]: new ApiError(403, "Forbidden", "no") });
+    assert.equal((await closed.cluster.reader.scopeFacts(guaranteed)).autoscalers, undefined);
   },
 });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sampleNode } from "../../../tests/contract/sample_objects.ts";
 import {
   addMarketPod,
   type CoallocScene,
@@ -41,6 +42,31 @@ sceneTest("resizeCommand() goes through the checks and names what refuses", asyn
   assert.equal(await scene.run("resize", "web", "--cpu-limit", "50m"), 1);
   assert.match(scene.out, /app 450m → 50m: Refused: .*must be less than or equal to cpu limit/);
   assert.equal(container(scene).limitCPU, 450);
+});
+
+sceneTest("resizeCommand() moves the request of a Guaranteed pod with its limit", async (scene) => {
+  const { Pod: pods } = scene.api.store.tables;
+  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
+  assert.equal(await scene.run("resize", "db", "--cpu-limit", "1"), 0, scene.err);
+  assert.equal(scene.out, "shop/db  app 450m → 1000m (request and limit): the kubelet has it\n");
+  const { qosClass, containers: [app] } = pods.get("shop/db") ?? { containers: [] };
+  assert.deepEqual(
+    [qosClass, app?.requestCPU, app?.limitCPU, app?.appliedRequestCPU, app?.limitManagers],
+    ["Guaranteed", 1000, 1000, 1000, ["kubectl-coalloc"]],
+  );
+  scene.out = "";
+  assert.equal(await scene.run("resize", "db", "--cpu-limit", "100m", "-o", "json"), 0);
+  assert.deepEqual(JSON.parse(scene.out).steps, [
+    { container: "app", from: 1000, to: 100, withRequest: true },
+  ]);
+});
+
+sceneTest("resizeCommand() tells that a node has not that much for a request", async (scene) => {
+  scene.api.store.tables.Node.create(sampleNode("node-1"));
+  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
+  assert.equal(await scene.run("resize", "db", "--cpu-limit", "5"), 1);
+  assert.match(scene.out, /Refused: .*node didn't have enough allocatable resources: cpu/);
+  assert.equal(scene.api.store.tables.Pod.get("shop/db")?.containers[0]?.limitCPU, 450);
 });
 
 sceneTest("resizeCommand() changes nothing on a dry run", async (scene) => {

@@ -49,6 +49,27 @@ sceneTest("restoreCommand() opts one pod out and waits for the kubelet", async (
   assert.match(scene.out, /the pod has its own limits/);
 });
 
+sceneTest("restoreCommand() brings request and limit of a Guaranteed pod back", async (scene) => {
+  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
+  assert.equal(await scene.run("restore", "db", "--dry-run"), 0);
+  assert.match(scene.out, /shop\/db {2}app 450m → 200m \(request and limit\)\n/);
+  scene.out = "";
+  assert.equal(await scene.run("restore", "db"), 0);
+  assert.match(scene.out, /^Restored +shop\/db +app 450m → 200m \(request and limit\) \(0\.\d s\)/);
+  assert.deepEqual(limits(scene, "shop/db"), OWN);
+  const { qosClass, containers } = pod(scene, "shop/db");
+  const [{ requestCPU, appliedRequestCPU } = {}] = containers;
+  assert.deepEqual([qosClass, requestCPU, appliedRequestCPU], ["Guaranteed", 200, 200]);
+});
+
+sceneTest("restoreCommand() restores a Guaranteed pod by its template", async (scene) => {
+  addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true, recorded: false });
+  scene.templates.set("db", new Map([["app", 200]]));
+  assert.equal(await scene.run("restore", "db"), 0);
+  assert.deepEqual(limits(scene, "shop/db"), OWN);
+  assert.equal(pod(scene, "shop/db").containers[0]?.requestCPU, 200);
+});
+
 sceneTest("restoreCommand() restores a namespace, and leaves others alone", async (scene) => {
   addMarketPod(scene, "a", { limit: 450, own: 200 });
   addMarketPod(scene, "b", { limit: 300, own: 200 });
