@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { ContainerBounds, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import { GRID } from "../shared/market/rounding.ts";
 import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
@@ -88,6 +88,40 @@ pure("runRound() raises a container that needs more at once, by a margin beyond 
   // 1200 × 1.05; the share itself has no margin.
   assert.deepEqual([result.limit, result.share, result.changedFor], [1260, 1200, "Throttled"]);
 });
+
+pure(
+  "runRound() raises a container that takes no loans for its need alone, and lowers it again",
+  () => {
+    const bounds = (loans: Pick<ContainerBounds, "loans">) => ({
+      revision: 1,
+      reason: "",
+      containers: [sampleBounds("a", { floor: 500, weight: 500, ...loans })],
+    });
+    /** Limits after a minute of little use, in a burst, and a minute and a half after it. */
+    const limits = (loans: Pick<ContainerBounds, "loans">): readonly number[] => {
+      const { play } = agent({ capacity: 10_000 });
+      const status = {
+        bounds: bounds(loans),
+        originalLimits: [{ name: "app", cpu: "500m" }],
+        originalRequests: [{ name: "app", cpu: "500m" }],
+      };
+      let limit = 500;
+      const after = (rounds: number, usage: number): number => {
+        for (let i = 0; i < rounds; i++) {
+          const reading = (at: number) => [sampleReading("a", { at, usage, quota: limit })];
+          limit = only(play([boundedAllocation("a", { status })], reading)).limit;
+        }
+        return limit;
+      };
+      return [after(240, 300), after(120, 1200), after(360, 300)];
+    };
+    const [idle = 0, busy = 0, later = 0] = limits({ loans: false });
+    assert.deepEqual([idle, later], [500, 500]);
+    assert.ok(busy >= 1200 && busy < 1300, `${busy}`);
+    const [lent = 0] = limits({});
+    assert.ok(lent > 500, `an idle node lends to others: ${lent}`);
+  },
+);
 
 pure(
   "runRound() starts a container's page anew when it was restarted, at the limit of before",

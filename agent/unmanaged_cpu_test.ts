@@ -52,6 +52,35 @@ test("unmanagedCPU() of a managed pod is nothing: it bids", () => {
   assert.equal(unmanaged(pod(800), [A]), 0);
 });
 
+test("unmanagedCPU() counts no request of a managed Guaranteed pod, however the market moves it", () => {
+  const uid = "5c1d2f6e-1d0b-4f6e-9a51-1c0f6a7b8d02";
+  for (
+    const root of [
+      `kubepods/pod${uid}`,
+      `kubepods.slice/kubepods-pod${uid.replaceAll("-", "_")}.slice`,
+    ]
+  ) {
+    const container = root.endsWith(".slice")
+      ? `${root}/cri-containerd-${B}.scope`
+      : `${root}/${B}`;
+    // 300 m of 300 m at first, of 900 m from the third second on.
+    const moving: Changing = (at) => {
+      const [shares, quota] = at < 3000 ? [307, 30_000] : [921, 90_000];
+      const usage = 0.3 * at;
+      return {
+        ...files(root, { usage, shares, quota }),
+        ...files(container, { usage, shares, quota }),
+        ...files(`${root}/${PAUSE}`),
+      };
+    };
+    assert.equal(unmanaged(moving, [B]), 0);
+    assert.equal(unmanaged(moving, [B], { forMs: 130_000 }), 0);
+    // Outside of the market it is what it asks for now.
+    const left = unmanaged(moving, [], { forMs: 130_000 });
+    assert.ok(Math.abs(left - 900) <= 1, `${left}`);
+  }
+});
+
 test("unmanagedCPU() counts an unlimited sibling that the bounds do not name", () => {
   const sibling = (millicores: number): Changing => (at) => ({
     ...pod(100)(at),

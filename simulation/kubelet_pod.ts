@@ -37,8 +37,8 @@ export function adoptPod(pod: Pod): LocalPod {
   if (pod.phase === "Running") {
     for (const { name, containerID, ...container } of pod.containers) {
       if (containerID === undefined) continue;
-      const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU: request = requestCPU } =
-        container;
+      const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU } = container;
+      const request = appliedRequestCPU ?? requestCPU;
       containers.set(name, { id: containerID.slice(SCHEME.length), limit, request });
     }
   }

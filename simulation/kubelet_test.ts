@@ -3,7 +3,7 @@ import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import type { Pod } from "../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../tests/contract/sample_objects.ts";
+import { sampleContainer, sampleGuaranteed, samplePod } from "../tests/contract/sample_objects.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
 import { createVirtualClock } from "./virtual_clock.ts";
@@ -11,7 +11,7 @@ import { createVirtualClock } from "./virtual_clock.ts";
 const permissions = "none" as const;
 
 /** One node's kubelet on a server without latency, with a runtime that writes down its calls. */
-function node() {
+function node({ allocatableCPU = Infinity }: { readonly allocatableCPU?: number } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const random = seededRandom(11);
   const api = createSimulatedAPI({ clock, random, latencyMs: 0 });
@@ -22,7 +22,9 @@ function node() {
     clock,
     random,
     log: silentLog,
+    allocatableCPU,
     runtime: {
+      setContainerRequest: (id, millicores) => void calls.push(`${short(id)} asks ${millicores}`),
       setContainerQuota: (id, millicores) => void calls.push(`${short(id)} ${millicores}`),
       setPodQuota: (_uid, millicores) => void calls.push(`pod ${millicores}`),
       startPod: ({ metadata }) => void calls.push(`start ${metadata.name}`),
@@ -48,7 +50,12 @@ function node() {
       api.podResizer().resize(
         "shop",
         pod.metadata.name,
-        resizePatch(pod.metadata.uid, [{ name: "app", sidecar: false, limitCPU }]),
+        resizePatch(pod.metadata.uid, [{
+          name: "app",
+          sidecar: false,
+          limitCPU,
+          ...(pod.qosClass === "Guaranteed" ? { requestCPU: limitCPU } : {}),
+        }]),
       ),
   };
 }
@@ -270,6 +277,63 @@ Deno.test({
     await clock.runUntil(1000);
     assert.deepEqual(calls, ["pod 300", "abab 300"]);
     assert.equal(pods.get("shop/web")?.containers[0]?.containerID, `containerd://${id}`);
+    await scene.stop();
+  },
+});
+
+Deno.test({
+  name:
+    "createKubelet() weighs a container anew whose request moves, and reports what it has taken",
+  permissions,
+  async fn() {
+    const { clock, pods, calls, ...scene } = node();
+    scene.start();
+    const created = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
+    await clock.runUntil(2000);
+    const id = idOf(pods.get("shop/web"));
+    assert.equal(pods.get("shop/web")?.containers[0]?.appliedRequestCPU, 200);
+    calls.length = 0;
+    await scene.resize(created, 400);
+    await clock.runUntil(2239);
+    assert.equal(pods.get("shop/web")?.containers[0]?.appliedRequestCPU, 200);
+    await clock.runUntil(3000);
+    assert.deepEqual(calls, [`${id} asks 400`, "pod 400", `${id} 400`]);
+    const [app] = pods.get("shop/web")?.containers ?? [];
+    assert.deepEqual([app?.appliedLimitCPU, app?.appliedRequestCPU], [400, 400]);
+    await scene.stop();
+  },
+});
+
+Deno.test({
+  name: "createKubelet() defers a resize until the requests of all pods fit on the node",
+  permissions,
+  async fn() {
+    const { clock, pods, ...scene } = node({ allocatableCPU: 1000 });
+    scene.start();
+    const web = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
+    const db = pods.create(samplePod("db", { containers: [sampleGuaranteed()] }));
+    const applied = (name: string) => pods.get(`shop/${name}`)?.containers[0]?.appliedLimitCPU;
+    await clock.runUntil(2000);
+    await scene.resize(db, 700);
+    await clock.runUntil(3000);
+    await scene.resize(web, 400);
+    await clock.runUntil(20_000);
+    assert.deepEqual([applied("db"), applied("web")], [700, 200]);
+    assert.deepEqual(pods.get("shop/web")?.resizeConditions, [{
+      type: "PodResizePending",
+      reason: "Deferred",
+      message: "Node didn't have enough resource: cpu, requested: 400, used: 700, capacity: 1000",
+    }]);
+    await scene.resize(db, 600);
+    await clock.runUntil(21_000);
+    assert.deepEqual([applied("db"), applied("web")], [600, 400]);
+    assert.deepEqual(pods.get("shop/web")?.resizeConditions, []);
+    await scene.resize(web, 500);
+    await clock.runUntil(22_000);
+    assert.equal(applied("web"), 400);
+    pods.remove("shop/db");
+    await clock.runUntil(23_000);
+    assert.equal(applied("web"), 500);
     await scene.stop();
   },
 });

@@ -56,6 +56,26 @@ Deno.test({
 });
 
 Deno.test({
+  name: "setContainerRequest() moves the weights of a container and of its pod",
+  permissions: "none",
+  fn() {
+    const node = nodeWith(
+      2,
+      onePod(busyLoop(4), { uid: "small", request: 1000 }),
+      onePod(busyLoop(4), { uid: "large", request: 3000 }),
+    );
+    node.advance(5000);
+    const before = node.pod("small").usageUs;
+    assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
+    node.setContainerRequest("c-small", 3000);
+    assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
+    node.advance(10_000);
+    assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
+    assert.throws(() => node.setContainerRequest("nobody", 1), RangeError);
+  },
+});
+
+Deno.test({
   name: "createSimulatedNode() divides a pod's share among its containers, under the pod's quota",
   permissions: "none",
   fn() {

@@ -33,16 +33,21 @@ export function contractTest<H extends ContractHarness>(
   });
 }
 
-/** Asserts that the call is refused with this status, and with this reason where one is given. */
+/** Asserts that the call is refused with this status, and with what else is given of the answer. */
 export async function assertRefused(
   harness: ContractHarness,
   call: () => Promise<unknown>,
-  refusal: { readonly status: number; readonly reason?: string },
+  refusal: {
+    readonly status: number;
+    readonly reason?: string;
+    readonly causes?: readonly string[];
+  },
 ): Promise<void> {
   await assert.rejects(harness.settle(call()), (error: unknown) => {
     assert.ok(error instanceof ApiError, `expected an ApiError, got ${String(error)}`);
     assert.equal(error.status, refusal.status, error.message);
     if (refusal.reason !== undefined) assert.equal(error.reason, refusal.reason);
+    if (refusal.causes !== undefined) assert.deepEqual(error.causes, refusal.causes);
     return true;
   });
 }

@@ -14,9 +14,9 @@ import {
   contractTest,
   type OpenHarness,
 } from "./contract_harness.ts";
-import { sampleContainer } from "./sample_objects.ts";
+import { sampleContainer, sampleGuaranteed } from "./sample_objects.ts";
 
-/** A server that runs pods. */
+/** A server that runs pods, on a node with less than 900 CPUs. */
 export interface PodResizerHarness extends ContractHarness {
   /** Writes as `mbcas`. */
   readonly subject: PodResizer;
@@ -29,6 +29,7 @@ export interface PodResizerHarness extends ContractHarness {
 }
 
 const MEMORY = 64 * 2 ** 20;
+const WHOLE_NODE = 900_000;
 const INVALID = { status: 422, reason: "Invalid" };
 const CONFLICT = { status: 409, reason: "Conflict" };
 
@@ -170,6 +171,51 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
       const guaranteed = await harness.create([sampleContainer({ ...memory, requestCPU: 200 })]);
       assert.equal(guaranteed.qosClass, "Guaranteed");
       await assertUntouched(harness, guaranteed, app(300));
+    },
+  );
+
+  const both = (limitCPU: number, requestCPU = limitCPU): LimitChange => ({
+    ...app(limitCPU),
+    requestCPU,
+  });
+
+  contractTest(
+    "resize() moves request and limit of a Guaranteed pod together, and they stay so",
+    open,
+    async (harness) => {
+      const pod = await harness.create([
+        sampleGuaranteed(),
+        sampleGuaranteed({ name: "proxy", sidecar: true, requestCPU: 150, limitCPU: 150 }),
+      ]);
+      assert.equal(pod.qosClass, "Guaranteed");
+      const proxy = { name: "proxy", sidecar: true, limitCPU: 250, requestCPU: 250 };
+      assert.deepEqual(await resized(harness, pod, [both(300), proxy]), { app: 300, proxy: 250 });
+      assert.deepEqual(await resized(harness, pod, [both(120)]), { app: 120, proxy: 250 });
+      const stored = await harness.settle(harness.read(pod));
+      assert.deepEqual(stored?.containers.map(({ requestCPU }) => requestCPU), [120, 250]);
+      assert.equal(stored?.qosClass, "Guaranteed");
+      for (const apart of [app(300), both(300, 200), app(100)]) {
+        await assertUntouched(harness, pod, apart);
+      }
+    },
+  );
+
+  contractTest(
+    "resize() is refused with the cause NodeCapacity when a request exceeds the whole node",
+    open,
+    async (harness) => {
+      const pod = await harness.create([sampleGuaranteed()]);
+      const { name, namespace, uid } = pod.metadata;
+      const patch = resizePatch(uid, [both(WHOLE_NODE)]);
+      await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), {
+        status: 403,
+        causes: ["NodeCapacity"],
+      });
+      const stored = await harness.settle(harness.read(pod));
+      assert.equal(stored?.containers[0]?.limitCPU, 200);
+      // A limit alone asks nothing of the node.
+      const burstable = await harness.create([sampleContainer()]);
+      assert.deepEqual(await resized(harness, burstable, [app(WHOLE_NODE)]), { app: WHOLE_NODE });
     },
   );
 

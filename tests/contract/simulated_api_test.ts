@@ -89,7 +89,8 @@ allocationStoreContract(() => {
 
 podResizerContract(() => {
   const { api, ...harness } = server();
-  const { Pod: pods } = api.store.tables;
+  const { Pod: pods, Node: nodes } = api.store.tables;
+  nodes.create(sampleNode("node-1"));
   let created = 0;
   return Promise.resolve({
     ...harness,

@@ -61,6 +61,8 @@ export interface ControllerScene {
   want(name: string, limitCPU: number): void;
   /** CPU limits in spec and in the kubelet's report, m. */
   limits(name: string): { wanted: number | undefined; applied: number | undefined };
+  /** The same of CPU requests. */
+  requests(name: string): { wanted: number | undefined; applied: number | undefined };
 }
 
 /** Runs a test in a new cluster; in the end every applied value must have been the kubelet's. */
@@ -93,7 +95,7 @@ function openScene(signal: AbortSignal) {
   const api = createSimulatedAPI({ clock, random: seededRandom(11) });
   const { Pod: pods, PodAllocation: allocations, Node: nodes, Namespace: namespaces } =
     api.store.tables;
-  nodes.create(sampleNode(NODE));
+  const { allocatableCPU } = nodes.create(sampleNode(NODE));
   namespaces.create({
     metadata: { name: NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
@@ -109,6 +111,7 @@ function openScene(signal: AbortSignal) {
     clock,
     random: seededRandom(12),
     log: silentLog,
+    allocatableCPU,
   });
   ended.push(kubelet.run(signal), runAgent({ api, clock, wants, silent }, signal));
 
@@ -143,6 +146,10 @@ function openScene(signal: AbortSignal) {
     limits(name) {
       const container = scene.pod(name).containers[0];
       return { wanted: container?.limitCPU, applied: container?.appliedLimitCPU };
+    },
+    requests(name) {
+      const container = scene.pod(name).containers[0];
+      return { wanted: container?.requestCPU, applied: container?.appliedRequestCPU };
     },
   };
   return { scene, violations, ended };
