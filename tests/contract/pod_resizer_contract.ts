@@ -188,15 +188,15 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
         sampleGuaranteed({ name: "proxy", sidecar: true, requestCPU: 150, limitCPU: 150 }),
       ]);
       assert.equal(pod.qosClass, "Guaranteed");
+      for (const apart of [app(300), both(300, 250), app(100)]) {
+        await assertUntouched(harness, pod, apart);
+      }
       const proxy = { name: "proxy", sidecar: true, limitCPU: 250, requestCPU: 250 };
       assert.deepEqual(await resized(harness, pod, [both(300), proxy]), { app: 300, proxy: 250 });
       assert.deepEqual(await resized(harness, pod, [both(120)]), { app: 120, proxy: 250 });
       const stored = await harness.settle(harness.read(pod));
       assert.deepEqual(stored?.containers.map(({ requestCPU }) => requestCPU), [120, 250]);
       assert.equal(stored?.qosClass, "Guaranteed");
-      for (const apart of [app(300), both(300, 200), app(100)]) {
-        await assertUntouched(harness, pod, apart);
-      }
     },
   );
 

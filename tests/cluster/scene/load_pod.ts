@@ -9,6 +9,8 @@ export interface LoadContainer {
   readonly name: string;
   readonly request?: string;
   readonly limit?: string;
+  /** Request and limit, for instance `64Mi`: what a Guaranteed pod needs beside its CPU. */
+  readonly memory?: string;
   /** Busy threads of a burst. @default {1} */
   readonly threads?: number;
   /** How long a burst lasts. @default {20} */
@@ -62,7 +64,11 @@ function beatLoop({ count, sleepMs }: NonNullable<LoadContainer["beat"]>): strin
 }
 
 function containerSpec(container: LoadContainer): Record<string, unknown> {
-  const { name, request, limit, resizePolicy, readyFile, crashes = false } = container;
+  const { name, request, limit, memory, resizePolicy, readyFile, crashes = false } = container;
+  const list = (cpu: string | undefined): Record<string, string> => ({
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(memory === undefined ? {} : { memory }),
+  });
   return {
     name,
     image: LOAD_IMAGE,
@@ -71,10 +77,7 @@ function containerSpec(container: LoadContainer): Record<string, unknown> {
     ...(readyFile === undefined
       ? {}
       : { readinessProbe: { exec: { command: ["test", "-e", readyFile] }, periodSeconds: 2 } }),
-    resources: {
-      ...(request === undefined ? {} : { requests: { cpu: request } }),
-      ...(limit === undefined ? {} : { limits: { cpu: limit } }),
-    },
+    resources: { requests: list(request), limits: list(limit) },
     ...(resizePolicy === undefined
       ? {}
       : { resizePolicy: [{ resourceName: "cpu", restartPolicy: resizePolicy }] }),

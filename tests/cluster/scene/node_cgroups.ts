@@ -72,6 +72,28 @@ export function enforcedLimits({ version, pod, containers }: PodDirectories): En
   };
 }
 
+/** What the kernel weighs the pod and its containers by, as the CPU request that it stands for. */
+export function weighedRequests(
+  { version, pod, containers }: PodDirectories,
+): { readonly pod: number; readonly containers: ReadonlyMap<string, number> } {
+  const request = (directory: string): number => requestOf(directory, version);
+  return {
+    pod: request(pod),
+    containers: new Map([...containers].map(([name, directory]) => [name, request(directory)])),
+  };
+}
+
+/**
+ * Millicores of a cgroup's weight: the kubelet makes 1024 shares of a CPU. Exact to 1 m, in version 2
+ * to 26 m; a runtime that maps shares to weights along a curve is not known here.
+ */
+function requestOf(directory: string, version: 1 | 2): number {
+  const shares = version === 1
+    ? Number(read(`${directory}/cpu.shares`))
+    : 2 + (Number(read(`${directory}/cpu.weight`)) - 1) * 262_142 / 9999;
+  return Math.ceil(shares * 1000 / 1024);
+}
+
 /** Pod and containers count the same pauses when their counts are this close. */
 const SAME_PAUSES = 0.05;
 

@@ -1,0 +1,275 @@
+/**
+ * Guaranteed pods on a real node: left alone, and taken in with request and limit where they ask.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+import { coalloc } from "./scene/coalloc.ts";
+import { SETTLED } from "./scene/agreement.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+
+const OWN = 100;
+const TAKE_IN = { "mbcas.io/skip-guaranteed": "false" };
+/** What the market wants changes in steps of 10 m, and what version 2 weighs by is 26 m off at most. */
+const COARSE = 26;
+
+function podPath({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+/** A Guaranteed pod that is idle until told. */
+async function guaranteedPod(
+  node: RealNode,
+  { namespace, name, annotations = {} }: PodName & {
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
+): Promise<PodName> {
+  const cpu = `${OWN}m`;
+  const load = { name: "load", request: cpu, limit: cpu, memory: "64Mi", burstSeconds: 300 };
+  const pod = await node.run(loadPod({ namespace, name, annotations, containers: [load] }));
+  assert.equal(pod.qosClass, "Guaranteed");
+  return { namespace, name };
+}
+
+/** Millicores of request and limit, in the spec and in the cgroups of pod and container. */
+async function valuesOf(node: RealNode, name: PodName) {
+  const pod = await node.pod(name);
+  assert.ok(pod !== undefined);
+  assert.equal(pod.qosClass, "Guaranteed");
+  const [{ requestCPU = 0, limitCPU = 0 } = {}] = pod.containers;
+  assert.equal(requestCPU, limitCPU, "request and limit are one in the spec at any time");
+  const directories = podDirectories(pod);
+  const limits = enforcedLimits(directories);
+  const requests = weighedRequests(directories);
+  return {
+    spec: limitCPU,
+    quota: limits.containers.get("load") ?? 0,
+    podQuota: limits.pod ?? 0,
+    weight: requests.containers.get("load") ?? 0,
+    podWeight: requests.pod,
+  };
+}
+
+/** Waits until spec and cgroups, quota and weight, of pod and container, say what is wanted. */
+function whenAll(
+  node: RealNode,
+  name: PodName,
+  wanted: (spec: number) => boolean,
+): Promise<number> {
+  return until(`values of ${name.name}`, async () => {
+    const { spec, quota, podQuota, weight, podWeight } = await valuesOf(node, name);
+    const told = JSON.stringify({ spec, quota, podQuota, weight, podWeight });
+    if (!wanted(spec) || quota !== spec || podQuota !== spec) throw new Error(told);
+    for (const one of [weight, podWeight]) if (Math.abs(one - spec) > COARSE) throw new Error(told);
+    return spec;
+  }, SETTLED);
+}
+
+async function restartsOf(node: RealNode, name: PodName): Promise<number> {
+  const raw = await node.connection.request({ path: podPath(name) });
+  const [status] = listOf(objectOf(objectOf(raw).status).containerStatuses);
+  return numberOf(objectOf(status).restartCount) ?? NaN;
+}
+
+async function annotate(node: RealNode, name: PodName, value: string | null): Promise<void> {
+  await node.connection.request({
+    method: "PATCH",
+    path: podPath(name),
+    contentType: "application/merge-patch+json",
+    body: { metadata: { annotations: { "mbcas.io/skip-guaranteed": value } } },
+  });
+}
+
+async function eventsOf(node: RealNode, namespace: string, reason: string): Promise<unknown[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const query = { fieldSelector: `reason=${reason}` };
+  return [...listOf(objectOf(await node.connection.request({ path, query })).items)];
+}
+
+/** Millicores that the node has and no pod on it has requested, by the API's own word. */
+async function roomOnNode({ connection }: RealNode): Promise<number> {
+  const get = async (path: string): Promise<readonly unknown[]> =>
+    listOf(objectOf(await connection.request({ path })).items);
+  const [first] = await get("/api/v1/nodes");
+  const allocatable = objectOf(objectOf(objectOf(first).status).allocatable);
+  let room = parseCPU(textOf(allocatable["cpu"]) ?? "0");
+  for (const pod of await get("/api/v1/pods")) {
+    const { spec, status } = objectOf(pod);
+    if (["Succeeded", "Failed"].includes(textOf(objectOf(status).phase) ?? "")) continue;
+    for (const container of listOf(objectOf(spec).containers)) {
+      const { requests } = objectOf(objectOf(container).resources);
+      room -= parseCPU(textOf(objectOf(requests)["cpu"]) ?? "0");
+    }
+  }
+  return room;
+}
+
+/**
+ * A pod of the market that asks for all but so many millicores of the node, and uses nothing: its idle
+ * floor costs the market nothing.
+ */
+async function fillNode(
+  node: RealNode,
+  { namespace, leaving }: { readonly namespace: string; readonly leaving: number },
+): Promise<PodName> {
+  const request = await roomOnNode(node) - leaving;
+  assert.ok(request > 100, `the node has too little room for this test: ${request}m`);
+  const containers = [{ name: "load", request: `${request}m`, limit: `${request}m` }];
+  await node.run(loadPod({ namespace, name: "filler", containers }));
+  return { namespace, name: "filler" };
+}
+
+async function remove({ connection }: RealNode, name: PodName): Promise<void> {
+  const query = { gracePeriodSeconds: "0" };
+  await connection.request({ method: "DELETE", path: podPath(name), query });
+}
+
+/** Fails if the pod was touched at any time, as the server's record has it. */
+async function assertUntouched(node: RealNode, name: PodName): Promise<void> {
+  assert.deepEqual(await valuesOf(node, name), {
+    spec: OWN,
+    quota: OWN,
+    podQuota: OWN,
+    weight: OWN,
+    podWeight: OWN,
+  });
+  const pod = await node.pod(name);
+  assert.equal(await node.allocation(name.namespace, pod?.metadata.uid ?? ""), undefined);
+  const raw = objectOf(await node.connection.request({ path: podPath(name) }));
+  const managers = listOf(objectOf(raw.metadata).managedFields).map((one) => objectOf(one).manager);
+  assert.ok(managers.length > 0 && managers.every((manager) => !/mbcas/.test(String(manager))));
+}
+
+Deno.test("a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const [web, still] = await Promise.all([
+    guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
+    guaranteedPod(node, { namespace: namespace.name, name: "still" }),
+  ]);
+  const born = await node.pod(web);
+  for (const name of [web, still]) await node.signal(name, "load");
+  const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
+  assert.ok(raised <= 4 * OWN, `${raised}`);
+  await assertUntouched(node, still);
+  const now = await node.pod(web);
+  assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
+    born?.metadata.uid,
+    born?.containers[0]?.containerID,
+  ]);
+  assert.equal(await restartsOf(node, web), 0);
+  const allocation = await node.allocation(web.namespace, born?.metadata.uid ?? "");
+  assert.deepEqual(allocation?.status?.originalRequests, [{ name: "load", cpu: `${OWN}m` }]);
+  const [bound] = allocation?.status?.bounds?.containers ?? [];
+  assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
+
+  await annotate(node, web, null);
+  await whenAll(node, web, (spec) => spec === OWN);
+  for (let i = 0; i < 30; i++) {
+    await pause(100);
+    assert.equal((await valuesOf(node, web)).spec, OWN);
+  }
+  assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
+  assert.equal(await restartsOf(node, web), 0);
+  await assertUntouched(node, still);
+  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+
+  await annotate(node, web, "no");
+  await until("warning", async () => {
+    const events = await eventsOf(node, namespace.name, "AnnotationIgnored");
+    return /is neither \W+true\W+ nor/.test(JSON.stringify(events)) || undefined;
+  }, SETTLED);
+  assert.equal((await valuesOf(node, web)).spec, OWN);
+});
+
+Deno.test("a Guaranteed pod is raised no further than the other requests on its node leave", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+  const filler = await fillNode(node, { namespace: namespace.name, leaving: 150 });
+  const most = OWN + Math.floor(await roomOnNode(node) / 10) * 10;
+  await annotate(node, web, "false");
+  await node.signal(web, "load");
+  await whenAll(node, web, (spec) => spec === most);
+  const { metadata } = await node.pod(web) ?? assert.fail("the pod is gone");
+  const allocation = await node.allocation(namespace.name, metadata.uid);
+  const rules = allocation?.status?.bounds?.rules ?? [];
+  assert.match(
+    rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
+    new RegExp(`load at most ${most}m: what the requests on the node leave`),
+  );
+  for (let i = 0; i < 50; i++) {
+    await pause(100);
+    assert.equal((await valuesOf(node, web)).spec, most);
+    assert.deepEqual((await node.pod(web))?.resizeConditions, [], "nothing is put off");
+  }
+  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+  await remove(node, filler);
+  await whenAll(node, web, (spec) => spec > most);
+});
+
+Deno.test("a quota on requests bounds the raise of a Guaranteed pod, without a refused write", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  // OWN is used, and as much is kept for one more such pod.
+  await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
+    metadata: { name: "requests" },
+    spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
+  });
+  const web = await guaranteedPod(node, {
+    namespace: namespace.name,
+    name: "web",
+    annotations: TAKE_IN,
+  });
+  await node.signal(web, "load");
+  await whenAll(node, web, (spec) => spec === OWN + 120);
+  for (let i = 0; i < 50; i++) {
+    await pause(100);
+    assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
+  }
+  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+  const { stdout } = await coalloc("explain", "web", "-n", namespace.name);
+  assert.match(stdout, /QuotaExceeded/);
+});
+
+Deno.test("kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const at = (name: ScratchNamespace): readonly string[] => ["-n", name.name, "--timeout", "10s"];
+  const web = await guaranteedPod(node, { namespace: namespace.name, name: "web" });
+  const resize = (limit: string) =>
+    coalloc("resize", "web", "--cpu-limit", limit, ...at(namespace));
+  const set = await resize("300m");
+  assert.equal(set.code, 0, set.stderr);
+  assert.match(set.stdout, /load 100m → 300m \(request and limit\): the kubelet has it/);
+  await whenAll(node, web, (spec) => spec === 300);
+
+  const beyond = await resize("900");
+  assert.equal(beyond.code, 1);
+  assert.match(beyond.stdout, /Refused: .*node didn't have enough allocatable resources: cpu/);
+  assert.equal((await valuesOf(node, web)).spec, 300);
+
+  const filler = await fillNode(node, { namespace: namespace.name, leaving: 100 });
+  const late = await resize("700m");
+  assert.equal(late.code, 1);
+  assert.match(late.stdout, /ResizeDeferred: Node didn't have enough resource: cpu/);
+  await remove(node, filler);
+  await whenAll(node, web, (spec) => spec === 700);
+
+  // What was set by hand is its own when it is taken in, and what it gets back.
+  const back = await resize("100m");
+  assert.equal(back.code, 0, back.stdout + back.stderr);
+  await annotate(node, web, "false");
+  await node.signal(web, "load");
+  await whenAll(node, web, (spec) => spec > 2 * OWN);
+  const restored = await coalloc("restore", "web", ...at(namespace));
+  assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+  assert.match(restored.stdout, /→ 100m \(request and limit\)/);
+  await whenAll(node, web, (spec) => spec === OWN);
+});
