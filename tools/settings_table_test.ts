@@ -9,13 +9,14 @@ Deno.test({
   permissions: "none",
   fn() {
     const page = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }]);
-    const rows = page.split("\n").filter((line) => line.startsWith("| ") && /`--/.test(line));
+    const rows = page.split("\n").filter((line) => /^\| [–`]/.test(line));
     assert.equal(rows.length, Object.keys(CONTROLLER_SETTINGS).length);
     assert.match(
       page,
       /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `4` \| .*\(\*live\*\) \|/,
     );
     assert.match(page, /^\| – \| `--kubeconfig` \| `KUBECONFIG` \| – \|/m);
+    assert.match(page, /^\| `metrics\.queries` \| – \| – \| – \| .*In the file only/m);
   },
 });
 

@@ -22,14 +22,14 @@ export type MetricOutcome = typeof METRIC_OUTCOMES[number];
 
 /** An answer that gives no demand. */
 export interface NoDemand {
-  readonly outcome: Exclude<MetricOutcome, "value">;
+  readonly kind: Exclude<MetricOutcome, "value">;
   /** In a sentence, the same one as long as it is the same matter. */
   readonly message: string;
 }
 
 /** CPU cores of one pod, and how old they were when they came, ms; or why there are none. */
 export type DemandReading =
-  | { readonly outcome: "value"; readonly cores: number; readonly ageMs: number }
+  | { readonly kind: "value"; readonly cores: number; readonly ageMs: number }
   | NoDemand;
 
 /** No node has as many cores: beyond that the query counts something else. */
@@ -39,8 +39,8 @@ const MOST_CORES = 100_000;
 const FAULTS: ReadonlySet<MetricOutcome> = new Set(["ambiguous", "unusable", "refused"]);
 
 /** True where somebody should be told: waiting does not help. */
-export function isFault({ outcome }: { readonly outcome: MetricOutcome }): boolean {
-  return FAULTS.has(outcome);
+export function isFault({ kind }: { readonly kind: MetricOutcome }): boolean {
+  return FAULTS.has(kind);
 }
 
 /** Reads an answer that came at the wall-clock time `nowMs`; values of `lifeMs` ago are too old. */
@@ -48,22 +48,22 @@ export function demandReading(
   answer: InstantAnswer,
   { nowMs, lifeMs }: { readonly nowMs: number; readonly lifeMs: number },
 ): DemandReading {
-  if ("problem" in answer) return { outcome: answer.problem, message: answer.message };
+  if ("problem" in answer) return { kind: answer.problem, message: answer.message };
   const [sample, ...others] = answer.samples;
   if (sample === undefined) {
-    return { outcome: "empty", message: "the query finds nothing" };
+    return { kind: "empty", message: "the query finds nothing" };
   }
   if (others.length > 0) {
     const message = "the query finds several series, expected one: aggregate it, for instance " +
       "with sum()";
-    return { outcome: "ambiguous", message };
+    return { kind: "ambiguous", message };
   }
   const { value, atMs } = sample;
   const fault = faultOf(value);
-  if (fault !== undefined) return { outcome: "unusable", message: `the value is ${fault}` };
+  if (fault !== undefined) return { kind: "unusable", message: `the value is ${fault}` };
   const ageMs = Math.max(0, nowMs - atMs);
-  if (ageMs < lifeMs) return { outcome: "value", cores: value, ageMs };
-  return { outcome: "old", message: "the value is too old, or the clocks differ" };
+  if (ageMs < lifeMs) return { kind: "value", cores: value, ageMs };
+  return { kind: "old", message: "the value is too old, or the clocks differ" };
 }
 
 function faultOf(value: number): string | undefined {

@@ -17,25 +17,24 @@ export type Standing =
 /** The memory, by a key for each question. Nothing in it must survive a restart. */
 export interface MetricMemory {
   standing(key: string): Standing;
+  /** Notes that it is being asked. */
+  asking(key: string): void;
+  /** When it was asked last, monotonic ms; undefined when it never was. */
+  askedAt(key: string): number | undefined;
   /** Notes an answer; true when the pods that it is about should hear of it. */
   note(key: string, reading: DemandReading): boolean;
-  /** When it was noted last, monotonic ms; before all others when it never was. */
-  notedAt(key: string): number;
   /** Forgets all other questions. */
   keepOnly(keys: { has(key: string): boolean }): void;
 }
 
 interface Entry {
   readonly since: number;
-  notedAt: number;
+  askedAt?: number;
   value?: { readonly cores: number; readonly bornAt: number };
   problem?: NoDemand | undefined;
   /** What pods have heard: cores, or the message of a problem. */
   told?: number | string;
 }
-
-/** Unlike infinities it has a difference to itself. */
-const NEVER = Number.MIN_SAFE_INTEGER;
 
 /** An empty memory; values live for `lifeMs`. */
 export function createMetricMemory(
@@ -46,7 +45,7 @@ export function createMetricMemory(
   function entryOf(key: string): Entry {
     let entry = entries.get(key);
     if (entry === undefined) {
-      entry = { since: clock.monotonic(), notedAt: NEVER };
+      entry = { since: clock.monotonic() };
       entries.set(key, entry);
     }
     return entry;
@@ -63,11 +62,12 @@ export function createMetricMemory(
 
   return {
     standing,
+    asking: (key) => void (entryOf(key).askedAt = clock.monotonic()),
+    askedAt: (key) => entries.get(key)?.askedAt,
     note(key, reading) {
       const entry = entryOf(key);
       const now = clock.monotonic();
-      entry.notedAt = now;
-      if (reading.outcome === "value") {
+      if (reading.kind === "value") {
         entry.value = { cores: reading.cores, bornAt: now - reading.ageMs };
         entry.problem = undefined;
       } else entry.problem = reading;
@@ -83,7 +83,6 @@ export function createMetricMemory(
       entry.told = message;
       return before !== message;
     },
-    notedAt: (key) => entries.get(key)?.notedAt ?? NEVER,
     keepOnly(keys) {
       for (const key of entries.keys()) if (!keys.has(key)) entries.delete(key);
     },

@@ -5,11 +5,11 @@ import { createMetricMemory } from "./metric_memory.ts";
 
 const LIFE_MS = 60_000;
 const KEY = "question";
-const GONE = { outcome: "unreachable", message: "gone" } as const;
-const EMPTY = { outcome: "empty", message: "nothing there" } as const;
+const GONE = { kind: "unreachable", message: "gone" } as const;
+const EMPTY = { kind: "empty", message: "nothing there" } as const;
 
 function cores(value: number, ageMs = 0): DemandReading {
-  return { outcome: "value", cores: value, ageMs };
+  return { kind: "value", cores: value, ageMs };
 }
 
 function memory() {
@@ -59,14 +59,15 @@ test("note() is true when a pod should hear of it", async () => {
 });
 
 test("keepOnly() forgets the other questions", async () => {
-  const { note, notedAt, standing, keepOnly, pass } = memory();
+  const { asking, askedAt, note, standing, keepOnly, pass } = memory();
   await pass(5);
+  asking("other");
   note("other", cores(1));
   note(KEY, cores(2));
-  assert.equal(notedAt("other"), 5);
-  assert.ok(notedAt("never") < 0);
+  assert.equal(askedAt("other"), 5);
+  assert.equal(askedAt("never"), undefined);
   keepOnly(new Set([KEY]));
-  assert.ok(notedAt("other") < 0);
+  assert.equal(askedAt("other"), undefined);
   assert.equal(standing("other").state, "young");
   assert.equal(standing(KEY).state, "value");
 });

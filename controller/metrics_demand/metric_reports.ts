@@ -34,7 +34,7 @@ export function createMetricReports(
 
   return {
     answered({ server, name }, reading) {
-      const { outcome } = reading;
+      const { kind: outcome } = reading;
       if (outcome === "unreachable") {
         silent = server;
         if (isNews(`${outcome} ${server}`)) {

@@ -16,11 +16,11 @@ Deno.test({
     const { answered, late } = createMetricReports({ log, clock });
     const about = (name: string, reading: DemandReading): void =>
       answered({ server: "http://s", name, query: "up" }, reading);
-    const gone = { outcome: "unreachable", message: "refused" } as const;
-    const several = { outcome: "ambiguous", message: "several" } as const;
+    const gone = { kind: "unreachable", message: "refused" } as const;
+    const several = { kind: "ambiguous", message: "several" } as const;
     const taken = (): string[] => lines.splice(0);
 
-    about("web", { outcome: "value", cores: 1, ageMs: 0 });
+    about("web", { kind: "value", cores: 1, ageMs: 0 });
     assert.deepEqual(taken(), []);
     for (const name of ["web", "jobs", "web"]) about(name, gone);
     assert.deepEqual(taken(), ["Prometheus does not answer http://s refused"]);

@@ -35,7 +35,10 @@ export interface MetricWatchParts {
 
 /** The watch. */
 export interface MetricWatch {
-  /** What is known of a pod now; undefined where nothing was asked, or not answered yet. */
+  /**
+   * What is known of a pod now; undefined where it asks for nothing, or was not answered yet. A new
+   * question is asked soon.
+   */
   of(pod: Pod, allocation: PodAllocation): MetricFact | undefined;
   /** The settings may be others: what is to be asked is asked now. */
   wake(): void;
@@ -47,8 +50,11 @@ export interface MetricWatch {
 const WORKERS = 4;
 /** After this many without an answer, one after the other, the rest need not be tried. */
 const MOST_UNANSWERED = 3;
-/** Between two rounds there is a pause of at least this share of the interval. */
+/** A pause between two rounds, as a share of the interval: what is new meanwhile is asked together. */
 const LEAST_PAUSE = 0.1;
+
+/** Before anything; unlike infinities it has a difference to itself. Monotonic ms. */
+const NEVER = Number.MIN_SAFE_INTEGER;
 
 /** One question, and the pods that it is about. */
 interface Asked {
@@ -66,7 +72,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
   const lifeMs = (): number => answerLifeMs(config.metrics);
   const memory = createMetricMemory({ clock, lifeMs });
   const reports = createMetricReports(parts);
-  let pause = new AbortController();
+  let wake = new AbortController();
 
   /** One question for all pods whose text is the same. */
   function questions(): ReadonlyMap<string, Asked> {
@@ -87,20 +93,28 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
 
   async function ask(key: string, asked: Asked, signal: AbortSignal): Promise<MetricOutcome> {
     const { question, podKeys } = asked;
+    memory.asking(key);
     const answer = await source.ask(question, signal);
     const reading = demandReading(answer, { nowMs: clock.wall(), lifeMs: lifeMs() });
-    if (signal.aborted) return reading.outcome;
-    observe(reading.outcome);
+    if (signal.aborted) return reading.kind;
+    observe(reading.kind);
     reports.answered(question, reading);
-    if (memory.note(key, reading)) { for (const podKey of podKeys) onChange(podKey); }
-    return reading.outcome;
+    if (memory.note(key, reading)) {
+      for (const podKey of podKeys) onChange(podKey);
+    }
+    return reading.kind;
   }
 
-  /** Asks each question once, those that have waited longest first. */
+  /** When a question is to be asked, monotonic ms. */
+  const dueAt = (key: string): number => (memory.askedAt(key) ?? NEVER) + config.metrics.intervalMs;
+
+  /** Asks what is due, what has waited longest first; says when to come back, monotonic ms. */
   async function round(signal: AbortSignal): Promise<number> {
     const all = questions();
     memory.keepOnly(all);
-    const line = [...all].sort(([a], [b]) => memory.notedAt(a) - memory.notedAt(b));
+    const begunAt = clock.monotonic();
+    const line = [...all].filter(([key]) => dueAt(key) <= begunAt)
+      .sort(([a], [b]) => dueAt(a) - dueAt(b));
     let next = 0;
     let unanswered = 0;
     async function work(): Promise<void> {
@@ -112,7 +126,13 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
       }
     }
     await Promise.all(Array.from({ length: WORKERS }, work));
-    return line.length;
+    const { intervalMs } = config.metrics;
+    const tookMs = clock.monotonic() - begunAt;
+    if (tookMs > intervalMs) reports.late({ questions: line.length, tookMs });
+    let nextAt = begunAt + intervalMs;
+    if (unanswered >= MOST_UNANSWERED) return nextAt;
+    for (const key of all.keys()) nextAt = Math.min(nextAt, dueAt(key));
+    return nextAt;
   }
 
   return {
@@ -120,22 +140,25 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
       const question = metricQuestion(pod, config.metrics);
       if (question === undefined) return undefined;
       if ("fault" in question) return { ignored: question.fault };
-      const standing = memory.standing(keyOf(question));
-      return factOf(standing, { pod, allocation, name: question.name, nowMs: clock.wall() });
+      const key = keyOf(question);
+      if (memory.askedAt(key) === undefined) wake.abort();
+      return factOf(memory.standing(key), {
+        pod,
+        allocation,
+        name: question.name,
+        nowMs: clock.wall(),
+      });
     },
-    wake: () => pause.abort(),
+    wake: () => wake.abort(),
     async run(signal) {
-      const end = (): void => pause.abort();
+      const end = (): void => wake.abort();
       signal.addEventListener("abort", end, { once: true });
       while (!signal.aborted) {
-        pause = new AbortController();
-        const begunMs = clock.monotonic();
-        const count = await round(signal);
-        const tookMs = clock.monotonic() - begunMs;
-        const { intervalMs } = config.metrics;
-        if (tookMs > intervalMs) reports.late({ questions: count, tookMs });
+        wake = new AbortController();
+        const nextAt = await round(signal);
+        await clock.sleep(LEAST_PAUSE * config.metrics.intervalMs, signal);
         if (signal.aborted) break;
-        await clock.sleep(Math.max(intervalMs - tookMs, LEAST_PAUSE * intervalMs), pause.signal);
+        await clock.sleep(Math.max(0, nextAt - clock.monotonic()), wake.signal);
       }
       signal.removeEventListener("abort", end);
     },

@@ -203,6 +203,28 @@ watchTest("wake() asks at once, by the settings of that moment", async (subject)
   assert.equal(asked.length, 2, "without an address nothing is asked");
 });
 
+watchTest(
+  "of() has a new question asked soon, and the others when their time has come",
+  async (subject) => {
+    const { asked, put, of, watch, at } = subject;
+    put("a", "own");
+    await at(5000);
+    put("b", "own");
+    put("c", "own");
+    assert.deepEqual([of(watch, "b"), of(watch, "c")], [undefined, undefined]);
+    await at(5001);
+    assert.deepEqual(asked.map(({ query }) => query), [
+      'jobs{p="a"}',
+      'jobs{p="b"}',
+      'jobs{p="c"}',
+    ]);
+    await at(14_999);
+    assert.deepEqual(asked.slice(3), [{ atMs: 10_000, query: 'jobs{p="a"}' }]);
+    await at(15_000);
+    assert.deepEqual(asked.slice(4).map(({ atMs }) => atMs), [15_000, 15_000]);
+  },
+);
+
 watchTest("run() tells pods of values that move and of problems, each once", async (subject) => {
   const { state, changed, put, of, watch, at } = subject;
   put("a", "all");
