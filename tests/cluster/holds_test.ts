@@ -13,7 +13,7 @@ import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { productMetrics } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";
@@ -154,15 +154,9 @@ Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and 
 });
 
 Deno.test("the controller counts pods by what holds their limits (mbcas_bounds)", async () => {
-  const query = ["-l", "app.kubernetes.io/name=mbcas-controller", "-o", "name"];
-  const [first = ""] = (await kubectl.must(["get", "pods", "-n", PRODUCT_NAMESPACE, ...query]))
-    .split("\n");
-  const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${first.slice(4)}:8080/proxy/metrics`;
-  const metrics = await kubectl.must(["get", "--raw", path]);
-  const counted = [...metrics.matchAll(/^mbcas_bounds\{reason="(\w+)"\} [1-9]/gm)].map(([, word]) =>
-    word
-  );
+  using node = await openRealNode();
+  const metrics = await productMetrics(node, "mbcas-controller");
   for (const word of ["PodNotReady", "RecentRestart", "CrashLoopBackOff", "SystemCritical"]) {
-    assert.ok(counted.includes(word), `${word} is not among ${counted}`);
+    assert.ok((metrics.get(`mbcas_bounds{reason="${word}"}`) ?? 0) > 0, word);
   }
 });

@@ -13,19 +13,24 @@ const PORTS: Readonly<Record<Component, number>> = {
 };
 const kubectl = createKubectl();
 
-/** Values by series, for instance `mbcas_bounds{reason="NodeSize"}`, of one pod of the component. */
+/**
+ * Values by series, for instance `mbcas_bounds{reason="NodeSize"}`; of several pods of the component
+ * the largest, since only one of the controllers works.
+ */
 export async function productMetrics(
   node: Pick<RealNode, "connection">,
   component: Component,
 ): Promise<ReadonlyMap<string, number>> {
-  const [pod] = await podsOf(node, component);
-  if (pod === undefined) throw new Error(`Cannot read metrics: ${component} has no pod`);
-  const where = `${pod.metadata.name}:${PORTS[component]}`;
-  const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${where}/proxy/metrics`;
-  const text = await kubectl.must(["get", "--raw", path]);
-  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return new Map(lines.map((line) => {
-    const at = line.lastIndexOf(" ");
-    return [line.slice(0, at), Number(line.slice(at + 1))];
-  }));
+  const values = new Map<string, number>();
+  for (const { metadata: { name } } of await podsOf(node, component)) {
+    const where = `${name}:${PORTS[component]}`;
+    const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${where}/proxy/metrics`;
+    for (const line of (await kubectl.must(["get", "--raw", path])).split("\n")) {
+      if (line === "" || line.startsWith("#")) continue;
+      const at = line.lastIndexOf(" ");
+      const series = line.slice(0, at);
+      values.set(series, Math.max(values.get(series) ?? -Infinity, Number(line.slice(at + 1))));
+    }
+  }
+  return values;
 }

@@ -1,0 +1,156 @@
+/**
+ * Who may say whether a pod takes part: pod or namespace, by label or annotation, at once and with
+ * the own limits back; and who is heard where they differ.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { SETTLED } from "./scene/agreement.ts";
+import { pause, until } from "./scene/until.ts";
+import { withLiveSettings } from "./scene/with_settings.ts";
+
+const OWN = 40;
+const MANAGED = "mbcas.io/managed";
+const BUSY: LoadContainer = { name: "load", request: "10m", limit: `${OWN}m`, busy: true };
+/** Own limits are small and may be doubled, so that all these pods fit a busy machine. */
+const LITTLE = { "mbcas.io/burst-factor": "2" };
+const AT_ONCE = { timeoutMs: 20_000 };
+
+type Kind = "labels" | "annotations";
+
+/** Sets or removes (null) the word of an object, for instance `/api/v1/namespaces/shop`. */
+async function say(
+  { connection }: RealNode,
+  path: string,
+  { kind, word, key = MANAGED }: {
+    readonly kind: Kind;
+    readonly word: string | null;
+    readonly key?: string;
+  },
+): Promise<void> {
+  await connection.request({
+    method: "PATCH",
+    path,
+    contentType: "application/merge-patch+json",
+    body: { metadata: { [kind]: { [key]: word } } },
+  });
+}
+
+function pathOf({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+async function busyPod(
+  node: RealNode,
+  name: PodName,
+  marks: { labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+): Promise<PodName> {
+  await node.run(loadPod({ ...name, containers: [BUSY], ...marks }), { timeoutMs: 120_000 });
+  return name;
+}
+
+function whenRaised(node: RealNode, name: PodName): Promise<number> {
+  return whenQuota(node, name, (quota) => quota > OWN, { timeoutMs: 90_000 });
+}
+
+async function assertRestored(node: RealNode, name: PodName): Promise<void> {
+  await whenQuota(node, name, (quota) => quota === OWN, AT_ONCE);
+  const { metadata } = await thePod(node, name);
+  await until(
+    "end of the allocation",
+    async () => await node.allocation(name.namespace, metadata.uid) === undefined || undefined,
+    AT_ONCE,
+  );
+}
+
+/** Fails unless the pods are left alone with their own limits while they throttle. */
+async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    await pause(250);
+    for (const name of names) assert.equal(await quotaOf(node, name), OWN, name.name);
+  }
+}
+
+Deno.test("a pod or namespace opts out by label or annotation at once, the pod's word over the namespace's, and comes back", async () => {
+  using node = await openRealNode();
+  const marks = { labels: LITTLE };
+  await using one = await scratchNamespace(node.connection, marks);
+  await using two = await scratchNamespace(node.connection, marks);
+  await using three = await scratchNamespace(node.connection, marks);
+  const [byLabel, byAnnotation, stayer, tenant, faithful, guest] = await Promise.all([
+    busyPod(node, { namespace: one.name, name: "by-label" }),
+    busyPod(node, { namespace: one.name, name: "by-annotation" }),
+    busyPod(node, { namespace: one.name, name: "stayer" }),
+    busyPod(node, { namespace: two.name, name: "tenant" }),
+    busyPod(node, { namespace: two.name, name: "faithful" }, { labels: { [MANAGED]: "true" } }),
+    busyPod(node, { namespace: three.name, name: "guest" }),
+  ]);
+  const all = [byLabel, byAnnotation, stayer, tenant, faithful, guest];
+  await Promise.all(all.map((name) => whenRaised(node, name)));
+
+  await Promise.all([
+    say(node, pathOf(byLabel), { kind: "labels", word: "false" }),
+    say(node, pathOf(byAnnotation), { kind: "annotations", word: "false" }),
+    say(node, `/api/v1/namespaces/${two.name}`, { kind: "labels", word: "false" }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: "false" }),
+  ]);
+  const out = [byLabel, byAnnotation, tenant, guest];
+  await Promise.all(out.map((name) => assertRestored(node, name)));
+  await assertAlone(node, out);
+  for (const name of [stayer, faithful]) assert.ok(await quotaOf(node, name) > OWN, name.name);
+
+  await Promise.all([
+    say(node, pathOf(byLabel), { kind: "labels", word: null }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: null }),
+  ]);
+  await Promise.all([byLabel, guest].map((name) => whenRaised(node, name)));
+});
+
+Deno.test("under OptIn only labelled namespaces take part, and pods by their own word where an administrator allows it", async () => {
+  using node = await openRealNode();
+  await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
+  const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
+  const optIn = { labels: { [MANAGED]: "true" } };
+  await using plain = await scratchNamespace(node.connection, labels({}));
+  await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
+  await using allowing = await scratchNamespace(
+    node.connection,
+    labels({ "mbcas.io/allow-overrides": "true" }),
+  );
+  const [silent, pushing, member, volunteer, quiet] = await Promise.all([
+    busyPod(node, { namespace: plain.name, name: "silent" }),
+    busyPod(node, { namespace: plain.name, name: "pushing" }, optIn),
+    busyPod(node, { namespace: labelled.name, name: "member" }),
+    busyPod(node, { namespace: allowing.name, name: "volunteer" }, optIn),
+    busyPod(node, { namespace: allowing.name, name: "quiet" }),
+  ]);
+  await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
+  await assertAlone(node, [silent, pushing, quiet]);
+  assert.equal(await boundsOf(node, pushing), undefined);
+  // The administrator's word counts at once, too.
+  await say(node, `/api/v1/namespaces/${plain.name}`, {
+    kind: "labels",
+    key: "mbcas.io/allow-overrides",
+    word: "true",
+  });
+  await whenRaised(node, pushing);
+  assert.equal(await quotaOf(node, silent), OWN);
+});
+
+Deno.test("pods of namespaces that never opted in are taken again when the policy is OptOut", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
+  const name = { namespace: namespace.name, name: "silent" };
+  {
+    await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
+    await busyPod(node, name);
+    await assertAlone(node, [name]);
+    assert.equal(await boundsOf(node, name), undefined);
+  }
+  await until("bounds", async () => await boundsOf(node, name), SETTLED);
+  await whenRaised(node, name);
+});

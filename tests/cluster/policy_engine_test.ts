@@ -1,0 +1,194 @@
+/**
+ * Policy engines that deny resizes in one namespace: the engine's words are told, attempts become
+ * rare, pods elsewhere are served as ever, and what is allowed again is done.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+import { SETTLED } from "./scene/agreement.ts";
+import { denyingWebhook } from "./scene/denying_webhook.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { NETWORK } from "./harness/instance.ts";
+import { quotaOf, thePod, whenQuota } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+
+const OWN = 40;
+const WORDS = "limits are the platform team's business";
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+const CONTROLLER = "system:serviceaccount:mbcas-system:mbcas-controller";
+const LITTLE = { labels: { "mbcas.io/burst-factor": "2" } };
+const kubectl = createKubectl();
+
+const RESIZES = {
+  apiGroups: [""],
+  apiVersions: ["v1"],
+  operations: ["UPDATE"],
+  resources: ["pods/resize"],
+};
+
+function only(namespace: string): Record<string, unknown> {
+  return { matchLabels: { "kubernetes.io/metadata.name": namespace } };
+}
+
+/** An object of this name while it is wanted. */
+async function cluster(
+  node: RealNode,
+  { kind, name, ...rest }: { readonly kind: string; readonly name: string },
+): Promise<AsyncDisposable> {
+  const path = `${GROUP}/${kind}`;
+  await node.create(path, { metadata: { name }, ...rest });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await node.connection.request({ method: "DELETE", path: `${path}/${name}` });
+    },
+  };
+}
+
+/** A pod whose limit the market would raise, where it may. */
+async function throttledPod(node: RealNode, namespace: string): Promise<PodName> {
+  const name = { namespace, name: "web" };
+  const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy: true }];
+  await node.run(loadPod({ ...name, containers }), { timeoutMs: 120_000 });
+  return name;
+}
+
+/** Waits until the server denies a resize in the namespace, which is only tried. */
+async function whenDenied({ namespace, name }: PodName): Promise<void> {
+  const resources = { limits: { cpu: "45m" } };
+  const patch = { spec: { containers: [{ name: "load", resources }] } };
+  await until("denied resize", async () => {
+    const { ok } = await kubectl.run([
+      ...["patch", "pod", name, "-n", namespace, "--subresource=resize", "--dry-run=server"],
+      ...["-p", JSON.stringify(patch)],
+    ]);
+    return ok ? undefined : true;
+  }, SETTLED);
+}
+
+/** The status of the pod's allocation once it says this. */
+async function whenReason(node: RealNode, name: PodName, reason: string): Promise<string> {
+  return await until(`${reason} of ${name.namespace}/${name.name}`, async () => {
+    const { metadata } = await thePod(node, name);
+    const { status } = await node.allocation(name.namespace, metadata.uid) ?? {};
+    if (status?.reason === reason) return status.message ?? "";
+    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
+  }, { timeoutMs: 90_000 });
+}
+
+/** A pod that waits outside of the market until its namespace is denied resizes. */
+async function subject(node: RealNode, namespace: string): Promise<PodName> {
+  const name = await throttledPod(node, namespace);
+  assert.equal(await quotaOf(node, name), OWN);
+  return name;
+}
+
+async function setManaged(node: RealNode, namespace: string, word: string): Promise<void> {
+  await node.connection.request({
+    method: "PATCH",
+    path: `/api/v1/namespaces/${namespace}`,
+    contentType: "application/merge-patch+json",
+    body: { metadata: { labels: { "mbcas.io/managed": word } } },
+  });
+}
+
+const OUT = { labels: { ...LITTLE.labels, "mbcas.io/managed": "false" } };
+
+Deno.test("resizes that a ValidatingAdmissionPolicy denies are told with its words, others go on, and all is done without it", async () => {
+  using node = await openRealNode();
+  await using denied = await scratchNamespace(node.connection, OUT);
+  await using free = await scratchNamespace(node.connection, OUT);
+  const name = denied.name;
+  const [web, other] = await Promise.all([subject(node, denied.name), subject(node, free.name)]);
+  {
+    await using _policy = await cluster(node, {
+      kind: "validatingadmissionpolicies",
+      name,
+      ...{
+        spec: {
+          matchConstraints: { resourceRules: [RESIZES] },
+          validations: [{ expression: "false", message: WORDS }],
+        },
+      },
+    });
+    await using _binding = await cluster(node, {
+      kind: "validatingadmissionpolicybindings",
+      name,
+      ...{
+        spec: {
+          policyName: name,
+          validationActions: ["Deny"],
+          matchResources: { namespaceSelector: only(denied.name) },
+        },
+      },
+    });
+    await whenDenied(web);
+    await Promise.all([denied, free].map(({ name }) => setManaged(node, name, "true")));
+    assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
+    await whenQuota(node, other, (quota) => quota > OWN);
+    assert.equal(await quotaOf(node, web), OWN);
+    const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
+    assert.match(told ?? "", new RegExp(WORDS));
+  }
+  await whenQuota(node, web, (quota) => quota > OWN);
+});
+
+Deno.test({
+  name:
+    "resizes that a webhook denies are told with its words and tried seldom, others go on, and all is done without it",
+  ignore: !isHarness(),
+  async fn() {
+    using node = await openRealNode();
+    await using engine = await denyingWebhook(NETWORK.node, WORDS);
+    await using denied = await scratchNamespace(node.connection, OUT);
+    await using lost = await scratchNamespace(node.connection, OUT);
+    await using free = await scratchNamespace(node.connection, OUT);
+    const [web, away, other] = await Promise.all(
+      [denied, lost, free].map(({ name }) => subject(node, name)),
+    ) as [PodName, PodName, PodName];
+    const webhook = (namespace: string, clientConfig: unknown) =>
+      cluster(node, {
+        kind: "validatingwebhookconfigurations",
+        name: namespace,
+        ...{
+          webhooks: [{
+            name: "policy.example.com",
+            clientConfig,
+            rules: [RESIZES],
+            namespaceSelector: only(namespace),
+            failurePolicy: "Fail",
+            sideEffects: "None",
+            admissionReviewVersions: ["v1"],
+            timeoutSeconds: 2,
+          }],
+        },
+      });
+    {
+      const { url, caBundle } = engine;
+      await using _denying = await webhook(denied.name, { url, caBundle });
+      // Nobody listens there.
+      await using _lost = await webhook(lost.name, { url: `https://${NETWORK.node}:9/`, caBundle });
+      await Promise.all([web, away].map(whenDenied));
+      await Promise.all([denied, lost, free].map(({ name }) => setManaged(node, name, "true")));
+      const message = await whenReason(node, web, "AdmissionDenied");
+      assert.match(message, new RegExp(`policy.example.com.*denied.*${WORDS}`));
+      assert.match(await whenReason(node, away, "Refused"), /failed calling webhook/);
+      await whenQuota(node, other, (quota) => quota > OWN);
+      assert.equal(await quotaOf(node, web), OWN);
+      assert.equal(await quotaOf(node, away), OWN);
+
+      // 1, 2, 4, 8 s and so on lie between attempts.
+      const before = engine.asked.length;
+      await pause(15_000);
+      assert.ok(engine.asked.length > 0);
+      assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());
+      const seen = engine.asked.length - before;
+      assert.ok(seen <= 4, `${seen} attempts in 15 s`);
+    }
+    await Promise.all([web, away].map((name) => whenQuota(node, name, (quota) => quota > OWN)));
+  },
+});

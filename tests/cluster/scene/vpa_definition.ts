@@ -1,0 +1,129 @@
+/**
+ * The kind VerticalPodAutoscaler on a server that has none, and objects of it.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { until } from "./until.ts";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const NAME = "verticalpodautoscalers.autoscaling.k8s.io";
+
+/** The modes that VPA 1.8.1 knows. */
+export const VPA_MODES = [
+  "Off",
+  "Initial",
+  "Recreate",
+  "InPlaceOrRecreate",
+  "InPlace",
+  "Auto",
+] as const;
+
+const text = { type: "string" };
+const targetRef = {
+  type: "object",
+  required: ["kind", "name"],
+  properties: { apiVersion: text, kind: text, name: text },
+};
+const updatePolicy = {
+  type: "object",
+  properties: {
+    minReplicas: { type: "integer", format: "int32" },
+    updateMode: { type: "string", enum: VPA_MODES },
+  },
+};
+
+/**
+ * Version v1 of VPA's own definition, cut to what its objects need in order to say whose resources
+ * they set. Source: k8s.io/autoscaler/vertical-pod-autoscaler v1.8.1, deploy/vpa-v1-crd-gen.yaml.
+ */
+const DEFINITION = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: {
+    name: NAME,
+    annotations: {
+      "api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/63797",
+    },
+  },
+  spec: {
+    group: "autoscaling.k8s.io",
+    names: {
+      kind: "VerticalPodAutoscaler",
+      listKind: "VerticalPodAutoscalerList",
+      plural: "verticalpodautoscalers",
+      shortNames: ["vpa"],
+      singular: "verticalpodautoscaler",
+    },
+    scope: "Namespaced",
+    versions: [{
+      name: "v1",
+      served: true,
+      storage: true,
+      subresources: { status: {} },
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          required: ["spec"],
+          properties: {
+            apiVersion: text,
+            kind: text,
+            metadata: { type: "object" },
+            spec: {
+              type: "object",
+              required: ["targetRef"],
+              properties: {
+                targetRef,
+                updatePolicy,
+                resourcePolicy: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+              },
+            },
+            status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          },
+        },
+      },
+    }],
+  },
+};
+
+/** True when the server knows the kind already: somebody's VPA is installed. */
+export async function knowsVPAs(connection: KubeConnection): Promise<boolean> {
+  try {
+    await connection.request({ path: `${CRDS}/${NAME}` });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** Teaches the server the kind, and waits until it serves it. */
+export async function defineVPAs(connection: KubeConnection): Promise<void> {
+  await connection.request({ method: "POST", path: CRDS, body: DEFINITION });
+  const path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers";
+  await until("served kind", () => connection.request({ path }));
+}
+
+/** Takes the kind away again, with all its objects. */
+export async function forgetVPAs(connection: KubeConnection): Promise<void> {
+  await connection.request({ method: "DELETE", path: `${CRDS}/${NAME}` });
+}
+
+/** The path of a namespace's objects. */
+export function vpasPath(namespace: string): string {
+  return `/apis/autoscaling.k8s.io/v1/namespaces/${namespace}/verticalpodautoscalers`;
+}
+
+/** The VPA of the Deployment of the same name. */
+export function vpaOf(deployment: string, updateMode: string): Record<string, unknown> {
+  return {
+    apiVersion: "autoscaling.k8s.io/v1",
+    kind: "VerticalPodAutoscaler",
+    metadata: { name: deployment },
+    spec: {
+      targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: deployment },
+      updatePolicy: { updateMode },
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * The market beside VPA: pods whose resources a VPA sets are left to it, whatever its mode; those of a
+ * VPA that only recommends are not, nor are they where the server knows no VPAs.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { deploymentPods } from "./scene/deployment_pods.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { quotaOf, whenQuota } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { productMetrics } from "./scene/product_metrics.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { until } from "./scene/until.ts";
+import {
+  defineVPAs,
+  forgetVPAs,
+  knowsVPAs,
+  VPA_MODES,
+  vpaOf,
+  vpasPath,
+} from "./scene/vpa_definition.ts";
+
+const OWN = 20;
+/** The kind is asked for once a minute as long as the server does not know it. */
+const NOTICED = { timeoutMs: 120_000, everyMs: 250 };
+const ACTING = VPA_MODES.filter((mode) => mode !== "Off");
+/** Deployments by the mode of their VPA; one has none. */
+const ALL = ["none", ...VPA_MODES].map((mode) => mode.toLowerCase());
+const were = { known: false };
+
+const shared = sharedNamespace(async (node, { name: namespace }) => {
+  were.known = await knowsVPAs(node.connection);
+  await Promise.all(ALL.map((name) =>
+    node.create(
+      `/apis/apps/v1/namespaces/${namespace}/deployments`,
+      loadDeployment({
+        name,
+        namespace,
+        containers: [{ name: "load", request: "10m", limit: `${OWN}m`, busy: true }],
+      }),
+    )
+  ));
+}, { labels: { "mbcas.io/burst-factor": "2" } });
+
+Deno.test.afterAll(async () => {
+  using node = await openRealNode();
+  if (!were.known && await knowsVPAs(node.connection)) await forgetVPAs(node.connection);
+});
+
+/** The only pod of the mode's Deployment. */
+function podOf(node: RealNode, mode: string): Promise<PodName> {
+  return until(`pod of ${mode}`, async () => {
+    const [pod] = await deploymentPods(node, shared.pod(mode.toLowerCase()));
+    return pod?.ready ? shared.pod(pod.metadata.name) : undefined;
+  }, { timeoutMs: 120_000 });
+}
+
+async function whenRaised(node: RealNode, modes: readonly string[]): Promise<void> {
+  await Promise.all(modes.map(async (mode) => {
+    await whenQuota(node, await podOf(node, mode), (quota) => quota > OWN, NOTICED);
+  }));
+}
+
+async function change(node: RealNode, method: "PATCH" | "DELETE", mode: string): Promise<void> {
+  const path = `${vpasPath(shared.name)}/${mode.toLowerCase()}`;
+  const body = { spec: { updatePolicy: { updateMode: "Off" } } };
+  await node.connection.request({
+    method,
+    path,
+    ...(method === "PATCH" ? { contentType: "application/merge-patch+json", body } : {}),
+  });
+}
+
+Deno.test("pods are managed where the server knows no VPAs", async () => {
+  using node = await openRealNode();
+  assert.equal(await knowsVPAs(node.connection), were.known);
+  await whenRaised(node, ALL);
+  const metrics = await productMetrics(node, "mbcas-controller");
+  assert.equal(metrics.get('mbcas_cache_synced{kind="verticalPodAutoscalers"}'), 1);
+});
+
+Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods of one that is Off stay managed", async () => {
+  using node = await openRealNode();
+  if (!were.known) await defineVPAs(node.connection);
+  for (const mode of VPA_MODES) {
+    await node.create(vpasPath(shared.name), vpaOf(mode.toLowerCase(), mode));
+  }
+  await Promise.all(ACTING.map(async (mode) => {
+    const name = await podOf(node, mode);
+    await whenQuota(node, name, (quota) => quota === OWN, NOTICED);
+    const told = await until(
+      "event",
+      async () => (await eventTexts(node, { ...name, reason: "CPULimitsRestored" }))[0],
+    );
+    const workload = mode.toLowerCase();
+    const said = `VPA ${workload}, mode ${mode}, sets the resources of Deployment ${workload}`;
+    assert.equal(told, `own limits are back: ${said}`);
+  }));
+  for (const mode of ["none", "Off"]) {
+    assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);
+  }
+  const metrics = await productMetrics(node, "mbcas-controller");
+  const restored = metrics.get('mbcas_restores_total{cause="VPAConflict"}') ?? 0;
+  assert.ok(restored >= ACTING.length, `${restored} restores`);
+});
+
+Deno.test("pods are managed again once their VPA is Off or gone", async () => {
+  using node = await openRealNode();
+  await change(node, "PATCH", "Auto");
+  await change(node, "DELETE", "Recreate");
+  await whenRaised(node, ["Auto", "Recreate"]);
+  assert.equal(await quotaOf(node, await podOf(node, "Initial")), OWN);
+});
+
+Deno.test("pods are managed again once the server knows no VPAs any more", async () => {
+  using node = await openRealNode();
+  if (were.known) return;
+  await forgetVPAs(node.connection);
+  await whenRaised(node, ["Initial", "InPlace", "InPlaceOrRecreate"]);
+});
