@@ -101,7 +101,8 @@ Deno.test("a ResourceQuota bounds the sum of raises in a namespace, without a re
   await using namespace = await scratchNamespace(node.connection);
   await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
     metadata: { name: "sum" },
-    spec: { hard: { "limits.cpu": "700m" } },
+    // 200m of it stay free for one more pod of the largest own limit.
+    spec: { hard: { "limits.cpu": "900m" } },
   });
   const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
   const pods = await Promise.all(
