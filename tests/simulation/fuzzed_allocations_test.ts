@@ -9,41 +9,9 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
-import { mutatedJSON } from "../fixtures/mutated_json.ts";
-import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";
+import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { createFailureLog } from "./failure_log.ts";
-
-const { spec: { market }, status: whole } = RAW_OBJECTS.PodAllocation;
-// The scene looks whether applied values are the kubelet's.
-const { containers: _applied, appliedCPULimit: _total, ...status } = whole;
-
-/** Values of desired limits, from nothing to more than all numbers. */
-const LIMIT = fc.oneof(
-  fc.nat({ max: 10_000 }).map((millicores) => `${millicores}m`),
-  fc.constantFrom("0", "0.0001", "1n", "9999999999999999999", "99999999999999k", ".5", "4000000"),
-);
-
-const SPEC = fc.record({
-  containers: fc.array(
-    fc.record({
-      name: fc.constantFrom("app", "app", "proxy", "nobody"),
-      cpuLimit: LIMIT,
-    }),
-    { minLength: 1, maxLength: 3 },
-  ),
-  desiredCPULimit: LIMIT,
-  market: fc.oneof(mutatedJSON(market), fc.constant(market), fc.constant(undefined)),
-}, { requiredKeys: [] });
-
-const STATUS = fc.oneof(mutatedJSON(status), fc.constant({}), fc.constant(undefined));
-
-/** What is written over the halves of an allocation; members that are left out stay. */
-const WRITTEN: fc.Arbitrary<object> = fc.oneof(
-  { weight: 3, arbitrary: SPEC.map((spec) => ({ spec: { market, ...spec } })) },
-  { weight: 1, arbitrary: STATUS.map((one) => ({ status: one })) },
-  { weight: 1, arbitrary: fc.record({ spec: SPEC, status: STATUS }) },
-);
 
 /** Writes what the server takes of it; true when it takes it. */
 function overwrite({ api }: ControllerScene, key: string, written: object): boolean {
