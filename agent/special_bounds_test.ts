@@ -1,0 +1,190 @@
+/** Rounds for containers without a quota, that start, or of which a metric speaks. */
+import assert from "node:assert/strict";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { ContainerSample } from "../shared/cgroup/sample.ts";
+import type { RoundResult, SeatResult } from "./market_round.ts";
+import { SAMPLE_PACE } from "../tests/fixtures/paced_sample.ts";
+import { onlySeat, playedAgent } from "../tests/fixtures/played_agent.ts";
+import { boundedAllocation, sampleBounds, sampleReading } from "../tests/fixtures/sample_seat.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** Plays for so many ms; returns what was said of the only container, and when, ms. */
+function sayings(
+  play: (reading: (at: number) => readonly ContainerSample[]) => RoundResult,
+  { ms, quota }: { readonly ms: number; readonly quota?: number },
+): { readonly words: readonly string[]; readonly limits: ReadonlySet<number> } {
+  const words: string[] = [];
+  const limits = new Set<number>();
+  for (let since = 0; since < ms; since += 250) {
+    const round = play((at) => {
+      const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 1200 });
+      return [quota === undefined ? sample : { ...sample, quota }];
+    });
+    const { told, changedFor, limit } = onlySeat(round);
+    limits.add(limit);
+    if (told !== undefined) words.push(`${since} ${told}`);
+    if (changedFor !== undefined) words.push(`${since} to ${limit} for ${changedFor}`);
+  }
+  return { words, limits };
+}
+
+pure("runRound() never moves a limit that no quota enforces, and says so after 40 s", () => {
+  const { play } = playedAgent();
+  const of = [boundedAllocation("a")];
+  const { words, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
+  assert.deepEqual([words, [...limits]], [["40000 QuotaOff"], [500]]);
+});
+
+pure("runRound() takes a container in again when its quota appears", () => {
+  const { play } = playedAgent();
+  const of = [boundedAllocation("a")];
+  const during = (options: { ms: number; quota?: number }) =>
+    sayings((reading) => play(of, reading), options);
+  // A moment without a quota is nothing to speak of, but to wait for.
+  assert.deepEqual(during({ ms: 1000 }).words, []);
+  assert.deepEqual(during({ ms: 250, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
+  const later = playedAgent();
+  const again = (options: { ms: number; quota?: number }) =>
+    sayings((reading) => later.play(of, reading), options);
+  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 QuotaOff"]);
+  assert.deepEqual(again({ ms: 500, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
+  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 to 500 for QuotaOff"]);
+});
+
+pure("runRound() says that a calm container takes part again", () => {
+  const { play } = playedAgent();
+  const calm = (at: number, quota?: number) => {
+    const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
+    return [quota === undefined ? sample : { ...sample, quota }];
+  };
+  const of = [boundedAllocation("a")];
+  for (let round = 0; round < 161; round++) play(of, (at) => calm(at));
+  const back = onlySeat(play(of, (at) => calm(at, 500)));
+  assert.deepEqual([back.told, back.changedFor, back.limit], ["FirstClearing", undefined, 500]);
+  assert.equal(onlySeat(play(of, (at) => calm(at, 500))).told, undefined);
+});
+
+pure(
+  "runRound() brings a limit that counts for nothing back to the own one, if nothing holds it",
+  () => {
+    const containers = [{ name: "app", cpuLimit: "800m" }];
+    const written = boundedAllocation("a", { spec: { containers } });
+    const first = playedAgent();
+    const free = sayings((reading) => first.play([written], reading), { ms: 41_000 });
+    assert.deepEqual([free.words, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
+    const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held: "both" })] };
+    const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
+    const held = boundedAllocation("a", { spec: { containers }, status });
+    const second = playedAgent();
+    const kept = sayings((reading) => second.play([held], reading), { ms: 41_000 });
+    assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]]);
+  },
+);
+
+/** An idle container that starts, or does not, on a node of 4000 m. */
+function started(boost: boolean, others: readonly PodAllocation[] = []) {
+  const { play } = playedAgent();
+  const starting = boundedAllocation("a", {
+    status: {
+      bounds: {
+        revision: 1,
+        reason: "",
+        containers: [sampleBounds("a", { ceiling: 3000, ...(boost ? { boost } : {}) })],
+      },
+      originalLimits: [{ name: "app", cpu: "500m" }],
+    },
+  });
+  const readings = (at: number) => [
+    sampleReading("a", { at, usage: 50 }),
+    ...others.map(({ metadata: { name } }) => sampleReading(name, { at, usage: 1500 })),
+  ];
+  let last: SeatResult | undefined;
+  for (let i = 0; i < 20; i++) [last] = play([starting, ...others], readings).seats;
+  return last;
+}
+
+pure("runRound() gives a container that starts what the node has to spare, at once", () => {
+  const boosted = started(true);
+  assert.ok((boosted?.limit ?? 0) >= 2900, `${boosted?.limit}`);
+  assert.equal(boosted?.page.reason, "StartupBoost");
+  assert.equal(started(false)?.limit, 500);
+});
+
+pure("runRound() gives a container that starts nothing that others need", () => {
+  const others = ["b", "c"].map((name) => boundedAllocation(name));
+  const crowded = started(true, others);
+  assert.ok((crowded?.limit ?? 0) < 1000, `${crowded?.limit}`);
+});
+
+/** Plays an idle container on a node of 4000 m for a while; a metric says this of it. */
+function withMetric(
+  demand: number | undefined,
+  { usage = 50, heldBack = 0, ceiling = 2000, rounds = 20 } = {},
+): SeatResult {
+  const { play } = playedAgent();
+  let last: RoundResult | undefined;
+  for (let i = 0; i < rounds; i++) {
+    last = play(
+      [metricAllocation(demand, ceiling)],
+      (at) => [sampleReading("a", { at, usage, heldBack })],
+    );
+  }
+  assert.ok(last !== undefined);
+  return onlySeat(last);
+}
+
+function metricAllocation(demand: number | undefined, ceiling = 2000): PodAllocation {
+  const metric = demand === undefined ? {} : { demand };
+  const containers = [sampleBounds("a", { ceiling, ...metric })];
+  return boundedAllocation("a", {
+    status: {
+      bounds: { revision: 1, reason: "", containers },
+      originalLimits: [{ name: "app", cpu: "500m" }],
+    },
+  });
+}
+
+pure("runRound() raises a container whose metric says so before it uses more", () => {
+  const raised = withMetric(1200);
+  // 1200 × 1.05.
+  assert.deepEqual([raised.limit, raised.page.reason, raised.page.demand], [
+    1260,
+    "MetricRose",
+    1200,
+  ]);
+  assert.equal(withMetric(undefined).limit, 500);
+  assert.equal(withMetric(3000).limit, 2000, "its ceiling");
+});
+
+pure("runRound() takes the larger of a metric's word and the readings'", () => {
+  const [with40, without] = [
+    withMetric(40, { usage: 1200 }),
+    withMetric(undefined, { usage: 1200 }),
+  ];
+  assert.equal(with40.limit, without.limit);
+  assert.deepEqual([with40.page.reason, with40.page.demand], ["DemandRose", 1200]);
+  assert.equal(withMetric(1200, { heldBack: 300 }).page.reason, "Throttled");
+});
+
+pure("runRound() believes no metric of a container without readings", () => {
+  const { play } = playedAgent();
+  const result = onlySeat(play([metricAllocation(1200)], () => []));
+  assert.deepEqual([result.limit, result.page.demand], [500, undefined]);
+});
+
+pure("runRound() lowers a container whose metric is gone after the wait, not at once", () => {
+  const { play } = playedAgent({ lendUpTo: 0 });
+  const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
+  for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
+  const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;
+  let limit = 0;
+  for (let i = 0; i < waitRounds; i++) {
+    limit = onlySeat(play([metricAllocation(undefined)], reading)).limit;
+  }
+  assert.equal(limit, 1260);
+  for (let i = 0; i < 4; i++) limit = onlySeat(play([metricAllocation(undefined)], reading)).limit;
+  assert.ok(limit < 600, `${limit}`);
+});
