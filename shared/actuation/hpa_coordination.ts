@@ -8,7 +8,8 @@ import { switchWord } from "./switch_words.ts";
 /** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
-interface Annotated {
+/** An object that may say so. */
+export interface Annotated {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
 }
 
