@@ -171,11 +171,12 @@ async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
 
 async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
   const { admin, open, plain, here, there, controller, stranger, administrator } = stage;
-  const draft = (namespace: string, name: string): PodAllocation => {
-    const metadata = { name, namespace, uid: "", resourceVersion: "" };
-    const raw = draftAllocation(namespace, { name, node: there.name });
-    return parseAllocation({ ...raw, metadata });
-  };
+  const draft = (namespace: string, name: string): PodAllocation => ({
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: { name, namespace, uid: "", resourceVersion: "" },
+    spec: { podName: name, podUID: name, nodeName: there.name, namespace },
+  });
   await t.step(
     "the controller creates allocations, writes their status, deletes them",
     async () => {

@@ -123,10 +123,9 @@ async function whereInstalled(t: Deno.TestContext, stage: PolicyStage): Promise<
     await t.step("an agent does not take the leadership", async () => {
       const leaders = target({ namespace, name: LEADER_LEASE }, true);
       const change = { spec: { holderIdentity: "usurper" } };
-      await assertRefused(
-        () => write(agentHere, { manner: "patch", target: leaders, change }),
-        OWN_ONLY,
-      );
+      // An apply makes it where no controller has led yet.
+      const taking = { manner: "apply", target: leaders, change } as const;
+      await assertRefused(() => write(agentHere, taking), OWN_ONLY);
     });
   } finally {
     await admin.request({ path, method: "DELETE" });
