@@ -44,6 +44,10 @@ interface Rendered {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: RenderedPodSpec;
     };
+    readonly egress: readonly {
+      readonly to?: readonly { readonly namespaceSelector: { readonly matchLabels: unknown } }[];
+      readonly ports: readonly { readonly port: number; readonly protocol: string }[];
+    }[];
     readonly podMetricsEndpoints: readonly [{ readonly port: string }];
   };
   readonly rules: readonly Readonly<
@@ -207,7 +211,7 @@ test("the controller has each right that it asks for at its start, and changes p
   assert.deepEqual(writes.filter((right) => right.includes("/pods")), ["patch /pods/resize"]);
 });
 
-test("components add what they say: dry-run its variable, prometheus its monitors", async () => {
+test("components add what they say: variables, monitors, a way out", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
@@ -215,7 +219,9 @@ test("components add what they say: dry-run its variable, prometheus its monitor
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
       resources: [`${base}/base`],
-      components: [`${base}/components/dry-run`, `${base}/components/prometheus`],
+      components: ["dry-run", "prometheus", "metric-queries"].map((name) =>
+        `${base}/components/${name}`
+      ),
     };
     await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
     const { stdout, stderr } = await new Deno.Command("sh", {
@@ -229,6 +235,15 @@ test("components add what they say: dry-run its variable, prometheus its monitor
       name: "MBCAS_DRY_RUN",
       value: "true",
     });
+    const [usual, added] = [await render("base"), objects].map((all) =>
+      one(all, "NetworkPolicy", "mbcas-controller").spec.egress
+    );
+    const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
+    assert.deepEqual(added, [...usual ?? [], {
+      to: [{ namespaceSelector: { matchLabels: monitoring } }],
+      ports: [{ port: 9090, protocol: "TCP" }],
+    }]);
+    assert.ok(!usual?.some(({ ports }) => ports.some(({ port }) => port === 9090)));
     for (const name of ["mbcas-agent", "mbcas-controller"]) {
       assert.equal(one(objects, "PodMonitor", name).spec.podMetricsEndpoints[0].port, "http");
     }
