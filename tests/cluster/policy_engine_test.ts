@@ -12,16 +12,14 @@ import { eventTexts } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { quotaOf, thePod, whenQuota } from "./scene/limits.ts";
-import { loadPod } from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
+import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
 
-const OWN = 40;
 const WORDS = "limits are the platform team's business";
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 const CONTROLLER = "system:serviceaccount:mbcas-system:mbcas-controller";
-const LITTLE = { labels: { "mbcas.io/burst-factor": "2" } };
 const kubectl = createKubectl();
 
 const RESIZES = {
@@ -49,14 +47,6 @@ async function cluster(
   };
 }
 
-/** A pod whose limit the market would raise, where it may. */
-async function throttledPod(node: RealNode, namespace: string): Promise<PodName> {
-  const name = { namespace, name: "web" };
-  const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy: true }];
-  await node.run(loadPod({ ...name, containers }), { timeoutMs: 120_000 });
-  return name;
-}
-
 /** Waits until the server denies a resize in the namespace, which is only tried. */
 async function whenDenied({ namespace, name }: PodName): Promise<void> {
   const resources = { limits: { cpu: "45m" } };
@@ -80,30 +70,15 @@ async function whenReason(node: RealNode, name: PodName, reason: string): Promis
   }, { timeoutMs: 90_000 });
 }
 
-/** A pod that waits outside of the market until its namespace is denied resizes. */
-async function subject(node: RealNode, namespace: string): Promise<PodName> {
-  const name = await throttledPod(node, namespace);
-  assert.equal(await quotaOf(node, name), OWN);
-  return name;
-}
-
-async function setManaged(node: RealNode, namespace: string, word: string): Promise<void> {
-  await node.connection.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespace}`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { "mbcas.io/managed": word } } },
-  });
-}
-
-const OUT = { labels: { ...LITTLE.labels, "mbcas.io/managed": "false" } };
-
 Deno.test("resizes that a ValidatingAdmissionPolicy denies are told with its words, others go on, and all is done without it", async () => {
   using node = await openRealNode();
-  await using denied = await scratchNamespace(node.connection, OUT);
-  await using free = await scratchNamespace(node.connection, OUT);
+  await using denied = await scratchNamespace(node.connection, OUTSIDE);
+  await using free = await scratchNamespace(node.connection, OUTSIDE);
   const name = denied.name;
-  const [web, other] = await Promise.all([subject(node, denied.name), subject(node, free.name)]);
+  const [web, other] = await Promise.all([
+    waitingPod(node, denied.name),
+    waitingPod(node, free.name),
+  ]);
   {
     await using _policy = await cluster(node, {
       kind: "validatingadmissionpolicies",
@@ -127,14 +102,14 @@ Deno.test("resizes that a ValidatingAdmissionPolicy denies are told with its wor
       },
     });
     await whenDenied(web);
-    await Promise.all([denied, free].map(({ name }) => setManaged(node, name, "true")));
+    await Promise.all([denied, free].map(({ name }) => takeIn(node, name)));
     assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
-    await whenQuota(node, other, (quota) => quota > OWN);
-    assert.equal(await quotaOf(node, web), OWN);
+    await whenQuota(node, other, (quota) => quota > WAITING_OWN);
+    assert.equal(await quotaOf(node, web), WAITING_OWN);
     const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
     assert.match(told ?? "", new RegExp(WORDS));
   }
-  await whenQuota(node, web, (quota) => quota > OWN);
+  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
 });
 
 Deno.test({
@@ -144,11 +119,11 @@ Deno.test({
   async fn() {
     using node = await openRealNode();
     await using engine = await denyingWebhook(NETWORK.node, WORDS);
-    await using denied = await scratchNamespace(node.connection, OUT);
-    await using lost = await scratchNamespace(node.connection, OUT);
-    await using free = await scratchNamespace(node.connection, OUT);
+    await using denied = await scratchNamespace(node.connection, OUTSIDE);
+    await using lost = await scratchNamespace(node.connection, OUTSIDE);
+    await using free = await scratchNamespace(node.connection, OUTSIDE);
     const [web, away, other] = await Promise.all(
-      [denied, lost, free].map(({ name }) => subject(node, name)),
+      [denied, lost, free].map(({ name }) => waitingPod(node, name)),
     ) as [PodName, PodName, PodName];
     const webhook = (namespace: string, clientConfig: unknown) =>
       cluster(node, {
@@ -173,13 +148,13 @@ Deno.test({
       // Nobody listens there.
       await using _lost = await webhook(lost.name, { url: `https://${NETWORK.node}:9/`, caBundle });
       await Promise.all([web, away].map(whenDenied));
-      await Promise.all([denied, lost, free].map(({ name }) => setManaged(node, name, "true")));
+      await Promise.all([denied, lost, free].map(({ name }) => takeIn(node, name)));
       const message = await whenReason(node, web, "AdmissionDenied");
       assert.match(message, new RegExp(`policy.example.com.*denied.*${WORDS}`));
       assert.match(await whenReason(node, away, "Refused"), /failed calling webhook/);
-      await whenQuota(node, other, (quota) => quota > OWN);
-      assert.equal(await quotaOf(node, web), OWN);
-      assert.equal(await quotaOf(node, away), OWN);
+      await whenQuota(node, other, (quota) => quota > WAITING_OWN);
+      assert.equal(await quotaOf(node, web), WAITING_OWN);
+      assert.equal(await quotaOf(node, away), WAITING_OWN);
 
       // 1, 2, 4, 8 s and so on lie between attempts.
       const before = engine.asked.length;
@@ -189,6 +164,8 @@ Deno.test({
       const seen = engine.asked.length - before;
       assert.ok(seen <= 4, `${seen} attempts in 15 s`);
     }
-    await Promise.all([web, away].map((name) => whenQuota(node, name, (quota) => quota > OWN)));
+    await Promise.all(
+      [web, away].map((name) => whenQuota(node, name, (quota) => quota > WAITING_OWN)),
+    );
   },
 });

@@ -1,0 +1,100 @@
+/**
+ * What the node says of itself: under pressure the market shares out less of it, and while it is not
+ * Ready or on its way out all limits stay as they are.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+import { nodeFigures } from "./scene/ballast.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
+import { firstNode, nodeConditions, type NodeConditionType } from "./scene/node_condition_patch.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
+
+const kubectl = createKubectl();
+/** Share of allocatable that is never shared out. */
+const RESERVE = 0.1;
+
+/** Waits until the market's part of the node, before unmanaged CPU is taken off, is this share. */
+function whenShare(node: RealNode, share: number): Promise<number> {
+  return until(`${share} of the node for the market`, async () => {
+    const { capacity, unmanaged, allocatable } = await nodeFigures(node);
+    const now = (capacity + unmanaged) / allocatable;
+    if (Math.abs(now - share) < 1e-6) return now;
+    throw new Error(`it is ${now}`);
+  }, { timeoutMs: 60_000, everyMs: 500 });
+}
+
+Deno.test("each pressure on the node takes a tenth of the market's capacity, and gives it back", async () => {
+  using node = await openRealNode();
+  const nodeName = await firstNode(node);
+  await whenShare(node, 1 - RESERVE);
+  const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
+  for (const count of [1, 3]) {
+    await using _pressed = nodeConditions(node, {
+      nodeName,
+      types: types.slice(0, count),
+      status: "True",
+    });
+    await whenShare(node, (1 - RESERVE) * 0.9 ** count);
+  }
+  await whenShare(node, 1 - RESERVE);
+});
+
+/** Fails unless the pod is held on both sides for this reason, and its own limit stays. */
+async function assertHeld(node: RealNode, web: PodName, reason: string): Promise<void> {
+  assert.equal((await boundBy(node, web, reason)).held, "both");
+  for (let i = 0; i < 32; i++) {
+    await pause(250);
+    assert.equal(await quotaOf(node, web), WAITING_OWN);
+  }
+  const [told] = await eventTexts(node, { ...web, reason: "CPULimitBounded" });
+  assert.match(told ?? "", new RegExp(`${reason}: `));
+}
+
+Deno.test("limits stay on a node that is not Ready, and move once it is", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+  const web = await waitingPod(node, namespace.name);
+  const nodeName = await firstNode(node);
+  {
+    await using _unready = nodeConditions(node, { nodeName, types: ["Ready"], status: "False" });
+    await pause(1000);
+    await takeIn(node, namespace.name);
+    await boundBy(node, web, "NodeNotReady");
+    // The kubelet's own word comes between for a quarter of a second now and then.
+    assert.equal(await quotaOf(node, web), WAITING_OWN);
+  }
+  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+});
+
+Deno.test("limits stay on a node that is cordoned or marked for removal, and move once it is not", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+  const web = await waitingPod(node, namespace.name);
+  const nodeName = await firstNode(node);
+  await kubectl.must(["cordon", nodeName]);
+  try {
+    await takeIn(node, namespace.name);
+    await assertHeld(node, web, "NodeDraining");
+  } finally {
+    await kubectl.must(["uncordon", nodeName]);
+  }
+  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+
+  const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
+  await kubectl.must(["taint", "node", nodeName, taint]);
+  try {
+    assert.equal((await boundBy(node, web, "NodeDraining")).held, "both");
+  } finally {
+    await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
+  }
+  await until("free bounds", async () => {
+    const bounds = await boundsOf(node, web);
+    return bounds?.containers.every(({ held }) => held === undefined) || undefined;
+  });
+});
