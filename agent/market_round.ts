@@ -288,7 +288,9 @@ function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
   const { credit, demand, pace: { limit: present }, quota } = page;
   const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
   if (held === "both" || !lacksQuota(quota)) return bidder;
-  return { ...bidder, held: "both", present: isQuotaOff(quota) ? ownLimit : present };
+  // Whatever holds the limit, the controller would not let it go back.
+  const goesBack = isQuotaOff(quota) && held === undefined;
+  return { ...bidder, held: "both", present: goesBack ? ownLimit : present };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */

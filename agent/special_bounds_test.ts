@@ -75,12 +75,14 @@ pure(
     const first = playedAgent();
     const free = sayings((reading) => first.play([written], reading), { ms: 41_000 });
     assert.deepEqual([free.words, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
-    const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held: "both" })] };
-    const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
-    const held = boundedAllocation("a", { spec: { containers }, status });
-    const second = playedAgent();
-    const kept = sayings((reading) => second.play([held], reading), { ms: 41_000 });
-    assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]]);
+    for (const hold of ["half", "lower", "both"] as const) {
+      const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held: hold })] };
+      const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
+      const held = boundedAllocation("a", { spec: { containers }, status });
+      const second = playedAgent();
+      const kept = sayings((reading) => second.play([held], reading), { ms: 41_000 });
+      assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]], hold);
+    }
   },
 );
 

@@ -4,45 +4,55 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createKubectl, kubectlAsServiceAccount } from "../kubectl.ts";
+import { createDesiredWriter } from "../../../adapters/kube/desired_writer.ts";
+import { readNode } from "../../../adapters/kube/nodes.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { sampleDesired } from "../../contract/sample_objects.ts";
+import { createKubectl } from "../kubectl.ts";
 import { applyRights } from "../rendered_manifests.ts";
+import { requestToken, tokenConnector } from "./account_token.ts";
 import type { EmulatedServer } from "./emulated_server.ts";
 import { PUPPET_NAMESPACE, PUPPET_NODE } from "./puppet_node.ts";
 import { until } from "./until.ts";
 
 /** Installs the definition and the policies, and sees that they hold an agent to its node. */
-export async function installPolicies({ kubeconfig }: EmulatedServer): Promise<void> {
-  const admin = createKubectl({ kubeconfig });
-  await applyRights(admin);
-  await admin.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
-  const token = { namespace: "mbcas-system", serviceAccount: "mbcas-agent", node: PUPPET_NODE };
-  const [agent, file] = await kubectlAsServiceAccount(admin, token);
-  try {
-    for (const [name, nodeName] of [["own", PUPPET_NODE], ["foreign", "another"]] as const) {
-      await admin.must(["create", "-f", "-"], {
-        apiVersion: "allocation.mbcas.io/v1alpha1",
-        kind: "PodAllocation",
-        metadata: { name, namespace: PUPPET_NAMESPACE },
-        spec: { podName: name, podUID: name, nodeName, namespace: PUPPET_NAMESPACE },
-      });
-    }
-    const limits = { desiredCPULimit: "1", containers: [{ name: "app", cpuLimit: "1" }] };
-    const write = (name: string): ReturnType<typeof agent.run> =>
-      agent.run(
-        ["patch", "pa", name, "-n", PUPPET_NAMESPACE, "--type=merge", "-p"].concat(
-          JSON.stringify({ spec: limits }),
-        ),
-      );
-    await until("policies in force", async () => {
-      const { ok, stderr } = await write("foreign");
-      return !ok && /ValidatingAdmissionPolicy .* denied/.test(stderr) ? true : undefined;
+export async function installPolicies({ connection, kubeconfig }: EmulatedServer): Promise<void> {
+  const kubectl = createKubectl({ kubeconfig });
+  await applyRights(kubectl);
+  await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
+  for (const [name, nodeName] of [["own", PUPPET_NODE], ["foreign", "another"]] as const) {
+    await kubectl.must(["create", "-f", "-"], {
+      apiVersion: "allocation.mbcas.io/v1alpha1",
+      kind: "PodAllocation",
+      metadata: { name, namespace: PUPPET_NAMESPACE },
+      spec: { podName: name, podUID: name, nodeName, namespace: PUPPET_NAMESPACE },
     });
-    const { ok, stderr } = await write("own");
-    assert.ok(ok, stderr);
+  }
+  const { metadata: { uid } } = await readNode(connection, PUPPET_NODE);
+  const token = await requestToken(connection, {
+    namespace: "mbcas-system",
+    account: "mbcas-agent",
+    node: { name: PUPPET_NODE, uid },
+  });
+  const agent = await (await tokenConnector(kubectl))(token);
+  try {
+    const writer = createDesiredWriter(agent);
+    const write = (name: string): Promise<void> =>
+      writer.writeDesired({ namespace: PUPPET_NAMESPACE, name }, sampleDesired("1"));
+    // A policy takes effect some moments after it was made, and the server says nothing when.
+    await until(
+      "policies in force",
+      () =>
+        write("foreign").then(() => undefined, (error: unknown) => {
+          if (!(error instanceof ApiError)) throw error;
+          if (/ValidatingAdmissionPolicy .* denied/.test(error.message)) return true;
+          throw error;
+        }),
+    );
+    await write("own");
   } finally {
-    await Deno.remove(file);
+    agent.close();
   }
 }
 
