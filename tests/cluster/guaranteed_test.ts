@@ -183,7 +183,7 @@ Deno.test("a Guaranteed pod that asks for it is raised, request and limit togeth
   await annotate(node, web, "no");
   await until("warning", async () => {
     const events = await eventsOf(node, namespace.name, "AnnotationIgnored");
-    return /is neither \W+true\W+ nor/.test(JSON.stringify(events)) || undefined;
+    return /skip-guaranteed\W+no\W+is not \W+true/.test(JSON.stringify(events)) || undefined;
   }, SETTLED);
   assert.equal((await valuesOf(node, web)).spec, OWN);
 });

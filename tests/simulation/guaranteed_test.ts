@@ -66,7 +66,7 @@ sceneTest("runAllocationLoop() tells of a text that takes no Guaranteed pod in",
   await scene.pass(10_000);
   assert.equal(scene.allocation("web"), undefined);
   assert.deepEqual(eventsOf(scene, "AnnotationIgnored"), [
-    'mbcas.io/skip-guaranteed: "False" is neither "true" nor "false"',
+    'mbcas.io/skip-guaranteed: "False" is not "true" or "false"',
   ]);
 });
 
