@@ -59,7 +59,11 @@ export function namespaceBounds(
     : largestLimit(limitRange.pod, request, { moves });
   const byPod = parts(podMost - others, { requests, bases: seats.map(({ own }) => own) });
   const present = { requests, bases: seats.map(({ container }) => container.limitCPU ?? 0) };
-  const byQuota = parts(quotaCeiling - others, present);
+  // What is given back are raises: of the own limits each container keeps what it has.
+  const kept = seats.map(({ own }, index) => Math.min(own, present.bases[index] ?? 0));
+  const forQuota = quotaCeiling - others;
+  const bases = forQuota < sumOf(present.bases) ? kept : present.bases;
+  const byQuota = parts(forQuota, { requests, bases });
   const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
   return seats.map(({ container: { requestCPU = 0 } }, index) => ({
@@ -91,6 +95,10 @@ export function namespaceBounds(
   }));
 }
 
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0);
+}
+
 interface Split {
   readonly requests: readonly number[];
   readonly bases: readonly number[];
@@ -102,7 +110,7 @@ interface Split {
  */
 function parts(total: number, { requests, bases }: Split): readonly number[] {
   if (total === Infinity || requests.length === 0) return [];
-  const base = bases.reduce((sum, one) => sum + one, 0);
+  const base = sumOf(bases);
   if (base > total) return splitByRequest(Math.max(0, total), requests);
   return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));
 }

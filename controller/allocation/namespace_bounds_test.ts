@@ -64,6 +64,21 @@ test("namespaceBounds() divides what a quota allows: present limits first", () =
   assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);
 });
 
+test("namespaceBounds() leaves own limits to containers whose pod gives raises back", () => {
+  const seat = (own: number, limitCPU: number, requestCPU: number, name = "app") => ({
+    container: sampleContainer({ name, limitCPU, requestCPU }),
+    own,
+  });
+  const raised = [seat(200, 500, 10), seat(50, 250, 190, "proxy")];
+  const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
+  const of = (quotaCeiling: number) =>
+    namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
+      .map(({ ceilings }) => Math.min(...ceilings.map(({ ceiling }) => ceiling)));
+  assert.deepEqual(of(450), [210, 240]);
+  assert.deepEqual(of(250), [200, 50]);
+  assert.deepEqual(of(750), [500, 250]);
+});
+
 test("namespaceBounds() divides what the node allows the same way", () => {
   assert.deepEqual(ceilings({ nodeCeiling: 700 }), [250, 450]);
   assert.deepEqual(ceilings({ nodeCeiling: 700, quotaCeiling: 600 }), [200, 400]);

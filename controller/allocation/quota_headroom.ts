@@ -91,6 +91,23 @@ export function createQuotaLedger(): QuotaLedger {
   };
 }
 
+/**
+ * What would have to be given back so that each quota leaves `kept`, millicores; 0 where they do.
+ * `used` is what the pods use by their own specs: a quota's count may be behind it.
+ */
+export function quotaMissing(
+  quotas: readonly ResourceQuota[],
+  resource: QuotaResource,
+  { used, kept }: { readonly used: number; readonly kept: number },
+): number {
+  return quotas.reduce((most, quota) => {
+    const bound = boundOf(quota, resource);
+    return bound === undefined
+      ? most
+      : Math.max(most, Math.min(bound.used, used) + kept - bound.hard);
+  }, 0);
+}
+
 /** The allocations of the namespace's live pods, or of those among them whose raises take it. */
 export function liveAllocations(
   { pods, allocations }: {

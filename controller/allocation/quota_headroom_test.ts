@@ -9,7 +9,13 @@ import {
   sampleDesired,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
-import { createQuotaLedger, liveAllocations, quotaCeiling, resourcesOf } from "./quota_headroom.ts";
+import {
+  createQuotaLedger,
+  liveAllocations,
+  quotaCeiling,
+  quotaMissing,
+  resourcesOf,
+} from "./quota_headroom.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -87,6 +93,18 @@ test("note() counts a raise in each resource that it takes, and in no other", ()
 test("resourcesOf() names the requests of pods whose requests move with their limits", () => {
   assert.deepEqual(resourcesOf({ qosClass: "Burstable" }), ["limits"]);
   assert.deepEqual(resourcesOf({ qosClass: "Guaranteed" }), ["limits", "requests"]);
+});
+
+test("quotaMissing() is what the tightest quota lacks, by its own count or the pods', whichever is less", () => {
+  const { hardLimitsCPU: _none, ...ofMemory } = quota();
+  const of = (used: number, kept: number, ...quotas: ResourceQuota[]) =>
+    quotaMissing(quotas, "limits", { used, kept });
+  assert.equal(of(700, 200, quota()), 0);
+  assert.equal(of(700, 350, quota()), 50);
+  assert.equal(of(600, 350, quota()), 0);
+  assert.equal(of(900, 350, quota()), 50);
+  assert.equal(of(700, 350, quota(), quota({ hardLimitsCPU: 800 }), ofMemory), 250);
+  assert.equal(of(9000, 9000), 0);
 });
 
 test("quotaCeiling() divides the headroom among pods whose need reaches their ceiling", () => {

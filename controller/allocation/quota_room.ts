@@ -8,11 +8,13 @@ import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { MarketConfig } from "../config.ts";
 import type { Caches } from "./caches.ts";
+import { giveBack, quotaUseOf } from "./give_back.ts";
 import { createLargestLimits } from "./largest_limits.ts";
 import {
   createQuotaLedger,
   liveAllocations,
   quotaCeiling,
+  quotaMissing,
   type QuotaResource,
   resourcesOf,
 } from "./quota_headroom.ts";
@@ -39,7 +41,19 @@ export interface QuotaRooms {
   note(subject: QuotaSubject, change: number): void;
 }
 
-/** Room for one more pod of the namespace's largest kind is kept, as often as the settings say. */
+/** What the quotas leave of a resource, millicores. */
+interface Left {
+  readonly resource: QuotaResource;
+  /** Below 0 where less than `kept` is left. */
+  readonly headroom: number;
+  /** For pods to come. */
+  readonly kept: number;
+}
+
+/**
+ * Room for one more pod of the namespace's largest kind is kept, as often as the settings say. When a
+ * pod has taken it, raises are taken back until it is there again.
+ */
 export function createQuotaRooms(
   { caches, clock, config }: {
     readonly caches: Pick<Caches, "pods" | "allocations">;
@@ -53,11 +67,23 @@ export function createQuotaRooms(
   function leftOf(
     { pod, quotas }: QuotaSubject,
     resource: QuotaResource,
-  ): { readonly resource: QuotaResource; readonly headroom: number } | undefined {
+  ): Left | undefined {
     const left = ledger.headroom(quotas, resource);
     if (left === undefined) return undefined;
     const kept = config.quotaHeadroom * largest.of(pod.metadata.namespace)[resource];
-    return { resource, headroom: left - kept };
+    return { resource, headroom: left - kept, kept };
+  }
+
+  /** What the pod gives back where others have taken the room that is to be kept. */
+  function owed({ pod, quotas }: QuotaSubject, { resource, headroom, kept }: Left): number {
+    if (headroom >= 0) return 0;
+    const { namespace } = pod.metadata;
+    const use = quotaUseOf(
+      caches.pods.byIndex(namespace),
+      ({ metadata }) => caches.allocations.get(`${namespace}/${metadata.uid}`),
+    );
+    const missing = quotaMissing(quotas, resource, { used: use[resource], kept });
+    return giveBack(pod, { missing, raises: use.raises });
   }
 
   return {
@@ -68,10 +94,11 @@ export function createQuotaRooms(
       return {
         headroom: Math.min(...left.map(({ headroom }) => headroom)),
         ceiling: () =>
-          Math.min(...left.map(({ resource, headroom }) => {
+          Math.min(...left.map((one) => {
+            const { resource, headroom } = one;
             const { namespace } = pod.metadata;
             const allocations = liveAllocations(caches, namespace, { taking: resource });
-            return quotaCeiling({ pod, headroom, allocations });
+            return quotaCeiling({ pod, headroom, allocations }) - owed(subject, one);
           })),
       };
     },

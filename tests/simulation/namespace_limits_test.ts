@@ -135,3 +135,53 @@ sceneTest("runAllocationLoop() asks nothing that an older pod can't get", async 
   assert.equal(scene.allocation("web")?.status?.reason, "LimitRange");
   assert.match(scene.allocation("web")?.status?.message ?? "", /container big/);
 });
+
+sceneTest(
+  "runAllocationLoop() takes raises back when a new pod has taken the room that was kept",
+  async (scene) => {
+    const { ResourceQuota: quotas } = scene.api.store.tables;
+    scene.startController();
+    for (const name of ["a", "b"]) {
+      scene.createPod(name);
+      scene.want(name, 600);
+    }
+    quotas.create({ metadata, hardLimitsCPU: 1000, usedLimitsCPU: 400, scopes: [] });
+    await scene.pass(30_000);
+    const total = (): number =>
+      ["a", "b"].reduce((sum, name) => sum + (scene.limits(name).wanted ?? 0), 0);
+    assert.equal(total(), 800);
+
+    const newPod = (name: string): void => {
+      scene.createPod(name);
+      quotas.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU: total() + 200 }));
+    };
+    newPod("c");
+    await scene.pass(60_000);
+    // Room for one more pod of 200 m is there again.
+    const left = 1000 - total() - 200;
+    assert.ok(left >= 200 && left <= 220, `${left} m left`);
+    for (const name of ["a", "b"]) assert.ok((scene.limits(name).wanted ?? 0) >= 200, name);
+    assert.equal(scene.limits("c").wanted, 200);
+    assert.deepEqual(refusals(scene), []);
+    const before = patches(scene);
+    await scene.pass(300_000);
+    assert.equal(patches(scene), before);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() takes back no more than what was raised, and nothing where no room is kept",
+  async (scene) => {
+    const { ResourceQuota: quotas } = scene.api.store.tables;
+    const config = { quotaHeadroom: 0 };
+    scene.startController(config);
+    scene.createPod("a");
+    scene.want("a", 600);
+    quotas.create({ metadata, hardLimitsCPU: 500, usedLimitsCPU: 200, scopes: [] });
+    await scene.pass(30_000);
+    assert.equal(scene.limits("a").wanted, 500);
+    config.quotaHeadroom = 20;
+    await scene.pass(60_000);
+    assert.equal(scene.limits("a").wanted, 200);
+  },
+);

@@ -1,0 +1,131 @@
+/**
+ * Raises leave a namespace's quota room for one more pod, so that a rollout finds it.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
+import { createKubectl } from "./kubectl.ts";
+import { deploymentPods } from "./scene/deployment_pods.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { boundsOf } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+import { withLiveSettings } from "./scene/with_settings.ts";
+
+const OWN = 40;
+const REPLICAS = 3;
+/** Room for raises of 60 m, and for one more pod. */
+const HARD = REPLICAS * OWN + 60 + OWN;
+const kubectl = createKubectl();
+
+/** Millicores of limits in the namespace, by the specs of its pods and by the quota's own count. */
+async function used(
+  node: RealNode,
+  { namespace, name }: PodName,
+): Promise<{ readonly pods: number; readonly quota: number }> {
+  const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const [quota] = listOf(objectOf(await node.connection.request({ path })).items);
+  const pods = await deploymentPods(node, { namespace, name });
+  return {
+    pods: pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0),
+    quota: parseResourceQuota(quota).usedLimitsCPU,
+  };
+}
+
+/** A Deployment of busy pods under a quota, whose limits the market has raised as far as it may. */
+async function raisedDeployment(
+  node: RealNode,
+  { namespace, most }: { readonly namespace: string; readonly most: number },
+): Promise<PodName> {
+  await node.create(`/api/v1/namespaces/${namespace}/resourcequotas`, {
+    metadata: { name: "limits" },
+    spec: { hard: { "limits.cpu": `${HARD}m` } },
+  });
+  const name = { namespace, name: "web" };
+  const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy: true }];
+  await node.create(
+    `/apis/apps/v1/namespaces/${namespace}/deployments`,
+    loadDeployment({ ...name, containers }, REPLICAS),
+  );
+  await until("raises within the quota", async () => {
+    const { pods, quota } = await used(node, name);
+    // Each pod's part is cut to the grid of 10 m.
+    if (pods > most - 10 * REPLICAS) return true;
+    throw new Error(`the limits are ${pods} m, the quota counts ${quota} m`);
+  }, { timeoutMs: 120_000 });
+  return name;
+}
+
+function restart({ namespace, name }: PodName): Promise<string> {
+  return kubectl.must(["rollout", "restart", "-n", namespace, `deployment/${name}`]);
+}
+
+/** Fails when the limits, or what the quota counts of them, leave no room for one more pod. */
+async function assertRoom(node: RealNode, web: PodName): Promise<void> {
+  for (let i = 0; i < 30; i++) {
+    const { pods, quota } = await used(node, web);
+    assert.ok(Math.max(pods, quota) <= HARD - OWN, `limits of ${pods} m, ${quota} m in the quota`);
+    await pause(100);
+  }
+}
+
+Deno.test("raises at once leave a quota room for one more pod, and give it back when one has taken it", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const most = HARD - OWN;
+  const web = await raisedDeployment(node, { namespace: namespace.name, most });
+  await assertRoom(node, web);
+  const [pod] = await deploymentPods(node, web);
+  const bounds = await boundsOf(node, { ...web, name: pod?.metadata.name ?? "" });
+  assert.match(bounds?.reason ?? "", /QuotaExceeded/);
+
+  const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
+  await kubectl.must(scale);
+  await until("room for another pod", async () => {
+    const { pods, quota } = await used(node, web);
+    const count = (await deploymentPods(node, web)).length;
+    if (count === REPLICAS + 1 && Math.max(pods, quota) <= most) return true;
+    throw new Error(`${count} pods, limits of ${pods} m, ${quota} m in the quota`);
+  }, { timeoutMs: 90_000 });
+  for (const reason of ["FailedCreate", "CPULimitFailed"]) {
+    assert.deepEqual(await eventTexts(node, { namespace: web.namespace, reason }), []);
+  }
+});
+
+Deno.test("a rollout finds room in a quota that raises have filled, and ends", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD - OWN });
+  await restart(web);
+  await until(
+    "first new pod",
+    async () => (await deploymentPods(node, web)).length > REPLICAS || undefined,
+    { everyMs: 50 },
+  );
+  assert.deepEqual(await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" }), []);
+  const where = ["-n", web.namespace, "deployment/web"];
+  await kubectl.must(["rollout", "status", ...where, "--timeout=120s"]);
+});
+
+Deno.test("raises use up a quota of which no room is kept, and a rollout is refused", async () => {
+  using node = await openRealNode();
+  await using _settings = await withLiveSettings({ market: { quotaHeadroom: 0 } });
+  await using namespace = await scratchNamespace(node.connection);
+  const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD });
+  const { pods, quota } = await used(node, web);
+  assert.ok(pods > HARD - OWN && pods <= HARD, `limits of ${pods} m, ${quota} m in the quota`);
+  await restart(web);
+  const refused = await until("refused pod", async () => {
+    const texts = await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" });
+    return texts.find((text) => text.includes("exceeded quota"));
+  }, { timeoutMs: 60_000 });
+  assert.match(refused, /limits\.cpu/);
+});
+
+function namespaceOnly({ namespace }: PodName): Pick<PodName, "namespace"> {
+  return { namespace };
+}
