@@ -15,21 +15,40 @@ export interface DesiredWrite {
   readonly key: string;
   readonly allocation: PodAllocation;
   readonly desired: Desired;
+  /** True when it was said before, and somebody else has written something else since. */
+  readonly repeated?: true;
 }
 
 /** What was last said, and to which object. */
 export interface Written {
   readonly uid: string;
   readonly desired: Desired;
+  /** When the server took it, ms of the monotonic clock; absent while it is on its way. */
+  readonly sentAt?: number;
 }
+
+/** What else the writes depend on. */
+export interface WriteOptions {
+  /**
+   * False while the allocations may be old: what others have written since can't be told then.
+   *
+   * @default {true}
+   */
+  readonly synced?: boolean;
+}
+
+/** What the server has taken is seen in the copy after this at the latest, ms: it takes some 10. */
+const SEEN_MS = 5000;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
- * cleared, and those whose bounds have changed since. Nothing else is written.
+ * cleared, those whose bounds have changed since, and those that somebody else has written over.
+ * Nothing else is written.
  */
 export function desiredWrites(
   round: RoundResult,
   lastWritten: ReadonlyMap<string, Written>,
+  { synced = true }: WriteOptions = {},
 ): DesiredWrite[] {
   const writes: DesiredWrite[] = [];
   const { seats } = round;
@@ -43,12 +62,26 @@ export function desiredWrites(
     const known = knownMarketReason(last.market?.reason);
     const changed = newsOf(seats, { start, end, known });
     const stale = last.market?.observedBounds !== revision;
-    if (changed === undefined && last.containers !== undefined && !stale) continue;
+    const spoilt = synced && last !== allocation.spec &&
+      round.now - (written?.sentAt ?? Infinity) >= SEEN_MS && !says(allocation.spec, last);
+    const fresh = changed !== undefined || last.containers === undefined || stale;
+    if (!fresh && !spoilt) continue;
     const reason = changed ?? known ?? "FirstClearing";
     const results = seats.slice(start, end);
-    writes.push({ key, allocation, desired: desiredOf(results, { round, reason, revision }) });
+    const desired = desiredOf(results, { round, reason, revision });
+    writes.push({ key, allocation, desired, ...(fresh ? {} : { repeated: true }) });
   }
   return writes;
+}
+
+/** True when the spec has the limits and the revision that were written. */
+function says({ containers = [], market }: Desired, written: Desired): boolean {
+  const wanted = written.containers ?? [];
+  return market?.observedBounds === written.market?.observedBounds &&
+    containers.length === wanted.length &&
+    wanted.every(({ name, cpuLimit }) =>
+      containers.some((one) => one.name === name && one.cpuLimit === cpuLimit)
+    );
 }
 
 /**

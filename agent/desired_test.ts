@@ -75,6 +75,40 @@ pure(
   },
 );
 
+pure(
+  "desiredWrites() repeats what somebody else has written over, once the copy must show it",
+  () => {
+    const writes = (spec: Desired, now: number, options = {}) => {
+      const seats = resultsOf(boundedAllocation("a", { spec }));
+      const written = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN, sentAt: 1000 }]]);
+      return desiredWrites({ ...roundOf(seats), now }, written, options);
+    };
+    const { market, ...limits } = WRITTEN;
+    const foreign: readonly Desired[] = [
+      { ...WRITTEN, containers: [{ name: "app", cpuLimit: "4000000" }] },
+      { ...WRITTEN, containers: [{ name: "nobody", cpuLimit: "500m" }] },
+      {
+        ...WRITTEN,
+        containers: [{ name: "app", cpuLimit: "500m" }, { name: "b", cpuLimit: "1" }],
+      },
+      limits,
+      {},
+      ...(market === undefined ? [] : [{ ...WRITTEN, market: { ...market, observedBounds: 9 } }]),
+    ];
+    for (const spec of foreign) {
+      const [write, ...others] = writes(spec, 6000);
+      assert.deepEqual([write?.desired, write?.repeated, others], [WRITTEN, true, []]);
+      assert.deepEqual(writes(spec, 5999), []);
+      assert.deepEqual(writes(spec, 60_000, { synced: false }), []);
+    }
+    // What is no limit changes from clearing to clearing.
+    assert.deepEqual(writes({ ...WRITTEN, desiredCPULimit: "0.5" }, 60_000), []);
+    const seats = resultsOf(boundedAllocation("a", { spec: {} }));
+    const underWay = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN }]]);
+    assert.deepEqual(desiredWrites({ ...roundOf(seats), now: 60_000 }, underWay), []);
+  },
+);
+
 pure("desiredWrites() tells an allocation that was made anew what its namesake was told", () => {
   const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", desired: WRITTEN }]]);
   const [write] = desiredWrites(roundOf(resultsOf(boundedAllocation("a"))), written);

@@ -165,9 +165,12 @@ async function rounds(
         freeShare = round.freeShare;
         waitMs = round.waitMs;
         outbox.keepOnly(table.keys);
-        for (const write of desiredWrites(round, outbox.written)) {
+        for (const write of desiredWrites(round, outbox.written, allocations)) {
           changedAt = now;
           outbox.put(write);
+          if (write.repeated) {
+            log.warn("Somebody else has written over an allocation", { allocation: write.key });
+          }
           const { desiredCPULimit: limit, market } = write.desired;
           log.debug("Limit wanted", { allocation: write.key, limit, reason: market?.reason });
         }

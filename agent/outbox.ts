@@ -52,6 +52,10 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
       const { namespace, name } = write.allocation.metadata;
       try {
         await writer.writeDesired({ namespace, name }, write.desired);
+        const last = written.get(key);
+        if (last?.desired === write.desired) {
+          written.set(key, { ...last, sentAt: clock.monotonic() });
+        }
         backoff.reset(key);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -56,6 +56,23 @@ test("createOutbox() sends one write of an allocation at a time, and the newest 
   await stop();
 });
 
+test("createOutbox() says when the server has taken what was last put", async () => {
+  const { clock, outbox, stop } = stage((request) =>
+    request === 1 ? new ApiError(500, "InternalError", "") : undefined
+  );
+  outbox.put(writeOf("a", "1"));
+  await clock.runUntil(400);
+  assert.equal(outbox.written.get("shop/a")?.sentAt, undefined);
+  await clock.runUntil(650);
+  // The second attempt is under way when another value is put.
+  outbox.put(writeOf("a", "2"));
+  await clock.runUntil(700);
+  assert.equal(outbox.written.get("shop/a")?.sentAt, undefined);
+  await clock.runUntil(1000);
+  assert.equal(outbox.written.get("shop/a")?.sentAt, 800);
+  await stop();
+});
+
 test("createOutbox() lets allocations not wait for each other", async () => {
   const { clock, sent, outbox, stop } = stage();
   outbox.put(writeOf("a", "1"));

@@ -1,0 +1,34 @@
+/**
+ * Whether the product's programs have lived through what a test did to them.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { RealNode } from "./real_node.ts";
+import { leaseHolder, podsOf } from "./product.ts";
+
+/** The lives of all its programs: pods, restarts of their containers, and who leads. */
+type Lives = readonly (readonly [pod: string, restartedAtMs: number | undefined])[];
+
+/** Notes who lives now; the call that is returned fails unless all of them still do. */
+export async function watchPrograms(
+  node: Pick<RealNode, "connection">,
+): Promise<() => Promise<void>> {
+  const before = await livesOf(node);
+  const holder = await leaseHolder(node);
+  return async () => {
+    assert.deepEqual(await livesOf(node), before);
+    assert.equal(await leaseHolder(node), holder, "the same controller leads");
+  };
+}
+
+async function livesOf(node: Pick<RealNode, "connection">): Promise<Lives> {
+  const pods = [
+    ...await podsOf(node, "mbcas-agent"),
+    ...await podsOf(node, "mbcas-controller"),
+  ];
+  return pods.flatMap(({ metadata, ready, containers }) => {
+    assert.ok(ready, `${metadata.name} is ready`);
+    return containers.map(({ restartedAtMs }) => [metadata.name, restartedAtMs] as const);
+  });
+}
