@@ -169,7 +169,7 @@ test("publishBounds() passes warnings on, and writes none of them", async () => 
 test("publishBounds() writes a metric's demand when it comes, goes, or moves by a tenth", async () => {
   const pod = samplePodWith();
   const says = (millicores: number): MetricFact => ({
-    parts: new Map([["app", millicores]]),
+    demand: millicores / 1000,
     source: "query jobs",
     untilMs: FACTS_NOW_MS + 1,
   });

@@ -9,12 +9,12 @@ import { splitByRequest } from "../../shared/market/pod_split.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 
 /**
- * A demand by container name, millicores, which ends by itself; why there is none; or why the
- * annotation can't count at all.
+ * A demand, which ends by itself: the cores of the pod, or the millicores of containers by name; why
+ * there is none; or why the annotation can't count at all.
  */
 export type MetricFact =
   | {
-    readonly parts: ReadonlyMap<string, number>;
+    readonly demand: number | ReadonlyMap<string, number>;
     /** Where it comes from, in words. */
     readonly source: string;
     /** Ms since 1970. */
@@ -29,7 +29,7 @@ export type MetricFact =
 
 /** What the pod's user should be told. */
 export function metricWarnings(fact: MetricFact | undefined): readonly string[] {
-  if (fact === undefined || "parts" in fact) return [];
+  if (fact === undefined || "demand" in fact) return [];
   if ("ignored" in fact) return [fact.ignored];
   return fact.fault ? [fact.missing] : [];
 }

@@ -10,7 +10,7 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Caches } from "../allocation/caches.ts";
 import { demandReading, isFault, type MetricOutcome } from "./demand_reading.ts";
-import { demandParts, type MetricFact, publishedParts } from "./metric_fact.ts";
+import { type MetricFact, publishedParts } from "./metric_fact.ts";
 import { createMetricMemory, type Standing } from "./metric_memory.ts";
 import { type MetricQuestion, metricQuestion } from "./metric_question.ts";
 import { createMetricReports } from "./metric_reports.ts";
@@ -142,12 +142,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
       if ("fault" in question) return { ignored: question.fault };
       const key = keyOf(question);
       if (memory.askedAt(key) === undefined) wake.abort();
-      return factOf(memory.standing(key), {
-        pod,
-        allocation,
-        name: question.name,
-        nowMs: clock.wall(),
-      });
+      return factOf(memory.standing(key), { allocation, name: question.name, nowMs: clock.wall() });
     },
     wake: () => wake.abort(),
     async run(signal) {
@@ -168,8 +163,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
 /** What a pod's question came to; a demand published before this process began counts on for a while. */
 function factOf(
   standing: Standing,
-  { pod, allocation, name, nowMs }: {
-    readonly pod: Pod;
+  { allocation, name, nowMs }: {
     readonly allocation: PodAllocation;
     readonly name: string;
     readonly nowMs: number;
@@ -178,13 +172,13 @@ function factOf(
   if (standing.state === "value") {
     const { cores, leftMs } = standing;
     const source = `query ${name} says ${Number(cores.toPrecision(3))} cores for the pod`;
-    return { parts: demandParts(pod, cores), source, untilMs: nowMs + leftMs };
+    return { demand: cores, source, untilMs: nowMs + leftMs };
   }
   const { problem } = standing;
   const published = publishedParts(allocation);
   if (standing.state === "young" && published.size > 0) {
     const source = `query ${name} said so, and was not answered since`;
-    return { parts: published, source, untilMs: nowMs + standing.leftMs };
+    return { demand: published, source, untilMs: nowMs + standing.leftMs };
   }
   if (standing.state === "young" && problem === undefined) return undefined;
   const message = problem?.message ?? "its last value is too old";

@@ -137,8 +137,8 @@ watchTest(
     assert.equal(asked.length, 4);
     assert.equal(changed.length, 3, "nothing new");
     const fact = of(watch, "b");
-    assert.ok(fact !== undefined && "parts" in fact);
-    assert.deepEqual([...fact.parts], [["app", 1000]]);
+    assert.ok(fact !== undefined && "demand" in fact);
+    assert.equal(fact.demand, 1);
     assert.equal(fact.untilMs, INTERVAL_MS + LIFE_MS);
     assert.match(fact.source, /query all says 1 cores/);
     const lost = of(watch, "lost");
@@ -242,7 +242,7 @@ watchTest("run() tells pods of values that move and of problems, each once", asy
   }
   // The last value came at 20 s.
   await at(79_000);
-  assert.ok("parts" in (of(watch, "a") ?? {}));
+  assert.ok("demand" in (of(watch, "a") ?? {}));
   await at(80_001);
   assert.deepEqual(of(watch, "a"), { missing: "query all: the query finds nothing", fault: false });
   assert.equal(changed.length, 3);
@@ -263,8 +263,8 @@ Deno.test({
     const status = { bounds: { revision: 1, reason: "", containers: [app] } };
     allocations.set("shop/a", { ...allocation, status });
     const kept = of(watch, "a");
-    assert.ok(kept !== undefined && "parts" in kept);
-    assert.deepEqual([[...kept.parts], kept.untilMs], [[["app", 700]], LIFE_MS]);
+    assert.ok(kept !== undefined && "demand" in kept);
+    assert.deepEqual([kept.demand, kept.untilMs], [new Map([["app", 700]]), LIFE_MS]);
     state.answer = () => ({ problem: "unreachable", message: "refused" });
     const stop = new AbortController();
     const run = watch.run(stop.signal);

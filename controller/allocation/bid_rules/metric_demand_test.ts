@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { type BoundsDraft, boundsOf } from "../bounds.ts";
@@ -24,10 +25,10 @@ function draft(metric: MetricFact | undefined): BoundsDraft {
 }
 
 test("metricDemand() gives each container its part, until the value is too old", () => {
-  const parts = new Map([["app", 700], ["proxy", 0]]);
+  const demand = new Map([["app", 700], ["proxy", 0]]);
   const source = "query jobs says 0.7 cores for the pod";
   const { containers, rules, reason, warnings, untilMs } = draft({
-    parts,
+    demand,
     source,
     untilMs: UNTIL_MS,
   });
@@ -41,6 +42,27 @@ test("metricDemand() gives each container its part, until the value is too old",
     ),
   );
   assert.deepEqual(warnings, []);
+});
+
+test("metricDemand() divides a pod's cores by the requests that its user has written", () => {
+  const says = { demand: 0.6, source: "query jobs", untilMs: UNTIL_MS };
+  const demands = (input: Parameters<typeof boundsOf>[0]) =>
+    boundsOf(input).containers.map(({ demand }) => demand);
+  const input = {
+    ...bidFacts(POD, { metric: says }),
+    ownLimits: new Map([["app", 200], ["proxy", 200]]),
+    burstFactor: 4,
+    priorityMultiplier: () => 1,
+  };
+  assert.deepEqual(demands(input), [300, 300]);
+  // The requests of a Guaranteed pod move with its limits.
+  const moved = [
+    sampleContainer({ name: "app", containerID: "c://app", requestCPU: 500, limitCPU: 500 }),
+    ...POD.containers.slice(1),
+  ];
+  const guaranteed: Pod = { ...POD, qosClass: "Guaranteed", containers: moved };
+  const ownRequests = new Map([["app", 200], ["proxy", 100]]);
+  assert.deepEqual(demands({ ...input, pod: guaranteed, ownRequests }), [400, 200]);
 });
 
 test("metricDemand() asks for nothing where there is no value, and warns of what people can mend", () => {
