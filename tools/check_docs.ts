@@ -1,9 +1,10 @@
 /**
- * Fails when a Markdown file links to a file that is not there, or names a task that does not exist.
+ * Fails when a Markdown file links to a file that is not there, or names a task or test that does not
+ * exist.
  *
  * @module
  */
-import { relativeLinks, taskNames } from "./markdown_references.ts";
+import { hasTest, relativeLinks, taskNames, testReferences } from "./markdown_references.ts";
 import { projectFiles } from "./project_files.ts";
 
 const root = new URL("../", import.meta.url);
@@ -28,6 +29,12 @@ for (const path of documents) {
   for (const target of relativeLinks(markdown)) {
     if (!await exists(new URL(target, new URL(path, root)))) {
       faults.push(`${path} links to ${target}, which is not there`);
+    }
+  }
+  for (const { file, name } of testReferences(markdown)) {
+    const url = new URL(file, new URL(path, root));
+    if (await exists(url) && !hasTest(await Deno.readTextFile(url), name)) {
+      faults.push(`${path} names the test "${name}", which ${file} does not have`);
     }
   }
   for (const name of taskNames(markdown)) {

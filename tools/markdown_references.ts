@@ -1,5 +1,6 @@
 /**
- * What a Markdown text refers to: files by relative links, and tasks by `deno task NAME`.
+ * What a Markdown text refers to: files by relative links, tests by file and name, and tasks by
+ * `deno task NAME`.
  *
  * @module
  */
@@ -20,4 +21,22 @@ export function relativeLinks(markdown: string): string[] {
 export function taskNames(markdown: string): string[] {
   const runs = markdown.matchAll(/\bdeno(?:@[\d.]+)? task ([a-z][\w:-]*)/g);
   return [...new Set([...runs].map((match) => match[1] ?? ""))];
+}
+
+/** A test that the text names. */
+export interface TestReference {
+  /** As the link has it. */
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Tests that stand behind a link to their file, as in `[a_test.ts](a_test.ts): "name"`. */
+export function testReferences(markdown: string): TestReference[] {
+  const found = markdown.matchAll(/\]\(([^)\s]+_test\.ts)\): "([^"\n]+)"/g);
+  return [...found].map(([, file = "", name = ""]) => ({ file, name }));
+}
+
+/** Whether the source of tests has one of this name, written whole or in parts. */
+export function hasTest(source: string, name: string): boolean {
+  return source.replaceAll(/"\s*\+\s*"/g, "").includes(`"${name}"`);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { relativeLinks, taskNames } from "./markdown_references.ts";
+import { hasTest, relativeLinks, taskNames, testReferences } from "./markdown_references.ts";
 
 Deno.test({
   name: "relativeLinks() finds inline links, images, references and HTML",
@@ -37,5 +37,31 @@ Deno.test({
     const markdown = "`deno task demo --trace FILE`, `npx -y deno@2.9.6 task test`, deno task demo";
     assert.deepEqual(taskNames(markdown), ["demo", "test"]);
     assert.deepEqual(taskNames("`deno task bench:solver`"), ["bench:solver"]);
+  },
+});
+
+Deno.test({
+  name: "testReferences() finds tests behind links to their files",
+  permissions: "none",
+  fn() {
+    const markdown = '| [a_test.ts](../tests/a_test.ts): "solve() is exact"<br>[b_test.ts]' +
+      '(b_test.ts): "it works (mostly)" | [c_test.ts](c_test.ts) [d.ts](d.ts): "no test" |';
+    assert.deepEqual(testReferences(markdown), [
+      { file: "../tests/a_test.ts", name: "solve() is exact" },
+      { file: "b_test.ts", name: "it works (mostly)" },
+    ]);
+  },
+});
+
+Deno.test({
+  name: "hasTest() finds a name that is written whole, or in parts, and no part of one",
+  permissions: "none",
+  fn() {
+    const source =
+      'Deno.test("one is whole", fn);\nDeno.test({ name:\n  "two is " +\n  "in parts" });';
+    assert.ok(hasTest(source, "one is whole"));
+    assert.ok(hasTest(source, "two is in parts"));
+    assert.ok(!hasTest(source, "one is"));
+    assert.ok(!hasTest(source, "three"));
   },
 });
