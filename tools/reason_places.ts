@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { QUIET_BOUNDS } from "../controller/allocation/pod_news.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
@@ -31,8 +32,9 @@ const STATUS = ["`status.reason`", ALLOCATIONS];
 const IN_BOUNDS = `${EXPLAIN}, Bounds`;
 const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 
-/** What every pod has in its life is no event. */
-const QUIET = [...BOUNDS, IN_BOUNDS];
+/** What is no event. */
+const UNTOLD = [...BOUNDS, IN_BOUNDS];
+const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((word) => [word, UNTOLD]));
 
 /** A pod outside of the market has no status for long: what it had comes back. */
 const OUTSIDE = [
@@ -45,8 +47,13 @@ const OUTSIDE = [
 /** The API server's answers to a resize. */
 const REFUSED = [...STATUS, HELD, RESIZES, "event `CPULimitFailed`", CONTROLLER];
 
+/** Mostly foreseen; what only the server knows it tells as a refusal. */
+const FORESEEN = [...OUTSIDE, "`status.reason`", "event `CPULimitFailed`"];
+
+const HOLDS = "event `CPULimitHeld`";
+
 const ENFORCEMENT: ListPlaces<EnforcementReason> = {
-  usual: [...STATUS, HELD, "event `CPULimitHeld`", CONTROLLER],
+  usual: [...STATUS, HELD, HOLDS, CONTROLLER],
   others: {
     Applied: [...STATUS, "event `CPULimitApplied`", CONTROLLER],
     Restored: [...STATUS, "event `CPULimitsRestored`", CONTROLLER],
@@ -60,13 +67,18 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     NoCPULimit: OUTSIDE,
     VPAConflict: OUTSIDE,
     HPAConflict: OUTSIDE,
-    KubeletTooOld: OUTSIDE,
+    KubeletTooOld: FORESEEN,
+    WindowsPod: FORESEEN,
+    StaticPod: FORESEEN,
+    DeviceClaims: FORESEEN,
+    PodLevelResources: REFUSED,
+    QoSWouldChange: [...REFUSED, HOLDS],
     Refused: [...REFUSED, "`restore` and `resize`"],
     NodeCapacity: REFUSED,
     AdmissionDenied: REFUSED,
     RestoreBlocked: [...REFUSED, "`restore`"],
-    LimitRange: [...REFUSED, "event `CPULimitHeld`"],
-    QuotaExceeded: [...REFUSED, "event `CPULimitHeld`"],
+    LimitRange: [...REFUSED, HOLDS],
+    QuotaExceeded: [...REFUSED, HOLDS],
   },
 };
 
@@ -90,12 +102,7 @@ export const REASON_PLACES: {
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
-    others: {
-      BurstFactor: QUIET,
-      NodeSize: QUIET,
-      PodNotReady: QUIET,
-      MetricMissing: [...QUIET, "event `AnnotationIgnored`"],
-    },
+    others: { ...QUIET, MetricMissing: [...UNTOLD, "event `AnnotationIgnored`"] },
   },
   enforcement: ENFORCEMENT,
   events: { usual: ["event of the pod"], others: {} },

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { REFUSAL_REASONS } from "../controller/allocation/refusal.ts";
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
 import { REASON_PLACES } from "./reason_places.ts";
@@ -41,6 +42,10 @@ Deno.test({
     assert.match(line("RateLimited"), /`status\.reason`.*mbcas_held_total\{reason\}/);
     assert.match(line("HPAFloor"), /`status\.bounds\.rules`.*event `CPULimitBounded`/);
     assert.doesNotMatch(line("BurstFactor"), /CPULimitBounded/);
+    for (const word of REFUSAL_REASONS) {
+      const { usual, others } = REASON_PLACES.enforcement;
+      assert.ok((others[word] ?? usual).includes("event `CPULimitFailed`"), word);
+    }
     assert.ok(Object.values(REASON_PLACES).every(({ usual }) => usual.length > 0));
   },
 });

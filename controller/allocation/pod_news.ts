@@ -27,7 +27,7 @@ export interface PodNews {
 }
 
 /** What every pod has in its life is no event; nor is what concerns many at once. */
-const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
+export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "BurstFactor",
   "NodeSize",
   "PodNotReady",

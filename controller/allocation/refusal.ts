@@ -51,6 +51,13 @@ const WORDS: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/QOS Class may not change/, "QoSWouldChange"],
 ];
 
+/** All words that a refusal may have. */
+export const REFUSAL_REASONS: ReadonlySet<EnforcementReason> = new Set([
+  ...Object.values(CAUSES),
+  ...WORDS.map(([, reason]) => reason),
+  "Refused",
+]);
+
 /** The reason word of a refusal: that of its cause where the server names one. */
 export function refusalReason({ causes, message }: ApiError): EnforcementReason {
   for (const cause of causes) {
