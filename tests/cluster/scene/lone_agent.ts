@@ -33,7 +33,7 @@ export async function startLoneAgent(
   const root = await cgroupView(instance);
   const tree = openCgroupTree(root);
   const sampler = createNodeSampler({ tree, cores: CORES });
-  const allocation = allocationOf(pod, ceiling);
+  let allocation = allocationOf(pod, ceiling);
   const desired: Desired[] = [];
   const ended = new AbortController();
   let usage = 0;
@@ -44,6 +44,7 @@ export async function startLoneAgent(
       writer: {
         writeDesired(_allocation, wanted) {
           desired.push(wanted);
+          allocation = { ...allocation, spec: { ...allocation.spec, ...wanted } };
           return Promise.resolve();
         },
       },
