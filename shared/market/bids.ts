@@ -42,7 +42,7 @@ export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } 
   }
   if (bidder.held === "half" && bidder.present > bidder.floor) {
     const { floor, ceiling, present } = bidder;
-    return { floor: present - (present - floor) / 2, ceiling: Math.max(ceiling, present) };
+    return { floor: Math.min(ceiling, present - (present - floor) / 2), ceiling };
   }
   return bidder;
 }

@@ -59,8 +59,10 @@ pure(
 
 pure("limitBounds() lets a container that goes down by half steps rise freely", () => {
   assert.deepEqual(limitBounds({ ...BIDDER, held: "half" }), { floor: 200, ceiling: 800 });
+  // A ceiling that has come down is no matter of steps.
   const above = { ...BIDDER, held: "half", present: 900 } as const;
-  assert.deepEqual(limitBounds(above), { floor: 500, ceiling: 900 });
+  assert.deepEqual(limitBounds(above), { floor: 500, ceiling: 800 });
+  assert.deepEqual(limitBounds({ ...above, present: 2000 }), { floor: 800, ceiling: 800 });
   const below = limitBounds({ ...BIDDER, held: "half", present: 60 });
   assert.deepEqual([below.floor, below.ceiling], [100, 800]);
 });

@@ -47,7 +47,12 @@ export interface RoundOptions {
 /** Clears the market for these bidders, puts shares on the grid and lends what is idle. */
 export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
   const { capacity, lendUpTo = 0.9, grantable = capacity } = options;
-  const rounded = bidders.map((bidder) => ({ ...bidder, ...roundBounds(limitBounds(bidder)) }));
+  const rounded = bidders.map((bidder) => ({
+    ...bidder,
+    ...roundBounds(limitBounds(bidder)),
+    // What it holds stands in the bounds now: half of a way must not be halved again.
+    held: undefined,
+  }));
   const bids = rounded.map(bidOf);
   const floors = bids.reduce((sum, { floor }) => sum + floor, 0);
   const divided = Math.max(grantable, Math.min(capacity, floors));

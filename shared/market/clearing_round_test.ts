@@ -52,6 +52,24 @@ pure("clearRound() splits what is short by weight and credit", () => {
   assert.deepEqual(outcomes.map(({ share }) => share), [500, 1000]);
 });
 
+pure(
+  "clearRound() lowers a limit that goes down by half steps half of the way, and no less",
+  () => {
+    const bidders = [
+      bidder({ held: "half", present: 800, demand: 2000, weight: 1 }),
+      bidder({ demand: 2000 }),
+    ];
+    const { mode, outcomes } = clearRound(bidders, { capacity: 1000 });
+    assert.equal(mode, "congested");
+    assert.deepEqual(outcomes.map(({ share }) => share), [450, 550]);
+    const idle = clearRound([bidder({ held: "half", present: 800, demand: 20 })], {
+      capacity: 1000,
+      lendUpTo: 0,
+    });
+    assert.deepEqual(idle.outcomes.map(({ share }) => share), [450]);
+  },
+);
+
 pure("clearRound() keeps limits at their floors when these alone are too much", () => {
   const bidders = [bidder({ floor: 600 }), bidder({ floor: 300 })];
   const { mode, outcomes } = clearRound(bidders, { capacity: 500 });

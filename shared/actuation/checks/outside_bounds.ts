@@ -44,9 +44,7 @@ type Range = Pick<ContainerBounds, "floor" | "ceiling">;
 
 /** What the limit may become; a hold stands over floor and ceiling. */
 function rangeOf({ held, floor, ceiling }: ContainerBounds, present: number | undefined): Range {
-  if (held === undefined || present === undefined) return { floor, ceiling };
+  if (present === undefined || held === undefined || held === "half") return { floor, ceiling };
   if (held === "both") return { floor: present, ceiling: present };
-  // From above the ceiling it goes down by half steps.
-  if (held === "half") return { floor, ceiling: Math.max(ceiling, present) };
   return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
 }

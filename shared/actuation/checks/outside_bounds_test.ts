@@ -55,9 +55,9 @@ test("outsideBounds() lets nothing become of a limit that is held on both sides"
   }
 });
 
-test("outsideBounds() lets a limit above the ceiling come down by half steps", () => {
-  assert.equal(limitFor(450, { held: "half" }, 600), 450);
-  assert.equal(limitFor(700, { held: "half" }, 600), 600);
+test("outsideBounds() leaves half steps to the agent, within the bounds", () => {
+  assert.equal(limitFor(150, { held: "half" }), 150);
+  assert.equal(limitFor(450, { held: "half" }, 600), 400);
 });
 
 test("outsideBounds() holds a wish for a container without bounds", () => {
