@@ -56,44 +56,41 @@ export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   };
 }
 
-/** Source: kubectl's `rollout_status.go`; here a pod that is not available yet counts as done. */
-function rolloutOf({ metadata, spec, status }: JSONObject, kind: WorkloadKind): RolloutState {
-  const { observedGeneration } = objectOf(status);
-  const observed = (wholeOf(observedGeneration) ?? 0) >=
-    (wholeOf(objectOf(metadata).generation) ?? 0);
+/**
+ * A spec that its controller has not seen yet is no matter: the counts tell of old pods as soon as it
+ * has.
+ */
+function rolloutOf({ spec, status }: JSONObject, kind: WorkloadKind): RolloutState {
   const counts = kind === "DaemonSet"
     ? daemonSetCounts(objectOf(status))
     : replicaCounts(objectOf(spec), objectOf(status));
   const stands = kind === "Deployment"
     ? objectOf(spec).paused === true || hasGivenUp(status)
     : objectOf(objectOf(spec).updateStrategy).type === "OnDelete";
-  return { observed, ...counts, stands };
+  return { ...counts, stands };
 }
 
-type Counts = Pick<RolloutState, "wanted" | "updated" | "total">;
+type Counts = Pick<RolloutState, "updated" | "total">;
 
 function daemonSetCounts(status: JSONObject): Counts {
   const { desiredNumberScheduled, currentNumberScheduled, updatedNumberScheduled } = status;
   const wanted = wholeOf(desiredNumberScheduled) ?? 0;
-  const updated = wholeOf(updatedNumberScheduled) ?? 0;
   // A node that must not have the pod any more is no rollout.
-  return { wanted, updated, total: Math.min(wanted, wholeOf(currentNumberScheduled) ?? 0) };
+  return {
+    updated: wholeOf(updatedNumberScheduled) ?? 0,
+    total: Math.min(wanted, wholeOf(currentNumberScheduled) ?? 0),
+  };
 }
 
-/** Of a StatefulSet only the pods from the partition on are wanted of the newest template. */
+/** Of a StatefulSet only the pods from the partition on are to be of the newest template. */
 function replicaCounts({ replicas, updateStrategy }: JSONObject, status: JSONObject): Counts {
   const { partition } = objectOf(objectOf(updateStrategy).rollingUpdate);
-  const all = wholeOf(replicas) ?? 1;
-  const kept = Math.min(all, wholeOf(partition) ?? 0);
-  const { replicas: total, updatedReplicas, currentRevision, updateRevision } = status;
+  const kept = Math.min(wholeOf(replicas) ?? 1, wholeOf(partition) ?? 0);
+  const { replicas: all, updatedReplicas, currentRevision, updateRevision } = status;
+  const total = Math.max(0, (wholeOf(all) ?? 0) - kept);
   // A StatefulSet whose rollout is over counts its pods as current ones, no longer as updated.
   const isOver = currentRevision !== undefined && currentRevision === updateRevision;
-  const updated = isOver ? all - kept : wholeOf(updatedReplicas) ?? 0;
-  return {
-    wanted: all - kept,
-    updated,
-    total: isOver ? updated : Math.max(0, (wholeOf(total) ?? 0) - kept),
-  };
+  return { updated: isOver ? total : wholeOf(updatedReplicas) ?? 0, total };
 }
 
 function hasGivenUp(status: unknown): boolean {

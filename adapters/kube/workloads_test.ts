@@ -54,8 +54,6 @@ pure("parseWorkload() names the identity that is not there", () => {
 pure("parseWorkload() reads how far a Deployment is", () => {
   const status = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
   assert.deepEqual(state("Deployment", { status }), {
-    observed: true,
-    wanted: 3,
     updated: 2,
     total: 4,
     stands: false,
@@ -65,26 +63,31 @@ pure("parseWorkload() reads how far a Deployment is", () => {
   assert.equal(rolls("Deployment", { status: { replicas: 3, updatedReplicas: 3 } }), false);
 });
 
-pure(
-  "parseWorkload() takes a spec that the controller has not seen for a rollout that begins",
-  () => {
-    const status = { observedGeneration: 1, replicas: 3, updatedReplicas: 3 };
-    assert.equal(rolls("Deployment", { status }), true);
-    const fresh = { metadata: { ...identity, generation: 1 }, spec: { replicas: 0 } };
-    assert.equal(parseWorkload(fresh, "Deployment").rollout.observed, false);
-  },
-);
-
-pure("parseWorkload() takes one replica for what a spec without a number wants", () => {
-  assert.equal(state("Deployment", { spec: {} }).wanted, 1);
-  assert.equal(state("StatefulSet", { spec: {} }).wanted, 1);
-});
-
 pure("parseWorkload() finds no rollout in a Deployment that is scaled", () => {
   const updated = { replicas: 5, updatedReplicas: 5 };
-  assert.equal(rolls("Deployment", { spec: { replicas: 2 }, status: updated }), false);
-  assert.equal(rolls("Deployment", { spec: { replicas: 0 }, status: {} }), false);
+  for (const replicas of [0, 2, 9]) {
+    assert.equal(rolls("Deployment", { spec: { replicas }, status: updated }), false);
+  }
+  assert.equal(rolls("Deployment", { spec: { replicas: 3 }, status: {} }), false);
+  // Whether its controller has seen the new number or not.
+  const unseen = { ...updated, observedGeneration: 1 };
+  assert.equal(rolls("Deployment", { spec: { replicas: 9 }, status: unseen }), false);
 });
+
+pure(
+  "parseWorkload() finds no rollout where pods are missing, of a StatefulSet or DaemonSet either",
+  () => {
+    const revision = { currentRevision: "web-1", updateRevision: "web-1" };
+    const status = { replicas: 2, currentReplicas: 2, ...revision };
+    assert.equal(rolls("StatefulSet", { spec: { replicas: 5 }, status }), false);
+    const counts = {
+      desiredNumberScheduled: 5,
+      currentNumberScheduled: 4,
+      updatedNumberScheduled: 4,
+    };
+    assert.equal(rolls("DaemonSet", { status: counts }), false);
+  },
+);
 
 pure("parseWorkload() finds no rollout in a Deployment that is paused or has given up", () => {
   const halfway = { replicas: 4, updatedReplicas: 1 };

@@ -5,9 +5,10 @@
  */
 import { isOldKubelet } from "../../shared/actuation/old_kubelet.ts";
 import { belongsTo } from "../../shared/actuation/workloads_of.ts";
-import type { WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
+import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
@@ -22,6 +23,7 @@ import { podKeyOf } from "./gather.ts";
 import type { EventSink } from "./ports.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
+import { createWorkloadMemory } from "./workload_memory.ts";
 
 /**
  * What the loop works with; it makes queue, back-off, rates, the gate for events and the watches over
@@ -170,9 +172,12 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
       if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
     }
   };
-  const workloads = (kind: WorkloadKind) => (key: string): void => {
-    const at = key.indexOf("/");
-    addPodsOfWorkload(key.slice(0, at), { kind, name: key.slice(at + 1) });
+  const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void => {
+    const isAnother = createWorkloadMemory(copy);
+    return copy.subscribe((key) => {
+      const at = key.indexOf("/");
+      if (isAnother(key)) addPodsOfWorkload(key.slice(0, at), { kind, name: key.slice(at + 1) });
+    });
   };
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
   const addPodsOfTargets =
@@ -186,9 +191,9 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     caches.namespaces.subscribe(addPodsOf),
     caches.nodes.subscribe(addPodsOfChangedNode),
     caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
-    caches.deployments.subscribe(workloads("Deployment")),
-    caches.statefulSets.subscribe(workloads("StatefulSet")),
-    caches.daemonSets.subscribe(workloads("DaemonSet")),
+    workloads("Deployment", caches.deployments),
+    workloads("StatefulSet", caches.statefulSets),
+    workloads("DaemonSet", caches.daemonSets),
     horizontalPodAutoscalers.subscribe(
       addPodsOfTargets(createTargetMemory(horizontalPodAutoscalers)),
     ),

@@ -50,10 +50,10 @@ const NODE = fc.record({ ready: fc.boolean(), drains: fc.boolean() }).map(({ rea
   ...(drains ? { draining: true as const } : {}),
 }));
 
-const WORKLOAD: fc.Arbitrary<Workload> = fc.boolean().map((observed) => ({
+const WORKLOAD: fc.Arbitrary<Workload> = fc.nat(1).map((updated) => ({
   kind: "Deployment",
   metadata,
-  rollout: { observed, wanted: 1, updated: 1, total: 1, stands: false },
+  rollout: { updated, total: 1, stands: false },
 }));
 
 const AUTOSCALER: fc.Arbitrary<HorizontalPodAutoscaler> = AGES.map((ago) => ({

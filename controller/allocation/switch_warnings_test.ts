@@ -29,7 +29,7 @@ function facts(
   const owner: Workload = {
     kind: "Deployment",
     metadata: { ...identity, annotations: workload },
-    rollout: { observed: true, wanted: 1, updated: 1, total: 1, stands: false },
+    rollout: { updated: 1, total: 1, stands: false },
   };
   return bidFacts({ ...sample, metadata: { ...sample.metadata, ...pod } }, {
     namespace: { metadata: { ...identity, labels, annotations } },

@@ -30,23 +30,19 @@ export interface Workload extends ApiObject {
 
 /** What tells whether pods of an old template are being replaced. */
 export interface RolloutState {
-  /** True when the controller of the kind has seen the present spec. */
-  readonly observed: boolean;
-  /** Pods that there should be of the newest template. */
-  readonly wanted: number;
-  /** Pods that there are of it. */
+  /** Pods that there are of the newest template. */
   readonly updated: number;
-  /** Pods that there are, of whatever template. */
+  /** Pods that there are, of whatever template, and that are to be of the newest. */
   readonly total: number;
   /** True when nobody is replacing pods: it is paused, waits for a hand, or has given up. */
   readonly stands: boolean;
 }
 
 /**
- * True while pods of an old template are being replaced by those of a new one. What `kubectl rollout
- * status` waits for, but for availability: a pod that is not Ready is another rule's.
+ * True while there are pods of an old template that are being replaced by those of a new one. Pods
+ * that are missing make no rollout: a workload that is scaled up, under a quota that lets it have
+ * none for instance, changes nothing for the pods that there are.
  */
-export function isRollingOut({ observed, wanted, updated, total, stands }: RolloutState): boolean {
-  if (!observed) return true;
-  return !stands && (updated < wanted || total > Math.max(updated, wanted));
+export function isRollingOut({ updated, total, stands }: RolloutState): boolean {
+  return !stands && total > updated;
 }

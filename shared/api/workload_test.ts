@@ -12,26 +12,13 @@ function rolls(change: Partial<RolloutState>): boolean {
 
 test("isRollingOut() is false when all pods are of the newest template, or there are none", () => {
   assert.equal(rolls({}), false);
-  assert.equal(rolls({ wanted: 0, updated: 0, total: 0 }), false);
+  assert.equal(rolls({ updated: 0, total: 0 }), false);
 });
 
-test("isRollingOut() is true while pods of the newest template are missing", () => {
+test("isRollingOut() is true until the last pod of an old template is gone", () => {
+  assert.equal(rolls({ updated: 0 }), true);
   assert.equal(rolls({ updated: 2 }), true);
-  assert.equal(rolls({ updated: 0, total: 0 }), true);
-});
-
-test("isRollingOut() is true until the last old pod is gone", () => {
   assert.equal(rolls({ total: 4 }), true);
-});
-
-test("isRollingOut() is false while fewer pods of one template are wanted", () => {
-  assert.equal(rolls({ wanted: 1 }), false);
-  assert.equal(rolls({ wanted: 0 }), false);
-});
-
-test("isRollingOut() is true for a spec that its controller has not seen, even of one that stands", () => {
-  assert.equal(rolls({ observed: false }), true);
-  assert.equal(rolls({ observed: false, stands: true }), true);
 });
 
 test("isRollingOut() is false while nobody replaces pods", () => {

@@ -102,7 +102,7 @@ sceneTest(
       }));
       tables.Deployment.modify("shop/web", (workload) => ({
         ...workload,
-        rollout: { ...workload.rollout, wanted: 3 - round % 2 },
+        rollout: { ...workload.rollout, updated: 3 + round % 2, total: 3 + round % 2 },
       }));
       await scene.pass(15_000);
     }
@@ -114,7 +114,7 @@ sceneTest(
   "runAllocationLoop() follows a rollout in two writes, however many pods it replaces",
   async (scene) => {
     const { Deployment: deployments } = scene.api.store.tables;
-    deployments.create(sampleWorkload({ rollout: { wanted: 20, updated: 20, total: 20 } }));
+    deployments.create(sampleWorkload({ rollout: { updated: 20, total: 20 } }));
     scene.startController();
     scene.createPod("web");
     scene.changePod("web", ofDeployment);
@@ -155,5 +155,52 @@ sceneTest(
     autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, target }));
     await scene.pass(1000);
     assert.ok(looks > 0);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() looks at no pods when their workload tells of nothing that counts",
+  async (scene) => {
+    const { Deployment: deployments } = scene.api.store.tables;
+    deployments.create(sampleWorkload());
+    let looks = 0;
+    scene.startController({}, { observer: { reconciled: () => void looks++ } });
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    await scene.pass(10_000);
+    const count = async (updated: number, total: number): Promise<number> => {
+      looks = 0;
+      deployments.modify("shop/web", (workload) => ({
+        ...workload,
+        rollout: { ...workload.rollout, updated, total },
+      }));
+      await scene.pass(1000);
+      return looks;
+    };
+    // Scaled up and down; then a rollout of which every pod is told.
+    assert.deepEqual([await count(4, 4), await count(3, 3)], [0, 0]);
+    assert.ok(await count(0, 4) > 0);
+    assert.deepEqual([await count(1, 4), await count(2, 4)], [0, 0]);
+    assert.ok(await count(3, 3) > 0);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() takes raises back from a workload that a quota keeps from growing",
+  async (scene) => {
+    const { tables } = scene.api.store;
+    tables.Deployment.create(sampleWorkload());
+    tables.ResourceQuota.create({ metadata, hardLimitsCPU: 900, usedLimitsCPU: 200, scopes: [] });
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 800);
+    await scene.pass(30_000);
+    assert.equal(scene.limits("web").wanted, 700);
+    // Another workload's pod has taken the room that was kept: this one gives its raises back.
+    scene.createPod("other");
+    tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU: 900 }));
+    await scene.pass(60_000);
+    assert.equal(scene.limits("web").wanted, 500);
   },
 );

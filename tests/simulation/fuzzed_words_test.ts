@@ -21,7 +21,7 @@ function addWorkload({ api }: ControllerScene): void {
   statefulSets.create({
     kind: "StatefulSet",
     metadata: { ...WORKLOAD, annotations: {} },
-    rollout: { observed: true, wanted: 1, updated: 1, total: 1, stands: false },
+    rollout: { updated: 1, total: 1, stands: false },
   });
   autoscalers.create({
     metadata: { ...WORKLOAD, annotations: {} },
