@@ -43,6 +43,7 @@ export function parseContainer(
       return resourceName === "cpu" && onResize === "RestartContainer";
     }),
     ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
+    ...present("startedAtMs", startedAt(objectOf(status))),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
     ...(isCrashLooping(objectOf(status)) ? { crashLooping: true } : {}),
     ...present("limitManagers", limitManagers),
@@ -58,6 +59,11 @@ export function parseResources(raw: unknown): Resources {
     ...present("requestMemory", memoryOf(requests)),
     ...present("limitMemory", memoryOf(limits)),
   };
+}
+
+/** When the present run began. */
+function startedAt({ state }: JSONObject): number | undefined {
+  return parseTime(objectOf(objectOf(state).running).startedAt);
 }
 
 /** When the container was last started again; while it waits for that, when it ended. */

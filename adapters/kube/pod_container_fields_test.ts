@@ -15,6 +15,13 @@ const ENDED = "2026-01-01T00:00:05Z";
 const running = { running: { startedAt: STARTED } };
 const ended = { terminated: { finishedAt: ENDED } };
 
+test("parseContainer() reads when a container was started, while it runs", () => {
+  assert.equal(withStatus({ state: running }).startedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));
+  for (const state of [undefined, ended, { waiting: {} }, { running: {} }]) {
+    assert.ok(!("startedAtMs" in withStatus({ state })));
+  }
+});
+
 test("parseContainer() reads when a container was started again", () => {
   const { restartedAtMs } = withStatus({ restartCount: 1, state: running, lastState: ended });
   assert.equal(restartedAtMs, Date.UTC(2026, 0, 1, 0, 0, 10));

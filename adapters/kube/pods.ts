@@ -12,7 +12,7 @@ import { jsonText, listOf, objectOf, present, textOf, textsOf, wholeOf } from ".
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseContainer, parseResources } from "./pod_container_fields.ts";
-import { conditionSince, holds, parseResizeConditions } from "./resize_condition_fields.ts";
+import { holds, holdsSince, parseResizeConditions } from "./resize_condition_fields.ts";
 
 /** Which pods. */
 export interface PodSelection extends ListWatchSurroundings {
@@ -79,8 +79,7 @@ export function parsePod(raw: unknown): Pod {
     priority: wholeOf(priority, PRIORITIES) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
     ready: holds(conditions, "Ready"),
-    ...present("readySinceMs", conditionSince(conditions, { type: "Ready", status: "True" })),
-    ...present("unreadySinceMs", conditionSince(conditions, { type: "Ready", status: "False" })),
+    ...present("readySinceMs", holdsSince(conditions, "Ready")),
     containers,
     initContainers,
     resizeConditions,

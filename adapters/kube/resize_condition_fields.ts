@@ -30,16 +30,10 @@ export function holds(conditions: unknown, type: string): boolean {
   });
 }
 
-/**
- * Since when the condition of this type has this status, ms since 1970; undefined while it has
- * another one.
- */
-export function conditionSince(
-  conditions: unknown,
-  { type, status }: { readonly type: string; readonly status: "True" | "False" },
-): number | undefined {
+/** Since when the condition of this type is "True", ms since 1970; undefined while it is not. */
+export function holdsSince(conditions: unknown, type: string): number | undefined {
   const found = listOf(conditions).map(objectOf).find((one) =>
-    one.type === type && one.status === status
+    one.type === type && one.status === "True"
   );
   return parseTime(found?.lastTransitionTime);
 }

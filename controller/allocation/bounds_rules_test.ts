@@ -156,7 +156,7 @@ test("boundsOf() ends with the first hold that ends by itself", () => {
 const BOOST = { [STARTUP_BOOST]: "2.5x,30s" };
 
 test("boundsOf() boosts ceilings while a pod starts, and says so to the agent", () => {
-  const starting = { ready: false, unreadySinceMs: FACTS_NOW_MS };
+  const starting = { ready: false };
   const [app] = draft({ annotations: BOOST, allowed: true, pod: starting }).containers;
   assert.deepEqual([app?.ceiling, app?.boost, app?.held], [2000, true, "lower"]);
   const [later] = draft({ annotations: BOOST, allowed: true }).containers;
@@ -164,7 +164,7 @@ test("boundsOf() boosts ceilings while a pod starts, and says so to the agent", 
 });
 
 test("boundsOf() boosts what max-cpu allows, within what quota and node allow", () => {
-  const starting = { ready: false, unreadySinceMs: FACTS_NOW_MS };
+  const starting = { ready: false };
   const choice = { annotations: { ...BOOST, [MAX_CPU]: "300m" }, allowed: true, pod: starting };
   assert.equal(draft(choice).containers[0]?.ceiling, 750);
   assert.equal(draft({ ...choice, quotaCeiling: 400 }).containers[0]?.ceiling, 400);
@@ -173,7 +173,7 @@ test("boundsOf() boosts what max-cpu allows, within what quota and node allow", 
 });
 
 test("boundsOf() boosts nothing where an administrator does not allow it, or the text is bad", () => {
-  const starting = { ready: false, unreadySinceMs: FACTS_NOW_MS };
+  const starting = { ready: false };
   const denied = draft({ annotations: BOOST, pod: starting });
   assert.equal(denied.containers[0]?.ceiling, 800);
   assert.match(denied.warnings.join(), /startup-boost: "2.5x,30s" asks for more/);
@@ -212,7 +212,7 @@ test("boundsOf() never has a floor above its ceiling, whatever the rules say", (
       const node = { ...sampleNode("node-1"), allocatableCPU: nodeCPU };
       const bounds = draft({
         containers,
-        pod: { ready: rest.ready, unreadySinceMs: FACTS_NOW_MS },
+        pod: { ready: rest.ready },
         facts: { autoscalers: [sampleHPA({ cpuTargets })], node },
         allowed: true,
         annotations: rest.boost ? BOOST : {},

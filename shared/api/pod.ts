@@ -38,6 +38,8 @@ export interface PodContainer extends Resources {
    * which holds no limits); kept only while the pod has a resize condition without a generation.
    */
   readonly allocated?: Pick<Resources, "requestCPU" | "requestMemory">;
+  /** When its present run began, ms since 1970; absent while it does not run. */
+  readonly startedAtMs?: number;
   /** When it was last started again, ms since 1970; absent when it never was. */
   readonly restartedAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
@@ -90,8 +92,6 @@ export interface Pod extends ApiObject {
   readonly ready: boolean;
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;
-  /** Since when it is not Ready, ms since 1970; absent while it is, or before the kubelet told. */
-  readonly unreadySinceMs?: number;
   readonly containers: readonly PodContainer[];
   /** Init containers that are not sidecars; they count for the QoS class only. */
   readonly initContainers: readonly PodContainer[];

@@ -11,10 +11,11 @@ const CONTAINER_STATUS = [
   "containerID",
   "appliedLimitCPU",
   "appliedRequestCPU",
+  "startedAtMs",
   "restartedAtMs",
   "crashLooping",
 ] as const;
-const POD_STATUS = ["readySinceMs", "unreadySinceMs"] as const;
+const POD_STATUS = ["readySinceMs"] as const;
 
 /** `spec` with those members of `from`, or without where `from` has none. */
 function withMembers<T extends object>(

@@ -19,12 +19,21 @@ function boosted(text: string): (pod: Pod) => Pod {
   });
 }
 
-function unready(sinceMs: number): (pod: Pod) => Pod {
-  return ({ readySinceMs: _over, ...pod }) => ({ ...pod, ready: false, unreadySinceMs: sinceMs });
+/** The pod with containers that were started at this time, and that are not Ready. */
+function started(sinceMs: number): (pod: Pod) => Pod {
+  return ({ readySinceMs: _over, ...pod }) => ({
+    ...pod,
+    ready: false,
+    containers: pod.containers.map((one) => ({ ...one, startedAtMs: sinceMs })),
+  });
 }
 
 function ready(sinceMs: number): (pod: Pod) => Pod {
-  return ({ unreadySinceMs: _over, ...pod }) => ({ ...pod, ready: true, readySinceMs: sinceMs });
+  return (pod) => ({ ...pod, ready: true, readySinceMs: sinceMs });
+}
+
+function unready({ readySinceMs: _over, ...pod }: Pod): Pod {
+  return { ...pod, ready: false };
 }
 
 function side({ allocation }: ControllerScene): unknown {
@@ -41,7 +50,7 @@ sceneTest(
     scene.createPod("web");
     scene.changePod("web", boosted("2x,20s"));
     await scene.pass(5000);
-    scene.changePod("web", unready(clock.wall()));
+    scene.changePod("web", started(clock.wall()));
     await scene.pass(5000);
     assert.deepEqual(side(scene), [1600, true]);
     scene.changePod("web", ready(clock.wall()));
@@ -63,7 +72,7 @@ sceneTest("runAllocationLoop() ends the boost of a pod that is never Ready", asy
   scene.changePod("web", boosted("3x,1s"));
   await scene.pass(5000);
   const since = scene.clock.wall();
-  scene.changePod("web", unready(since));
+  scene.changePod("web", started(since));
   await scene.pass(2000);
   assert.deepEqual(side(scene), [2400, true]);
   await scene.pass(596_500);
@@ -79,7 +88,7 @@ sceneTest(
     scene.createPod("web");
     scene.changePod("web", boosted("2x,20s"));
     await scene.pass(5000);
-    scene.changePod("web", unready(scene.clock.wall()));
+    scene.changePod("web", started(scene.clock.wall()));
     await scene.pass(120_000);
     assert.deepEqual(side(scene), [800, undefined]);
     const ignored = scene.api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
@@ -87,5 +96,27 @@ sceneTest(
       'mbcas.io/startup-boost: "2x,20s" asks for more, which needs ' +
       "mbcas.io/allow-overrides=true on the namespace",
     ]);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() boosts a pod no second time that loses its readiness",
+  async (scene) => {
+    allowOverrides(scene);
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", boosted("2x,5s"));
+    await scene.pass(5000);
+    const { clock } = scene;
+    scene.changePod("web", started(clock.wall()));
+    scene.changePod("web", ready(clock.wall()));
+    await scene.pass(900_000);
+    assert.deepEqual(side(scene), [800, undefined]);
+    scene.changePod("web", unready);
+    await scene.pass(2000);
+    assert.deepEqual(side(scene), [800, undefined]);
+    scene.changePod("web", ready(clock.wall()));
+    await scene.pass(2000);
+    assert.deepEqual(side(scene), [800, undefined]);
   },
 );

@@ -4,6 +4,7 @@
  * @module
  */
 import { parseDuration } from "../../../shared/config/setting_kinds.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { BidRule } from "./bid_rule.ts";
 
 /** Annotation of a pod: factor on its ceilings and the time after Ready, for instance `2x,30s`. */
@@ -35,13 +36,23 @@ export function parseStartupBoost(text: string): StartupBoost | undefined {
     : undefined;
 }
 
-/** The rule for a pod whose annotation counts. */
+/**
+ * The rule for a pod whose annotation counts. A pod that was Ready and is not any more does not
+ * start; one of a single container does when that is started again.
+ */
 export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
   return ({ pod, nowMs }) => {
-    const { ready, readySinceMs = -Infinity, unreadySinceMs = nowMs } = pod;
-    const untilMs = ready ? readySinceMs + holdMs : unreadySinceMs + LONGEST_START_MS;
+    const { ready, readySinceMs = -Infinity } = pod;
+    const lateMs = startedAt(pod, nowMs) + LONGEST_START_MS;
+    const untilMs = ready && readySinceMs <= lateMs ? readySinceMs + holdMs : lateMs;
     if (nowMs >= untilMs) return [];
     const message = `ceilings × ${factor} until ${holdMs / 1000} s after the pod is Ready`;
     return [{ reason: "StartupBoost", boost: factor, message, untilMs }];
   };
+}
+
+/** When the container began that has run for longest; now, where none runs yet. */
+function startedAt({ containers }: Pod, nowMs: number): number {
+  const starts = containers.flatMap(({ startedAtMs }) => startedAtMs ?? []);
+  return starts.length === 0 ? nowMs : Math.min(...starts);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { parseStartupBoost, startupBoost } from "./startup_boost.ts";
 
@@ -56,17 +56,38 @@ test("startupBoost() boosts ceilings until the hold after Ready is over, and say
   assert.deepEqual(said(readyFor(30_000)), []);
 });
 
-test("startupBoost() boosts a pod that is not Ready, for ten minutes at most", () => {
-  const unready = (ms: number) => said({ ready: false, unreadySinceMs: FACTS_NOW_MS - ms });
+/** Containers that were started so long ago, ms; undefined: they don't run. */
+function startedFor(...times: readonly (number | undefined)[]): Pick<Pod, "containers"> {
+  return {
+    containers: times.map((ms, index) =>
+      sampleContainer({
+        name: `c${index}`,
+        ...(ms === undefined ? {} : { startedAtMs: FACTS_NOW_MS - ms }),
+      })
+    ),
+  };
+}
+
+test("startupBoost() boosts a pod that is not Ready, for ten minutes from its start at most", () => {
+  const unready = (ms: number) => said({ ready: false, ...startedFor(ms) });
   assert.equal(unready(0)[0]?.untilMs, FACTS_NOW_MS + 600_000);
   assert.equal(unready(599_999)[0]?.boost, 2);
   assert.deepEqual(unready(600_000), []);
 });
 
-test("startupBoost() boosts a pod of which the kubelet has not told yet", () => {
-  const { readySinceMs: _ready, ...pod } = bidFacts(samplePod("web")).pod;
-  const [word] = boost({ ...bidFacts(pod), pod: { ...pod, ready: false } });
-  assert.equal(word?.boost, 2);
+test("startupBoost() boosts a pod of which no container runs yet", () => {
+  assert.equal(said({ ready: false, ...startedFor(undefined) })[0]?.boost, 2);
+});
+
+test("startupBoost() begins no second time for a pod that loses its readiness, or has it back", () => {
+  const old = startedFor(3_600_000);
+  assert.deepEqual(said({ ready: false, ...old }), []);
+  assert.deepEqual(said({ ...readyFor(1000), ...old }), []);
+});
+
+test("startupBoost() goes by the container that has run for longest", () => {
+  assert.deepEqual(said({ ready: false, ...startedFor(3_600_000, 1000, undefined) }), []);
+  assert.equal(said({ ready: false, ...startedFor(5000, 1000, undefined) })[0]?.boost, 2);
 });
 
 test("startupBoost() ends where nobody says since when the pod is Ready", () => {
