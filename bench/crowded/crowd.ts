@@ -2,8 +2,10 @@
  * Who is in the crowded scene: three namespaces with quotas, and what runs in them.
  *
  * The node has two CPUs, and the cluster's own programs need about a quarter of them. All requests fit,
- * with every replica that the autoscaler may ask for; so do all own limits into their quotas. What is
- * left of a quota is less than the market would like to raise, so that each quota is met.
+ * with every replica that the autoscaler may ask for. So do all own limits into their quotas, and a pod
+ * more of the largest, for which the market keeps room; what is then left is less than the market would
+ * like to raise, so that each quota is met. Together own limits are less than the node has, so that
+ * there is something to raise them with.
  *
  * @module
  */
@@ -44,9 +46,9 @@ export const CORES = 2;
 
 /** The namespaces. */
 export const PLACES: readonly PlaceRules[] = [
-  { name: "shop", limitsCPU: 1150, requestsCPU: 600 },
-  { name: "batch", limitsCPU: 900, requestsCPU: 450, container: { min: 50, max: 250 } },
-  { name: "lab", limitsCPU: 700, requestsCPU: 300 },
+  { name: "shop", limitsCPU: 1000, requestsCPU: 400 },
+  { name: "batch", limitsCPU: 750, requestsCPU: 300, container: { min: 30, max: 150 } },
+  { name: "lab", limitsCPU: 950, requestsCPU: 300 },
 ];
 
 /** The autoscaler's target, a share of the request. */
@@ -64,12 +66,12 @@ export const NEVER_READY = "unready";
 /** What runs. */
 export const CROWD: readonly CrowdMember[] = [
   {
-    ...member("shop", SCALED, { kind: "Deployment", request: 100, limit: 200, priority: 4000 }),
+    ...member("shop", SCALED, { kind: "Deployment", request: 60, limit: 120, priority: 4000 }),
     mostReplicas: 5,
   },
   member("shop", "cart", { kind: "Deployment", request: 60, limit: 120, priority: 4000 }),
   {
-    ...member("batch", "worker", { kind: "StatefulSet", request: 50, limit: 100, priority: 1000 }),
+    ...member("batch", "worker", { kind: "StatefulSet", request: 30, limit: 60, priority: 1000 }),
     replicas: 8,
   },
   {
@@ -77,7 +79,7 @@ export const CROWD: readonly CrowdMember[] = [
     optedOut: true,
   },
   {
-    ...member("lab", NEVER_READY, { kind: "Pod", request: 50, limit: 300, priority: 1000 }),
+    ...member("lab", NEVER_READY, { kind: "Pod", request: 50, limit: 200, priority: 1000 }),
     neverReady: true,
   },
   member("lab", "report", { kind: "Deployment", request: 60, limit: 150, priority: 4000 }),

@@ -24,9 +24,9 @@ const RUN_STEP = 1009;
 const BURSTS_STEP = 31;
 
 /** The waves of the scaled service: to the autoscaler one replica's worth, then four's. */
-const WAVE = { low: 50, high: 250, everyS: 200, fromS: 10, untilS: 110 } as const;
+const WAVE = { low: 30, high: 150, everyS: 200, fromS: 10, untilS: 110 } as const;
 /** All workers together, in the midst of a wave: more than their quota has left. */
-const RUSH = { level: 120, everyS: 120, fromS: 30, untilS: 42 } as const;
+const RUSH = { level: 100, everyS: 120, fromS: 30, untilS: 42 } as const;
 
 /** Millicores wanted by a performer, alike for the workers but for the seconds of their own bursts. */
 export function levelOf(
@@ -37,7 +37,7 @@ export function levelOf(
     case SCALED:
       return (second) => within(second, WAVE) ? WAVE.high : WAVE.low;
     case "worker": {
-      const own = bursts(random, { low: 15, high: 200, everyS: 60, lastS: 8, seconds });
+      const own = bursts(random, { low: 10, high: 140, everyS: 60, lastS: 8, seconds });
       return (second) => within(second, RUSH) ? RUSH.level : own(second);
     }
     case OPTED_OUT:
@@ -45,7 +45,7 @@ export function levelOf(
     // It asks for more than it has, then for next to nothing: a market that forgot its state would
     // lower it again and again.
     case NEVER_READY:
-      return (second) => second % 60 < 15 ? 320 : 10;
+      return (second) => second % 60 < 15 ? 240 : 10;
     case "report":
       return bursts(random, { low: 30, high: 240, everyS: 45, lastS: 8, seconds });
     case "cart":

@@ -31,6 +31,6 @@ Deno.test("placeObjects() has a quota for each namespace and a LimitRange for on
   assert.deepEqual(paths[1]?.[1], "/api/v1/namespaces/try-1/limitranges");
   const quota = placeObjects(PLACES[0] ?? assert.fail(), "try-1")[0];
   assert.deepEqual(quota?.body["spec"], {
-    hard: { "limits.cpu": "1150m", "requests.cpu": "600m" },
+    hard: { "limits.cpu": "1", "requests.cpu": "400m" },
   });
 });

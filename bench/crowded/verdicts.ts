@@ -20,12 +20,22 @@ const NAMED = 3;
 /** All verdicts on a run, the one with the market off too: it shows what the platform does alone. */
 export function verdictsOf(result: CrowdResult): Verdict[] {
   return [
+    marketActs(result),
     foreseenRefusals(result),
     quotas(result),
     objects(result),
     optedOut(result),
     neverReady(result),
   ];
+}
+
+/** An agent that can't see its pods refuses nothing, lowers nothing, and proves nothing. */
+function marketActs({ law, figures: { changesPerMinute } }: CrowdResult): Verdict {
+  return {
+    goal: law === "with" ? "the market changes limits" : "nobody changes limits",
+    met: law === "with" ? changesPerMinute > 0 : changesPerMinute === 0,
+    found: `${changesPerMinute.toFixed(1)} changes a minute`,
+  };
 }
 
 /** What the controllers say of the same: then the audit log must not be silent about it. */

@@ -13,11 +13,18 @@ function refusedBy(kind: string): Partial<CrowdResult> {
   return { writes: { ...EXAMPLE.writes, notAccepted: [refusal] } };
 }
 
+Deno.test("verdictsOf() finds a market that does nothing, and one that does something while it is off", () => {
+  const idle = { ...EXAMPLE.figures, changesPerMinute: 0 };
+  assert.deepEqual(missed({ figures: idle }), ["0.0 changes a minute"]);
+  assert.deepEqual(missed({ law: "without" }), ["38.0 changes a minute"]);
+  assert.deepEqual(missed({ law: "without", figures: idle }), []);
+});
+
 Deno.test("verdictsOf() has nothing against conflicts, and against refusals that no check can foresee", () => {
   assert.deepEqual(missed({}), []);
   assert.deepEqual(missed(refusedBy("policy")), []);
   assert.match(
-    verdictsOf({ ...EXAMPLE, ...refusedBy("policy") })[0]?.found ?? "",
+    verdictsOf({ ...EXAMPLE, ...refusedBy("policy") })[1]?.found ?? "",
     /and 1 that none could$/,
   );
 });
