@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { collectedOutput } from "../shared/config/collected_output.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { lawNames } from "../simulation/arena/entry.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
+import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 
 /** What the arena shall do. */
 export interface ArenaOptions {
@@ -37,9 +37,8 @@ export interface ArenaOptions {
 /** What the arguments mean. */
 export type ArenaArguments =
   | { readonly kind: "run"; readonly options: ArenaOptions }
-  | { readonly kind: "help"; readonly text: string }
-  /** To be printed to standard error before the program ends with the code. */
-  | { readonly kind: "usage-error"; readonly message: string; readonly exitCode: 2 };
+  | HelpText
+  | UsageError;
 
 const MOST_SEEDS = 100;
 const MOST_MINUTES = 240;
@@ -48,7 +47,6 @@ const MOST_CORES = 16;
 const DEFAULT_SEEDS = 5;
 const QUICK_SEEDS = 2;
 const DEFAULT_REPORT = "arena.html";
-const SEE_HELP = "see deno task arena --help";
 
 /** What commander hands over after parsing. */
 interface ParsedFlags {
@@ -66,18 +64,8 @@ interface ParsedFlags {
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseArenaOptions(args: readonly string[]): ArenaArguments {
-  let help = "";
-  const command = arenaCommand((text) => help += text);
-  try {
-    // Deno passes the "--" of `deno task arena -- --quick` on.
-    command.parse(args[0] === "--" ? args.slice(1) : [...args], { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.code === "commander.helpDisplayed"
-      ? { kind: "help", text: help }
-      : usageError(error.message.replace(/^error: /, ""));
-  }
-  return checked(command.opts<ParsedFlags>());
+  const read = parseTaskFlags<ParsedFlags>(arenaCommand(), args);
+  return read.kind === "flags" ? checked(read.flags) : read;
 }
 
 /** The rules that no single flag can check. */
@@ -89,7 +77,9 @@ function checked(flags: ParsedFlags): ArenaArguments {
       : scaleP95 !== undefined
       ? `'--scale-p95 ${scaleP95}' says how to scale a trace`
       : undefined;
-    if (orphan !== undefined) return usageError(`option ${orphan}, but --trace is missing`);
+    if (orphan !== undefined) {
+      return usageError("arena", `option ${orphan}, but --trace is missing`);
+    }
   }
   // What a program reads is not to leave files about.
   const report = flags.report ?? (json ? false : DEFAULT_REPORT);
@@ -116,16 +106,7 @@ function checked(flags: ParsedFlags): ArenaArguments {
   };
 }
 
-function usageError(problem: string): ArenaArguments {
-  const sentence = problem.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
-  return {
-    kind: "usage-error",
-    message: `Cannot run the arena: ${sentence}; ${SEE_HELP}`,
-    exitCode: 2,
-  };
-}
-
-function arenaCommand(writeOut: (text: string) => void): Command {
+function arenaCommand(): Command {
   return new Command("arena")
     .usage("[options]")
     .description(
@@ -169,9 +150,6 @@ function arenaCommand(writeOut: (text: string) => void): Command {
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput(collectedOutput({ take: writeOut }))
     .addHelpText("after", HELP);
 }
 

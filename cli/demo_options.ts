@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { Command, CommanderError, Option } from "commander";
-import { collectedOutput } from "../shared/config/collected_output.ts";
+import { Command, Option } from "commander";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
+import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 
 /** What the demo shall do. */
 export interface DemoOptions {
@@ -27,15 +27,13 @@ export interface DemoOptions {
 /** What the arguments mean. */
 export type DemoArguments =
   | { readonly kind: "run"; readonly options: DemoOptions }
-  | { readonly kind: "help"; readonly text: string }
-  /** To be printed to standard error before the program ends with the code. */
-  | { readonly kind: "usage-error"; readonly message: string; readonly exitCode: 2 };
+  | HelpText
+  | UsageError;
 
 /** Seeds of the parts are made from it; they stay exact integers. */
 const MOST_SEED = 2 ** 31 - 1;
 const MOST_MINUTES = 240;
 const MOST_PODS = 200;
-const SEE_HELP = "see deno task demo --help";
 
 /** What commander hands over after parsing. */
 interface ParsedFlags {
@@ -50,18 +48,8 @@ interface ParsedFlags {
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseDemoOptions(args: readonly string[]): DemoArguments {
-  let help = "";
-  const command = demoCommand((text) => help += text);
-  try {
-    // Deno passes the "--" of `deno task demo -- --pods 5` on.
-    command.parse(args[0] === "--" ? args.slice(1) : [...args], { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.code === "commander.helpDisplayed"
-      ? { kind: "help", text: help }
-      : usageError(error.message.replace(/^error: /, ""));
-  }
-  return checked(command.opts<ParsedFlags>());
+  const read = parseTaskFlags<ParsedFlags>(demoCommand(), args);
+  return read.kind === "flags" ? checked(read.flags) : read;
 }
 
 /** The rules that no single flag can check. */
@@ -69,6 +57,7 @@ function checked(flags: ParsedFlags): DemoArguments {
   const { seed, minutes, pods, json, trace, format, report } = flags;
   if (format !== undefined && trace === undefined) {
     return usageError(
+      "demo",
       `option '--format ${format}' says how to read a trace, but --trace is missing`,
     );
   }
@@ -79,16 +68,7 @@ function checked(flags: ParsedFlags): DemoArguments {
   return { kind: "run", options: { seed, minutes, pods, json, ...source, ...target } };
 }
 
-function usageError(problem: string): DemoArguments {
-  const sentence = problem.trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");
-  return {
-    kind: "usage-error",
-    message: `Cannot run the demo: ${sentence}; ${SEE_HELP}`,
-    exitCode: 2,
-  };
-}
-
-function demoCommand(writeOut: (text: string) => void): Command {
+function demoCommand(): Command {
   return new Command("demo")
     .usage("[options]")
     .description(
@@ -121,9 +101,6 @@ function demoCommand(writeOut: (text: string) => void): Command {
     )
     .option("--no-report", "write no report page")
     .helpOption("-h, --help", "show this text")
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput(collectedOutput({ take: writeOut }))
     .addHelpText(
       "after",
       `

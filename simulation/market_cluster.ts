@@ -15,6 +15,7 @@ import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
+import { cacheSources } from "./api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "./metric_answers.ts";
@@ -166,20 +167,7 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
   const { scene, api, metrics, clock, log, supervisor } = stage;
   const { signal } = supervisor;
   const random = seededRandom(seedOf(scene, "controller"));
-  const caches = createCaches({
-    pods: api.listWatch("Pod"),
-    namespaces: api.listWatch("Namespace"),
-    nodes: api.listWatch("Node"),
-    allocations: api.listWatch("PodAllocation"),
-    leases: api.listWatch("Lease"),
-    limitRanges: api.listWatch("LimitRange"),
-    resourceQuotas: api.listWatch("ResourceQuota"),
-    deployments: api.listWatch("Deployment"),
-    statefulSets: api.listWatch("StatefulSet"),
-    daemonSets: api.listWatch("DaemonSet"),
-    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
-    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
-  }, { clock, random, log });
+  const caches = createCaches(cacheSources(api), { clock, random, log });
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`controller's ${name}`, informer.run(signal));
   }

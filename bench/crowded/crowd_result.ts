@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { keepResult, readKept } from "../kept_result.ts";
 
 /** With the product's market, or with it switched off. */
 export const CROWD_LAWS = ["with", "without"] as const;
@@ -105,21 +106,12 @@ function fileOf({ folder, law, seed, seconds }: CrowdKey): string {
 
 /** Keeps a result; returns the file's path. */
 export async function writeCrowdResult(folder: string, result: CrowdResult): Promise<string> {
-  await Deno.mkdir(folder, { recursive: true });
   const file = fileOf({ folder, ...result });
-  await Deno.writeTextFile(file, `${JSON.stringify(result)}\n`);
+  await keepResult(file, result);
   return file;
 }
 
 /** Reads a result; undefined when there is none. Throws a `SyntaxError` for another file. */
-export async function readCrowdResult(key: CrowdKey): Promise<CrowdResult | undefined> {
-  const file = fileOf(key);
-  try {
-    const result = schema.safeParse(JSON.parse(await Deno.readTextFile(file)));
-    if (result.success) return result.data;
-    throw new SyntaxError(`Cannot read ${file}: ${result.error.issues[0]?.message}`);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+export function readCrowdResult(key: CrowdKey): Promise<CrowdResult | undefined> {
+  return readKept(fileOf(key), schema);
 }

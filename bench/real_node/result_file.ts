@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { keepResult, readKept } from "../kept_result.ts";
 import { LAWS } from "./laws.ts";
 
 const figures = z.strictObject({
@@ -76,21 +77,12 @@ function fileOf({ folder, law, seed, minutes, load }: ResultKey): string {
 
 /** Keeps a result; returns the file's path. */
 export async function writeResult(folder: string, result: LawResult): Promise<string> {
-  await Deno.mkdir(folder, { recursive: true });
   const file = fileOf({ folder, ...result });
-  await Deno.writeTextFile(file, `${JSON.stringify(result, undefined, 2)}\n`);
+  await keepResult(file, result);
   return file;
 }
 
 /** Reads a result; undefined when there is none. Throws a `SyntaxError` for another file. */
-export async function readResult(key: ResultKey): Promise<LawResult | undefined> {
-  const file = fileOf(key);
-  try {
-    const result = schema.safeParse(JSON.parse(await Deno.readTextFile(file)));
-    if (result.success) return result.data;
-    throw new SyntaxError(`Cannot read ${file}: ${result.error.issues[0]?.message}`);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+export function readResult(key: ResultKey): Promise<LawResult | undefined> {
+  return readKept(fileOf(key), schema);
 }

@@ -16,6 +16,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createMetricAnswers } from "../../simulation/metric_answers.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 
 /** Where the program runs. */
@@ -65,20 +66,7 @@ export function startProgram(
   const effective = effectiveSettings(CONTROLLER_SETTINGS);
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const settings = createLiveSettings({ settings: effective, sources: {} }, log);
-  const sources = {
-    pods: api.listWatch("Pod"),
-    namespaces: api.listWatch("Namespace"),
-    nodes: api.listWatch("Node"),
-    allocations: api.listWatch("PodAllocation"),
-    leases: api.listWatch("Lease"),
-    limitRanges: api.listWatch("LimitRange"),
-    resourceQuotas: api.listWatch("ResourceQuota"),
-    deployments: api.listWatch("Deployment"),
-    statefulSets: api.listWatch("StatefulSet"),
-    daemonSets: api.listWatch("DaemonSet"),
-    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
-    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
-  };
+  const sources = cacheSources(api);
   const caches = createCaches(sources, { clock, random, log });
   const registry = new Registry();
   const metrics = createControllerMetrics(registry, {

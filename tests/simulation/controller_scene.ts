@@ -19,6 +19,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../simulation/kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../simulation/metric_answers.ts";
@@ -237,20 +238,11 @@ function runController(
   signal: AbortSignal,
   config: Partial<MarketConfig>,
 ): Promise<void>[] {
-  const caches = createCaches({
-    pods: api.listWatch("Pod"),
-    namespaces: api.listWatch("Namespace"),
-    nodes: api.listWatch("Node"),
-    allocations: api.listWatch("PodAllocation"),
-    leases: api.listWatch("Lease"),
-    limitRanges: api.listWatch("LimitRange"),
-    resourceQuotas: api.listWatch("ResourceQuota"),
-    deployments: api.listWatch("Deployment"),
-    statefulSets: api.listWatch("StatefulSet"),
-    daemonSets: api.listWatch("DaemonSet"),
-    horizontalPodAutoscalers: api.listWatch("HorizontalPodAutoscaler"),
-    verticalPodAutoscalers: api.listWatch("VerticalPodAutoscaler"),
-  }, { clock, random: seededRandom(13), log: silentLog });
+  const caches = createCaches(cacheSources(api), {
+    clock,
+    random: seededRandom(13),
+    log: silentLog,
+  });
   const loop = runAllocationLoop({
     caches,
     store: api.allocationStore,
