@@ -5,7 +5,7 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { lawNames } from "../simulation/arena/entry.ts";
-import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace_format.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 

@@ -6,7 +6,7 @@
 import { countArrivals, refuseRates } from "./count_arrivals.ts";
 import { parsePrometheus } from "./prometheus_range.ts";
 import { resample, type TimedValue } from "./resample.ts";
-import { guessRemark } from "./trace_format.ts";
+import { guessRemark, type TraceFormat } from "./trace_format.ts";
 
 /** Values at a fixed step. */
 export interface Trace {
@@ -23,12 +23,6 @@ export interface Trace {
    */
   readonly arrivalsMs?: Float64Array;
 }
-
-/** The ways in which a trace may be written; {@linkcode parseTrace} describes them. */
-export const TRACE_FORMATS = ["rps", "cores", "arrivals", "prometheus"] as const;
-
-/** How a trace is written. */
-export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 /** The largest value that is still taken for a number of requests or cores. */
 const MAX_VALUE = 1e9;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { guessRemark, guessTraceFormat } from "./trace_format.ts";
-import { parseTrace, type Trace, type TraceFormat } from "./trace.ts";
+import { guessRemark, guessTraceFormat, type TraceFormat } from "./trace_format.ts";
+import { parseTrace, type Trace } from "./trace.ts";
 
 /** A trace that comes with the project; source and licence stand beside it. */
 interface ShippedTrace {

@@ -1,9 +1,14 @@
 /**
- * Tells how a trace is written from what stands in it.
+ * How traces are written, and how to tell it from what stands in them.
  *
  * @module
  */
-import type { TraceFormat } from "./trace.ts";
+
+/** The ways in which a trace may be written; `parseTrace()` describes them. */
+export const TRACE_FORMATS = ["rps", "cores", "arrivals", "prometheus"] as const;
+
+/** How a trace is written. */
+export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 /**
  * JSON is an answer of Prometheus; lines without a comma are request rates; a CSV of two columns is

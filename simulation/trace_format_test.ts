@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { guessTraceFormat } from "./trace_format.ts";
-import type { TraceFormat } from "./trace.ts";
+import { guessTraceFormat, type TraceFormat } from "./trace_format.ts";
 
 Deno.test({
   name: "guessTraceFormat() knows each format by its first lines",

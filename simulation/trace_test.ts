@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseTrace, type TraceFormat } from "./trace.ts";
+import { parseTrace } from "./trace.ts";
+import type { TraceFormat } from "./trace_format.ts";
 
 function parse(format: TraceFormat, text: string) {
   return parseTrace(text, { format, name: "file.txt" });

@@ -5,7 +5,8 @@
  */
 import { expectedDemand } from "../expected_demand.ts";
 import { mean } from "../mean.ts";
-import type { Trace, TraceFormat } from "../trace.ts";
+import type { Trace } from "../trace.ts";
+import type { TraceFormat } from "../trace_format.ts";
 import { readShippedTrace } from "../trace_files.ts";
 import { busiestWindow, wholeMinutes } from "../trace_shape.ts";
 import { SHARED_NODE_SCENES, type SharedNodeSceneName } from "./shared_node_scenes.ts";

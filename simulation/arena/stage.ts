@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Trace, TraceFormat } from "../trace.ts";
+import type { Trace } from "../trace.ts";
+import type { TraceFormat } from "../trace_format.ts";
 import type { ArenaScene, MadeSceneOptions } from "./arena_scene.ts";
 import { burstScene } from "./burst_scene.ts";
 import { SHARED_NODE_SCENES, type SharedNodeSceneName } from "./shared_node_scenes.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { RunRecord } from "../run_record.ts";
-import type { TraceFormat } from "../trace.ts";
+import type { TraceFormat } from "../trace_format.ts";
 import type { LawOutcome } from "./law_outcome.ts";
 import type { Stage } from "./stage.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatCPU } from "../../../shared/quantity.ts";
-import type { TraceFormat } from "../../../simulation/trace.ts";
+import type { TraceFormat } from "../../../simulation/trace_format.ts";
 import type { OutputFormat } from "../structured_output.ts";
 
 /** Where the history is, and how it is written. */

@@ -5,7 +5,7 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseCPU } from "../../../shared/quantity.ts";
-import { TRACE_FORMATS } from "../../../simulation/trace.ts";
+import { TRACE_FORMATS } from "../../../simulation/trace_format.ts";
 import { filePath, numberWithin } from "../../flag_values.ts";
 import { examples } from "../examples.ts";
 import { addOutputFlags } from "../global_flags.ts";
