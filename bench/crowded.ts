@@ -28,8 +28,8 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`Cannot report: there are no such results in ${parsed.results}`);
     return 1;
   }
-  console.log(parsed.json ? jsonOf(results) : crowdReport(results));
-  return allMet(results) ? 0 : 1;
+  console.log(parsed.json ? jsonOf(results, parsed) : crowdReport(results));
+  return allMet(results, parsed) ? 0 : 1;
 }
 
 async function playAll(options: CrowdedBench): Promise<void> {
@@ -75,9 +75,9 @@ async function readAll(options: CrowdedBench): Promise<CrowdResult[]> {
   return results;
 }
 
-function jsonOf(results: readonly CrowdResult[]): string {
+function jsonOf(results: readonly CrowdResult[], asked: CrowdedBench): string {
   const runs = results.map((result) => ({ ...result, verdicts: verdictsOf(result) }));
-  const answer = { met: allMet(results), replicas: compareReplicas(results) ?? null, runs };
+  const answer = { met: allMet(results, asked), replicas: compareReplicas(results) ?? null, runs };
   return JSON.stringify(answer, undefined, 2);
 }
 

@@ -34,11 +34,19 @@ export function compareReplicas(results: readonly CrowdResult[]): ReplicaCompari
   return { with: ours, without: bare, difference, met: Math.abs(difference) <= REPLICAS_APART };
 }
 
-/** True when all runs with the product kept to the goals, and so did the replicas. */
-export function allMet(results: readonly CrowdResult[]): boolean {
-  const ours = results.filter(({ law }) => law === "with");
-  return ours.every((result) => verdictsOf(result).every(({ met }) => met)) &&
-    compareReplicas(results)?.met !== false;
+/**
+ * True when there are so many runs of each law that was asked for, those with the product kept to the
+ * goals, and so did the replicas, where both laws were asked for.
+ */
+export function allMet(
+  results: readonly CrowdResult[],
+  { runs, laws }: { readonly runs: number; readonly laws: readonly CrowdLaw[] },
+): boolean {
+  const of = (law: CrowdLaw): readonly CrowdResult[] =>
+    results.filter((result) => result.law === law);
+  return laws.every((law) => of(law).length >= runs) &&
+    of("with").every((result) => verdictsOf(result).every(({ met }) => met)) &&
+    (CROWD_LAWS.some((law) => !laws.includes(law)) || compareReplicas(results)?.met === true);
 }
 
 /** More than the cluster's own programs need: then others had a part in the figures. */

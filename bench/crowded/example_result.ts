@@ -39,6 +39,10 @@ export const EXAMPLE: CrowdResult = {
   }],
   objects: { before: 300, after: 302, differences: [], optedOutSame: true },
   neverReady: { spec: [], kernel: [] },
+  bounds: ["QuotaExceeded", "LimitRange", "HPAFloor", "PodNotReady"].map((what) => ({
+    what,
+    count: 1,
+  })),
   replicas: [
     { atS: 0, wanted: 1, ready: 1 },
     { atS: 30, wanted: 4, ready: 3 },

@@ -19,6 +19,7 @@ import { dumpDifferences } from "./dump_differences.ts";
 import { switchMarket } from "./market_switch.ts";
 import { putUpCrowd } from "./put_up_crowd.ts";
 import { answerKind } from "./refusal_kind.ts";
+import { watchBounds } from "./watch_bounds.ts";
 import { lowerings, type QuotaRecord, watchQuotas } from "./watch_quotas.ts";
 import { watchReplicas } from "./watch_replicas.ts";
 import {
@@ -55,7 +56,7 @@ export async function playCrowd(law: CrowdLaw, options: PlayOptions): Promise<Cr
   const when = { connection, startMs, seconds };
   const busyCores = measureMachine();
   const names = new Set(PERFORMERS.map(({ name }) => name));
-  const [observed, quotas, replicas] = await Promise.all([
+  const [observed, quotas, replicas, bounds] = await Promise.all([
     observe(PERFORMERS.map(({ name, member }) => ({ name, ownLimit: member.limit })), {
       ...when,
       namespaces: all,
@@ -65,6 +66,7 @@ export async function playCrowd(law: CrowdLaw, options: PlayOptions): Promise<Cr
     }),
     watchQuotas({ ...when, namespaces }),
     watchReplicas({ ...when, namespace: namespaces.shop }),
+    watchBounds({ ...when, namespaces: all }),
   ]);
   const busy = busyCores();
   const after = await dumpCluster(connection);
@@ -96,6 +98,7 @@ export async function playCrowd(law: CrowdLaw, options: PlayOptions): Promise<Cr
       optedOutSame: sameSpec({ before, after }, `pods. ${namespaces.lab}/${OPTED_OUT}`),
     },
     neverReady: neverReadyOf({ observed, quotas }),
+    ...(law === "with" ? { bounds } : {}),
     replicas: [...replicas],
     notCreated: await eventMessages(connection, { namespaces: all, reason: "FailedCreate" }),
     figures: {

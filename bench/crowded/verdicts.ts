@@ -21,6 +21,7 @@ const NAMED = 3;
 export function verdictsOf(result: CrowdResult): Verdict[] {
   return [
     marketActs(result),
+    ...(result.law === "with" ? [rulesBind(result)] : []),
     foreseenRefusals(result),
     quotas(result),
     objects(result),
@@ -35,6 +36,20 @@ function marketActs({ law, figures: { changesPerMinute } }: CrowdResult): Verdic
     goal: law === "with" ? "the market changes limits" : "nobody changes limits",
     met: law === "with" ? changesPerMinute > 0 : changesPerMinute === 0,
     found: `${changesPerMinute.toFixed(1)} changes a minute`,
+  };
+}
+
+/** What the scene is there for: without these it would be kept by chance. */
+const RULES = ["QuotaExceeded", "LimitRange", "HPAFloor", "PodNotReady"];
+
+function rulesBind({ bounds = [] }: CrowdResult): Verdict {
+  const missing = RULES.filter((rule) => bounds.every(({ what }) => what !== rule));
+  return {
+    goal: "quotas, LimitRange, autoscaler and readiness set bounds",
+    met: missing.length === 0,
+    found: missing.length === 0
+      ? bounds.map(({ what, count }) => `${what} of ${count} pods`).join(", ")
+      : `never ${missing.join(", ")}`,
   };
 }
 

@@ -20,11 +20,18 @@ Deno.test("verdictsOf() finds a market that does nothing, and one that does some
   assert.deepEqual(missed({ law: "without", figures: idle }), []);
 });
 
+Deno.test("verdictsOf() finds a rule that never set a bound, while the market is on", () => {
+  const bounds = (EXAMPLE.bounds ?? []).filter(({ what }) => what !== "LimitRange");
+  assert.deepEqual(missed({ bounds }), ["never LimitRange"]);
+  const idle = { ...EXAMPLE.figures, changesPerMinute: 0 };
+  assert.deepEqual(missed({ law: "without", figures: idle, bounds: [] }), []);
+});
+
 Deno.test("verdictsOf() has nothing against conflicts, and against refusals that no check can foresee", () => {
   assert.deepEqual(missed({}), []);
   assert.deepEqual(missed(refusedBy("policy")), []);
   assert.match(
-    verdictsOf({ ...EXAMPLE, ...refusedBy("policy") })[1]?.found ?? "",
+    verdictsOf({ ...EXAMPLE, ...refusedBy("policy") })[2]?.found ?? "",
     /and 1 that none could$/,
   );
 });
