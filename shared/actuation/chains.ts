@@ -20,7 +20,7 @@ import { resizeInProgress } from "./checks/resize_in_progress.ts";
 import { restartsContainer } from "./checks/restarts_container.ts";
 import { PLATFORM_RULES } from "./platform_rules.ts";
 
-/** Who can never be resized: scope holds them already, but where nobody asks for the scope. */
+/** Who can never be resized. */
 const PLATFORM: readonly Check<PodFacts>[] = PLATFORM_RULES.map(({ name, rule }) => ({
   name,
   check: ({ pod, node }) => {
@@ -29,7 +29,11 @@ const PLATFORM: readonly Check<PodFacts>[] = PLATFORM_RULES.map(({ name, rule })
   },
 }));
 
-/** For limits that the market wants. */
+/**
+ * For limits that the market wants. OutOfScope, AgentIsSilent and the platform's rules are a second
+ * line: the controller turns to the restore chain where the first two would hold, and its scope knows
+ * the platform's rules. Here they make sure that no caller who has not asked first moves such a pod.
+ */
 export const MARKET_CHAIN: readonly Check[] = [
   { name: "IdentityDiffers", check: identityDiffers },
   { name: "OutOfScope", check: outOfScope },
@@ -52,12 +56,13 @@ export const MARKET_CHAIN: readonly Check[] = [
  * For the user's own limits coming back. Scope, silence and stale bounds are why they come back, so
  * they don't hold here; and the user's own value is not clamped, it is refused by the server or not.
  * Nor does the platform hold: whose limit was changed could be resized, so the server is asked again.
+ * Whoever has the own limits already is done before it matters whether a change would restart it.
  */
 export const RESTORE_CHAIN: readonly Check[] = [
   { name: "IdentityDiffers", check: identityDiffers },
   { name: "NotRunning", check: notRunning },
-  { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
+  { name: "RestartsContainer", check: restartsContainer },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
   { name: "RateLimited", check: rateLimited },

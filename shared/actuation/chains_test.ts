@@ -35,8 +35,8 @@ test("RESTORE_CHAIN is the market's without what holds or clamps the user's own 
   assert.deepEqual(namesOf(RESTORE_CHAIN), [
     "IdentityDiffers",
     "NotRunning",
-    "RestartsContainer",
     "AlreadyThere",
+    "RestartsContainer",
     "ResizeInProgress",
     "BackingOff",
     "RateLimited",
@@ -59,10 +59,11 @@ test("MANUAL_CHAIN is the market's without what a person stands for", () => {
   ]);
 });
 
-test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order", () => {
+test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order, but for who is there already", () => {
   const all = namesOf(MARKET_CHAIN);
-  for (const chain of [RESTORE_CHAIN, MANUAL_CHAIN]) {
-    const names = namesOf(chain);
-    assert.deepEqual(names, all.filter((name) => names.includes(name)));
-  }
+  const inOrder = (names: readonly string[]) => all.filter((name) => names.includes(name));
+  const manual = namesOf(MANUAL_CHAIN);
+  assert.deepEqual(manual, inOrder(manual));
+  const rest = namesOf(RESTORE_CHAIN).filter((name) => name !== "AlreadyThere");
+  assert.deepEqual(rest, inOrder(rest));
 });

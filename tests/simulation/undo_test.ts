@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sampleContainer } from "../contract/sample_objects.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { optIn, optOut, ownOnRecord as own, raisedPod, setByHand } from "./raised_pod.ts";
 
@@ -153,3 +154,40 @@ sceneTest("runAllocationLoop() tries a blocked restore until it is let through",
   assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
   assert.equal(scene.allocation("web"), undefined);
 });
+
+sceneTest(
+  "runAllocationLoop() lets pods leave that a change would restart, once they have their own limits",
+  async (scene) => {
+    scene.startController();
+    const jvm = sampleContainer({ name: "jvm", restartsOnCPU: true });
+    scene.createPod("alone", { containers: [sampleContainer({ restartsOnCPU: true })] });
+    scene.createPod("pair", { containers: [sampleContainer(), jvm] });
+    for (const name of ["alone", "pair"]) scene.want(name, 300);
+    await scene.pass(10_000);
+    assert.equal(scene.limits("alone").wanted, 200);
+    assert.deepEqual(scene.limits("pair"), { wanted: 300, applied: 300 });
+    for (const name of ["alone", "pair"]) scene.changePod(name, optOut);
+    await scene.pass(10_000);
+    for (const name of ["alone", "pair"]) {
+      assert.equal(scene.allocation(name), undefined, name);
+      assert.deepEqual(scene.limits(name), { wanted: 200, applied: 200 });
+    }
+    assert.equal(scene.pod("pair").containers[1]?.limitCPU, 200);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() restarts no container to bring its own limit back, and keeps the record",
+  async (scene) => {
+    scene.startController();
+    await raisedPod(scene);
+    scene.changePod("web", (pod) => ({
+      ...optOut(pod),
+      containers: pod.containers.map((one) => ({ ...one, restartsOnCPU: true })),
+    }));
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+    assert.equal(own(scene), "200m");
+    assert.equal(scene.allocation("web")?.status?.reason, "RestartPolicy");
+  },
+);
