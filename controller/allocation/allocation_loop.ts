@@ -16,7 +16,8 @@ import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
-import { type Caches, namedCaches, podsOnNode } from "./caches.ts";
+import { type Caches, podsOnNode } from "./caches.ts";
+import { copiesInSync } from "./copies_in_sync.ts";
 import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
@@ -54,7 +55,7 @@ export interface AllocationLoopParts extends
 const WORKERS = 8;
 
 /**
- * Reconciles until the signal is aborted. It begins when all copies are in sync: a pod whose
+ * Reconciles until the signal is aborted. It begins when the copies are in sync: a pod whose
  * allocation is not in the copy yet must not look like one that has none.
  */
 export async function runAllocationLoop(
@@ -114,9 +115,7 @@ export async function runAllocationLoop(
   }
 
   try {
-    for (const [, informer] of namedCaches(caches)) {
-      if (!await informer.whenSynced(signal)) return;
-    }
+    if (!await copiesInSync(parts, signal)) return;
     // What a standby's copies have held for long will be told by no event.
     lookAtAll();
     await Promise.all([

@@ -1,5 +1,6 @@
 /** The market beside VPAs: whose hand is on a pod's resources. */
 import assert from "node:assert/strict";
+import { type Log, silentLog } from "../../shared/log.ts";
 import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
@@ -87,3 +88,74 @@ sceneTest(
     }
   },
 );
+
+/** From now on VPAs can't be listed. */
+function refuseVPAs({ api }: ControllerScene, status: number, times: number): void {
+  api.failNext({ verb: "list", kind: "VerticalPodAutoscaler", status, times });
+}
+
+function warningLog(): { readonly log: Log; readonly told: string[] } {
+  const told: string[] = [];
+  return { log: { ...silentLog, warn: (message) => void told.push(message) }, told };
+}
+
+const WITHOUT_VPAS = "VerticalPodAutoscalers can't be read: the market goes on without them";
+
+for (const status of [403, 500]) {
+  sceneTest(
+    `runAllocationLoop() goes on with a warning where VPAs can't be listed (${status}), until they can`,
+    async (scene) => {
+      // A minute and a half of the informer's attempts.
+      refuseVPAs(scene, status, 7);
+      scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
+      const { log, told } = warningLog();
+      scene.startController({}, { log });
+      scene.createPod("web");
+      scene.changePod("web", ofDeployment);
+      scene.want("web", 600);
+      await scene.pass(25_000);
+      assert.deepEqual([scene.limits("web").wanted, told], [200, []]);
+      await scene.pass(15_000);
+      assert.deepEqual([scene.limits("web").applied, told], [600, [WITHOUT_VPAS]]);
+      await scene.pass(180_000);
+      assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+      assert.deepEqual([scene.allocation("web"), restored(scene).length, told.length], [
+        undefined,
+        1,
+        1,
+      ]);
+    },
+  );
+}
+
+sceneTest(
+  "runAllocationLoop() waits for VPAs that are late, and says nothing of it",
+  async (scene) => {
+    refuseVPAs(scene, 500, 3);
+    scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
+    const { log, told } = warningLog();
+    scene.startController({}, { log });
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 600);
+    await scene.pass(120_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    assert.deepEqual([scene.allocation("web"), told, restored(scene)], [undefined, [], []]);
+  },
+);
+
+sceneTest("runAllocationLoop() waits for all other kinds, however long it takes", async (scene) => {
+  scene.api.failNext({ verb: "list", kind: "ResourceQuota", status: 403, times: 7 });
+  const { log, told } = warningLog();
+  scene.startController({}, { log });
+  scene.createPod("web");
+  scene.want("web", 600);
+  await scene.pass(60_000);
+  assert.deepEqual([scene.limits("web").wanted, scene.allocation("web"), told], [
+    200,
+    undefined,
+    [],
+  ]);
+  await scene.pass(180_000);
+  assert.equal(scene.limits("web").applied, 600);
+});
