@@ -30,6 +30,11 @@ import {
 
 const NOT_YOURS = byPolicy("only agents, the controller and who may administer");
 
+const NOT_THE_STATUS = byPolicy("only the controller writes the status");
+
+/** A record of own limits that nobody has ever set. */
+const FORGED: Change = { status: { originalLimits: [{ name: "app", cpu: "64" }] } };
+
 function limits(cpuLimit: string): Change {
   return { spec: { desiredCPULimit: cpuLimit, containers: [{ name: "app", cpuLimit }] } };
 }
@@ -114,6 +119,20 @@ async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
         await assertUnwritten(stage, { by: agentHere, manner, target: own, change: both, refusal });
       });
     }
+  }
+
+  for (const manner of MANNERS) {
+    await t.step(`an agent may not write the status where RBAC lets it by ${manner}`, async () => {
+      const what = { manner, change: FORGED, refusal: NOT_THE_STATUS };
+      for (const by of [agentHere, agentThere, unbound]) {
+        await assertUnwritten(stage, { by, target: { ...own, statusOnly: true }, ...what });
+      }
+      // By way of the object it is no refusal, and no status either.
+      const change = { ...limits("700m"), ...FORGED };
+      await write(agentHere, { manner, target: own, change });
+      const { spec, status } = await read(stage, own);
+      assert.deepEqual([spec.desiredCPULimit, status], ["700m", undefined]);
+    });
   }
 
   const draft = { name: "made", node: here.name };
@@ -210,6 +229,18 @@ async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
       const what = { by: administrator, manner, target: beyond, refusal: NOT_YOURS };
       await assertUnwritten(stage, { ...what, change: label("x") });
       await assertUnwritten(stage, { ...what, change: limits("900m") });
+    });
+    await t.step(`administrators write the status, others do not by ${manner}`, async () => {
+      const statusOnly = { ...target, statusOnly: true };
+      const refused = { manner, change: FORGED, refusal: NOT_YOURS };
+      await assertUnwritten(stage, { by: stranger, target: statusOnly, ...refused });
+      const elsewhere = { ...beyond, statusOnly: true };
+      await assertUnwritten(stage, { by: administrator, target: elsewhere, ...refused });
+      for (const [who, by] of [["admin", admin], ["other", administrator]] as const) {
+        const message = `${who}-${manner}`;
+        await write(by, { manner, target: statusOnly, change: { status: { message } } });
+        assert.equal((await read(stage, target)).status?.message, message);
+      }
     });
     await t.step(`others with all rights on allocations change nothing by ${manner}`, async () => {
       const what = { by: stranger, manner, target, refusal: NOT_YOURS };

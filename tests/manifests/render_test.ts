@@ -49,6 +49,10 @@ interface Rendered {
       readonly ports: readonly { readonly port: number; readonly protocol: string }[];
     }[];
     readonly podMetricsEndpoints: readonly [{ readonly port: string }];
+    readonly matchConstraints: {
+      readonly resourceRules: readonly Readonly<Record<"resources" | "operations", string[]>>[];
+    };
+    readonly failurePolicy: string;
   };
   readonly rules: readonly Readonly<
     Partial<Record<"apiGroups" | "resources" | "verbs", readonly string[]>>
@@ -195,6 +199,16 @@ test("the agent's rights are these and no others, none of them on pods", async (
     "create coordination.k8s.io/leases",
     "patch coordination.k8s.io/leases",
   ]);
+});
+
+test("the policy over allocations is asked about their status too", async () => {
+  const objects = await render("base");
+  const { spec } = one(objects, "ValidatingAdmissionPolicy", "mbcas-agent-allocations");
+  assert.equal(spec.failurePolicy, "Fail");
+  const [rule, ...more] = spec.matchConstraints.resourceRules;
+  assert.deepEqual(more, []);
+  assert.deepEqual(rule?.resources, ["podallocations", "podallocations/status"]);
+  assert.deepEqual(rule?.operations, ["CREATE", "UPDATE"]);
 });
 
 test("the controller has each right that it asks for at its start, and changes pods by resize only", async () => {

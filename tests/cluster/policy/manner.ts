@@ -6,10 +6,11 @@
 import type { KubeConnection, KubeRequest } from "../../../adapters/kube/connection.ts";
 import { objectOf } from "../../../adapters/kube/json_fields.ts";
 
-/** What is written: members of metadata and spec; null takes one away. */
+/** What is written: members of metadata, spec and status; null takes one away. */
 export interface Change {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
 }
 
 /** An object of the API. */
@@ -18,6 +19,8 @@ export interface Target {
   readonly kind: string;
   /** Of the object. */
   readonly path: string;
+  /** Writes the object's status, and nothing else of it. */
+  readonly statusOnly?: boolean;
   /** Tries the change without keeping it. */
   readonly dryRun?: boolean;
 }
@@ -37,12 +40,16 @@ export async function write(
     readonly change: Change;
   },
 ): Promise<void> {
-  const { path, apiVersion, kind, dryRun = false } = target;
+  const { path, apiVersion, kind, dryRun = false, statusOnly = false } = target;
   // Each apply by another manager: it would take away what the same one applied before.
   const fieldManager = `try-${crypto.randomUUID()}`;
   const query: Record<string, string> = { fieldManager, ...(dryRun ? { dryRun: "All" } : {}) };
   const send = (request: Omit<KubeRequest, "path" | "query">, more = {}): Promise<unknown> =>
-    connection.request({ ...request, path, query: { ...query, ...more } });
+    connection.request({
+      ...request,
+      path: statusOnly ? `${path}/status` : path,
+      query: { ...query, ...more },
+    });
   if (manner === "patch") {
     const contentType = "application/merge-patch+json";
     await send({ method: "PATCH", contentType, body: change });
@@ -54,9 +61,14 @@ export async function write(
     await send({ method: "PATCH", contentType, body }, { force: "true" });
   } else {
     const present = objectOf(await connection.request({ path }));
-    const merged = (member: "metadata" | "spec"): Record<string, unknown> =>
+    const merged = (member: keyof Change): Record<string, unknown> =>
       merge(objectOf(present[member]), change[member] ?? {});
-    const body = { ...present, metadata: merged("metadata"), spec: merged("spec") };
+    const body = {
+      ...present,
+      metadata: merged("metadata"),
+      spec: merged("spec"),
+      ...(change.status === undefined ? {} : { status: merged("status") }),
+    };
     await send({ method: "PUT", body });
   }
 }

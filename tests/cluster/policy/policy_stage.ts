@@ -25,7 +25,7 @@ import type { Target } from "./manner.ts";
 /** The stage while it stands. */
 export interface PolicyStage extends AsyncDisposable {
   readonly admin: OpenKubeConnection;
-  /** Here RBAC stands in nobody's way: agents may do anything with allocations and Leases. */
+  /** Here RBAC stands in nobody's way: agents may do anything with allocations, status, and Leases. */
   readonly open: string;
   /** Here everybody has the rights of the manifests and no more. */
   readonly plain: string;
@@ -49,6 +49,7 @@ export interface PolicyStage extends AsyncDisposable {
 }
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
+const STATUS = { ...ALLOCATIONS, subresource: "status" } as const;
 const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
 const VERBS = ["get", "create", "update", "patch", "delete"];
 
@@ -100,7 +101,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     const post = (plural: string, body: object): Promise<unknown> =>
       admin.request({ method: "POST", path: `${path}/${plural}`, body });
     const metadata = { name: "open" };
-    const kinds = [ALLOCATIONS, LEASES];
+    const kinds = [ALLOCATIONS, STATUS, LEASES];
     const rules = kinds.flatMap((kind) => VERBS.map((verb) => ruleOfRight({ verb, ...kind })));
     await post("roles", { metadata, rules });
     await post("rolebindings", {
@@ -112,7 +113,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
 
   const place = { admin, namespace: open, nodeName: here.name, nodeUID: here.uid };
   const copies = stack.use(createRoleCopies(place, connect));
-  const all = VERBS.map((verb) => ({ verb, ...ALLOCATIONS }));
+  const all = [ALLOCATIONS, STATUS].flatMap((kind) => VERBS.map((verb) => ({ verb, ...kind })));
   const administer: AccessRule = { verb: "administer", ...ALLOCATIONS, namespace: open };
   const [agentHere, agentThere, unbound, controller, stranger, administrator] = await Promise.all([
     account("mbcas-agent", here),
