@@ -1,5 +1,5 @@
 /**
- * This product's annotations of an object.
+ * This product's annotations of an object, or its labels.
  *
  * @module
  */

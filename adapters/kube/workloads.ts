@@ -48,10 +48,15 @@ export function isWorkloadKind(kind: string): kind is WorkloadKind {
 
 /** The trimmed workload. Throws a `TypeError` without identity. */
 export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
-  const { annotations } = objectOf(objectOf(raw).metadata);
+  const { labels, annotations } = objectOf(objectOf(raw).metadata);
+  const ownLabels = ownAnnotations(labels);
   return {
     kind,
-    metadata: { ...parseNamespacedIdentity(raw), annotations: ownAnnotations(annotations) },
+    metadata: {
+      ...parseNamespacedIdentity(raw),
+      ...(Object.keys(ownLabels).length === 0 ? {} : { labels: ownLabels }),
+      annotations: ownAnnotations(annotations),
+    },
     rollout: rolloutOf(objectOf(raw), kind),
   };
 }

@@ -31,7 +31,7 @@ function rolls(kind: WorkloadKind, given: Raw): boolean {
   return isRollingOut(state(kind, given));
 }
 
-pure("parseWorkload() keeps the identity and this product's annotations alone", () => {
+pure("parseWorkload() keeps the identity and this product's annotations and labels alone", () => {
   const annotations = {
     "mbcas.io/hpa-coordination": "false",
     "kubectl.kubernetes.io/last-applied-configuration": "{}",
@@ -42,6 +42,12 @@ pure("parseWorkload() keeps the identity and this product's annotations alone", 
   assert.deepEqual(metadata, {
     ...identity,
     annotations: { "mbcas.io/hpa-coordination": "false" },
+  });
+  const labels = { app: "web", "mbcas.io/managed": "false" };
+  assert.deepEqual(parseWorkload({ metadata: { ...identity, labels } }, "DaemonSet").metadata, {
+    ...identity,
+    labels: { "mbcas.io/managed": "false" },
+    annotations: {},
   });
 });
 

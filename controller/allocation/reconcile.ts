@@ -302,7 +302,7 @@ export function createReconciler(
   /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
   function warnOutside(outside: Gathered & Pick<Case, "podKey" | "scope">): void {
     const { podKey, pod, scope } = outside;
-    const warnings = outsideWarnings(outside, scope?.reason);
+    const warnings = outsideWarnings(outside, scope);
     if (warnings.length > 0) news.warn({ pod, memory: memories.of(podKey, pod) }, warnings);
   }
 

@@ -1,5 +1,6 @@
 /**
- * Labels and annotations that should say yes or no, and say something else.
+ * Labels and annotations that should say yes or no, and say something else; and words that nobody
+ * reads.
  *
  * @module
  */
@@ -7,20 +8,39 @@ import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,
+  managedWord,
   type OutOfScope,
   SKIP_GUARANTEED,
 } from "../../shared/actuation/scope.ts";
 import { switchWord, type Texts } from "../../shared/actuation/switch_words.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
+import { type WordHolders, wordPlaceWarnings } from "./word_places.ts";
 
-/** Warnings of the switches that might have taken in a pod that is left alone for this reason. */
+/** Warnings of the words that might have taken in a pod that is left alone for this reason. */
 export function outsideWarnings(
-  facts: Pick<BidFacts, "pod" | "namespace">,
-  reason: OutOfScope["reason"] | undefined,
+  facts: WordHolders,
+  scope: OutOfScope | undefined,
 ): readonly string[] {
-  if (reason === "NotOptedIn" || reason === "OptedOut") return managedWarnings(facts);
-  return reason === "NotBurstable" ? skipWarnings(facts) : [];
+  switch (scope?.reason) {
+    case "NotOptedIn":
+      return [
+        ...(wantsIn(facts) ? [scope.message] : []),
+        ...managedWarnings(facts),
+        ...wordPlaceWarnings(facts),
+      ];
+    case "OptedOut":
+      return [...managedWarnings(facts), ...wordPlaceWarnings(facts)];
+    case "NotBurstable":
+      return [...skipWarnings(facts), ...wordPlaceWarnings(facts)];
+    default:
+      return [];
+  }
+}
+
+/** True where a word says yes and does not count: the scope's sentence says what is missing. */
+function wantsIn({ pod, namespace }: Pick<BidFacts, "pod" | "namespace">): boolean {
+  return [pod, namespace].some((one) => one !== undefined && managedWord(one) === "true");
 }
 
 function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
@@ -37,10 +57,8 @@ export function managedWarnings(
   ];
 }
 
-/** Warnings of all switches that concern a pod in the market. */
-export function switchWarnings(
-  facts: Pick<BidFacts, "pod" | "namespace" | "workload" | "autoscalers">,
-): readonly string[] {
+/** Warnings of all switches that concern a pod in the market, and of words that nobody reads. */
+export function switchWarnings(facts: WordHolders): readonly string[] {
   const { pod, namespace, workload, autoscalers } = facts;
   return [
     ...managedWarnings(facts),
@@ -50,6 +68,7 @@ export function switchWarnings(
       HPA_COORDINATION,
       [pod, workload, ...autoscalers].map((one) => one?.metadata.annotations),
     ),
+    ...wordPlaceWarnings(facts),
   ];
 }
 

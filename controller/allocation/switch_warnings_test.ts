@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
-import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
+import {
+  ALLOW_OVERRIDES,
+  MANAGED,
+  type OutOfScope,
+  SKIP_GUARANTEED,
+} from "../../shared/actuation/scope.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import { bidFacts } from "../../tests/fixtures/bid_facts.ts";
@@ -66,30 +71,71 @@ test("switchWarnings() names each switch that says neither yes nor no, wherever 
   ]);
 });
 
-test("switchWarnings() has nothing to say of words that it knows, or that nobody reads there", () => {
-  const good = { [MANAGED]: "false", [HPA_COORDINATION]: "true", [ALLOW_OVERRIDES]: "false" };
-  const all = { labels: good, annotations: good };
-  assert.deepEqual(switchWarnings(facts(all, { ...all, workload: good, autoscaler: good })), []);
-  const misplaced = { [ALLOW_OVERRIDES]: "maybe" };
-  assert.deepEqual(switchWarnings(facts({ labels: misplaced, annotations: misplaced })), []);
+test("switchWarnings() has nothing to say of words that it knows, where they are read", () => {
+  const managed = { [MANAGED]: "false" };
+  const hpa = { [HPA_COORDINATION]: "true" };
+  const good = facts({ labels: managed, annotations: { ...managed, ...hpa } }, {
+    labels: { ...managed, [ALLOW_OVERRIDES]: "false" },
+    annotations: managed,
+    workload: hpa,
+    autoscaler: hpa,
+  });
+  assert.deepEqual(switchWarnings(good), []);
   assert.deepEqual(managedWarnings(facts({ annotations: { [HPA_COORDINATION]: "maybe" } })), []);
+});
+
+test("switchWarnings() names a switch once that is no word and stands where nobody reads it", () => {
+  const odd = { [ALLOW_OVERRIDES]: "maybe" };
+  assert.deepEqual(switchWarnings(facts({ labels: odd }, { annotations: odd })), [
+    "mbcas.io/allow-overrides does not count as label of the pod, but as label of the namespace",
+    "mbcas.io/allow-overrides does not count as annotation of the namespace, but as label of the " +
+    "namespace",
+  ]);
+});
+
+const outside = (reason: OutOfScope["reason"]): OutOfScope => ({
+  reason,
+  message: `for ${reason}`,
 });
 
 test("outsideWarnings() names the switches that would have taken the pod in", () => {
   const odd = facts({ annotations: { [MANAGED]: "maybe", [SKIP_GUARANTEED]: "False" } });
   const managed = ['mbcas.io/managed: "maybe" is not "true" or "false"'];
   const skip = ['mbcas.io/skip-guaranteed: "False" is not "true" or "false"'];
-  assert.deepEqual(outsideWarnings(odd, "NotOptedIn"), managed);
-  assert.deepEqual(outsideWarnings(odd, "OptedOut"), managed);
-  assert.deepEqual(outsideWarnings(odd, "NotBurstable"), skip);
-  for (const reason of ["NamespaceExcluded", undefined] as const) {
-    assert.deepEqual(outsideWarnings(odd, reason), []);
+  assert.deepEqual(outsideWarnings(odd, outside("NotOptedIn")), managed);
+  assert.deepEqual(outsideWarnings(odd, outside("OptedOut")), managed);
+  assert.deepEqual(outsideWarnings(odd, outside("NotBurstable")), skip);
+  for (const scope of [outside("NamespaceExcluded"), outside("MarketOff"), undefined]) {
+    assert.deepEqual(outsideWarnings(odd, scope), []);
   }
   assert.deepEqual(switchWarnings(odd), [...managed, ...skip]);
   for (const word of ["true", "false"]) {
     const good = facts({ annotations: { [SKIP_GUARANTEED]: word } });
-    assert.deepEqual(outsideWarnings(good, "NotBurstable"), []);
+    assert.deepEqual(outsideWarnings(good, outside("NotBurstable")), []);
   }
+});
+
+test("outsideWarnings() tells whoever says yes why it does not count", () => {
+  const yes = { [MANAGED]: "true" };
+  for (const says of [facts({ labels: yes }), facts({}, { annotations: yes })]) {
+    assert.deepEqual(outsideWarnings(says, outside("NotOptedIn")), ["for NotOptedIn"]);
+    assert.deepEqual(outsideWarnings(says, outside("OptedOut")), []);
+  }
+  assert.deepEqual(outsideWarnings(facts({}), outside("NotOptedIn")), []);
+});
+
+test("outsideWarnings() tells of words that nobody reads, but where the market is not asked for", () => {
+  const misspelt = facts({ annotations: { "mbcas.io/skip-guarantee": "false" } });
+  const told = [
+    "mbcas.io/skip-guarantee, annotation of the pod, is not known: did you mean " +
+    "mbcas.io/skip-guaranteed?",
+  ];
+  for (const reason of ["NotOptedIn", "OptedOut", "NotBurstable"] as const) {
+    assert.deepEqual(outsideWarnings(misspelt, outside(reason)), told);
+  }
+  assert.deepEqual(outsideWarnings(misspelt, outside("NamespaceExcluded")), []);
+  assert.deepEqual(outsideWarnings(misspelt, undefined), []);
+  assert.deepEqual(switchWarnings(misspelt), told);
 });
 
 test("horizontalAutoscaler() passes over a pod's word that it can't read, to the workload's", () => {

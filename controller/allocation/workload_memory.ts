@@ -27,6 +27,6 @@ export function createWorkloadMemory(
   };
 }
 
-function wordsOf({ metadata: { annotations }, rollout }: Workload): string {
-  return JSON.stringify([isRollingOut(rollout), annotations]);
+function wordsOf({ metadata: { labels, annotations }, rollout }: Workload): string {
+  return JSON.stringify([isRollingOut(rollout), labels, annotations]);
 }

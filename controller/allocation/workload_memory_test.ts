@@ -45,3 +45,14 @@ test("createWorkloadMemory() tells of other annotations", () => {
     true,
   ]);
 });
+
+test("createWorkloadMemory() tells of other labels", () => {
+  const change = stage(sampleWorkload());
+  const { metadata, ...rest } = sampleWorkload();
+  const labelled = { ...rest, metadata: { ...metadata, labels: { "mbcas.io/managed": "false" } } };
+  assert.deepEqual([change(labelled), change(labelled), change(sampleWorkload())], [
+    true,
+    false,
+    true,
+  ]);
+});

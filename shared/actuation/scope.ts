@@ -49,7 +49,9 @@ export interface ScopeSubject extends PlatformFacts {
 type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
 /** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
-function managedWord({ metadata }: Pick<Pod | Namespace, "metadata">): SwitchWord | undefined {
+export function managedWord(
+  { metadata }: Pick<Pod | Namespace, "metadata">,
+): SwitchWord | undefined {
   const label = switchWord(metadata.labels, MANAGED);
   const annotation = switchWord(metadata.annotations, MANAGED);
   return annotation === "false" ? annotation : label ?? annotation;
@@ -81,13 +83,20 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   }
   if (config.managementPolicy === "OptIn" && namespace?.metadata.labels[MANAGED] !== "true") {
     if (own === "true" && namespace?.metadata.labels[ALLOW_OVERRIDES] === "true") return undefined;
-    return {
-      reason: "NotOptedIn",
-      message: `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`,
-    };
+    const message = `namespace ${pod.metadata.namespace} is not labelled ${MANAGED}=true`;
+    return { reason: "NotOptedIn", message: `${message}${whatElse(own, theirs)}` };
   }
   return undefined;
 };
+
+/** Why a word that opts in does not count. */
+function whatElse(own: SwitchWord | undefined, theirs: SwitchWord | undefined): string {
+  if (own === "true") {
+    return `; the pod's own ${MANAGED}: "true" counts where an administrator has labelled it ` +
+      `${ALLOW_OVERRIDES}=true`;
+  }
+  return theirs === "true" ? ", and as an annotation it does not count" : "";
+}
 
 const notBurstable: ScopeRule = ({ pod }) => {
   const { qosClass, metadata } = pod;

@@ -11,6 +11,7 @@ import {
   isFinished,
   isLive,
   MANAGED,
+  type OutOfScope,
   outOfScope,
   SKIP_GUARANTEED,
 } from "./scope.ts";
@@ -35,13 +36,19 @@ interface Choice {
   readonly config?: Partial<MarketConfig>;
 }
 
-function reason({ pod = {}, word = {}, theirs = {}, config = {} }: Choice): string | undefined {
+function verdict(
+  { pod = {}, word = {}, theirs = {}, config = {} }: Choice,
+): OutOfScope | undefined {
   const sample = samplePod("web");
   return outOfScope({
     pod: { ...sample, ...pod, metadata: { ...sample.metadata, ...marks(word) } },
     namespace: namespace(theirs),
     config: { ...DEFAULT_MARKET_CONFIG, ...config },
-  })?.reason;
+  });
+}
+
+function reason(choice: Choice): string | undefined {
+  return verdict(choice)?.reason;
 }
 
 function test(name: string, fn: () => void): void {
@@ -103,6 +110,21 @@ test("outOfScope() asks for the namespace's label under OptIn", () => {
   const pod = samplePod("web");
   const unknown = { pod, namespace: undefined, config: { ...DEFAULT_MARKET_CONFIG, ...config } };
   assert.equal(outOfScope(unknown)?.reason, "NotOptedIn");
+});
+
+test("outOfScope() says under OptIn why a word that opts in does not count", () => {
+  const config = { managementPolicy: "OptIn" } as const;
+  const words = (given: Choice): string => verdict({ config, ...given })?.message ?? "";
+  const plain = "namespace shop is not labelled mbcas.io/managed=true";
+  assert.equal(words({}), plain);
+  assert.equal(words({ word: { label: "maybe" } }), plain);
+  assert.equal(
+    words({ theirs: { annotation: "true" } }),
+    `${plain}, and as an annotation it does not count`,
+  );
+  for (const word of [{ label: "true" }, { annotation: "true" }]) {
+    assert.match(words({ word }), /has labelled it mbcas\.io\/allow-overrides=true$/);
+  }
 });
 
 test("outOfScope() lets a pod opt in by itself under OptIn where an administrator allows it", () => {

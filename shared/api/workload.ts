@@ -23,6 +23,8 @@ export interface Workload extends ApiObject {
     readonly namespace: string;
     readonly uid: string;
     readonly resourceVersion: string;
+    /** This product's alone, as the annotations. @default {{}} */
+    readonly labels?: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;

@@ -1,6 +1,6 @@
 /**
- * Whatever stands in our annotations and labels: nothing breaks, a bad value changes nothing, and people
- * hear of it.
+ * Whatever stands in our annotations and labels: nothing breaks, a bad value or place changes nothing,
+ * and people hear of it.
  *
  * @module
  */
@@ -10,7 +10,14 @@ import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { samplePod } from "../contract/sample_objects.ts";
-import { badWords, sayNothing, textsAt, type Word, WORDS } from "../fixtures/own_words.ts";
+import {
+  badWords,
+  sayNothing,
+  textsAt,
+  unreadWords,
+  type Word,
+  WORDS,
+} from "../fixtures/own_words.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const WORKLOAD = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
@@ -111,7 +118,10 @@ sceneTest(
           }
           assert.deepEqual(boundsOf(scene, name), usual);
           assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
-          assert.equal(warnings.length, bad.length > 0 ? 1 : 0, warnings.join("\n"));
+          for (const { key } of unreadWords(words)) {
+            assert.ok(warnings[0]?.includes(`${key} does not count as `), `${key}: ${warnings[0]}`);
+          }
+          assert.equal(warnings.length, 1, warnings.join("\n"));
         }
         for (const warning of warnings) {
           told++;

@@ -17,8 +17,9 @@ export const EVENT_REASONS = {
   CPULimitsRestored: { means: "the user's own limits are back" },
   OwnLimitChanged: { means: "somebody else has set the limit: it is the own limit from now on" },
   AnnotationIgnored: {
-    means: "an annotation can't be read or may not count: it changes nothing",
-    remedy: "the message names annotation, value and what is allowed",
+    means:
+      "a word can't be read, may not count, or stands where nobody reads it: it changes nothing",
+    remedy: "the message names annotation or label, and what counts",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -1,0 +1,83 @@
+/** Words of ours that change nothing: people hear of them, once, and limits go on as without them. */
+import assert from "node:assert/strict";
+import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+function annotated(pod: Pod, annotations: Texts): Pod {
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
+
+function told({ api }: ControllerScene): readonly (readonly string[])[] {
+  return api.events.all().filter(({ reason }) => reason === "AnnotationIgnored")
+    .map(({ podName, message }) => [podName, message]);
+}
+
+function labelNamespace({ api }: ControllerScene, labels: Texts): void {
+  api.store.tables.Namespace.modify("shop", ({ metadata }) => ({
+    metadata: { ...metadata, labels },
+  }));
+}
+
+sceneTest(
+  "runAllocationLoop() tells a pod that may not opt in by itself which label is missing, once",
+  async (scene) => {
+    scene.startController({ managementPolicy: "OptIn" });
+    for (const name of ["asks", "silent"]) {
+      scene.createPod(name);
+      scene.want(name, 300);
+    }
+    scene.changePod("asks", (pod) => annotated(pod, { [MANAGED]: "true" }));
+    await scene.pass(900_000);
+    assert.deepEqual(told(scene), [[
+      "asks",
+      "namespace shop is not labelled mbcas.io/managed=true; the pod's own mbcas.io/managed: " +
+      '"true" counts where an administrator has labelled it mbcas.io/allow-overrides=true',
+    ]]);
+    assert.deepEqual([scene.allocation("asks"), scene.limits("asks").wanted], [undefined, 200]);
+    labelNamespace(scene, { [ALLOW_OVERRIDES]: "true" });
+    await scene.pass(900_000);
+    assert.deepEqual([scene.limits("asks").applied, scene.limits("silent").applied], [300, 200]);
+    assert.equal(told(scene).length, 1);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells pods of words on their workload that nobody reads, once, and goes on",
+  async (scene) => {
+    const { Deployment: deployments } = scene.api.store.tables;
+    const { metadata, ...rest } = sampleWorkload({ annotations: { "mbcas.io/max-cpu": "250m" } });
+    deployments.create({ ...rest, metadata: { ...metadata, labels: { [MANAGED]: "false" } } });
+    scene.startController();
+    for (const name of ["web", "misspelt", "lone"]) {
+      scene.createPod(name);
+      if (name !== "lone") scene.changePod(name, ofDeployment);
+      scene.want(name, 300);
+    }
+    scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpus": "250m" }));
+    await scene.pass(900_000);
+    const hint = "; of pods it stands in spec.template.metadata";
+    const managed = "mbcas.io/managed does not count as label of the workload, but as label of " +
+      "the pod or annotation of the pod or label of the namespace or annotation of the namespace" +
+      hint;
+    const ofWorkload = `${managed}; mbcas.io/max-cpu does not count as annotation of the ` +
+      `workload, but as annotation of the pod${hint}`;
+    const misspelt = "mbcas.io/max-cpus, annotation of the pod, is not known: did you mean " +
+      "mbcas.io/max-cpu?";
+    assert.deepEqual(told(scene).toSorted(), [
+      ["misspelt", `${misspelt}; ${ofWorkload}`],
+      ["web", ofWorkload],
+    ]);
+    for (const name of ["web", "misspelt", "lone"]) {
+      assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
+    }
+    // What is put right is read; what was told is not told again.
+    scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpu": "250m" }));
+    await scene.pass(900_000);
+    assert.equal(scene.limits("misspelt").applied, 250);
+    assert.deepEqual(told(scene).slice(2), [["misspelt", managed]]);
+  },
+);
