@@ -105,7 +105,7 @@ export function createClusterReader(
     templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
     async scopeFacts(pod) {
       const [verticalAutoscalers, horizontal, node] = await Promise.all([
-        unlessHidden(verticalAutoscalersOf(pod)),
+        unlessUnreadable(verticalAutoscalersOf(pod)),
         unlessHidden(autoscalersOf(pod)),
         pod.nodeName === "" ? undefined : unlessHidden(get(nodePath(pod.nodeName))),
       ]);
@@ -167,6 +167,16 @@ async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
     return await answer;
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+/** As `unlessHidden`, and for a kind of others whose definition or webhook is broken. */
+async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await unlessHidden(answer);
+  } catch (error) {
+    if (error instanceof ApiError && error.status >= 500) return undefined;
     throw error;
   }
 }

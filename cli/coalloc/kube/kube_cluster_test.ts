@@ -170,8 +170,13 @@ Deno.test({
     assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
     const without = server({ [node]: forbidden });
     assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
-    const broken = server({ [path]: new ApiError(500, "InternalError", "no") });
-    await assert.rejects(broken.cluster.reader.scopeFacts(pod), { status: 500 });
+    // VPAs are others' kind: their webhook may be down. What else the server answers is told.
+    const fault = new ApiError(500, "InternalError", "no");
+    const broken = server({ [path]: fault, [node]: forbidden });
+    assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
+    const strange = server({ [path]: new ApiError(401, "Unauthorized", "no") });
+    await assert.rejects(strange.cluster.reader.scopeFacts(pod), { status: 401 });
+    await assert.rejects(server({ [node]: fault }).cluster.reader.scopeFacts(pod), { status: 500 });
   },
 });
 
