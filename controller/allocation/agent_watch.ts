@@ -25,7 +25,7 @@ export interface AgentWatch {
   isSilent(nodeName: string): boolean;
   /**
    * True once the node's agent was seen to renew its lease. A node of which this is asked too early is
-   * told of by `onChange` when it is.
+   * told of by `onChange` when it is, unless it has no managed pods any more by then.
    */
   heardSinceStart(nodeName: string): boolean;
   /** Looks until `signal` is aborted. */
@@ -61,9 +61,10 @@ export function createAgentWatch(
     for (const node of silent) if (!before.has(node)) onChange(node);
     for (const node of before) if (!silent.has(node)) onChange(node);
     for (const node of awaited) {
-      if (!agents.heard(node)) continue;
-      awaited.delete(node);
-      onChange(node);
+      const heard = agents.heard(node);
+      // A node without a managed pod is awaited by nobody any more.
+      if (heard || !managedNodes.has(node)) awaited.delete(node);
+      if (heard) onChange(node);
     }
     observe(verdict);
   }

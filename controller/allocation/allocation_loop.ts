@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isOldKubelet } from "../../shared/actuation/old_kubelet.ts";
 import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -21,6 +20,7 @@ import { copiesInSync } from "./copies_in_sync.ts";
 import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
+import { createNodeMemory } from "./node_memory.ts";
 import type { EventSink } from "./ports.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
@@ -153,17 +153,9 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     else podOf.set(key, podKeyOf(allocation));
     if (podKey !== undefined) queue.add(podKey);
   };
-  const stateOf = (nodeName: string): string => {
-    const { kubeletVersion, os, ready, draining = false } = caches.nodes.get(nodeName) ?? {};
-    return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining}`;
-  };
-  const states = new Map<string, string>();
-  for (const { metadata } of caches.nodes.all()) states.set(metadata.name, stateOf(metadata.name));
-  // A node tells of itself every few seconds; only this of it concerns its pods.
+  const isAnotherNode = createNodeMemory(caches.nodes);
   const addPodsOfChangedNode = (nodeName: string): void => {
-    const state = stateOf(nodeName);
-    if (state === states.get(nodeName)) return;
-    states.set(nodeName, state);
+    if (!isAnotherNode(nodeName)) return;
     for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
   };
   const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
