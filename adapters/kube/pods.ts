@@ -10,6 +10,7 @@ import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
 import { jsonText, listOf, objectOf, present, textOf, textsOf, wholeOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseContainer, parseResources } from "./pod_container_fields.ts";
 import { holds, holdsSince, parseResizeConditions } from "./resize_condition_fields.ts";
@@ -50,7 +51,9 @@ export function parsePod(raw: unknown): Pod {
     metadata,
   );
   const { nodeName, priority, priorityClassName, os, resources } = objectOf(spec);
-  const { phase, qosClass, conditions, nodeAllocatableResourceClaimStatuses } = objectOf(status);
+  const { phase, qosClass, conditions, startTime, nodeAllocatableResourceClaimStatuses } = objectOf(
+    status,
+  );
   const ownQOSClass = CLASSES.find((one) => one === qosClass);
   const identity = parseNamespacedIdentity(raw);
   if (ownQOSClass === undefined) {
@@ -78,6 +81,7 @@ export function parsePod(raw: unknown): Pod {
     qosClass: ownQOSClass,
     priority: wholeOf(priority, PRIORITIES) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
+    ...present("startedAtMs", parseTime(startTime)),
     ready: holds(conditions, "Ready"),
     ...present("readySinceMs", holdsSince(conditions, "Ready")),
     containers,

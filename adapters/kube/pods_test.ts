@@ -259,7 +259,8 @@ Deno.test("podListWatch() selects by node, namespace and labels on the server", 
 });
 
 Deno.test({
-  name: "parsePod() reads the priority class, and since when the pod is Ready",
+  name:
+    "parsePod() reads the priority class, since when the pod is Ready, and when the kubelet took it on",
   permissions,
   fn() {
     const at = (status: string, lastTransitionTime: unknown) =>
@@ -279,5 +280,9 @@ Deno.test({
       assert.ok(!("readySinceMs" in pod));
     }
     assert.ok(!("priorityClassName" in parsePod(RUNNING)));
+    const taken = (startTime: unknown) =>
+      parsePod({ ...RUNNING, status: { qosClass: "Burstable", startTime } });
+    assert.equal(taken(time).startedAtMs, Date.UTC(2026, 0, 1, 0, 0, 2));
+    for (const odd of [null, "?", 5, undefined]) assert.ok(!("startedAtMs" in taken(odd)));
   },
 });

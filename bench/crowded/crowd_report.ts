@@ -111,6 +111,7 @@ function detailsOf(result: CrowdResult): string[] {
     ...verdicts,
     ...list("resizes by the audit log", writes.byKind),
     ...list("by the API server's counters", writes.byCode),
+    ...list("writes, starting pods' too", writes.mutations ?? []),
     ...list("by the controllers' counters", writes.outcomes),
     ...list("held back", writes.held),
     ...(lost === 0 ? [] : [`  ${lost} controllers ended meanwhile: their counts are lost`]),

@@ -41,6 +41,8 @@ const schema = z.strictObject({
     /** Resizes of the opted-out pod, whatever came of them. */
     ofOptedOut: z.number(),
     byCode: tallies,
+    /** Writes of whatever a change of limits writes, by resource; absent in older results. */
+    mutations: tallies.optional(),
     outcomes: tallies,
     held: tallies,
     lostControllers: z.number(),

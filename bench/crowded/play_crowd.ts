@@ -117,7 +117,7 @@ function secondOf({ at }: ResizeAnswer, startMs: number): number {
 }
 
 function writesOf(
-  { answers, byCode, outcomes, held, lostControllers }: WriteAccount,
+  { answers, byCode, mutations, outcomes, held, lostControllers }: WriteAccount,
   { startMs, lab }: { readonly startMs: number; readonly lab: string },
 ): Omit<CrowdResult["writes"], "events"> {
   const kinds = answers.map((answer) => ({ answer, kind: answerKind(answer) }));
@@ -130,6 +130,7 @@ function writesOf(
     ofOptedOut: answers.filter(({ namespace, pod }) => namespace === lab && pod === OPTED_OUT)
       .length,
     byCode: [...byCode],
+    mutations: [...mutations],
     outcomes: [...outcomes],
     held: [...held],
     lostControllers,

@@ -26,6 +26,8 @@ export interface WriteAccount {
   readonly answers: readonly ResizeAnswer[];
   /** By status code, from the API server's counters. */
   readonly byCode: readonly Tally[];
+  /** All writes that have to do with limits, by resource, from the API server's counters. */
+  readonly mutations: readonly Tally[];
   /** By outcome and reason, and what was held back by reason, from the controllers' counters. */
   readonly outcomes: readonly Tally[];
   readonly held: readonly Tally[];
@@ -55,9 +57,11 @@ export async function openWriteAccount(
     );
     const named = (name: string): CounterLine[] => grown.filter((line) => line.name === name);
     const codes = counterGrowth(server, await serverCounters(kubectl));
+    const resizes = codes.filter(({ labels }) => resourceOf(labels) === "pods/resize");
     return {
       answers: await readAuditSince(mark),
-      byCode: tallies(codes, ({ code = "" }) => code),
+      byCode: tallies(resizes, ({ code = "" }) => code),
+      mutations: tallies(codes, resourceOf),
       outcomes: tallies(
         named("mbcas_resizes_total"),
         ({ outcome, reason }) => `${outcome} ${reason}`.trim(),
@@ -68,11 +72,19 @@ export async function openWriteAccount(
   };
 }
 
+/** Objects that a change of limits writes: the kubelet and events of starting pods, too. */
+const WRITTEN = ["pods/resize", "pods/status", "podallocations", "podallocations/status", "events"];
+const WRITES = ["POST", "PUT", "PATCH", "APPLY"];
+
 async function serverCounters(kubectl: Kubectl): Promise<CounterLine[]> {
   const text = await kubectl.must(["get", "--raw", "/metrics"]);
   return parseCounters(text, [REQUESTS]).filter(({ labels }) =>
-    labels["resource"] === "pods" && labels["subresource"] === "resize"
+    WRITES.includes(labels["verb"] ?? "") && WRITTEN.includes(resourceOf(labels))
   );
+}
+
+function resourceOf({ resource = "", subresource = "" }: CounterLine["labels"]): string {
+  return subresource === "" ? resource : `${resource}/${subresource}`;
 }
 
 function lost(before: readonly ControllerCounters[], after: readonly ControllerCounters[]): number {

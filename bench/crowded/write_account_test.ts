@@ -21,11 +21,12 @@ function pages(conflicts: number, accepted: number): Readonly<Record<string, str
     "proxy/metrics": `mbcas_resizes_total{outcome="accepted",reason="LoanGiven"} ${accepted}\n`,
     "/metrics": `apiserver_request_total{code="200",${LABELS}} 5\n` +
       `apiserver_request_total{code="409",${LABELS}} ${conflicts}\n` +
-      'apiserver_request_total{code="404",resource="pods",subresource="",verb="GET"} 9\n',
+      'apiserver_request_total{code="404",resource="pods",subresource="",verb="GET"} 9\n' +
+      `apiserver_request_total{code="200",resource="podallocations",verb="APPLY"} ${accepted}\n`,
   };
 }
 
-Deno.test("openWriteAccount() tells what came since, of resizes alone", async () => {
+Deno.test("openWriteAccount() tells what came since: resizes, and writes of all that has to do with limits", async () => {
   const auditFile = await Deno.makeTempFile();
   try {
     await Deno.writeTextFile(auditFile, '{"objectRef":{"name":"old"}}\n');
@@ -33,9 +34,13 @@ Deno.test("openWriteAccount() tells what came since, of resizes alone", async ()
     const close = await openWriteAccount({ kubectl: kubectlOf(() => now), auditFile });
     now = pages(3, 10);
     await Deno.writeTextFile(auditFile, '{"objectRef":{"name":"new"}}\n', { append: true });
-    const { answers, byCode, outcomes, held, lostControllers } = await close();
+    const { answers, byCode, mutations, outcomes, held, lostControllers } = await close();
     assert.deepEqual(answers.map(({ pod }) => pod), ["new"]);
     assert.deepEqual(byCode, [{ what: "409", count: 2 }]);
+    assert.deepEqual(mutations, [
+      { what: "podallocations", count: 6 },
+      { what: "pods/resize", count: 2 },
+    ]);
     assert.deepEqual(outcomes, [{ what: "accepted LoanGiven", count: 6 }]);
     assert.deepEqual([held, lostControllers], [[], 0]);
   } finally {

@@ -89,6 +89,8 @@ export interface Pod extends ApiObject {
   /** `spec.priority`; 0 without a class. */
   readonly priority: number;
   readonly priorityClassName?: string;
+  /** When the kubelet took it on, before images were pulled, ms since 1970; absent until then. */
+  readonly startedAtMs?: number;
   readonly ready: boolean;
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;

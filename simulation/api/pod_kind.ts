@@ -15,7 +15,7 @@ const CONTAINER_STATUS = [
   "restartedAtMs",
   "crashLooping",
 ] as const;
-const POD_STATUS = ["readySinceMs"] as const;
+const POD_STATUS = ["startedAtMs", "readySinceMs"] as const;
 
 /** `spec` with those members of `from`, or without where `from` has none. */
 function withMembers<T extends object>(

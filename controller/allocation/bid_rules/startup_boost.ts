@@ -37,8 +37,8 @@ export function parseStartupBoost(text: string): StartupBoost | undefined {
 }
 
 /**
- * The rule for a pod whose annotation counts. A pod that was Ready and is not any more does not
- * start; one of a single container does when that is started again.
+ * The rule for a pod whose annotation counts. It starts once, for ten minutes at most: one that is no
+ * longer Ready after that, or whose containers crash again and again, does not start.
  */
 export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
   return ({ pod, nowMs }) => {
@@ -51,8 +51,13 @@ export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
   };
 }
 
-/** When the container began that has run for longest; now, where none runs yet. */
-function startedAt({ containers }: Pod, nowMs: number): number {
-  const starts = containers.flatMap(({ startedAtMs }) => startedAtMs ?? []);
-  return starts.length === 0 ? nowMs : Math.min(...starts);
+/**
+ * When the first container began, or now, where none has. Of a container that was started again that
+ * is not known any more: then it is when the kubelet took the pod on.
+ */
+function startedAt({ containers, startedAtMs: takenOnMs = -Infinity }: Pod, nowMs: number): number {
+  const starts = containers.map(({ startedAtMs = nowMs, restartedAtMs }) =>
+    restartedAtMs === undefined ? startedAtMs : takenOnMs
+  );
+  return Math.min(nowMs, ...starts);
 }

@@ -85,6 +85,30 @@ test("startupBoost() begins no second time for a pod that loses its readiness, o
   assert.deepEqual(said({ ...readyFor(1000), ...old }), []);
 });
 
+test("startupBoost() takes a pod that loses its readiness in its first ten minutes for one that starts", () => {
+  const young = startedFor(300_000);
+  assert.equal(said({ ready: false, ...young })[0]?.untilMs, FACTS_NOW_MS + 300_000);
+  assert.equal(said({ ...readyFor(1000), ...young })[0]?.untilMs, FACTS_NOW_MS + 29_000);
+});
+
+test("startupBoost() ends for a pod that crashes again and again, running or waiting", () => {
+  const crashed = (takenOnMs: number, ...running: readonly { startedAtMs: number }[]) => {
+    const [state = {}] = running;
+    const app = sampleContainer({ ...state, restartedAtMs: FACTS_NOW_MS - 1000 });
+    return said({ ready: false, startedAtMs: FACTS_NOW_MS - takenOnMs, containers: [app] });
+  };
+  const running = { startedAtMs: FACTS_NOW_MS - 1000 };
+  assert.equal(crashed(599_999)[0]?.untilMs, FACTS_NOW_MS + 1);
+  assert.equal(crashed(599_999, running)[0]?.untilMs, FACTS_NOW_MS + 1);
+  assert.deepEqual(crashed(600_000), []);
+  assert.deepEqual(crashed(600_000, running), []);
+});
+
+test("startupBoost() waits for images: a pod that was taken on long ago may start now", () => {
+  const old = { startedAtMs: FACTS_NOW_MS - 3_600_000, ready: false };
+  assert.equal(said({ ...old, ...startedFor(1000) })[0]?.untilMs, FACTS_NOW_MS + 599_000);
+});
+
 test("startupBoost() goes by the container that has run for longest", () => {
   assert.deepEqual(said({ ready: false, ...startedFor(3_600_000, 1000, undefined) }), []);
   assert.equal(said({ ready: false, ...startedFor(5000, 1000, undefined) })[0]?.boost, 2);
