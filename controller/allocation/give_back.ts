@@ -7,6 +7,7 @@ import { isFinished } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { GRID } from "../../shared/market/rounding.ts";
+import { isSystemCritical } from "./bid_rules/system_critical.ts";
 import { ownValues } from "./own_limits.ts";
 
 /** A namespace as its copies have it now. */
@@ -15,7 +16,7 @@ export interface QuotaUse {
   readonly limits: number;
   /** Millicores of requests that they have. */
   readonly requests: number;
-  /** Millicores that each pod's limits are above the user's own, by UID; none of held pods. */
+  /** Millicores that each pod's limits are above the user's own, by UID, where that may be taken back. */
   readonly raises: ReadonlyMap<string, number>;
 }
 
@@ -42,14 +43,17 @@ export function quotaUseOf(
   return { limits, requests, raises };
 }
 
-/** What may be taken back from the pod: its limits above its own, of containers that are not held. */
+/**
+ * What may be taken back from the pod: its limits above its own, of containers that are not held as
+ * they are. A hold from below does not count but for pods that the system can't do without: a market's
+ * raise that keeps others from existing does more harm than its end does to who has it.
+ */
 function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
-  if (pod.metadata.terminating) return 0;
+  if (pod.metadata.terminating || isSystemCritical(pod)) return 0;
   const { bounds, originalLimits } = allocation?.status ?? {};
   const own = ownValues(originalLimits);
   const held = new Set(
-    bounds?.containers.filter(({ held }) => held === "lower" || held === "both")
-      .map(({ name }) => name),
+    bounds?.containers.filter(({ held }) => held === "both").map(({ name }) => name),
   );
   return pod.containers.reduce((sum, { name, limitCPU = 0 }) => {
     const ownLimit = own.get(name);

@@ -44,7 +44,7 @@ test("quotaUseOf() sums limits and requests of pods that have not ended", () => 
   assert.deepEqual([limits, requests, raises.size], [400, 60, 0]);
 });
 
-test("quotaUseOf() finds what limits are above the user's own, where they may be lowered", () => {
+test("quotaUseOf() finds what limits are above the user's own, where they may be taken back", () => {
   const raisesOf = (
     limitCPU: number,
     held?: ContainerBounds["held"],
@@ -54,8 +54,11 @@ test("quotaUseOf() finds what limits are above the user's own, where they may be
     return quotaUseOf([pod], (one) => allocationOf(one, held)).raises.get("a");
   };
   assert.equal(raisesOf(500), 300);
-  assert.equal(raisesOf(500, "half"), 300);
-  for (const held of ["lower", "both"] as const) assert.equal(raisesOf(500, held), undefined);
+  for (const held of ["half", "lower"] as const) assert.equal(raisesOf(500, held), 300);
+  assert.equal(raisesOf(500, "both"), undefined);
+  const critical = { priorityClassName: "system-node-critical" };
+  assert.equal(raisesOf(500, undefined, critical), undefined);
+  assert.equal(raisesOf(500, undefined, { priorityClassName: "high" }), 300);
   assert.equal(raisesOf(150), undefined);
   const { metadata } = podOf("a", {});
   assert.equal(

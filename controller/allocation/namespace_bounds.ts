@@ -22,6 +22,8 @@ export interface Ceiling {
 export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
+  /** What the container is to give back to: the quotas need its raise. Absent: nothing. */
+  readonly backTo?: number;
 }
 
 /** A container that takes part. */
@@ -62,12 +64,13 @@ export function namespaceBounds(
   // What is given back are raises: of the own limits each container keeps what it has.
   const kept = seats.map(({ own }, index) => Math.min(own, present.bases[index] ?? 0));
   const forQuota = quotaCeiling - others;
-  const bases = forQuota < sumOf(present.bases) ? kept : present.bases;
-  const byQuota = parts(forQuota, { requests, bases });
+  const givesBack = forQuota < sumOf(present.bases);
+  const byQuota = parts(forQuota, { requests, bases: givesBack ? kept : present.bases });
   const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
   return seats.map(({ container: { requestCPU = 0 } }, index) => ({
     floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
+    ...backTo(givesBack ? byQuota[index] : undefined, present.bases[index]),
     ceilings: [
       {
         ceiling: limitRange === undefined
@@ -93,6 +96,10 @@ export function namespaceBounds(
       },
     ],
   }));
+}
+
+function backTo(part = Infinity, limit = 0): Pick<NamespaceBound, "backTo"> {
+  return part < limit ? { backTo: part } : {};
 }
 
 function sumOf(values: readonly number[]): number {
