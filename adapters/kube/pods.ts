@@ -49,7 +49,9 @@ export function parsePod(raw: unknown): Pod {
   const { labels, annotations, deletionTimestamp, generation, ownerReferences } = objectOf(
     metadata,
   );
-  const { nodeName, priority, priorityClassName, os, resources } = objectOf(spec);
+  const { nodeName, priority, priorityClassName, activeDeadlineSeconds, os, resources } = objectOf(
+    spec,
+  );
   const { phase, qosClass, conditions, nodeAllocatableResourceClaimStatuses } = objectOf(status);
   const ownQOSClass = CLASSES.find((one) => one === qosClass);
   const identity = parseNamespacedIdentity(raw);
@@ -78,6 +80,7 @@ export function parsePod(raw: unknown): Pod {
     qosClass: ownQOSClass,
     priority: wholeOf(priority, PRIORITIES) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
+    ...(wholeOf(activeDeadlineSeconds) === undefined ? {} : { hasDeadline: true }),
     ready: holds(conditions, "Ready"),
     ...present("readySinceMs", holdsSince(conditions, "Ready")),
     containers,

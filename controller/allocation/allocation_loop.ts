@@ -21,6 +21,7 @@ import { createEnrolmentSlots } from "./enrolment_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import type { EventSink } from "./ports.ts";
+import { createQuotaRooms } from "./quota_room.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkloadMemory } from "./workload_memory.ts";
@@ -35,6 +36,7 @@ export interface AllocationLoopParts extends
     | "backoff"
     | "turns"
     | "newAllocations"
+    | "quotaRooms"
     | "events"
     | "isSilent"
     | "heardSinceStart"
@@ -80,8 +82,10 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
+  const quotaRooms = createQuotaRooms(parts);
   const reconcile = createReconciler({
     ...parts,
+    quotaRooms,
     events: createEventGate(parts.events, clock),
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
@@ -103,6 +107,7 @@ export async function runAllocationLoop(
     for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
   };
   const stops = [
+    quotaRooms.stop,
     ...subscribeQueue(caches, queue),
     ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
   ];

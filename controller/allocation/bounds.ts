@@ -27,6 +27,8 @@ export interface BoundsInput extends BidFacts {
   readonly limitRange?: CPURanges | undefined;
   /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
   readonly quotaCeiling?: number | undefined;
+  /** Name of the quota that allows no more. */
+  readonly quotaName?: string | undefined;
   /**
    * The user's own requests, millicores by container name, where the market moves those in the spec.
    *
@@ -58,10 +60,10 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
  * agent and the check of its values then need no exception, and neither can take more.
  */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { node, ownLimits, limitRange, quotaCeiling, nodeCeiling } = input;
+  const { node, ownLimits } = input;
   const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
   const { seats, overrides, words } = seatsOf({ ...input, pod });
-  const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling, nodeCeiling });
+  const theirs = namespaceBounds(seats, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, ownLimits });
   const lends = !movesRequest(pod);

@@ -36,9 +36,11 @@ export interface BoundedSeat {
 /** What the bounds come from. */
 export interface NamespaceFacts {
   readonly pod: Pod;
-  readonly limitRange: CPURanges | undefined;
+  readonly limitRange?: CPURanges | undefined;
   /** What the quotas allow the pod as its total, millicores; undefined when they bind nothing. */
-  readonly quotaCeiling: number | undefined;
+  readonly quotaCeiling?: number | undefined;
+  /** Name of the quota that allows no more. */
+  readonly quotaName?: string | undefined;
   /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
   readonly nodeCeiling?: number | undefined;
 }
@@ -46,7 +48,7 @@ export interface NamespaceFacts {
 /** The namespace's bounds, in the order of the seats. */
 export function namespaceBounds(
   seats: readonly BoundedSeat[],
-  { pod, limitRange, quotaCeiling = Infinity, nodeCeiling = Infinity }: NamespaceFacts,
+  { pod, limitRange, quotaCeiling = Infinity, quotaName, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const seated = new Set(seats.map(({ container }) => container.name));
   const others = pod.containers.reduce(
@@ -87,7 +89,9 @@ export function namespaceBounds(
       {
         ceiling: byQuota[index] ?? Infinity,
         reason: "QuotaExceeded",
-        source: "what the ResourceQuota leaves",
+        source: `what ${
+          quotaName === undefined ? "the ResourceQuota" : `ResourceQuota ${quotaName}`
+        } leaves`,
       },
       {
         ceiling: byNode[index] ?? Infinity,

@@ -89,6 +89,8 @@ export interface Pod extends ApiObject {
   /** `spec.priority`; 0 without a class. */
   readonly priority: number;
   readonly priorityClassName?: string;
+  /** True where `spec.activeDeadlineSeconds` is set, as quotas' scope `Terminating` asks. */
+  readonly hasDeadline?: true;
   readonly ready: boolean;
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;

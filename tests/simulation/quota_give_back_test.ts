@@ -140,3 +140,38 @@ sceneTest(
     for (const name of RAISED) assert.equal(scene.limits(name).wanted, OWN, name);
   },
 );
+
+const TERMINATING = [{ name: "Terminating", operator: "Exists", values: [] }];
+
+sceneTest(
+  "runAllocationLoop() takes no raise back for a quota that does not count the pod",
+  async (scene) => {
+    const { ResourceQuota: quotas } = scene.api.store.tables;
+    const jobs = { ...metadata, name: "jobs" };
+    const full = { hardLimitsCPU: 200, usedLimitsCPU: 200, scopes: TERMINATING };
+    quotas.create({ metadata: jobs, ...full });
+    await raised(scene);
+    await scene.pass(60_000);
+    for (const name of RAISED) {
+      assert.equal(scene.limits(name).wanted, 400, name);
+      const rules = scene.allocation(name)?.status?.bounds?.rules ?? [];
+      assert.ok(rules.every(({ message }) => !message.includes("ResourceQuota jobs")));
+    }
+    // A pod of jobs has no room for more, and is told in which quota.
+    scene.createPod("job");
+    scene.changePod("job", (pod) => ({ ...pod, hasDeadline: true }));
+    scene.want("job", 400);
+    await scene.pass(30_000);
+    assert.equal(scene.limits("job").wanted, OWN);
+    const rules = scene.allocation("job")?.status?.bounds?.rules ?? [];
+    assert.deepEqual(rules.filter(({ reason }) => reason === "QuotaExceeded"), [{
+      reason: "QuotaExceeded",
+      message: "app at most 200m: what ResourceQuota jobs leaves",
+    }]);
+    // The same quota without scopes counts them all.
+    const usedLimitsCPU = totalOf(scene);
+    quotas.modify("shop/jobs", (quota) => ({ ...quota, scopes: [], usedLimitsCPU }));
+    await scene.pass(60_000);
+    for (const name of RAISED) assert.equal(scene.limits(name).wanted, OWN, name);
+  },
+);
