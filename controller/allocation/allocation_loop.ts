@@ -22,6 +22,7 @@ import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./node_memory.ts";
 import type { EventSink } from "./ports.ts";
+import { createQuotaRooms } from "./quota_room.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkloadMemory } from "./workload_memory.ts";
@@ -36,6 +37,7 @@ export interface AllocationLoopParts extends
     | "backoff"
     | "turns"
     | "newAllocations"
+    | "quotaRooms"
     | "events"
     | "isSilent"
     | "heardSinceStart"
@@ -81,8 +83,10 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
+  const quotaRooms = createQuotaRooms(parts);
   const reconcile = createReconciler({
     ...parts,
+    quotaRooms,
     events: createEventGate(parts.events, clock),
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
@@ -104,6 +108,7 @@ export async function runAllocationLoop(
     for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
   };
   const stops = [
+    quotaRooms.stop,
     ...subscribeQueue(caches, queue),
     ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
   ];

@@ -53,6 +53,7 @@ export interface PublishContext {
   readonly originals?: Originals | undefined;
   /** See `BoundsInput.quotaCeiling`. */
   readonly quotaCeiling?: number | undefined;
+  readonly quotaName?: string | undefined;
   /** What a metric says of the pod. */
   readonly metric?: MetricFact | undefined;
   /** See `BoundsInput.nodeCeiling`. */
@@ -67,11 +68,12 @@ export interface PublishContext {
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config, quotaCeiling, nodeCeiling, metric, nowMs, originals: given }: PublishContext,
+  context: PublishContext,
 ): Promise<Published> {
   const { allocation, pod } = gathered;
+  const { store, config, quotaCeiling, quotaName, nodeCeiling, metric, nowMs } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
-  const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
+  const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
   const { warnings, untilMs, ...draft } = boundsOf({
     ...gathered,
@@ -82,6 +84,7 @@ export async function publishBounds(
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
     ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
     quotaCeiling,
+    quotaName,
     nodeCeiling,
   });
   const present = allocation.status?.bounds;

@@ -26,7 +26,7 @@ import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
 import { newAllocation, publishBounds } from "./publish_bounds.ts";
-import { createQuotaRooms, type QuotaRoom } from "./quota_room.ts";
+import type { QuotaRoom, QuotaRooms } from "./quota_room.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { describeChanges } from "./report_words.ts";
 import { isFinished, isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
@@ -51,6 +51,7 @@ export interface ReconcilerParts extends LimitHands {
   /** All resizes; held when the server is busy. */
   readonly turns: Turns;
   readonly newAllocations: EnrolmentSlots;
+  readonly quotaRooms: QuotaRooms;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
   /** True once this controller has seen the node's agent renew its lease. */
@@ -89,8 +90,7 @@ const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, config, observer = {} } = parts;
-  const quotaRooms = createQuotaRooms(parts);
+  const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
@@ -141,13 +141,15 @@ export function createReconciler(
 
   function publish(known: Case): ReturnType<typeof publishBounds> {
     const { pod, allocation, own: { originals } } = known;
+    const quota = known.quota?.ceiling();
     return publishBounds(known, {
       store,
       config,
       originals,
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
-      quotaCeiling: known.quota?.ceiling(),
+      quotaCeiling: quota?.millicores,
+      quotaName: quota?.quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
     });
   }
@@ -167,7 +169,8 @@ export function createReconciler(
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
-      quotaHeadroom: known.quota?.headroom,
+      quotaHeadroom: known.quota?.headroom.millicores,
+      quotaName: known.quota?.headroom.quota,
     });
     if (outcome.patched !== undefined || outcome.refusal !== undefined) {
       memory.attemptedAt = new Date(clock.wall()).toISOString();
