@@ -9,22 +9,15 @@ import { isUnhurried, knownMarketReason } from "../shared/api/reasons/reason_wor
 import { formatCPU } from "../shared/quantity.ts";
 import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
+import { repeatFor, type Repeats, type Written } from "./written_over.ts";
 
 /** An allocation and what its spec should say. */
 export interface DesiredWrite {
   readonly key: string;
   readonly allocation: PodAllocation;
   readonly desired: Desired;
-  /** True when it was said before, and somebody else has written something else since. */
-  readonly repeated?: true;
-}
-
-/** What was last said, and to which object. */
-export interface Written {
-  readonly uid: string;
-  readonly desired: Desired;
-  /** When the server took it, ms of the monotonic clock; absent while it is on its way. */
-  readonly sentAt?: number;
+  /** Set when it was said before, and somebody else has written something else since. */
+  readonly repeat?: Repeats;
 }
 
 /** What else the writes depend on. */
@@ -36,9 +29,6 @@ export interface WriteOptions {
    */
   readonly synced?: boolean;
 }
-
-/** What the server has taken is seen in the copy after this at the latest, ms: it takes some 10. */
-const SEEN_MS = 5000;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
@@ -62,26 +52,17 @@ export function desiredWrites(
     const known = knownMarketReason(last.market?.reason);
     const changed = newsOf(seats, { start, end, known });
     const stale = last.market?.observedBounds !== revision;
-    const spoilt = synced && last !== allocation.spec &&
-      round.now - (written?.sentAt ?? Infinity) >= SEEN_MS && !says(allocation.spec, last);
     const fresh = changed !== undefined || last.containers === undefined || stale;
-    if (!fresh && !spoilt) continue;
+    const repeat = fresh || !synced || written === undefined
+      ? undefined
+      : repeatFor(written, { allocation, now: round.now });
+    if (!fresh && repeat === undefined) continue;
     const reason = changed ?? known ?? "FirstClearing";
     const results = seats.slice(start, end);
     const desired = desiredOf(results, { round, reason, revision });
-    writes.push({ key, allocation, desired, ...(fresh ? {} : { repeated: true }) });
+    writes.push({ key, allocation, desired, ...(repeat === undefined ? {} : { repeat }) });
   }
   return writes;
-}
-
-/** True when the spec has the limits and the revision that were written. */
-function says({ containers = [], market }: Desired, written: Desired): boolean {
-  const wanted = written.containers ?? [];
-  return market?.observedBounds === written.market?.observedBounds &&
-    containers.length === wanted.length &&
-    wanted.every(({ name, cpuLimit }) =>
-      containers.some((one) => one.name === name && one.cpuLimit === cpuLimit)
-    );
 }
 
 /**
