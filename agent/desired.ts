@@ -9,6 +9,7 @@ import { isUnhurried, knownMarketReason } from "../shared/api/reasons/reason_wor
 import { formatCPU } from "../shared/quantity.ts";
 import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
+import { lacksQuota } from "./quota_off.ts";
 import { repeatFor, type Repeats, type Written } from "./written_over.ts";
 
 /** An allocation and what its spec should say. */
@@ -68,7 +69,7 @@ export function desiredWrites(
 /**
  * Why the pod is to be written: what moved a limit, or what there is to say without that, unless the
  * allocation says so already, as after a restart of the agent. That a limit counts for nothing is said
- * once, so that it comes first.
+ * once, so that it comes first; that it counts again is news only where that was the last word.
  */
 function newsOf(
   seats: readonly SeatResult[],
@@ -82,9 +83,20 @@ function newsOf(
   for (let i = start; i < end; i++) {
     const { told } = entryAt(seats, i);
     if (told === undefined || told === known) continue;
+    if (told === "QuotaBack" && !(known === "QuotaOff" && allHaveQuota(seats, { start, end }))) {
+      continue;
+    }
     if (moved === undefined || told === "QuotaOff") return told;
   }
   return moved;
+}
+
+function allHaveQuota(
+  seats: readonly SeatResult[],
+  { start, end }: { readonly start: number; readonly end: number },
+): boolean {
+  for (let i = start; i < end; i++) if (lacksQuota(entryAt(seats, i).page.quota)) return false;
+  return true;
 }
 
 /** More than any limit, millicores. */

@@ -30,7 +30,13 @@ import {
   updateDemand,
 } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
-import { isQuotaOff, lacksQuota, sayQuota } from "./quota_off.ts";
+import {
+  isQuotaOff,
+  lacksQuota,
+  limitWithoutQuota,
+  quotaMemoryAfter,
+  sayQuota,
+} from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
 
 /** What a round is made for. */
@@ -150,9 +156,12 @@ export function runRound(
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
   const waitMs = waitOnNode(table, { pages, context });
-  const bidders = withStartupDemand(table.map((seat, i) => bidderOf(seat, entryAt(pages, i))), {
-    spare: spareForStart(capacity, context),
-  });
+  const bidders = withStartupDemand(
+    table.map((seat, i) => bidderOf(seat, entryAt(pages, i), context)),
+    {
+      spare: spareForStart(capacity, context),
+    },
+  );
   const most = grantable(capacity, pace);
   const round = clearRound(bidders, { capacity, lendUpTo, grantable: most });
   const { outcomes } = round;
@@ -264,6 +273,7 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
   const limit = seat.desired ?? (quota === undefined ? seat.ownLimit : Math.round(quota));
   return {
     rule: context.newRule(),
+    quota: quotaMemoryAfter(seat.allocation.spec.market?.reason),
     pace: newPaceMemory(limit, context.now),
     credit: seat.credit,
     peak: 0,
@@ -283,14 +293,20 @@ function leastOf(
   return now - pace.since < warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
 }
 
-function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
+function bidderOf(
+  { bounds, ownLimit }: Seat,
+  page: ContainerPage,
+  { now, pace }: Pick<RoundContext, "now" | "pace">,
+): Bidder {
   const { floor, ceiling, weight, held, boost, loans } = bounds;
-  const { credit, demand, pace: { limit: present }, quota } = page;
+  const { credit, demand, pace: { limit: present, changedAt }, quota } = page;
   const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
-  if (held === "both" || !lacksQuota(quota)) return bidder;
-  // Whatever holds the limit, the controller would not let it go back.
-  const goesBack = isQuotaOff(quota) && held === undefined;
-  return { ...bidder, held: "both", present: goesBack ? ownLimit : present };
+  if (!lacksQuota(quota)) return bidder;
+  const isStepDue = now - changedAt >= pace.lowerWaitMs;
+  const limit = isQuotaOff(quota)
+    ? limitWithoutQuota(bounds, { present, ownLimit, isStepDue })
+    : present;
+  return { ...bidder, held: "both", present: limit };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */
