@@ -22,6 +22,7 @@ import {
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import { countableCPU } from "../shared/quantity.ts";
 import {
   type ContainerBook,
   type ContainerPage,
@@ -38,6 +39,7 @@ import {
   sayQuota,
 } from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
+import type { Written } from "./written_over.ts";
 
 /** What a round is made for. */
 export interface RoundContext {
@@ -58,6 +60,8 @@ export interface RoundContext {
   readonly pace: PaceOptions;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;
+  /** What was last said to each allocation, by its key: its copy may be older. @default {nothing} */
+  readonly written?: ReadonlyMap<string, Written>;
 }
 
 /** One container after a round. Millicores. */
@@ -181,7 +185,7 @@ export function runRound(
       now,
     })
   );
-  earnCredits(results, { capacity, now });
+  earnCredits(results, { capacity });
   const free = freeCPU(paced, { now, capacity, options: pace });
   const freeShare = free / Math.max(capacity, 1);
   const committed = most - free;
@@ -270,7 +274,8 @@ function settle(
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
-  const limit = seat.desired ?? (quota === undefined ? seat.ownLimit : Math.round(quota));
+  const limit = saidTo(seat, context) ?? seat.desired ??
+    (quota === undefined ? seat.ownLimit : Math.round(quota));
   return {
     rule: context.newRule(),
     quota: quotaMemoryAfter(seat.allocation.spec.market?.reason),
@@ -279,6 +284,17 @@ function newPage(seat: Seat, quota: number | undefined, context: RoundContext): 
     peak: 0,
     heldBackMs: 0,
   };
+}
+
+/** The limit that this agent has said, for a container that is new in its pod. */
+function saidTo(
+  { key, allocation, bounds }: Seat,
+  { written }: Pick<RoundContext, "written">,
+): number | undefined {
+  const said = written?.get(key);
+  if (said?.uid !== allocation.metadata.uid) return undefined;
+  const limit = said.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
+  return limit === undefined ? undefined : countableCPU(limit);
 }
 
 /**
@@ -312,13 +328,16 @@ function bidderOf(
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */
 function earnCredits(
   results: readonly SeatResult[],
-  { capacity, now }: { capacity: number; now: number },
+  { capacity }: { capacity: number },
 ): void {
   const weights = results.reduce((sum, { seat }) => sum + seat.bounds.weight, 0);
   for (const { seat, page, need, share } of results) {
-    if (page.sample?.at !== now) continue;
-    const intervalMs = now - (page.creditedAt ?? now - page.sample.intervalMs);
-    page.creditedAt = now;
+    if (page.sample === undefined) continue;
+    const { at, intervalMs: sampledMs } = page.sample;
+    const intervalMs = at - (page.creditedAt ?? at - sampledMs);
+    // Not all samples are as new as the round, and one may have been counted already.
+    if (intervalMs <= 0) continue;
+    page.creditedAt = at;
     const entitlement = capacity * seat.bounds.weight / weights;
     page.credit = creditAfter(page.credit, { share, need, entitlement, intervalMs });
   }

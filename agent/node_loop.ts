@@ -99,7 +99,10 @@ export async function runNodeLoop(
   signal.addEventListener("abort", () => supervisor.stop(), { once: true });
   if (signal.aborted) supervisor.stop();
   supervisor.supervise("outbox", outbox.run(supervisor.signal));
-  const seen = (node: Node): void => void (latest.node = node);
+  const seen = (node: Node): void => {
+    // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
+    if (node.allocatableCPU > 0) latest.node = node;
+  };
   supervisor.supervise(
     "heartbeat",
     runHeartbeat(parts, supervisor.signal, { ...options, seen }),
@@ -155,6 +158,7 @@ async function rounds(
       });
       const context = {
         ...{ now, capacity, lendUpTo, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
+        written: outbox.written,
       };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
       const read = readSeats(seats, { sample, book, context });

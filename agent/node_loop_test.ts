@@ -9,7 +9,7 @@ import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import type { RoundResult } from "./market_round.ts";
 import { type NodeLoopOptions, runNodeLoop } from "./node_loop.ts";
-import { boundedAllocation, sampleReading } from "../tests/fixtures/sample_seat.ts";
+import { boundedAllocation, sampleBounds, sampleReading } from "../tests/fixtures/sample_seat.ts";
 
 const MINUTE_MS = 60_000;
 const PODS = ["a", "b"] as const;
@@ -82,7 +82,7 @@ function stage({ lagMs = 0 } = {}) {
     ]);
     const stop = async (): Promise<void> => {
       abort.abort();
-      await clock.runUntil(clock.monotonic() + 1000);
+      await clock.runUntil(clock.monotonic() + lagMs + 1000);
       await ended;
     };
     return { looks, rounds, warnings, stop };
@@ -237,5 +237,47 @@ test("runNodeLoop() says its own again where somebody has written over it, and l
   const repeats = writes() - before;
   assert.ok(repeats >= 7 && repeats <= 12, `${repeats} repeats in half an hour`);
   assert.equal(warnings.length, repeats);
+  await stop();
+});
+
+test("runNodeLoop() keeps what it said, not an older copy of it, for a container that restarted", async () => {
+  const { clock, allocations, demand, limitOf, startAgent } = stage({ lagMs: 40_000 });
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(10_000);
+  const before = limitOf("a");
+  const containers = [sampleBounds("another")];
+  const bounds = { revision: 2, reason: "", containers };
+  allocations.modify("shop/a", (stored) => ({ ...stored, status: { ...stored.status, bounds } }));
+  demand.set("a", 1500);
+  await clock.runUntil(12_000);
+  const said = limitOf("a");
+  assert.ok(said >= 1500 && said > before, `${before}, then ${said}`);
+  const restarted = () =>
+    rounds.at(-1)?.seats.find(({ seat }) =>
+      seat.containerID === containers[0]?.containerID
+        .replace("containerd://", "")
+    );
+  while (restarted() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
+    await clock.runUntil(clock.monotonic() + 1000);
+  }
+  // The copy with the new container was made before that was said.
+  assert.deepEqual([restarted()?.seat.desired, restarted()?.limit], [before, said]);
+  await stop();
+});
+
+test("runNodeLoop() believes no node that has no CPU at all, and waits for one that never had", async () => {
+  const { clock, nodes, limitOf, startAgent, writes } = stage();
+  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
+  const { rounds, stop } = startAgent();
+  await clock.runUntil(MINUTE_MS);
+  assert.deepEqual([rounds.length, writes()], [0, 0]);
+  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 4000 }));
+  await clock.runUntil(4 * MINUTE_MS);
+  assert.equal(rounds.at(-1)?.capacity, 3600);
+  const limits = PODS.map(limitOf);
+  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
+  await clock.runUntil(6 * MINUTE_MS);
+  assert.equal(rounds.at(-1)?.capacity, 3600);
+  assert.deepEqual(PODS.map(limitOf), limits);
   await stop();
 });
