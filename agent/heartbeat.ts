@@ -10,6 +10,7 @@
 import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { Clock } from "../shared/clock.ts";
+import { isUnreachable } from "../shared/control/brief_failure.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import type { NodeLink } from "./ports.ts";
@@ -53,8 +54,10 @@ export async function runHeartbeat(
   let leaseDueMs = -Infinity;
   /** True where other agents may come at the same moment. */
   let inStep = true;
+  let failures = 0;
   while (!signal.aborted) {
     let waitMs: number;
+    let doing = "look at the node";
     try {
       if (clock.monotonic() >= lookDueMs) {
         seen(await link.node());
@@ -62,15 +65,19 @@ export async function runHeartbeat(
         lookDueMs = clock.monotonic() + nodeLookMs * part;
       }
       if (clock.monotonic() >= leaseDueMs) {
+        doing = "renew the lease";
         await link.renewLease();
         const part = inStep ? random.next() : 1 + LEASE_SPREAD * (2 * random.next() - 1);
         leaseDueMs = clock.monotonic() + heartbeatMs * part;
       }
       inStep = false;
+      failures = 0;
       waitMs = Math.max(1, Math.min(lookDueMs, leaseDueMs) - clock.monotonic());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      log.warn("Cannot renew the lease", { status: error.status, reason: error.reason });
+      // An outage is told of once.
+      const level = isUnreachable(error) && ++failures > 1 ? "debug" : "warn";
+      log[level](`Cannot ${doing}`, { status: error.status, reason: error.reason });
       inStep = true;
       lookDueMs = -Infinity;
       waitMs = error.retryAfterMs ?? RETRY_MS * (1 - random.next() / 2);
