@@ -128,8 +128,9 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
     counted: (writer) => ({
       async writeDesired(allocation, desired) {
         try {
-          await writer.writeDesired(allocation, desired);
+          const version = await writer.writeDesired(allocation, desired);
           writes.inc({ outcome: "ok" });
+          return version;
         } catch (error) {
           writes.inc({ outcome: error instanceof ApiError ? String(error.status) : "error" });
           throw error;

@@ -9,22 +9,16 @@ import { isUnhurried, knownMarketReason } from "../shared/api/reasons/reason_wor
 import { formatCPU } from "../shared/quantity.ts";
 import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
+import { lacksQuota } from "./quota_off.ts";
+import { repeatFor, type Repeats, type Written } from "./written_over.ts";
 
 /** An allocation and what its spec should say. */
 export interface DesiredWrite {
   readonly key: string;
   readonly allocation: PodAllocation;
   readonly desired: Desired;
-  /** True when it was said before, and somebody else has written something else since. */
-  readonly repeated?: true;
-}
-
-/** What was last said, and to which object. */
-export interface Written {
-  readonly uid: string;
-  readonly desired: Desired;
-  /** When the server took it, ms of the monotonic clock; absent while it is on its way. */
-  readonly sentAt?: number;
+  /** Set when it was said before, and somebody else has written something else since. */
+  readonly repeat?: Repeats;
 }
 
 /** What else the writes depend on. */
@@ -36,9 +30,6 @@ export interface WriteOptions {
    */
   readonly synced?: boolean;
 }
-
-/** What the server has taken is seen in the copy after this at the latest, ms: it takes some 10. */
-const SEEN_MS = 5000;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
@@ -62,32 +53,23 @@ export function desiredWrites(
     const known = knownMarketReason(last.market?.reason);
     const changed = newsOf(seats, { start, end, known });
     const stale = last.market?.observedBounds !== revision;
-    const spoilt = synced && last !== allocation.spec &&
-      round.now - (written?.sentAt ?? Infinity) >= SEEN_MS && !says(allocation.spec, last);
     const fresh = changed !== undefined || last.containers === undefined || stale;
-    if (!fresh && !spoilt) continue;
+    const repeat = fresh || !synced || written === undefined
+      ? undefined
+      : repeatFor(written, { allocation, now: round.now });
+    if (!fresh && repeat === undefined) continue;
     const reason = changed ?? known ?? "FirstClearing";
     const results = seats.slice(start, end);
     const desired = desiredOf(results, { round, reason, revision });
-    writes.push({ key, allocation, desired, ...(fresh ? {} : { repeated: true }) });
+    writes.push({ key, allocation, desired, ...(repeat === undefined ? {} : { repeat }) });
   }
   return writes;
-}
-
-/** True when the spec has the limits and the revision that were written. */
-function says({ containers = [], market }: Desired, written: Desired): boolean {
-  const wanted = written.containers ?? [];
-  return market?.observedBounds === written.market?.observedBounds &&
-    containers.length === wanted.length &&
-    wanted.every(({ name, cpuLimit }) =>
-      containers.some((one) => one.name === name && one.cpuLimit === cpuLimit)
-    );
 }
 
 /**
  * Why the pod is to be written: what moved a limit, or what there is to say without that, unless the
  * allocation says so already, as after a restart of the agent. That a limit counts for nothing is said
- * once, so that it comes first.
+ * once, so that it comes first; that it counts again is news only where that was the last word.
  */
 function newsOf(
   seats: readonly SeatResult[],
@@ -101,9 +83,20 @@ function newsOf(
   for (let i = start; i < end; i++) {
     const { told } = entryAt(seats, i);
     if (told === undefined || told === known) continue;
+    if (told === "QuotaBack" && !(known === "QuotaOff" && allHaveQuota(seats, { start, end }))) {
+      continue;
+    }
     if (moved === undefined || told === "QuotaOff") return told;
   }
   return moved;
+}
+
+function allHaveQuota(
+  seats: readonly SeatResult[],
+  { start, end }: { readonly start: number; readonly end: number },
+): boolean {
+  for (let i = start; i < end; i++) if (lacksQuota(entryAt(seats, i).page.quota)) return false;
+  return true;
 }
 
 /** More than any limit, millicores. */

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { newPaceMemory } from "../shared/pacing/paced_container.ts";
-import { desiredWrites, type Written } from "./desired.ts";
+import { desiredWrites } from "./desired.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
+import type { Written } from "./written_over.ts";
 import { boundedAllocation, sampleBounds, sampleSeats } from "../tests/fixtures/sample_seat.ts";
 
 function pure(name: string, fn: () => void): void {
@@ -70,7 +71,7 @@ pure(
     const known = roundOf(resultsOf(boundedAllocation("a", { spec: WRITTEN })));
     assert.deepEqual(desiredWrites(known, NOTHING), []);
     const told = roundOf(resultsOf(boundedAllocation("a")));
-    const written = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN }]]);
+    const written = new Map([["shop/a", { uid: "uid-a", from: "1", desired: WRITTEN }]]);
     assert.deepEqual(desiredWrites(told, written), []);
   },
 );
@@ -78,10 +79,18 @@ pure(
 pure(
   "desiredWrites() repeats what somebody else has written over, once the copy must show it",
   () => {
-    const writes = (spec: Desired, now: number, options = {}) => {
-      const seats = resultsOf(boundedAllocation("a", { spec }));
-      const written = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN, sentAt: 1000 }]]);
-      return desiredWrites({ ...roundOf(seats), now }, written, options);
+    const writes = (
+      spec: Desired,
+      now: number,
+      options: { readonly version?: string; readonly synced?: boolean } = {},
+    ) => {
+      const { version = "3", ...others } = options;
+      const allocation = boundedAllocation("a", { spec });
+      const metadata = { ...allocation.metadata, resourceVersion: version };
+      const sent = { at: 1000, version: "2" };
+      const written = new Map([["shop/a", { uid: "uid-a", from: "1", desired: WRITTEN, sent }]]);
+      const round = { ...roundOf(resultsOf({ ...allocation, metadata })), now };
+      return desiredWrites(round, written, others);
     };
     const { market, ...limits } = WRITTEN;
     const foreign: readonly Desired[] = [
@@ -97,20 +106,25 @@ pure(
     ];
     for (const spec of foreign) {
       const [write, ...others] = writes(spec, 6000);
-      assert.deepEqual([write?.desired, write?.repeated, others], [WRITTEN, true, []]);
+      assert.deepEqual([write?.desired, write?.repeat, others], [
+        WRITTEN,
+        { count: 1, at: 6000 },
+        [],
+      ]);
+      assert.deepEqual(writes(spec, 60_000, { version: "1" }), []);
       assert.deepEqual(writes(spec, 5999), []);
       assert.deepEqual(writes(spec, 60_000, { synced: false }), []);
     }
     // What is no limit changes from clearing to clearing.
     assert.deepEqual(writes({ ...WRITTEN, desiredCPULimit: "0.5" }, 60_000), []);
     const seats = resultsOf(boundedAllocation("a", { spec: {} }));
-    const underWay = new Map([["shop/a", { uid: "uid-a", desired: WRITTEN }]]);
+    const underWay = new Map([["shop/a", { uid: "uid-a", from: "1", desired: WRITTEN }]]);
     assert.deepEqual(desiredWrites({ ...roundOf(seats), now: 60_000 }, underWay), []);
   },
 );
 
 pure("desiredWrites() tells an allocation that was made anew what its namesake was told", () => {
-  const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", desired: WRITTEN }]]);
+  const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", from: "1", desired: WRITTEN }]]);
   const [write] = desiredWrites(roundOf(resultsOf(boundedAllocation("a"))), written);
   assert.equal(write?.desired.desiredCPULimit, "500m");
 });
@@ -188,3 +202,31 @@ pure("desiredWrites() says once that limits are not enforced, above what moved b
   assert.deepEqual(reasonOf(seats(saidBefore)), []);
   assert.deepEqual(reasonOf(seats(saidBefore, "Throttled")), ["Throttled"]);
 });
+
+pure(
+  "desiredWrites() says that a quota is back where QuotaOff was the last word, once all are",
+  () => {
+    const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
+    const status = { bounds: { revision: 1, reason: "", containers } };
+    const { market } = WRITTEN;
+    assert.ok(market !== undefined);
+    const reasons = (
+      reason: MarketReason,
+      { moved, sideLacks }: { moved?: MarketReason; sideLacks?: true } = {},
+    ) => {
+      const spec = { ...WRITTEN, market: { ...market, reason } };
+      const [first, second] = resultsOf(boundedAllocation("a", { status, spec }));
+      assert.ok(first !== undefined && second !== undefined);
+      const page = sideLacks
+        ? { ...second.page, quota: { missingSince: 0, sampledAt: 0 } }
+        : second.page;
+      const side = { ...second, page, ...(moved === undefined ? {} : { changedFor: moved }) };
+      return desiredWrites(roundOf([{ ...first, told: "QuotaBack" }, side]), NOTHING)
+        .map(({ desired }) => desired.market?.reason);
+    };
+    assert.deepEqual(reasons("QuotaOff"), ["QuotaBack"]);
+    assert.deepEqual(reasons("QuotaOff", { moved: "Throttled" }), ["Throttled"]);
+    assert.deepEqual(reasons("QuotaOff", { sideLacks: true }), []);
+    assert.deepEqual(reasons("Throttled"), []);
+  },
+);

@@ -22,6 +22,7 @@ import {
 import { freeCPU } from "../shared/pacing/commitment.ts";
 import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import { countableCPU } from "../shared/quantity.ts";
 import {
   type ContainerBook,
   type ContainerPage,
@@ -30,8 +31,15 @@ import {
   updateDemand,
 } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
-import { isQuotaOff, lacksQuota, sayQuota } from "./quota_off.ts";
+import {
+  isQuotaOff,
+  lacksQuota,
+  limitWithoutQuota,
+  quotaMemoryAfter,
+  sayQuota,
+} from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
+import type { Written } from "./written_over.ts";
 
 /** What a round is made for. */
 export interface RoundContext {
@@ -52,6 +60,8 @@ export interface RoundContext {
   readonly pace: PaceOptions;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;
+  /** What was last said to each allocation, by its key: its copy may be older. @default {nothing} */
+  readonly written?: ReadonlyMap<string, Written>;
 }
 
 /** One container after a round. Millicores. */
@@ -150,9 +160,12 @@ export function runRound(
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
   const waitMs = waitOnNode(table, { pages, context });
-  const bidders = withStartupDemand(table.map((seat, i) => bidderOf(seat, entryAt(pages, i))), {
-    spare: spareForStart(capacity, context),
-  });
+  const bidders = withStartupDemand(
+    table.map((seat, i) => bidderOf(seat, entryAt(pages, i), context)),
+    {
+      spare: spareForStart(capacity, context),
+    },
+  );
   const most = grantable(capacity, pace);
   const round = clearRound(bidders, { capacity, lendUpTo, grantable: most });
   const { outcomes } = round;
@@ -172,7 +185,7 @@ export function runRound(
       now,
     })
   );
-  earnCredits(results, { capacity, now });
+  earnCredits(results, { capacity });
   const free = freeCPU(paced, { now, capacity, options: pace });
   const freeShare = free / Math.max(capacity, 1);
   const committed = most - free;
@@ -261,14 +274,27 @@ function settle(
 }
 
 function newPage(seat: Seat, quota: number | undefined, context: RoundContext): ContainerPage {
-  const limit = seat.desired ?? (quota === undefined ? seat.ownLimit : Math.round(quota));
+  const limit = saidTo(seat, context) ?? seat.desired ??
+    (quota === undefined ? seat.ownLimit : Math.round(quota));
   return {
     rule: context.newRule(),
+    quota: quotaMemoryAfter(seat.allocation.spec.market?.reason),
     pace: newPaceMemory(limit, context.now),
     credit: seat.credit,
     peak: 0,
     heldBackMs: 0,
   };
+}
+
+/** The limit that this agent has said, for a container that is new in its pod. */
+function saidTo(
+  { key, allocation, bounds }: Seat,
+  { written }: Pick<RoundContext, "written">,
+): number | undefined {
+  const said = written?.get(key);
+  if (said?.uid !== allocation.metadata.uid) return undefined;
+  const limit = said.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
+  return limit === undefined ? undefined : countableCPU(limit);
 }
 
 /**
@@ -283,26 +309,35 @@ function leastOf(
   return now - pace.since < warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
 }
 
-function bidderOf({ bounds, ownLimit }: Seat, page: ContainerPage): Bidder {
+function bidderOf(
+  { bounds, ownLimit }: Seat,
+  page: ContainerPage,
+  { now, pace }: Pick<RoundContext, "now" | "pace">,
+): Bidder {
   const { floor, ceiling, weight, held, boost, loans } = bounds;
-  const { credit, demand, pace: { limit: present }, quota } = page;
+  const { credit, demand, pace: { limit: present, changedAt }, quota } = page;
   const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
-  if (held === "both" || !lacksQuota(quota)) return bidder;
-  // Whatever holds the limit, the controller would not let it go back.
-  const goesBack = isQuotaOff(quota) && held === undefined;
-  return { ...bidder, held: "both", present: goesBack ? ownLimit : present };
+  if (!lacksQuota(quota)) return bidder;
+  const isStepDue = now - changedAt >= pace.lowerWaitMs;
+  const limit = isQuotaOff(quota)
+    ? limitWithoutQuota(bounds, { present, ownLimit, isStepDue })
+    : present;
+  return { ...bidder, held: "both", present: limit };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */
 function earnCredits(
   results: readonly SeatResult[],
-  { capacity, now }: { capacity: number; now: number },
+  { capacity }: { capacity: number },
 ): void {
   const weights = results.reduce((sum, { seat }) => sum + seat.bounds.weight, 0);
   for (const { seat, page, need, share } of results) {
-    if (page.sample?.at !== now) continue;
-    const intervalMs = now - (page.creditedAt ?? now - page.sample.intervalMs);
-    page.creditedAt = now;
+    if (page.sample === undefined) continue;
+    const { at, intervalMs: sampledMs } = page.sample;
+    const intervalMs = at - (page.creditedAt ?? at - sampledMs);
+    // Not all samples are as new as the round, and one may have been counted already.
+    if (intervalMs <= 0) continue;
+    page.creditedAt = at;
     const entitlement = capacity * seat.bounds.weight / weights;
     page.credit = creditAfter(page.credit, { share, need, entitlement, intervalMs });
   }

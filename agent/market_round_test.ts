@@ -97,6 +97,18 @@ pure("runRound() earns credit for what is left to others, once for each sample",
   assert.equal(onlySeat(play([allocation], () => [old])).page.credit, credit);
 });
 
+pure("runRound() earns as much credit where samples are never as new as the round", () => {
+  const creditAfter = (lagMs: number): number => {
+    const { play } = playedAgent();
+    const allocation = boundedAllocation("a");
+    const idle = (at: number) => [sampleReading("a", { at: at - lagMs, usage: 0 })];
+    for (let round = 0; round < 99; round++) play([allocation], idle);
+    return onlySeat(play([allocation], idle)).page.credit;
+  };
+  assert.ok(creditAfter(0) > 1.01);
+  assert.equal(creditAfter(100), creditAfter(0));
+});
+
 pure("runRound() says which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { ApiError } from "../shared/api/api_error.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
@@ -16,8 +15,10 @@ import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Log } from "../shared/log.ts";
 import { marketCapacity } from "../shared/market/capacity.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import type { Random } from "../shared/random.ts";
 import type { ContainerBook } from "./container_book.ts";
 import { desiredWrites } from "./desired.ts";
+import { runHeartbeat } from "./heartbeat.ts";
 import { readSeats, type RoundResult, runRound } from "./market_round.ts";
 import { ON_TIME } from "./on_time.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -42,6 +43,8 @@ export interface NodeLoopParts {
   readonly writer: DesiredWriter;
   readonly link: NodeLink;
   readonly clock: Clock;
+  /** Spreads what the agents of a cluster ask of the server. */
+  readonly random: Random;
   readonly log: Log;
 }
 
@@ -53,13 +56,9 @@ export interface NodeLoopOptions {
   readonly busySampleMs?: number;
   /** The market is cleared this often while nobody runs into a quota. @default {1000} */
   readonly calmRoundMs?: number;
-  /** @default {60000} */
+  /** Mean time between two renewals of the agent's lease. @default {60000} */
   readonly heartbeatMs?: number;
-  /**
-   * The node's conditions are looked at this often, or once a heartbeat where that is oftener.
-   *
-   * @default {15000}
-   */
+  /** The node's conditions are looked at this often at least. @default {15000} */
   readonly nodeLookMs?: number;
   /** Share of allocatable that is never shared out. @default {0.1} */
   readonly reserve?: number;
@@ -88,9 +87,6 @@ export interface RoundInput {
   readonly clearMs: number;
 }
 
-/** A heartbeat that failed is tried again after this long, unless the server asks for another time. */
-const HEARTBEAT_RETRY_MS = 5000;
-
 /** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
 export async function runNodeLoop(
   parts: NodeLoopParts,
@@ -103,7 +99,14 @@ export async function runNodeLoop(
   signal.addEventListener("abort", () => supervisor.stop(), { once: true });
   if (signal.aborted) supervisor.stop();
   supervisor.supervise("outbox", outbox.run(supervisor.signal));
-  supervisor.supervise("heartbeat", heartbeat(parts, supervisor.signal, { latest, ...options }));
+  const seen = (node: Node): void => {
+    // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
+    if (node.allocatableCPU > 0) latest.node = node;
+  };
+  supervisor.supervise(
+    "heartbeat",
+    runHeartbeat(parts, supervisor.signal, { ...options, seen }),
+  );
   supervisor.supervise("rounds", rounds(parts, supervisor.signal, { latest, outbox, ...options }));
   await supervisor.done();
 }
@@ -155,6 +158,7 @@ async function rounds(
       });
       const context = {
         ...{ now, capacity, lendUpTo, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
+        written: outbox.written,
       };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
       const read = readSeats(seats, { sample, book, context });
@@ -168,7 +172,7 @@ async function rounds(
         for (const write of desiredWrites(round, outbox.written, allocations)) {
           changedAt = now;
           outbox.put(write);
-          if (write.repeated) {
+          if (write.repeat !== undefined) {
             log.warn("Somebody else has written over an allocation", { allocation: write.key });
           }
           const { desiredCPULimit: limit, market } = write.desired;
@@ -209,30 +213,4 @@ function unsettledOf(book: ContainerBook, now: number): string[] {
     if (Math.abs(sample.quota - pace.limit) >= STEP) ids.push(id);
   }
   return ids;
-}
-
-/** Renews the lease once a heartbeat, and looks at the node at least as often. */
-async function heartbeat(
-  { link, clock, log }: NodeLoopParts,
-  signal: AbortSignal,
-  options: NodeLoopOptions & { latest: { node?: Node } },
-): Promise<void> {
-  const { latest, heartbeatMs = 60_000, nodeLookMs = 15_000 } = options;
-  let dueMs = -Infinity;
-  while (!signal.aborted) {
-    let waitMs = nodeLookMs;
-    try {
-      latest.node = await link.node();
-      if (clock.monotonic() >= dueMs) {
-        await link.renewLease();
-        dueMs = clock.monotonic() + heartbeatMs;
-      }
-      waitMs = Math.min(nodeLookMs, Math.max(1, dueMs - clock.monotonic()));
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      log.warn("Cannot renew the lease", { status: error.status, reason: error.reason });
-      waitMs = error.retryAfterMs ?? HEARTBEAT_RETRY_MS;
-    }
-    await clock.sleep(waitMs, signal);
-  }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Desired, PodAllocation } from "../shared/api/pod_allocation.ts";
 import { silentLog } from "../shared/log.ts";
+import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import { runNodeLoop } from "./node_loop.ts";
@@ -81,11 +82,12 @@ async function runOver(all: readonly PodAllocation[]): Promise<Map<string, Desir
       writer: {
         writeDesired: (allocation, desired) => {
           written.set(allocation.name, desired);
-          return Promise.resolve();
+          return Promise.resolve("2");
         },
       },
       link: { node: () => Promise.resolve(sampleNode("n")), renewLease: () => Promise.resolve() },
       clock,
+      random: seededRandom(1),
       log: silentLog,
     },
     abort.signal,

@@ -8,8 +8,9 @@ import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import { retryLevel } from "../shared/control/brief_failure.ts";
 import type { Log } from "../shared/log.ts";
-import type { DesiredWrite, Written } from "./desired.ts";
+import type { DesiredWrite } from "./desired.ts";
 import type { DesiredWriter } from "./ports.ts";
+import type { Written } from "./written_over.ts";
 
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
@@ -51,10 +52,10 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
       waiting.delete(key);
       const { namespace, name } = write.allocation.metadata;
       try {
-        await writer.writeDesired({ namespace, name }, write.desired);
+        const version = await writer.writeDesired({ namespace, name }, write.desired);
         const last = written.get(key);
         if (last?.desired === write.desired) {
-          written.set(key, { ...last, sentAt: clock.monotonic() });
+          written.set(key, { ...last, sent: { at: clock.monotonic(), version } });
         }
         backoff.reset(key);
       } catch (error) {
@@ -72,8 +73,12 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
 
   return {
     put: (write) => {
-      waiting.set(write.key, write);
-      written.set(write.key, { uid: write.allocation.metadata.uid, desired: write.desired });
+      const { key, allocation: { metadata }, desired, repeat } = write;
+      waiting.set(key, write);
+      const { uid, resourceVersion: from } = metadata;
+      const before = written.get(key);
+      const repeats = repeat ?? (before?.uid === uid ? before.repeats : undefined);
+      written.set(key, { uid, from, desired, ...(repeats === undefined ? {} : { repeats }) });
       wake();
     },
     written,

@@ -21,12 +21,13 @@ function stage(fail: (request: number) => unknown = () => undefined) {
   let underWay = 0;
   let most = 0;
   const writer = {
-    async writeDesired({ name }: { name: string }, { desiredCPULimit }: Desired): Promise<void> {
+    async writeDesired({ name }: { name: string }, { desiredCPULimit }: Desired): Promise<string> {
       const error = fail(sent.push(`${clock.monotonic()} ${name} ${desiredCPULimit}`));
       most = Math.max(most, ++underWay);
       await clock.sleep(LATENCY_MS);
       underWay--;
       if (error !== undefined) throw error;
+      return `after ${sent.length}`;
     },
   };
   const outbox = createOutbox({ writer, clock, log: silentLog });
@@ -56,20 +57,35 @@ test("createOutbox() sends one write of an allocation at a time, and the newest 
   await stop();
 });
 
-test("createOutbox() says when the server has taken what was last put", async () => {
+test("createOutbox() says when the server has taken what was last put, and as what", async () => {
   const { clock, outbox, stop } = stage((request) =>
     request === 1 ? new ApiError(500, "InternalError", "") : undefined
   );
   outbox.put(writeOf("a", "1"));
   await clock.runUntil(400);
-  assert.equal(outbox.written.get("shop/a")?.sentAt, undefined);
+  assert.equal(outbox.written.get("shop/a")?.sent, undefined);
   await clock.runUntil(650);
   // The second attempt is under way when another value is put.
   outbox.put(writeOf("a", "2"));
   await clock.runUntil(700);
-  assert.equal(outbox.written.get("shop/a")?.sentAt, undefined);
+  assert.equal(outbox.written.get("shop/a")?.sent, undefined);
   await clock.runUntil(1000);
-  assert.equal(outbox.written.get("shop/a")?.sentAt, 800);
+  assert.deepEqual(outbox.written.get("shop/a")?.sent, { at: 800, version: "after 3" });
+  await stop();
+});
+
+test("createOutbox() remembers how often something was said again, until the allocation is gone", async () => {
+  const { outbox, stop } = stage();
+  const repeatsOf = () => outbox.written.get("shop/a")?.repeats;
+  outbox.put(writeOf("a", "1"));
+  assert.equal(repeatsOf(), undefined);
+  outbox.put({ ...writeOf("a", "1"), repeat: { count: 1, at: 5000 } });
+  outbox.put(writeOf("a", "2"));
+  assert.deepEqual(repeatsOf(), { count: 1, at: 5000 });
+  const { allocation, ...write } = writeOf("a", "2");
+  const metadata = { ...allocation.metadata, uid: "of-a-namesake" };
+  outbox.put({ ...write, allocation: { ...allocation, metadata } });
+  assert.equal(repeatsOf(), undefined);
   await stop();
 });
 

@@ -14,8 +14,11 @@ export interface AllocationRef {
 
 /** Writes what the clearing decided. */
 export interface DesiredWriter {
-  /** Merges `desired` into the spec. Throws an `ApiError`; 404 when the allocation is gone. */
-  writeDesired(allocation: AllocationRef, desired: Desired): Promise<void>;
+  /**
+   * Merges `desired` into the spec, and resolves with the resourceVersion that has it. Throws an
+   * `ApiError`; 404 when the allocation is gone.
+   */
+  writeDesired(allocation: AllocationRef, desired: Desired): Promise<string>;
 }
 
 /** What the agent knows of and tells about its own node. */

@@ -9,16 +9,23 @@
  * @module
  */
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { ContainerBounds } from "../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../shared/cgroup/sample.ts";
+import { GRID } from "../shared/market/rounding.ts";
 
 /** What is remembered of a container's quota; times are monotonic ms. */
 export interface QuotaMemory {
   /** Of the first of its latest samples that all lack a quota; absent while it has one. */
   readonly missingSince?: number;
-  /** Of the latest sample. */
-  readonly sampledAt: number;
-  /** True from when it was said that there is none until a quota appears. */
+  /** Of the latest sample; absent before the first. */
+  readonly sampledAt?: number;
+  /** True from when it was said that there is none until it was said that there is one. */
   readonly isTold?: true;
+}
+
+/** The memory of a container without samples: an agent before this one may have said something. */
+export function quotaMemoryAfter(reason: string | undefined): QuotaMemory | undefined {
+  return reason === "QuotaOff" ? { isTold: true } : undefined;
 }
 
 /**
@@ -54,10 +61,32 @@ export function sayQuota(memory: QuotaMemory | undefined): {
   readonly reason: MarketReason;
   readonly memory: QuotaMemory | undefined;
 } | undefined {
-  if (memory === undefined) return undefined;
+  if (memory?.sampledAt === undefined) return undefined;
   if (isQuotaOff(memory)) {
     return memory.isTold ? undefined : { reason: "QuotaOff", memory: { ...memory, isTold: true } };
   }
   const isBack = memory.isTold && !lacksQuota(memory);
-  return isBack ? { reason: "FirstClearing", memory: undefined } : undefined;
+  return isBack ? { reason: "QuotaBack", memory: undefined } : undefined;
+}
+
+/**
+ * The limit of a container without a quota, millicores: the user's own, as far as its bounds let it.
+ * Who is held goes no lower, or half of the way where that is how its limit goes down; `isStepDue`
+ * says whether the next such step may be taken.
+ */
+export function limitWithoutQuota(
+  { floor, ceiling, held }: Pick<ContainerBounds, "floor" | "ceiling" | "held">,
+  { present, ownLimit, isStepDue }: {
+    readonly present: number;
+    readonly ownLimit: number;
+    readonly isStepDue: boolean;
+  },
+): number {
+  if (held === "both") return present;
+  const goal = Math.min(ceiling, Math.max(floor, ownLimit));
+  if (held === undefined || goal >= present) return goal;
+  if (held === "lower" || !isStepDue) return present;
+  // Half of two steps is one, which the grid would never halve again.
+  if (present - goal <= 2 * GRID) return goal;
+  return Math.ceil((present + goal) / 2 / GRID) * GRID;
 }

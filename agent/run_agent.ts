@@ -105,6 +105,7 @@ export async function runAgent(
     writer: metrics.counted(createDesiredWriter(connection)),
     link: createNodeLink(connection, { nodeName, namespace, clock }),
     clock,
+    random,
     log,
   };
   supervisor.supervise(

@@ -63,7 +63,7 @@ pure("runRound() says that a calm container takes part again", () => {
   const of = [boundedAllocation("a")];
   for (let round = 0; round < 161; round++) play(of, (at) => calm(at));
   const back = onlySeat(play(of, (at) => calm(at, 500)));
-  assert.deepEqual([back.told, back.changedFor, back.limit], ["FirstClearing", undefined, 500]);
+  assert.deepEqual([back.told, back.changedFor, back.limit], ["QuotaBack", undefined, 500]);
   assert.equal(onlySeat(play(of, (at) => calm(at, 500))).told, undefined);
 });
 
@@ -75,14 +75,66 @@ pure(
     const first = playedAgent();
     const free = sayings((reading) => first.play([written], reading), { ms: 41_000 });
     assert.deepEqual([free.words, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
-    for (const hold of ["half", "lower", "both"] as const) {
-      const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held: hold })] };
-      const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
-      const held = boundedAllocation("a", { spec: { containers }, status });
+    for (const hold of ["lower", "both"] as const) {
       const second = playedAgent();
-      const kept = sayings((reading) => second.play([held], reading), { ms: 41_000 });
+      const held = heldAt(800, hold);
+      const kept = sayings((reading) => second.play([held], reading), { ms: 300_000 });
       assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]], hold);
     }
+    // Upwards nothing but a hold of both ways is in the way.
+    for (const hold of ["half", "lower"] as const) {
+      const third = playedAgent();
+      const low = heldAt(300, hold);
+      const raised = sayings((reading) => third.play([low], reading), { ms: 300_000 });
+      assert.deepEqual(raised.words, ["40000 to 500 for QuotaOff"], hold);
+    }
+  },
+);
+
+/** A pod whose limit was written last as `present`, with an own limit of 500 m. */
+function heldAt(present: number, held: "half" | "lower" | "both"): PodAllocation {
+  const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held })] };
+  const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
+  const containers = [{ name: "app", cpuLimit: `${present}m` }];
+  return boundedAllocation("a", { spec: { containers }, status });
+}
+
+pure(
+  "runRound() brings such a limit back by halves where limits go down so, one each half minute",
+  () => {
+    const { play } = playedAgent();
+    const { words } = sayings((reading) => play([heldAt(800, "half")], reading), { ms: 600_000 });
+    const waitMs = SAMPLE_PACE.lowerWaitMs;
+    assert.deepEqual(
+      words,
+      [650, 580, 540, 520, 500].map((limit, step) =>
+        `${40_000 + step * waitMs} to ${limit} for QuotaOff`
+      ),
+    );
+  },
+);
+
+pure(
+  "runRound() says that a quota is back also where an agent before it said that there is none",
+  () => {
+    const said = (quota: number | undefined) => {
+      const containers = [{ name: "app", cpuLimit: "500m" }];
+      const market = { mode: "uncongested", demand: 480, need: 480, credit: 1, observedBounds: 1 };
+      const spec = { containers, market: { ...market, reason: "QuotaOff" } };
+      const written = boundedAllocation("a", { spec: spec as Partial<PodAllocation["spec"]> });
+      const { play } = playedAgent();
+      const words: string[] = [];
+      for (let round = 0; round < 200; round++) {
+        const { told } = onlySeat(play([written], (at) => {
+          const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
+          return [quota === undefined ? sample : { ...sample, quota }];
+        }));
+        if (told !== undefined) words.push(told);
+      }
+      return words;
+    };
+    assert.deepEqual(said(500), ["QuotaBack"]);
+    assert.deepEqual(said(undefined), []);
   },
 );
 

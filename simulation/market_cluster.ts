@@ -51,7 +51,7 @@ export interface MarketCluster {
 export const WALL_START: number = Date.UTC(2026, 0, 1);
 
 /** Seeds of the parts, kept apart from each other and from the workloads'. */
-const SEEDS = { node: 1, api: 2, kubelet: 3, agent: 4, controller: 5 } as const;
+const SEEDS = { node: 1, api: 2, kubelet: 3, agent: 4, controller: 5, heartbeat: 6 } as const;
 
 function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
   return scene.seed * 16 + SEEDS[part];
@@ -157,6 +157,8 @@ function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions)
     writer: api.desiredWriter(SCENE_NODE),
     link: api.nodeLink(SCENE_NODE),
     clock,
+    // Its own, so that what is drawn for one loop changes nothing for the other.
+    random: seededRandom(seedOf(scene, "heartbeat")),
     log,
   };
   const settings = observe === undefined ? agent : { ...agent, observe };

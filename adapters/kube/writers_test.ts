@@ -48,10 +48,10 @@ Deno.test("createAllocationStore() creates without identity and status, and dele
   assert.partialDeepStrictEqual(removed?.body, { preconditions: { uid: "u2" } });
 });
 
-Deno.test("createDesiredWriter() erases a price that became infinite", async () => {
+Deno.test("createDesiredWriter() erases a price that became infinite, and tells the new version", async () => {
   await using server = serveCanned(() => STORED);
   const writer = createDesiredWriter(server.connection);
-  await writer.writeDesired(STORED.metadata, sampleDesired("350m"));
+  assert.equal(await writer.writeDesired(STORED.metadata, sampleDesired("350m")), "7");
   await writer.writeDesired(STORED.metadata, { desiredCPULimit: "1" });
   const { price: _price, ...market } = sampleDesired("350m").market ?? assert.fail();
   await writer.writeDesired(STORED.metadata, { market });

@@ -50,6 +50,9 @@ Deno.test({
       'f: metrics.queries: "Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 ' +
       "and -; jobs has $pod outside of quotes; none is empty",
     ]);
+    assert.deepEqual(faults("metrics: {queries: {jobs: 'up{n=\"${namespace}\"}'}}"), [
+      "f: metrics.queries: jobs has ${namespace}, expected $namespace",
+    ]);
     assert.deepEqual(faults("metrics: {queries: {a: 3, b: [up]}}"), [
       "f: metrics.queries.a is 3, expected a text",
       'f: metrics.queries.b is ["up"], expected a text',

@@ -52,8 +52,11 @@ export function readQueryTemplate(text: string): ReadQuery {
       quote = char;
       regex = /[=!]~\s*$/.test(text.slice(from, at));
     }
+    if (char !== "$") continue;
+    const [miswritten] = MISWRITTEN.exec(text.slice(at)) ?? [];
+    if (miswritten !== undefined) return { fault: `has ${miswritten}, ${remedyFor(miswritten)}` };
     const [whole, name] = /^\$([A-Za-z_]\w*)/.exec(text.slice(at)) ?? [];
-    if (char !== "$" || whole === undefined) continue;
+    if (whole === undefined) continue;
     const variable = QUERY_VARIABLES.find((one) => one === name);
     if (variable === undefined) return { fault: `has the unknown variable ${whole}; ${KNOWN}` };
     if (quote === "") return { fault: `has ${whole} outside of quotes` };
@@ -64,6 +67,19 @@ export function readQueryTemplate(text: string): ReadQuery {
   if (quote !== "") return { fault: `has no end of the string that ${quote} begins` };
   parts.push(text.slice(from));
   return { parts };
+}
+
+/**
+ * A variable as other languages write it, which would be asked for as it stands: `${name}`, `$(name)`,
+ * `$$name`. What is a group of label_replace, `$1` or `${1}`, or may end a pattern is none.
+ */
+const MISWRITTEN = /^\$(?:\{(?!\d+\})\w*\}?|\(\w+\)|\$+(?:[A-Za-z_]\w*|\{\w*\}?))/;
+
+/** What to write instead. */
+function remedyFor(miswritten: string): string {
+  const name = miswritten.replaceAll(/\W/g, "");
+  const variable = QUERY_VARIABLES.find((one) => one === name);
+  return variable === undefined ? `which is no variable; ${KNOWN}` : `expected $${variable}`;
 }
 
 const KNOWN = `known are ${QUERY_VARIABLES.map((name) => `$${name}`).join(", ")}`;

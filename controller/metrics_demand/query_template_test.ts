@@ -38,6 +38,11 @@ test("fillQuery() puts names into strings, and leaves all else as it is", () => 
         `label_replace(up, "to", "$1", "from", "(.*)$")`,
         `label_replace(up, "to", "$1", "from", "(.*)$")`,
       ],
+      [
+        'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
+        'label_replace(up, "to", "${1}-$2", "from", "(.*)-(.*)$")',
+      ],
+      ["up # of ${namespace}\n", "up # of ${namespace}\n"],
       ['up{a="it\\"s $pod"} # don\'t "mind', 'up{a="it\\"s web-7d58cb54b7-5q96x"} # don\'t "mind'],
     ] as const
   ) assert.equal(filled(text), expected);
@@ -107,4 +112,20 @@ test("readQueryTemplate() refuses what it can't fill, and says why", () => {
   assert.equal(fault('up{pod="$pod}'), 'has no end of the string that " begins');
   assert.equal(fault('up{pod="a\\"}'), 'has no end of the string that " begins');
   assert.match(fault("x".repeat(4097)), /has 4097 characters, at most 4096/);
+});
+
+test("readQueryTemplate() refuses variables as other languages write them, and says what to write", () => {
+  for (const name of ["namespace", "workload", "pod"]) {
+    for (const text of [`\${${name}}`, `\${${name}`, `$(${name})`, `$$${name}`, `$$\{${name}}`]) {
+      assert.equal(fault(`up{a="${text}"}`), `has ${text}, expected $${name}`);
+      assert.equal(fault(`up{a=~'x-${text}'}`), `has ${text}, expected $${name}`);
+    }
+  }
+  assert.match(
+    fault('up{a="${cluster}"}'),
+    /^has \$\{cluster\}, which is no variable; known are \$n/,
+  );
+  assert.match(fault('up{a="${}"}'), /^has \$\{\}, which is no variable; known are/);
+  assert.match(fault('up{a="${ pod }"}'), /^has \$\{, which is no variable; known are/);
+  assert.match(fault('up{a="$$cluster"}'), /^has \$\$cluster, which is no variable; known are/);
 });

@@ -21,7 +21,7 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
       // A price that became infinite is absent: without the null a merge would keep the old one.
       const market = desired.market === undefined ? undefined : { price: null, ...desired.market };
       const patch = { spec: { ...desired, market } };
-      await gate.send(
+      const stored = await gate.send(
         { verb: "patch", kind: "PodAllocation" },
         () =>
           store.tables.PodAllocation.modify(key, (stored) => {
@@ -35,6 +35,7 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
             return mergePatch(stored, patch) as PodAllocation;
           }),
       );
+      return stored.metadata.resourceVersion;
     },
   };
 }

@@ -30,8 +30,10 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
   contractTest("writeDesired() merges into the spec and leaves the rest", open, async (harness) => {
     const { own, subject } = harness;
     const desired = sampleDesired("350m");
-    await harness.settle(subject.writeDesired(own.metadata, desired));
+    const version = await harness.settle(subject.writeDesired(own.metadata, desired));
     const stored = await harness.settle(harness.read(own));
+    assert.equal(version, stored?.metadata.resourceVersion);
+    assert.notEqual(version, own.metadata.resourceVersion);
     assert.deepEqual(stored?.spec, { ...own.spec, ...desired });
     assert.deepEqual(stored?.status, own.status);
     assert.deepEqual(stored?.metadata.ownerReferences, own.metadata.ownerReferences);

@@ -33,6 +33,9 @@ export const MARKET_REASONS = {
       "the kernel has no CPU quota for the container: its limit is not enforced, and not moved",
     remedy: "it takes cpuCFSQuota: true in the node's kubelet configuration, and no exclusive CPUs",
   },
+  QuotaBack: {
+    means: "the kernel has a CPU quota for the container again: its limit counts, and moves",
+  },
   CeilingFell: { means: "the container's ceiling was lowered" },
 } as const satisfies Readonly<Record<string, Reason>>;
 

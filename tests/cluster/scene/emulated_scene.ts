@@ -38,7 +38,7 @@ export async function installPolicies({ connection, kubeconfig }: EmulatedServer
   const agent = await (await tokenConnector(kubectl))(token);
   try {
     const writer = createDesiredWriter(agent);
-    const write = (name: string): Promise<void> =>
+    const write = (name: string): Promise<string> =>
       writer.writeDesired({ namespace: PUPPET_NAMESPACE, name }, sampleDesired("1"));
     // A policy takes effect some moments after it was made, and the server says nothing when.
     await until(

@@ -44,8 +44,9 @@ export async function startLoneAgent(
       writer: {
         writeDesired(_allocation, wanted) {
           desired.push(wanted);
-          allocation = { ...allocation, spec: { ...allocation.spec, ...wanted } };
-          return Promise.resolve();
+          const metadata = { ...allocation.metadata, resourceVersion: `${desired.length + 1}` };
+          allocation = { ...allocation, metadata, spec: { ...allocation.spec, ...wanted } };
+          return Promise.resolve(metadata.resourceVersion);
         },
       },
       link: {
@@ -59,6 +60,7 @@ export async function startLoneAgent(
         renewLease: () => Promise.resolve(),
       },
       clock: systemClock,
+      random: { next: Math.random },
       log: silentLog,
     },
     ended.signal,
