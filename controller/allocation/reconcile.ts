@@ -82,6 +82,8 @@ const CONFIRM_MS = 10_000;
 const OUT_OF_STEP_MS = 2000;
 /** When to look again at a pod in the market: an agent falls silent without an event, ms. */
 const LOOK_AGAIN_MS = 30_000;
+/** After a write that the next look finds in the copy, and that the copy may be silent about. */
+const LOOK_AGAIN: ReconcileResult = { requeueAfterMs: LOOK_AGAIN_MS };
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
@@ -126,16 +128,19 @@ export function createReconciler(
       const published = await publish(known);
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(pod, published.news);
-      if (published.written) return {};
-      untilMs = published.untilMs;
+      ({ untilMs } = published);
+      if (published.written) return onTime(LOOK_AGAIN, untilMs);
     } else if (allocation.status !== undefined && own.originals !== undefined) {
       await store.writeStatus({
         ...allocation,
         status: { ...allocation.status, ...own.originals },
       });
-      return {};
+      return LOOK_AGAIN;
     }
-    const result = await enforceLimits(known);
+    return onTime(await enforceLimits(known), untilMs);
+  }
+
+  function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
     return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
   }
 
