@@ -155,8 +155,8 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     if (podKey !== undefined) queue.add(podKey);
   };
   const stateOf = (nodeName: string): string => {
-    const { kubeletVersion, os, ready, draining = false } = caches.nodes.get(nodeName) ?? {};
-    return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining}`;
+    const { kubeletVersion, os, ready, draining, cordonedAtMs } = caches.nodes.get(nodeName) ?? {};
+    return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs}`;
   };
   const states = new Map<string, string>();
   for (const { metadata } of caches.nodes.all()) states.set(metadata.name, stateOf(metadata.name));
