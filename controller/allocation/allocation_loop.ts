@@ -17,7 +17,7 @@ import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
 import { type Caches, namedCaches, podsOnNode } from "./caches.ts";
-import { createEnrolmentSlots } from "./enrolment_slots.ts";
+import { createWriteSlots } from "./write_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import type { EventSink } from "./ports.ts";
@@ -35,6 +35,7 @@ export interface AllocationLoopParts extends
     | "backoff"
     | "turns"
     | "newAllocations"
+    | "nodeWrites"
     | "events"
     | "isSilent"
     | "heardSinceStart"
@@ -50,6 +51,11 @@ export interface AllocationLoopParts extends
   readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
+/**
+ * Writes per second that tell pods of what became of their node: a zone that fails concerns a hundred
+ * thousand at once, of which most are gone before they need be told.
+ */
+const NODE_WRITES_PER_SECOND = 50;
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
 
@@ -80,12 +86,14 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
+  const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
     ...parts,
-    events: createEventGate(parts.events, clock),
+    events,
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
-    newAllocations: createEnrolmentSlots({ perSecond: maxNewAllocationsPerSecond }),
+    newAllocations: createWriteSlots({ perSecond: maxNewAllocationsPerSecond }),
+    nodeWrites: createWriteSlots({ perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,
@@ -122,6 +130,7 @@ export async function runAllocationLoop(
     await Promise.all([
       agents.run(signal),
       metrics.run(signal),
+      events.run(signal),
       runReconcileLoop(
         { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
         signal,

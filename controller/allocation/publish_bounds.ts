@@ -11,6 +11,7 @@ import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
 import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
+import { NODE_BOUNDS } from "./pod_news.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -59,6 +60,12 @@ export interface PublishContext {
   readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
+  /**
+   * Takes the pod's turn where many are written of at once, and returns 0, or when to ask again, ms.
+   *
+   * @default {() => 0}
+   */
+  readonly takeSlot?: () => number;
 }
 
 /**
@@ -67,8 +74,10 @@ export interface PublishContext {
  */
 export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
-  { store, config, quotaCeiling, nodeCeiling, metric, nowMs, originals: given }: PublishContext,
+  context: PublishContext,
 ): Promise<Published> {
+  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs, takeSlot } = context;
+  const { originals: given } = context;
   const { allocation, pod } = gathered;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
@@ -91,6 +100,13 @@ export async function publishBounds(
   if (originals === undefined && same && draft.reason === told) {
     return { ...published, written: false, news: [] };
   }
+  const news = newRules(present, draft.rules);
+  const isCrowd = originals === undefined && news.some(({ reason }) => NODE_BOUNDS.has(reason));
+  const waitMs = isCrowd && takeSlot !== undefined ? takeSlot() : 0;
+  if (waitMs > 0) {
+    const againMs = Math.min(untilMs ?? Infinity, nowMs + waitMs);
+    return { warnings, untilMs: againMs, written: false, news: [] };
+  }
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
   // Other words for the same bounds are no news for the agent.
@@ -101,7 +117,7 @@ export async function publishBounds(
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },
   });
-  return { ...published, written: true, news: newRules(present, draft.rules) };
+  return { ...published, written: true, news };
 }
 
 /** Rules whose word did not stand there before. */

@@ -52,7 +52,8 @@ async function assertHeld(node: RealNode, web: PodName, reason: string): Promise
     await pause(250);
     assert.equal(await quotaOf(node, web), WAITING_OWN);
   }
-  const [told] = await eventTexts(node, { ...web, reason: "CPULimitBounded" });
+  const onNode = { namespace: "default", name: await firstNode(node) };
+  const [told] = await eventTexts(node, { ...onNode, reason: "CPULimitBounded" });
   assert.match(told ?? "", new RegExp(`${reason}: `));
 }
 

@@ -60,7 +60,9 @@ sceneTest(
     const later = scene.allocation("web")?.status?.bounds;
     assert.ok((later?.revision ?? 0) <= 3, `${later?.revision}`);
     assert.doesNotMatch(later?.reason ?? "", /RecentRestart|HPAScaled/);
-    assert.equal(told(scene).length, 1, told(scene).join("\n"));
+    const subjects = scene.api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
+      .map(({ about }) => about?.kind);
+    assert.deepEqual(subjects, ["Node", undefined, "Deployment"], told(scene).join("\n"));
   },
 );
 
