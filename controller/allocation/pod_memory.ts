@@ -38,6 +38,8 @@ export interface PodMemory {
   attemptedAt?: string | undefined;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
+  /** When other sentences were written for the same bounds. */
+  retoldAtMs: number;
   /** The warnings that were told last. */
   warned: string;
 }
@@ -81,7 +83,7 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
-      const memory = { uid, warned: "", templateDueMs: -Infinity };
+      const memory = { uid, warned: "", templateDueMs: -Infinity, retoldAtMs: -Infinity };
       memories.set(podKey, memory);
       return memory;
     },

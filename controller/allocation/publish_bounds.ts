@@ -6,6 +6,7 @@
 import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
 import { hasMoved, type MetricFact } from "../metrics_demand/metric_fact.ts";
+import { boundStory } from "./bound_story.ts";
 import type { BoundWord } from "./bound_words.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
@@ -66,6 +67,12 @@ export interface PublishContext {
    * @default {() => 0}
    */
   readonly takeSlot?: () => number;
+  /**
+   * Whether the same bounds may be written with other sentences now; called only where there are.
+   *
+   * @default {() => true}
+   */
+  readonly mayRetell?: () => boolean;
 }
 
 /**
@@ -76,8 +83,8 @@ export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
   context: PublishContext,
 ): Promise<Published> {
-  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs, takeSlot } = context;
-  const { originals: given } = context;
+  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs } = context;
+  const { originals: given, takeSlot = () => 0, mayRetell = () => true } = context;
   const { allocation, pod } = gathered;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
@@ -98,11 +105,12 @@ export async function publishBounds(
   const told = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
   if (originals === undefined && same && draft.reason === told) {
-    return { ...published, written: false, news: [] };
+    const isNew = boundStory(present.rules) !== boundStory(draft.rules);
+    if (!isNew || !mayRetell()) return { ...published, written: false, news: [] };
   }
   const news = newRules(present, draft.rules);
   const isCrowd = originals === undefined && news.some(({ reason }) => NODE_BOUNDS.has(reason));
-  const waitMs = isCrowd && takeSlot !== undefined ? takeSlot() : 0;
+  const waitMs = isCrowd ? takeSlot() : 0;
   if (waitMs > 0) {
     const againMs = Math.min(untilMs ?? Infinity, nowMs + waitMs);
     return { warnings, untilMs: againMs, written: false, news: [] };

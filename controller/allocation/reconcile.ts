@@ -76,6 +76,9 @@ const LOOK_AGAIN: ReconcileResult = { requeueAfterMs: LOOK_AGAIN_MS };
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
+/** Sentences that change while the bounds don't are written this often at most, ms. */
+const RETELL_MS = 60_000;
+
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
   parts: ReconcilerParts,
@@ -135,7 +138,7 @@ export function createReconciler(
   }
 
   function publish(known: PodCase): ReturnType<typeof publishBounds> {
-    const { podKey, pod, allocation, own: { originals } } = known;
+    const { podKey, pod, allocation, memory, own: { originals } } = known;
     return publishBounds(known, {
       store,
       config,
@@ -143,6 +146,12 @@ export function createReconciler(
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
       takeSlot: () => parts.nodeWrites.take(podKey, clock.monotonic()),
+      mayRetell: () => {
+        const now = clock.monotonic();
+        if (now - memory.retoldAtMs < RETELL_MS) return false;
+        memory.retoldAtMs = now;
+        return true;
+      },
       quotaCeiling: known.quota?.ceiling(),
       nodeCeiling: nodeCeiling(known, caches.pods),
     });
