@@ -10,6 +10,7 @@ import { boundStory } from "./bound_story.ts";
 import type { BoundWord } from "./bound_words.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
+import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
 import { NODE_BOUNDS } from "./pod_news.ts";
@@ -61,6 +62,8 @@ export interface PublishContext {
   readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
+  /** What the server is known to store. @default {all} */
+  readonly definition?: OldDefinition;
   /**
    * Takes the pod's turn where many are written of at once, and returns 0, or when to ask again, ms.
    *
@@ -83,13 +86,13 @@ export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
   context: PublishContext,
 ): Promise<Published> {
-  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs } = context;
+  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs, definition } = context;
   const { originals: given, takeSlot = () => 0, mayRetell = () => true } = context;
   const { allocation, pod } = gathered;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
-  const { warnings, untilMs, ...draft } = boundsOf({
+  const { warnings, untilMs, ...wanted } = boundsOf({
     ...gathered,
     metric,
     nowMs,
@@ -100,6 +103,7 @@ export async function publishBounds(
     quotaCeiling,
     nodeCeiling,
   });
+  const draft = definition?.storable(wanted) ?? wanted;
   const present = allocation.status?.bounds;
   const same = present !== undefined && !differ(present, draft, allocation);
   const told = present === undefined ? "" : present.reason;
@@ -121,10 +125,11 @@ export async function publishBounds(
   const bounds = same
     ? { ...present, reason: draft.reason, rules: draft.rules }
     : { ...draft, revision: last + 1 };
-  await store.writeStatus({
+  const { status } = await store.writeStatus({
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },
   });
+  definition?.compare(bounds, status?.bounds);
   return { ...published, written: true, news };
 }
 

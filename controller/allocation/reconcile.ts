@@ -22,11 +22,12 @@ import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { netChange, refusalDecision } from "./outcome_facts.ts";
 import { nodeCeiling } from "./node_room.ts";
+import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./old_definition.ts";
 import type { PodCase } from "./pod_case.ts";
-import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
+import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_memory.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
-import { newAllocation, publishBounds } from "./publish_bounds.ts";
+import { newAllocation, publishBounds, type Published } from "./publish_bounds.ts";
 import { createQuotaRooms } from "./quota_room.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { createResizeAudit } from "./resize_audit.ts";
@@ -76,8 +77,8 @@ const LOOK_AGAIN: ReconcileResult = { requeueAfterMs: LOOK_AGAIN_MS };
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
-/** Sentences that change while the bounds don't are written this often at most, ms. */
-const RETELL_MS = 60_000;
+/** Bounds that the server finds invalid are sent again after this, ms. */
+const BOUNDS_RETRY_MS = 5 * 60_000;
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
@@ -88,6 +89,7 @@ export function createReconciler(
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
+  const definition = createOldDefinition(parts);
   const audit = createResizeAudit(parts);
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
@@ -118,7 +120,11 @@ export function createReconciler(
     news.tellForeign(known);
     let untilMs: number | undefined;
     if (takesPart && own.known) {
+      if (nowMs < memory.boundsRefusedUntilMs) {
+        return { requeueAfterMs: memory.boundsRefusedUntilMs - nowMs };
+      }
       const published = await publish(known);
+      if (published instanceof ApiError) return await boundsRefused(known, published);
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
@@ -137,7 +143,19 @@ export function createReconciler(
     return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
   }
 
-  function publish(known: PodCase): ReturnType<typeof publishBounds> {
+  /** What a server refuses of the bounds it will refuse again: limits stay until it takes them. */
+  async function boundsRefused(known: PodCase, refusal: ApiError): Promise<ReconcileResult> {
+    known.memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
+    const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
+    const decision = { changes: [], reason: "Refused", message } as const;
+    if (await writeStatus(known, decision, { refused: true }) !== undefined) {
+      news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word: "Refused", message });
+    }
+    return { requeueAfterMs: BOUNDS_RETRY_MS };
+  }
+
+  /** Publishes the bounds, or returns why the server finds them invalid. */
+  function publish(known: PodCase): Promise<Published | ApiError> {
     const { podKey, pod, allocation, memory, own: { originals } } = known;
     return publishBounds(known, {
       store,
@@ -145,15 +163,14 @@ export function createReconciler(
       originals,
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
+      definition,
       takeSlot: () => parts.nodeWrites.take(podKey, clock.monotonic()),
-      mayRetell: () => {
-        const now = clock.monotonic();
-        if (now - memory.retoldAtMs < RETELL_MS) return false;
-        memory.retoldAtMs = now;
-        return true;
-      },
+      mayRetell: () => mayRetell(memory, clock.monotonic()),
       quotaCeiling: known.quota?.ceiling(),
       nodeCeiling: nodeCeiling(known, caches.pods),
+    }).catch((error) => {
+      if (error instanceof ApiError && error.status === 422) return error;
+      throw error;
     });
   }
 

@@ -36,7 +36,7 @@ const LEASE_MS = 60_000;
 /** What may be different about a controller. */
 export type ControllerChoice =
   & Pick<AllocationLoopParts, "onConfigChange" | "observer">
-  & Partial<Pick<AllocationLoopParts, "log">>;
+  & Partial<Pick<AllocationLoopParts, "log" | "store">>;
 
 /** A cluster that runs. */
 export interface ControllerScene {
