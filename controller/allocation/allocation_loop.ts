@@ -15,9 +15,9 @@ import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
-import { type Caches, podsOnNode } from "./caches.ts";
+import { type Caches, namedCaches, podsOnNode } from "./caches.ts";
 import { copiesInSync } from "./copies_in_sync.ts";
-import { createEnrolmentSlots } from "./enrolment_slots.ts";
+import { createWriteSlots } from "./write_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./node_memory.ts";
@@ -36,6 +36,7 @@ export interface AllocationLoopParts extends
     | "backoff"
     | "turns"
     | "newAllocations"
+    | "nodeWrites"
     | "events"
     | "isSilent"
     | "heardSinceStart"
@@ -51,6 +52,11 @@ export interface AllocationLoopParts extends
   readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
+/**
+ * Writes per second that tell pods of what became of their node: a zone that fails concerns a hundred
+ * thousand at once, of which most are gone before they need be told.
+ */
+const NODE_WRITES_PER_SECOND = 50;
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
 
@@ -81,12 +87,14 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
+  const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
     ...parts,
-    events: createEventGate(parts.events, clock),
+    events,
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
-    newAllocations: createEnrolmentSlots({ perSecond: maxNewAllocationsPerSecond }),
+    newAllocations: createWriteSlots({ perSecond: maxNewAllocationsPerSecond }),
+    nodeWrites: createWriteSlots({ perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,
@@ -121,6 +129,7 @@ export async function runAllocationLoop(
     await Promise.all([
       agents.run(signal),
       metrics.run(signal),
+      events.run(signal),
       runReconcileLoop(
         { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
         signal,

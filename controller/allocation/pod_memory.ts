@@ -38,6 +38,10 @@ export interface PodMemory {
   attemptedAt?: string | undefined;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
+  /** The server has refused the bounds: no attempt before this time. */
+  boundsRefusedUntilMs: number;
+  /** When other sentences were written for the same bounds. */
+  retoldAtMs: number;
   /** The warnings that were told last. */
   warned: string;
 }
@@ -56,6 +60,16 @@ export function isCurrent(
   const current = isAtLeast(resourceVersion, patched.to) ?? resourceVersion !== patched.from;
   if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;
   memory.patched = undefined;
+  return true;
+}
+
+/** Sentences that change while the bounds don't are written this often at most, ms. */
+const RETELL_MS = 60_000;
+
+/** True when the sentences of the bounds may be written anew; then that is noted. */
+export function mayRetell(memory: PodMemory, nowMs: number): boolean {
+  if (nowMs - memory.retoldAtMs < RETELL_MS) return false;
+  memory.retoldAtMs = nowMs;
   return true;
 }
 
@@ -81,7 +95,9 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
-      const memory = { uid, warned: "", templateDueMs: -Infinity };
+      const never = -Infinity;
+      const times = { templateDueMs: never, boundsRefusedUntilMs: never, retoldAtMs: never };
+      const memory = { uid, warned: "", ...times };
       memories.set(podKey, memory);
       return memory;
     },

@@ -120,7 +120,7 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
   assert.deepEqual(heldBack(explanation({ ...wants, rules })), {
     by: "BoundsHold",
     words: "the controller keeps the limit of app as it is: NodeDraining: node-1 is being drained",
-    remedy: "kubectl uncordon, if it is to stay",
+    remedy: "none is needed: pods that move get their share on another node",
   });
   assert.deepEqual(heldBack(explanation(wants)), {
     by: "BoundsHold",

@@ -40,8 +40,11 @@ export const BOUND_REASONS = {
     remedy: "look at the node: kubectl describe node",
   },
   NodeDraining: {
-    means: "the node is cordoned or about to be removed: limits stay as they are",
-    remedy: "kubectl uncordon, if it is to stay",
+    means: "a node autoscaler is about to remove the node: limits stay as they are",
+    remedy: "none is needed: pods that move get their share on another node",
+  },
+  NodeCordoned: {
+    means: "the node was cordoned less than 10 min ago and may be drained: no limit is lowered",
   },
   PodNotReady: {
     means: "the pod is not Ready: its limits are not lowered",
