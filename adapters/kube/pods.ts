@@ -50,7 +50,9 @@ export function parsePod(raw: unknown): Pod {
   const { labels, annotations, deletionTimestamp, generation, ownerReferences } = objectOf(
     metadata,
   );
-  const { nodeName, priority, priorityClassName, os, resources } = objectOf(spec);
+  const { nodeName, priority, priorityClassName, activeDeadlineSeconds, os, resources } = objectOf(
+    spec,
+  );
   const { phase, qosClass, conditions, startTime, nodeAllocatableResourceClaimStatuses } = objectOf(
     status,
   );
@@ -82,6 +84,7 @@ export function parsePod(raw: unknown): Pod {
     priority: wholeOf(priority, PRIORITIES) ?? 0,
     ...present("priorityClassName", textOf(priorityClassName)),
     ...present("startedAtMs", parseTime(startTime)),
+    ...(wholeOf(activeDeadlineSeconds) === undefined ? {} : { hasDeadline: true }),
     ready: holds(conditions, "Ready"),
     ...present("readySinceMs", holdsSince(conditions, "Ready")),
     containers,

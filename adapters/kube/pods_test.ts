@@ -286,3 +286,15 @@ Deno.test({
     for (const odd of [null, "?", 5, undefined]) assert.ok(!("startedAtMs" in taken(odd)));
   },
 });
+
+Deno.test({
+  name: "parsePod() reads whether the pod has a deadline, 0 s too",
+  permissions,
+  fn() {
+    const of = (activeDeadlineSeconds: unknown) =>
+      parsePod({ ...RUNNING, spec: { ...RUNNING.spec, activeDeadlineSeconds } }).hasDeadline;
+    assert.deepEqual([of(0), of(600)], [true, true]);
+    for (const none of [undefined, null, -1, "600"]) assert.equal(of(none), undefined);
+    assert.ok(!("hasDeadline" in parsePod(RUNNING)));
+  },
+});

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type { QuotaBound, QuotaScope, ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { KubeConnection } from "./connection.ts";
 import { type JSONObject, listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
@@ -43,10 +43,20 @@ function parseBounds(quota: JSONObject): Omit<ResourceQuota, "metadata"> {
     usedLimitsCPU: cpuBoundOf(used, "limits.cpu") ?? 0,
     ...present("requestsCPU", requestsOf(hard, used)),
     scopes: [
-      ...listOf(scopes),
-      ...listOf(objectOf(scopeSelector).matchExpressions).map((one) => objectOf(one).scopeName),
-    ].flatMap((name) => textOf(name) ?? []),
+      ...listOf(scopes).map((scopeName) => ({ scopeName, operator: "Exists" })),
+      ...listOf(objectOf(scopeSelector).matchExpressions).map(objectOf),
+    ].flatMap(parseScope),
   };
+}
+
+function parseScope({ scopeName, operator, values }: JSONObject): readonly QuotaScope[] {
+  const name = textOf(scopeName);
+  if (name === undefined) return [];
+  return [{
+    name,
+    operator: textOf(operator) ?? "",
+    values: listOf(values).flatMap((one) => textOf(one) ?? []),
+  }];
 }
 
 /** The server counts both names of a request on their own, and keeps to both. */

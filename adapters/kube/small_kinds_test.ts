@@ -101,9 +101,14 @@ pure("parseResourceQuota() prefers what the server enforces to what was asked fo
   const spec = {
     hard: { "limits.cpu": "10" },
     scopes: ["NotTerminating"],
-    scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Exists" }] },
+    scopeSelector: {
+      matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high", "low"] }],
+    },
   };
-  const scopes = ["NotTerminating", "PriorityClass"];
+  const scopes = [
+    { name: "NotTerminating", operator: "Exists", values: [] },
+    { name: "PriorityClass", operator: "In", values: ["high", "low"] },
+  ];
   assert.deepEqual(parseResourceQuota({ metadata, spec }), {
     metadata: namespaced,
     hardLimitsCPU: 10_000,

@@ -15,13 +15,14 @@ import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
-import { type Caches, namedCaches, podsOnNode } from "./caches.ts";
+import { type Caches, podsOnNode } from "./caches.ts";
 import { copiesInSync } from "./copies_in_sync.ts";
 import { createWriteSlots } from "./write_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./node_memory.ts";
 import type { EventSink } from "./ports.ts";
+import { createQuotaRooms } from "./quota_room.ts";
 import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkloadMemory } from "./workload_memory.ts";
@@ -37,6 +38,7 @@ export interface AllocationLoopParts extends
     | "turns"
     | "newAllocations"
     | "nodeWrites"
+    | "quotaRooms"
     | "events"
     | "isSilent"
     | "heardSinceStart"
@@ -87,9 +89,11 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
+  const quotaRooms = createQuotaRooms(parts);
   const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
     ...parts,
+    quotaRooms,
     events,
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
@@ -112,6 +116,7 @@ export async function runAllocationLoop(
     for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
   };
   const stops = [
+    quotaRooms.stop,
     ...subscribeQueue(caches, queue),
     ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
   ];

@@ -9,6 +9,7 @@ import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts
 import { LEAST_CPU } from "../../shared/market/bids.ts";
 import { metricWarnings } from "../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "./bid_rules/bid_rule.ts";
+import { isSystemCritical } from "./bid_rules/system_critical.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "./own_limits.ts";
@@ -26,6 +27,8 @@ export interface BoundsInput extends BidFacts {
   readonly limitRange?: CPURanges | undefined;
   /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
   readonly quotaCeiling?: number | undefined;
+  /** Name of the quota that allows no more. */
+  readonly quotaName?: string | undefined;
   /**
    * The user's own requests, millicores by container name, where the market moves those in the spec.
    *
@@ -50,12 +53,17 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly untilMs?: number;
 }
 
-/** The bounds of a pod as the API's state has them now. */
+/**
+ * The bounds of a pod as the API's state has them now.
+ *
+ * Where a quota needs raises back, a hold from below stands as a floor, at what is left after that: the
+ * agent and the check of its values then need no exception, and neither can take more.
+ */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { node, ownLimits, limitRange, quotaCeiling, nodeCeiling } = input;
+  const { node, ownLimits } = input;
   const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
   const { seats, overrides, words } = seatsOf({ ...input, pod });
-  const theirs = namespaceBounds(seats, { pod, limitRange, quotaCeiling, nodeCeiling });
+  const theirs = namespaceBounds(seats, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, ownLimits });
   const lends = !movesRequest(pod);
@@ -64,7 +72,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const containers = seats.map((seat, index): ContainerBounds => {
     const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } = seat;
     const spare = name === keeper ? LEAST_CPU : 0;
-    const { floor: least = 0, ceilings = [] } = theirs[index] ?? {};
+    const { floor: least = 0, ceilings = [], backTo } = theirs[index] ?? {};
     const said = words.filter(({ container = name }) => container === name);
     const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU, least);
     const lowest = lowestOf([
@@ -91,15 +99,18 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     ]);
     if (keeper === null) told.add(QOS_WOULD_CHANGE);
     if (restartsOnCPU) told.add(restartPolicy(name));
+    // Own limits are never undercut for it, so that only raises go.
+    const yields = held === "lower" && backTo !== undefined && !isSystemCritical(pod);
+    const kept = yields ? Math.max(floor, backTo) : 0;
     const boosted = said.some(({ boost }) => boost !== undefined);
     const demand = Math.max(0, ...said.map((word) => word.demand ?? 0));
     return {
       name,
       containerID,
-      floor: Math.max(floor, Math.min(wanted, ceiling)),
-      ceiling,
+      floor: Math.max(floor, Math.min(wanted, ceiling), kept),
+      ceiling: Math.max(ceiling, kept),
       weight: Math.max(1, requestCPU) * multiplier,
-      ...(held === undefined ? {} : { held }),
+      ...(held === undefined || yields ? {} : { held }),
       ...(boosted ? { boost: true } : {}),
       ...(demand > 0 ? { demand } : {}),
       ...(lends ? {} : { loans: false }),

@@ -30,6 +30,8 @@ interface Choice {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly allowed?: boolean;
   readonly quotaCeiling?: number;
+  /** The user's own limits, where they are not those of the containers. */
+  readonly own?: number;
 }
 
 const ALLOWING: Namespace = {
@@ -53,7 +55,7 @@ function draft(choice: Choice = {}): BoundsDraft {
     namespace: choice.allowed ? ALLOWING : undefined,
     ...facts,
     priorityMultiplier,
-    ownLimits: new Map(containers.map(({ name, limitCPU = 0 }) => [name, limitCPU])),
+    ownLimits: new Map(containers.map(({ name, limitCPU = 0 }) => [name, choice.own ?? limitCPU])),
     burstFactor: 4,
     quotaCeiling: choice.quotaCeiling,
   });
@@ -140,6 +142,32 @@ test("boundsOf() cuts that floor at the ceiling, and tells it (HPACapped)", () =
     message: "app can't have the 240m that the HPA's signal needs: its ceiling is 200m",
   });
   assert.ok(!draft({ facts }).reason.includes("HPACapped"));
+});
+
+test("boundsOf() lets a quota have raises back through a hold from below, down to a floor", () => {
+  const raised = [running({ limitCPU: 400 })];
+  const sides = (quotaCeiling: number, pod: Partial<Pod> = {}, facts: Partial<BidFacts> = {}) => {
+    const choice = { containers: raised, quotaCeiling, pod, facts: { ...rollingOut, ...facts } };
+    const [app] = draft({ ...choice, own: 200 }).containers;
+    return [app?.floor, app?.ceiling, app?.held];
+  };
+  assert.deepEqual(sides(400), [100, 400, "lower"]);
+  assert.deepEqual(sides(330), [330, 330, undefined]);
+  assert.deepEqual(sides(200), [200, 200, undefined]);
+  // What is held as it is, and what is critical, keeps what it has.
+  assert.deepEqual(sides(330, {}, { autoscalers }), [330, 330, undefined]);
+  assert.deepEqual(sides(330, {}, draining), [100, 330, "both"]);
+  const critical = { priorityClassName: "system-node-critical" };
+  assert.deepEqual(sides(330, critical), [100, 330, "lower"]);
+});
+
+test("boundsOf() keeps to a hold from below where another ceiling than the quota's falls", () => {
+  const facts = { ...rollingOut, node: { ...sampleNode("node-1"), allocatableCPU: 300 } };
+  const containers = [running({ limitCPU: 400 })];
+  const [app] = draft({ containers, facts, own: 200, quotaCeiling: 330 }).containers;
+  assert.deepEqual([app?.floor, app?.ceiling, app?.held], [330, 330, undefined]);
+  const [other] = draft({ containers, facts, own: 200, quotaCeiling: 400 }).containers;
+  assert.deepEqual([other?.floor, other?.ceiling, other?.held], [100, 270, "lower"]);
 });
 
 test("boundsOf() ends with the first hold that ends by itself", () => {

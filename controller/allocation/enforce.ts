@@ -29,6 +29,7 @@ export interface EnforceContext extends LimitHands {
   readonly dryRun: boolean;
   /** See `PodFacts.quotaHeadroom`. */
   readonly quotaHeadroom?: number | undefined;
+  readonly quotaName?: string | undefined;
 }
 
 /** What became of it. */
@@ -80,7 +81,7 @@ export async function enforce(
   { pod, node, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
-  const { outOfScope, agentSilent, backOffMs, quotaHeadroom } = context;
+  const { outOfScope, agentSilent, backOffMs, quotaHeadroom, quotaName } = context;
   const restoring = restoreCause(context);
   const base = restoring === undefined ? {} : { restoring };
   if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
@@ -99,6 +100,7 @@ export async function enforce(
     ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),
     ...(quotaHeadroom === undefined ? {} : { quotaHeadroom }),
+    ...(quotaName === undefined ? {} : { quotaName }),
   });
   if (restoring !== undefined && decision.reason === "Applied") {
     const message = `the user's own limits are back: ${restoring.message}`;

@@ -22,6 +22,8 @@ export interface Ceiling {
 export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
+  /** What the container is to give back to: the quotas need its raise. Absent: nothing. */
+  readonly backTo?: number;
 }
 
 /** A container that takes part. */
@@ -34,9 +36,11 @@ export interface BoundedSeat {
 /** What the bounds come from. */
 export interface NamespaceFacts {
   readonly pod: Pod;
-  readonly limitRange: CPURanges | undefined;
+  readonly limitRange?: CPURanges | undefined;
   /** What the quotas allow the pod as its total, millicores; undefined when they bind nothing. */
-  readonly quotaCeiling: number | undefined;
+  readonly quotaCeiling?: number | undefined;
+  /** Name of the quota that allows no more. */
+  readonly quotaName?: string | undefined;
   /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
   readonly nodeCeiling?: number | undefined;
 }
@@ -44,7 +48,7 @@ export interface NamespaceFacts {
 /** The namespace's bounds, in the order of the seats. */
 export function namespaceBounds(
   seats: readonly BoundedSeat[],
-  { pod, limitRange, quotaCeiling = Infinity, nodeCeiling = Infinity }: NamespaceFacts,
+  { pod, limitRange, quotaCeiling = Infinity, quotaName, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const seated = new Set(seats.map(({ container }) => container.name));
   const others = pod.containers.reduce(
@@ -62,12 +66,13 @@ export function namespaceBounds(
   // What is given back are raises: of the own limits each container keeps what it has.
   const kept = seats.map(({ own }, index) => Math.min(own, present.bases[index] ?? 0));
   const forQuota = quotaCeiling - others;
-  const bases = forQuota < sumOf(present.bases) ? kept : present.bases;
-  const byQuota = parts(forQuota, { requests, bases });
+  const givesBack = forQuota < sumOf(present.bases);
+  const byQuota = parts(forQuota, { requests, bases: givesBack ? kept : present.bases });
   const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
   return seats.map(({ container: { requestCPU = 0 } }, index) => ({
     floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
+    ...backTo(givesBack ? byQuota[index] : undefined, present.bases[index]),
     ceilings: [
       {
         ceiling: limitRange === undefined
@@ -84,7 +89,9 @@ export function namespaceBounds(
       {
         ceiling: byQuota[index] ?? Infinity,
         reason: "QuotaExceeded",
-        source: "what the ResourceQuota leaves",
+        source: `what ${
+          quotaName === undefined ? "the ResourceQuota" : `ResourceQuota ${quotaName}`
+        } leaves`,
       },
       {
         ceiling: byNode[index] ?? Infinity,
@@ -93,6 +100,10 @@ export function namespaceBounds(
       },
     ],
   }));
+}
+
+function backTo(part = Infinity, limit = 0): Pick<NamespaceBound, "backTo"> {
+  return part < limit ? { backTo: part } : {};
 }
 
 function sumOf(values: readonly number[]): number {

@@ -56,6 +56,7 @@ export interface PublishContext {
   readonly originals?: Originals | undefined;
   /** See `BoundsInput.quotaCeiling`. */
   readonly quotaCeiling?: number | undefined;
+  readonly quotaName?: string | undefined;
   /** What a metric says of the pod. */
   readonly metric?: MetricFact | undefined;
   /** See `BoundsInput.nodeCeiling`. */
@@ -86,11 +87,11 @@ export async function publishBounds(
   gathered: Gathered & { readonly allocation: PodAllocation },
   context: PublishContext,
 ): Promise<Published> {
-  const { store, config, quotaCeiling, nodeCeiling, metric, nowMs, definition } = context;
-  const { originals: given, takeSlot = () => 0, mayRetell = () => true } = context;
   const { allocation, pod } = gathered;
+  const { store, config, quotaCeiling, quotaName, nodeCeiling, metric, nowMs } = context;
+  const { definition, takeSlot = () => 0, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
-  const originals = given ?? (recorded === undefined ? originalsOf(pod) : undefined);
+  const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
   const { warnings, untilMs, ...wanted } = boundsOf({
     ...gathered,
@@ -101,6 +102,7 @@ export async function publishBounds(
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
     ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
     quotaCeiling,
+    quotaName,
     nodeCeiling,
   });
   const draft = definition?.storable(wanted) ?? wanted;

@@ -4,14 +4,10 @@
  * @module
  */
 import { movesRequest } from "../../shared/actuation/moved_request.ts";
-import { isLive } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import type { Caches } from "./caches.ts";
-import { podKeyOf } from "./gather.ts";
 
 /** What a quota may bound. */
 export type QuotaResource = "limits" | "requests";
@@ -23,8 +19,8 @@ export function resourcesOf(pod: Pick<Pod, "qosClass">): readonly QuotaResource[
 
 /** Raises that the server has accepted and the cached quotas do not count yet. */
 export interface QuotaLedger {
-  /** Millicores that the quotas leave; undefined when none bounds the resource. May be below 0. */
-  headroom(quotas: readonly ResourceQuota[], resource: QuotaResource): number | undefined;
+  /** Millicores that the quota leaves; undefined when it does not bound the resource. May be below 0. */
+  headroom(quota: ResourceQuota, resource: QuotaResource): number | undefined;
   /** Notes a change of these resources that was accepted while these quotas were cached, millicores. */
   note(
     quotas: readonly ResourceQuota[],
@@ -38,15 +34,11 @@ interface Entry {
   readonly change: number;
 }
 
-/**
- * What the quota says of pods in the market; undefined when nothing. Which pods a scope selects is
- * taken for "all", to be safe; `BestEffort` selects none that has a limit.
- */
+/** What the quota says of the resource; undefined when nothing. */
 function boundOf(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, scopes }: ResourceQuota,
+  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU }: ResourceQuota,
   resource: QuotaResource,
 ): QuotaBound | undefined {
-  if (scopes.includes("BestEffort")) return undefined;
   if (resource === "requests") return requestsCPU;
   return hard === undefined ? undefined : { hard, used };
 }
@@ -69,12 +61,9 @@ export function createQuotaLedger(): QuotaLedger {
   }
 
   return {
-    headroom(quotas, resource) {
-      const left = quotas.flatMap((quota) => {
-        const bound = boundOf(quota, resource);
-        return bound === undefined ? [] : [bound.hard - bound.used - noted(quota, resource)];
-      });
-      return left.length === 0 ? undefined : Math.min(...left);
+    headroom(quota, resource) {
+      const bound = boundOf(quota, resource);
+      return bound === undefined ? undefined : bound.hard - bound.used - noted(quota, resource);
     },
     note(quotas, change, { resources }) {
       // The server takes decreases off the quota only later.
@@ -92,54 +81,27 @@ export function createQuotaLedger(): QuotaLedger {
 }
 
 /**
- * What would have to be given back so that each quota leaves `kept`, millicores; 0 where they do.
- * `used` is what the pods use by their own specs: a quota's count may be behind it.
+ * What would have to be given back so that the quota leaves `kept`, millicores; 0 where it does.
+ * `used` is what the pods use by their own specs: the quota's count falls only once the kubelet has
+ * confirmed a decrease, so that pods would give back again what others have given already.
  */
 export function quotaMissing(
-  quotas: readonly ResourceQuota[],
+  quota: ResourceQuota,
   resource: QuotaResource,
   { used, kept }: { readonly used: number; readonly kept: number },
 ): number {
-  return quotas.reduce((most, quota) => {
-    const bound = boundOf(quota, resource);
-    return bound === undefined
-      ? most
-      : Math.max(most, Math.min(bound.used, used) + kept - bound.hard);
-  }, 0);
+  const bound = boundOf(quota, resource);
+  return bound === undefined ? 0 : Math.max(0, Math.min(bound.used, used) + kept - bound.hard);
 }
 
-/** The allocations of the namespace's live pods, or of those among them whose raises take it. */
-export function liveAllocations(
-  { pods, allocations }: {
-    readonly pods: Pick<Caches["pods"], "get">;
-    readonly allocations: Pick<Caches["allocations"], "byIndex">;
-  },
-  namespace: string,
-  { taking = "limits" }: {
-    /** @default {"limits"} */
-    readonly taking?: QuotaResource;
-  } = {},
-): readonly PodAllocation[] {
-  return allocations.byIndex(namespace).filter((allocation) => {
-    const pod = pods.get(podKeyOf(allocation));
-    return pod !== undefined && pod.metadata.uid === allocation.spec.podUID && isLive(pod) &&
-      resourcesOf(pod).includes(taking);
-  });
-}
-
-/** Whose share of the headroom it is, and among whom. */
+/** Whose share of the headroom it is, and among how many. */
 export interface QuotaClaim {
-  readonly pod: Pod;
+  readonly pod: Pick<Pod, "containers">;
   readonly headroom: number;
-  /** Those of live pods that share it: of a finished one the last need stands still. */
-  readonly allocations: readonly PodAllocation[];
-}
-
-/** True when the pod's need has reached its ceiling. */
-function claims({ spec, status }: PodAllocation): boolean {
-  const ceilings = status?.bounds?.containers ?? [];
-  if (spec.market === undefined || ceilings.length === 0) return false;
-  return spec.market.need >= ceilings.reduce((sum, { ceiling }) => sum + ceiling, 0);
+  /** True when the pod's own need has reached its ceiling. */
+  readonly claims: boolean;
+  /** How many live pods' have, its own included: of a finished one the last need stands still. */
+  readonly claimants: number;
 }
 
 /**
@@ -147,10 +109,8 @@ function claims({ spec, status }: PodAllocation): boolean {
  * divide the headroom evenly, in steps of 10 m; the others may count on all of it until they need
  * it. (Σ of the claimants' parts ≤ headroom; what is written is checked once more.)
  */
-export function quotaCeiling({ pod, headroom, allocations }: QuotaClaim): number {
+export function quotaCeiling({ pod, headroom, claims, claimants }: QuotaClaim): number {
   const total = pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
-  const claimants = allocations.filter(claims);
-  const isClaimant = claimants.some(({ spec }) => spec.podUID === pod.metadata.uid);
-  const part = Math.max(0, headroom) / (isClaimant ? claimants.length : 1);
+  const part = Math.max(0, headroom) / (claims ? Math.max(1, claimants) : 1);
   return total + Math.floor(part / GRID) * GRID;
 }

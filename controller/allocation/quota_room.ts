@@ -3,21 +3,20 @@
  *
  * @module
  */
+import { quotaCounts } from "../../shared/actuation/quota_counts.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import type { Clock } from "../../shared/clock.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
 import type { MarketConfig } from "../config.ts";
-import type { Caches } from "./caches.ts";
-import { giveBack, quotaUseOf } from "./give_back.ts";
-import { createLargestLimits } from "./largest_limits.ts";
+import { giveBack } from "./give_back.ts";
 import {
   createQuotaLedger,
-  liveAllocations,
   quotaCeiling,
   quotaMissing,
   type QuotaResource,
   resourcesOf,
 } from "./quota_headroom.ts";
+import { createQuotaUses, type QuotaUse } from "./quota_uses.ts";
 
 /** A pod and the quotas of its namespace. */
 export interface QuotaSubject {
@@ -25,12 +24,19 @@ export interface QuotaSubject {
   readonly quotas: readonly ResourceQuota[];
 }
 
-/** What they leave one pod. Millicores. */
+/** A number of millicores, and the quota that makes it no more. */
+export interface QuotaWord {
+  readonly millicores: number;
+  /** Its name. */
+  readonly quota: string;
+}
+
+/** What the quotas leave one pod. */
 export interface QuotaRoom {
   /** For its raises and those of all others. */
-  readonly headroom: number;
+  readonly headroom: QuotaWord;
   /** What they allow it as its total. */
-  readonly ceiling: () => number;
+  readonly ceiling: () => QuotaWord;
 }
 
 /** The quotas of all namespaces. */
@@ -39,11 +45,15 @@ export interface QuotaRooms {
   of(subject: QuotaSubject): QuotaRoom | undefined;
   /** Notes that the server has accepted a change of the pod's total, millicores. */
   note(subject: QuotaSubject, change: number): void;
+  /** Ends the watching of the copies. */
+  stop(): void;
 }
 
-/** What the quotas leave of a resource, millicores. */
+/** What a quota leaves of a resource, millicores. */
 interface Left {
+  readonly quota: ResourceQuota;
   readonly resource: QuotaResource;
+  readonly use: QuotaUse;
   /** Below 0 where less than `kept` is left. */
   readonly headroom: number;
   /** For pods to come. */
@@ -51,59 +61,58 @@ interface Left {
 }
 
 /**
- * Room for one more pod of the namespace's largest kind is kept, as often as the settings say. When a
- * pod has taken it, raises are taken back until it is there again.
+ * Room for one more pod of the largest kind that a quota counts is kept in it, as often as the settings
+ * say. When a pod has taken it, raises are taken back until it is there again.
  */
 export function createQuotaRooms(
-  { caches, clock, config }: {
-    readonly caches: Pick<Caches, "pods" | "allocations">;
-    readonly clock: Pick<Clock, "monotonic">;
+  { caches, config }: {
+    readonly caches: Parameters<typeof createQuotaUses>[0];
     readonly config: Pick<MarketConfig, "quotaHeadroom">;
   },
 ): QuotaRooms {
   const ledger = createQuotaLedger();
-  const largest = createLargestLimits(caches, clock);
+  const uses = createQuotaUses(caches);
 
-  function leftOf(
-    { pod, quotas }: QuotaSubject,
-    resource: QuotaResource,
-  ): Left | undefined {
-    const left = ledger.headroom(quotas, resource);
-    if (left === undefined) return undefined;
-    const kept = config.quotaHeadroom * largest.of(pod.metadata.namespace)[resource];
-    return { resource, headroom: left - kept, kept };
+  function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
+    const left = ledger.headroom(quota, resource);
+    if (left === undefined) return [];
+    const use = uses.of(quota, resource);
+    const kept = config.quotaHeadroom * use.largest;
+    return [{ quota, resource, use, headroom: left - kept, kept }];
   }
 
-  /** What the pod gives back where others have taken the room that is to be kept. */
-  function owed({ pod, quotas }: QuotaSubject, { resource, headroom, kept }: Left): number {
-    if (headroom >= 0) return 0;
-    const { namespace } = pod.metadata;
-    const use = quotaUseOf(
-      caches.pods.byIndex(namespace),
-      ({ metadata }) => caches.allocations.get(`${namespace}/${metadata.uid}`),
-    );
-    const missing = quotaMissing(quotas, resource, { used: use[resource], kept });
-    return giveBack(pod, { missing, raises: use.raises });
+  /** What the quota allows the pod, less what it gives back where others have taken what was kept. */
+  function ceilingOf(pod: Pod, { quota, resource, use, headroom, kept }: Left): QuotaWord {
+    const { raise = 0, claims = false } = uses.pod(objectKey(pod.metadata)) ?? {};
+    const most = quotaCeiling({ pod, headroom, claims, claimants: use.claimants });
+    const missing = headroom >= 0 ? 0 : quotaMissing(quota, resource, { used: use.used, kept });
+    const owed = giveBack({ missing, own: raise, all: use.raised });
+    return { millicores: most - owed, quota: quota.metadata.name };
   }
 
   return {
-    of(subject) {
-      const { pod } = subject;
-      const left = resourcesOf(pod).flatMap((resource) => leftOf(subject, resource) ?? []);
-      if (left.length === 0) return undefined;
-      return {
-        headroom: Math.min(...left.map(({ headroom }) => headroom)),
-        ceiling: () =>
-          Math.min(...left.map((one) => {
-            const { resource, headroom } = one;
-            const { namespace } = pod.metadata;
-            const allocations = liveAllocations(caches, namespace, { taking: resource });
-            return quotaCeiling({ pod, headroom, allocations }) - owed(subject, one);
-          })),
+    of({ pod, quotas }) {
+      if (quotas.length === 0) uses.forget(pod.metadata.namespace);
+      const left = quotas.filter((quota) => quotaCounts(quota, pod)).flatMap((quota) =>
+        resourcesOf(pod).flatMap((resource) => leftOf(quota, resource))
+      );
+      const [first, ...others] = left.map(({ quota, headroom }): QuotaWord => ({
+        millicores: headroom,
+        quota: quota.metadata.name,
+      }));
+      return first === undefined ? undefined : {
+        headroom: others.reduce(least, first),
+        ceiling: () => left.map((one) => ceilingOf(pod, one)).reduce(least),
       };
     },
     note({ pod, quotas }, change) {
-      ledger.note(quotas, change, { resources: resourcesOf(pod) });
+      const counting = quotas.filter((quota) => quotaCounts(quota, pod));
+      ledger.note(counting, change, { resources: resourcesOf(pod) });
     },
+    stop: uses.stop,
   };
+}
+
+function least(one: QuotaWord, other: QuotaWord): QuotaWord {
+  return other.millicores < one.millicores ? other : one;
 }

@@ -28,7 +28,7 @@ import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_m
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
 import { newAllocation, publishBounds, type Published } from "./publish_bounds.ts";
-import { createQuotaRooms } from "./quota_room.ts";
+import type { QuotaRooms } from "./quota_room.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { createResizeAudit } from "./resize_audit.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
@@ -55,6 +55,7 @@ export interface ReconcilerParts extends LimitHands {
   readonly newAllocations: WriteSlots;
   /** Writes that concern all pods of a node. */
   readonly nodeWrites: WriteSlots;
+  readonly quotaRooms: QuotaRooms;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
   /** True once this controller has seen the node's agent renew its lease. */
@@ -84,8 +85,7 @@ const BOUNDS_RETRY_MS = 5 * 60_000;
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, config, observer = {} } = parts;
-  const quotaRooms = createQuotaRooms(parts);
+  const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
@@ -157,6 +157,7 @@ export function createReconciler(
   /** Publishes the bounds, or returns why the server finds them invalid. */
   function publish(known: PodCase): Promise<Published | ApiError> {
     const { podKey, pod, allocation, memory, own: { originals } } = known;
+    const quota = known.quota?.ceiling();
     return publishBounds(known, {
       store,
       config,
@@ -166,7 +167,8 @@ export function createReconciler(
       definition,
       takeSlot: () => parts.nodeWrites.take(podKey, clock.monotonic()),
       mayRetell: () => mayRetell(memory, clock.monotonic()),
-      quotaCeiling: known.quota?.ceiling(),
+      quotaCeiling: quota?.millicores,
+      quotaName: quota?.quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
     }).catch((error) => {
       if (error instanceof ApiError && error.status === 422) return error;
@@ -189,7 +191,8 @@ export function createReconciler(
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
-      quotaHeadroom: known.quota?.headroom,
+      quotaHeadroom: known.quota?.headroom.millicores,
+      quotaName: known.quota?.headroom.quota,
     });
     if (outcome.patched !== undefined || outcome.refusal !== undefined) {
       memory.attemptedAt = new Date(clock.wall()).toISOString();

@@ -18,8 +18,10 @@ export interface PodFacts {
   readonly node?: Pick<Node, "kubeletVersion" | "os">;
   /** What the LimitRanges of the namespace say of CPU; absent when nothing. */
   readonly limitRange?: CPURanges;
-  /** Millicores that the namespace's quota on `limits.cpu` leaves for this pod's raise. */
+  /** Millicores that the namespace's quotas leave for this pod's raise. */
   readonly quotaHeadroom?: number;
+  /** Name of the quota that leaves no more. */
+  readonly quotaName?: string;
 }
 
 /** Everything that the checks look at, gathered before the first one runs. */

@@ -128,6 +128,9 @@ test("decide() makes a partial raise within the quota, and holds without any roo
   const decision = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55 }));
   assert.deepEqual(decision.changes, [{ name: "app", sidecar: false, limitCPU: 250 }]);
   assert.equal(decision.reason, "QuotaExceeded");
+  const named = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55, quotaName: "cpu" }));
+  assert.equal(named.message, decision.message?.replace("the quota", "ResourceQuota cpu"));
+  assert.match(named.message ?? "", /^ResourceQuota cpu leaves 55m/);
   assert.equal(heldBy({ quotaHeadroom: 9 }), "OverQuota QuotaExceeded");
   assert.equal(heldBy({ quotaHeadroom: -50 }), "OverQuota QuotaExceeded");
 });

@@ -91,6 +91,8 @@ export interface Pod extends ApiObject {
   readonly priorityClassName?: string;
   /** When the kubelet took it on, before images were pulled, ms since 1970; absent until then. */
   readonly startedAtMs?: number;
+  /** True where `spec.activeDeadlineSeconds` is set, as quotas' scope `Terminating` asks. */
+  readonly hasDeadline?: true;
   readonly ready: boolean;
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;

@@ -11,6 +11,15 @@ export interface QuotaBound {
   readonly used: number;
 }
 
+/** Which pods a quota counts: those that all its scopes take in. */
+export interface QuotaScope {
+  /** For instance `PriorityClass`. */
+  readonly name: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`; of `spec.scopes`: `Exists`. */
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
 /** The trimmed ResourceQuota. */
 export interface ResourceQuota extends ApiObject {
   readonly metadata: {
@@ -31,11 +40,8 @@ export interface ResourceQuota extends ApiObject {
    * there, absent when the quota does not bound it.
    */
   readonly requestsCPU?: QuotaBound;
-  /**
-   * `spec.scopes`, and the scope names of `spec.scopeSelector`; empty when the quota is for all
-   * pods.
-   */
-  readonly scopes: readonly string[];
+  /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
+  readonly scopes: readonly QuotaScope[];
   /** Why it can't be read, in a sentence; then there are no figures. */
   readonly unreadable?: string;
 }

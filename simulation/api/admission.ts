@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { quotaCounts } from "../../shared/actuation/quota_counts.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
@@ -81,8 +82,8 @@ export function chargeQuotas(
   { before, after }: { readonly before: Pod; readonly after: Pod },
 ): void {
   const { namespace } = after.metadata;
-  const quotas = tables.ResourceQuota.all().filter(({ metadata }) =>
-    metadata.namespace === namespace
+  const quotas = tables.ResourceQuota.all().filter((quota) =>
+    quota.metadata.namespace === namespace && quotaCounts(quota, after)
   );
   for (const quota of quotas) {
     for (const { resource, change, bound } of chargesOf(quota, { before, after })) {

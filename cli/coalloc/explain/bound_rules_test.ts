@@ -139,12 +139,12 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const rules = [
     { reason: "BurstFactor", message: "db at most 900m: own limit × 4" },
-    { reason: "QuotaExceeded", message: "app at most 200m: what the ResourceQuota leaves" },
+    { reason: "QuotaExceeded", message: "app at most 200m: what ResourceQuota cpu leaves" },
     { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
   ];
   assert.deepEqual(heldBack(explanation({ view, rules })), {
     by: "CeilingBinds",
-    words: "the ceiling of app, 200m (QuotaExceeded: app at most 200m: what the ResourceQuota " +
+    words: "the ceiling of app, 200m (QuotaExceeded: app at most 200m: what ResourceQuota cpu " +
       "leaves), is below its demand of 480m",
     remedy:
       "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too",
