@@ -17,7 +17,7 @@ export const EVENT_REASONS = {
   CPULimitsRestored: { means: "the user's own limits are back" },
   OwnLimitChanged: { means: "somebody else has set the limit: it is the own limit from now on" },
   AnnotationIgnored: {
-    means: "an annotation can't be read or may not count: it changes nothing",
+    means: "an annotation can't be read, may not count, or counts for another value than its own",
     remedy: "the message names annotation, value and what is allowed",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
