@@ -107,7 +107,22 @@ export const REASON_PLACES: {
       `${EXPLAIN}, Desired`,
       "`top`",
     ],
-    others: {},
+    others: {
+      QuotaOff: [
+        "`spec.market.reason`",
+        "event `CPULimitHeld`",
+        "`mbcas_pod_unenforced_limits`",
+        "where the limit goes back to the own one: event `CPULimitApplied`, `mbcas_resizes_total{reason}`",
+        `${EXPLAIN}, Desired`,
+        "`top`",
+      ],
+      QuotaBack: [
+        "`spec.market.reason`",
+        "event `CPULimitApplied`",
+        `${EXPLAIN}, Desired`,
+        "`top`",
+      ],
+    },
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],

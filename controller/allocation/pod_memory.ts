@@ -44,6 +44,8 @@ export interface PodMemory {
   retoldAtMs: number;
   /** The warnings that were told last. */
   warned: string;
+  /** True from when it was told that the kernel does not enforce the limit until it does again. */
+  isQuotaOffTold?: boolean;
 }
 
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */

@@ -4,19 +4,22 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
+import { MARKET_REASONS } from "../../shared/api/reasons/market_reasons.ts";
 import type { Log } from "../../shared/log.ts";
 import type { BoundWord } from "./bound_words.ts";
 import type { EventGate, GatedEvent } from "./event_gate.ts";
 import type { Gathered } from "./gather.ts";
+import type { PodCase } from "./pod_case.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { SharedSubject } from "./ports.ts";
-import type { OwnLimits } from "./settle_own_limits.ts";
+import type { EventWords } from "./status_event.ts";
 
 /** What is told, of a pod that the caller names. */
 export interface PodNews {
-  /** Limits that others have set. */
-  tellForeign(news: { readonly pod: Pod; readonly own: OwnLimits }): void;
+  /** What others do to the limits: who has set them, and that the kernel does not enforce them. */
+  tellOthers(news: OthersNews): void;
   /** Bounds that did not hold before: on the pod, or where they hold for all pods of it. */
   tellBounds(
     facts: Pick<Gathered, "pod" | "node" | "workload">,
@@ -55,6 +58,29 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "HPAScaled",
 ]);
 
+/** What is known of a pod that others work on, too. */
+export interface OthersNews extends Pick<PodCase, "pod" | "own" | "memory" | "scope"> {
+  readonly allocation: Pick<PodAllocation, "spec">;
+}
+
+/** That the kernel does not enforce the limit, once, and then once that it does again. */
+function quotaNews({ allocation, memory, scope }: OthersNews):
+  | EventWords & {
+    readonly type: GatedEvent["type"];
+  }
+  | undefined {
+  const reason = allocation.spec.market?.reason;
+  // Other words may stand between these two: of another container of the pod.
+  if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
+  const off = reason === "QuotaOff";
+  if (off === (memory.isQuotaOffTold ?? false)) return undefined;
+  memory.isQuotaOffTold = off;
+  const said = { word: reason, message: `${reason}: ${MARKET_REASONS[reason].means}` };
+  return off
+    ? { ...said, type: "Warning", reason: "CPULimitHeld" }
+    : { ...said, type: "Normal", reason: "CPULimitApplied" };
+}
+
 /** The node or workload that a bound is told of; undefined: the pod itself. */
 function subjectOf(
   reason: BoundReason,
@@ -78,7 +104,8 @@ export function createPodNews(
   };
   return {
     emit,
-    tellForeign({ pod, own }) {
+    tellOthers(known) {
+      const { pod, own } = known;
       const { namespace, name } = pod.metadata;
       for (const { container, from = "none", to, manager } of own.foreign) {
         log.info("Own limit changed", {
@@ -92,6 +119,8 @@ export function createPodNews(
           `(was ${from})`;
         emit(pod, { type: "Normal", reason: "OwnLimitChanged", message });
       }
+      const quota = quotaNews(known);
+      if (quota !== undefined) emit(pod, quota);
     },
     tellBounds(facts, rules) {
       const told = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));

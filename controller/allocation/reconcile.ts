@@ -117,7 +117,7 @@ export function createReconciler(
       current,
     });
     const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
-    news.tellForeign(known);
+    news.tellOthers(known);
     let untilMs: number | undefined;
     if (takesPart && own.known) {
       if (nowMs < memory.boundsRefusedUntilMs) {
