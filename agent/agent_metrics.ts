@@ -50,6 +50,14 @@ const POD_GAUGES: readonly PodMetric[] = [
     help: "Mean credit of the pod's containers: a factor on their weights.",
     value: creditOf,
   },
+  {
+    type: "gauge",
+    name: "mbcas_pod_unenforced_limits",
+    help:
+      "Containers of the pod whose limit no CPU quota of the kernel enforces; only of such pods.",
+    // A series of zeros for each pod would tell nobody anything.
+    value: ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
+  },
 ];
 
 /** By metric: its help and its value of the node. */

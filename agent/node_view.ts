@@ -9,6 +9,7 @@ import { whyWaiting } from "../shared/pacing/why_waiting.ts";
 import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 import type { RoundInput } from "./node_loop.ts";
+import { isQuotaOff } from "./quota_off.ts";
 
 /** What a view says beside the round. */
 export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
@@ -116,6 +117,7 @@ function containerView(
     ownLimit,
     limit: result.limit,
     ...(sample?.quota === undefined ? {} : { enforced: sample.quota }),
+    ...(isQuotaOff(page.quota) ? { quotaOff: true } : {}),
     ...(reason === undefined ? {} : { reason }),
     ...(waiting === undefined ? {} : { waiting }),
   };

@@ -28,6 +28,8 @@ export interface ClusterFindings {
   readonly serverVersion: string;
   readonly servesPodResize: boolean;
   readonly servesAllocations: boolean;
+  /** Fields and words of allocations that the server's definition does not know. */
+  readonly unknownFields: readonly string[];
   /** Rights that were asked for and are not given. */
   readonly missingRights: readonly AccessRight[];
 }
@@ -56,8 +58,8 @@ const NO_DEFINITION =
   "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply manifests/crds";
 
 /**
- * Asks until all is there. A server that does not answer and a definition that is missing are waited
- * for; a server without `pods/resize` and missing rights are faults, which only a person can mend.
+ * Asks until all is there. A server that does not answer and a definition that is missing or older
+ * than this program are waited for; a server without `pods/resize` and missing rights are faults, which only a person can mend.
  */
 export async function startCheck(
   { ask, clock, random, log, rights, waitsFor }: StartCheckParts,
@@ -71,7 +73,9 @@ export async function startCheck(
       const findings = await ask(rights);
       const faults = faultsOf(findings);
       if (faults.length > 0) return { faults };
-      if (findings.servesAllocations) {
+      const { servesAllocations, unknownFields } = findings;
+      if (servesAllocations && unknownFields.length > 0) reason = oldDefinition(unknownFields);
+      else if (servesAllocations) {
         waitsFor(undefined);
         log.info("The cluster has what is needed", { server: findings.serverVersion });
         return "ready";
@@ -87,6 +91,16 @@ export async function startCheck(
     await clock.sleep(waitMs, signal);
   }
   return "stopped";
+}
+
+/** Fields that are named; a definition that is far behind lacks many. */
+const MOST_FIELDS = 5;
+
+function oldDefinition(fields: readonly string[]): string {
+  const named = fields.slice(0, MOST_FIELDS).join(", ");
+  const more = fields.length > MOST_FIELDS ? ` and ${fields.length - MOST_FIELDS} more` : "";
+  return `the CustomResourceDefinition podallocations.allocation.mbcas.io is older than this ` +
+    `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
 function faultsOf({ servesPodResize, serverVersion, missingRights }: ClusterFindings): string[] {

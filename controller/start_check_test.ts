@@ -9,6 +9,7 @@ const FINE: ClusterFindings = {
   serverVersion: "v1.36.3",
   servesPodResize: true,
   servesAllocations: true,
+  unknownFields: [],
   missingRights: [],
 };
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { QUIET_BOUNDS } from "../controller/allocation/pod_news.ts";
+import { NODE_BOUNDS, QUIET_BOUNDS, WORKLOAD_BOUNDS } from "../controller/allocation/pod_news.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
@@ -36,6 +36,13 @@ const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 const UNTOLD = [...BOUNDS, IN_BOUNDS];
 const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((word) => [word, UNTOLD]));
 
+const ON_NODE = [...BOUNDS, "event `CPULimitBounded` of the node", IN_BOUNDS];
+const ON_WORKLOAD = [...BOUNDS, "event `CPULimitBounded` of the workload", IN_BOUNDS];
+const SHARED = Object.fromEntries([
+  ...[...NODE_BOUNDS].map((word) => [word, ON_NODE] as const),
+  ...[...WORKLOAD_BOUNDS].map((word) => [word, ON_WORKLOAD] as const),
+]);
+
 /** A pod outside of the market has no status for long: what it had comes back. */
 const OUTSIDE = [
   `${EXPLAIN}, Not in the market`,
@@ -58,6 +65,8 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     Applied: [...STATUS, "event `CPULimitApplied`", CONTROLLER],
     Restored: [...STATUS, "event `CPULimitsRestored`", CONTROLLER],
     AgentSilent: ["`status.message` of `Restored`", "event `CPULimitsRestored`", RESIZES],
+    Waiting: [...STATUS, HELD, CONTROLLER],
+    BoundsStale: [...STATUS, HELD, CONTROLLER],
     PodGone: ["`restore` and `resize`"],
     MarketOff: OUTSIDE,
     OptedOut: OUTSIDE,
@@ -98,13 +107,31 @@ export const REASON_PLACES: {
       `${EXPLAIN}, Desired`,
       "`top`",
     ],
-    others: {},
+    others: {
+      QuotaOff: [
+        "`spec.market.reason`",
+        "event `CPULimitHeld`",
+        "`mbcas_pod_unenforced_limits`",
+        "where the limit goes back to the own one: event `CPULimitApplied`, `mbcas_resizes_total{reason}`",
+        `${EXPLAIN}, Desired`,
+        "`top`",
+      ],
+      QuotaBack: [
+        "`spec.market.reason`",
+        "event `CPULimitApplied`",
+        `${EXPLAIN}, Desired`,
+        "`top`",
+      ],
+    },
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
-    others: { ...QUIET, MetricMissing: [...UNTOLD, "event `AnnotationIgnored`"] },
+    others: { ...QUIET, ...SHARED, MetricMissing: [...UNTOLD, "event `AnnotationIgnored`"] },
   },
   enforcement: ENFORCEMENT,
-  events: { usual: ["event of the pod"], others: {} },
+  events: {
+    usual: ["event of the pod"],
+    others: { CPULimitBounded: ["event of the pod, of its workload or of its node"] },
+  },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },
 };

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { unknownAllocationFields } from "./allocation_fields.ts";
 import { ALLOCATION_GROUP_VERSION, ALLOCATION_RESOURCE } from "./allocation_path.ts";
 import type { KubeConnection } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
@@ -32,6 +33,8 @@ export interface ApiFindings {
   readonly servesPodResize: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;
+  /** Fields and words of it that its definition does not know; see `unknownAllocationFields`. */
+  readonly unknownFields: readonly string[];
   /** Rights that were asked for and are not given, in the order of the asking. */
   readonly missingRights: readonly AccessRule[];
 }
@@ -41,17 +44,19 @@ export async function checkAPI(
   connection: KubeConnection,
   { rules }: { readonly rules: readonly AccessRule[] },
 ): Promise<ApiFindings> {
-  const [serverVersion, servesPodResize, servesAllocations, rights] = await Promise.all([
-    readServerVersion(connection),
-    servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
-    servesResource(connection, {
-      groupVersion: ALLOCATION_GROUP_VERSION,
-      resource: ALLOCATION_RESOURCE,
-    }),
-    Promise.all(rules.map((rule) => isAllowed(connection, rule))),
-  ]);
+  const [serverVersion, servesPodResize, servesAllocations, unknownFields, rights] = await Promise
+    .all([
+      readServerVersion(connection),
+      servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
+      servesResource(connection, {
+        groupVersion: ALLOCATION_GROUP_VERSION,
+        resource: ALLOCATION_RESOURCE,
+      }),
+      unknownAllocationFields(connection),
+      Promise.all(rules.map((rule) => isAllowed(connection, rule))),
+    ]);
   const missingRights = rules.filter((_rule, index) => rights[index] !== true);
-  return { serverVersion, servesPodResize, servesAllocations, missingRights };
+  return { serverVersion, servesPodResize, servesAllocations, unknownFields, missingRights };
 }
 
 /** The server's own version, for instance `v1.36.3`; empty when it does not tell. */

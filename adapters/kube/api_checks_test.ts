@@ -26,6 +26,8 @@ function complete({ path, body }: ReceivedRequest): unknown {
       return { gitVersion: "v1.36.3" };
     case "/api/v1":
       return { resources: [{ name: "pods" }, { name: "pods/resize" }] };
+    case "/openapi/v3/apis/allocation.mbcas.io/v1alpha1":
+      return statusAnswer(403);
     case "/apis/allocation.mbcas.io/v1alpha1":
       return { resources: [{ name: "podallocations" }] };
     default:
@@ -39,6 +41,7 @@ Deno.test("checkAPI() tells version, resources and the rights that are missing",
     serverVersion: "v1.36.3",
     servesPodResize: true,
     servesAllocations: true,
+    unknownFields: [],
     missingRights: [LEASE],
   });
 });
@@ -51,6 +54,7 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
     serverVersion: "",
     servesPodResize: false,
     servesAllocations: false,
+    unknownFields: [],
     missingRights: [],
   });
   await using broken = serveCanned(() => statusAnswer(503));

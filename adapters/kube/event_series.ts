@@ -13,6 +13,13 @@ export interface PodNote {
   readonly type: "Normal" | "Warning";
   readonly reason: EventReason;
   readonly message: string;
+  /** The node or workload that it is about, by way of the pod; absent: the pod. */
+  readonly about?: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly uid: string;
+  };
 }
 
 /** Remembers the last events. */
@@ -41,8 +48,8 @@ const CAPACITY = 4096;
 /** A memory without events. */
 export function createEventSeries(): EventSeries {
   const known = new Map<string, Made>();
-  const keyOf = ({ podUID, type, reason, message }: PodNote): string =>
-    JSON.stringify([podUID, type, reason, message]);
+  const keyOf = ({ about, podUID, type, reason, message }: PodNote): string =>
+    JSON.stringify([about?.uid ?? podUID, type, reason, message]);
 
   /** A map keeps the order in which keys were set: the first is the one not heard of the longest. */
   function remember(key: string, made: Made): void {

@@ -1,5 +1,5 @@
 /**
- * Events on pods (`events.k8s.io/v1`): what `kubectl describe pod` shows.
+ * Events (`events.k8s.io/v1`) on pods, nodes and workloads: what `kubectl describe` shows.
  *
  * @module
  */
@@ -14,7 +14,10 @@ import { createNoteQueue } from "./note_queue.ts";
 
 /** Where events go; the controller's port of this name, with a loop that sends them. */
 export interface KubeEventSink {
-  /** Takes an event to be sent soon. When too many wait, the oldest is lost. */
+  /**
+   * Takes an event to be sent soon, warnings first. When too many wait, the oldest that is no warning
+   * is lost.
+   */
   emit(event: PodNote): void;
   /** Sends what was taken until `signal` is aborted; then what still waits is lost. Never throws. */
   run(signal: AbortSignal): Promise<void>;
@@ -39,6 +42,23 @@ const CONTROLLER = "mbcas.io/controller";
 /** The server refuses longer notes, and counts bytes (`NoteLengthLimit`, pkg/apis/core/validation). */
 const LONGEST_NOTE = 1024;
 
+/** Events about what has no namespace stand here (`legacyValidateEvent`, in the same place). */
+const CLUSTER_NAMESPACE = "default";
+
+/** Where the event stands. */
+function namespaceOf({ about, namespace }: PodNote): string {
+  return about?.kind === "Node" ? CLUSTER_NAMESPACE : namespace;
+}
+
+/** What the event is about: whose stream it is, and the pod that it came about by. */
+function objectsOf({ about, namespace, podName, podUID }: PodNote): Record<string, unknown> {
+  const pod = { apiVersion: "v1", kind: "Pod", namespace, name: podName, uid: podUID };
+  if (about === undefined) return { regarding: pod };
+  const { apiVersion, kind, name, uid } = about;
+  const subject = { apiVersion, kind, name, uid };
+  return { regarding: kind === "Node" ? subject : { ...subject, namespace }, related: pod };
+}
+
 /** A sink that sends nothing before it runs. */
 export function createEventSink(
   connection: KubeConnection,
@@ -55,15 +75,16 @@ export function createEventSink(
   async function createEvent(note: PodNote, signal: AbortSignal): Promise<void> {
     const nowMs = clock.wall();
     // Unique as client-go makes it: the object's name and the time in hex.
-    const name = `${note.podName.slice(0, 200)}.${Math.floor(nowMs * 1000).toString(16)}`;
+    const of = note.about?.name ?? note.podName;
+    const name = `${of.slice(0, 200)}.${Math.floor(nowMs * 1000).toString(16)}`;
     await connection.request({
       method: "POST",
-      path: path(note.namespace),
+      path: path(namespaceOf(note)),
       signal,
       body: {
         apiVersion: "events.k8s.io/v1",
         kind: "Event",
-        metadata: { namespace: note.namespace, name },
+        metadata: { namespace: namespaceOf(note), name },
         eventTime: formatMicroTime(nowMs),
         reportingController: CONTROLLER,
         reportingInstance: instance.slice(0, 128),
@@ -71,13 +92,7 @@ export function createEventSink(
         reason: note.reason,
         type: note.type,
         note: cutToBytes(note.message, LONGEST_NOTE),
-        regarding: {
-          apiVersion: "v1",
-          kind: "Pod",
-          namespace: note.namespace,
-          name: note.podName,
-          uid: note.podUID,
-        },
+        ...objectsOf(note),
       },
     });
     series.begin(note, { name, nowMs });
@@ -89,7 +104,7 @@ export function createEventSink(
     try {
       await connection.request({
         method: "PATCH",
-        path: `${path(note.namespace)}/${pathPart(repeated.name)}`,
+        path: `${path(namespaceOf(note))}/${pathPart(repeated.name)}`,
         contentType: "application/merge-patch+json",
         signal,
         body: {
@@ -107,7 +122,7 @@ export function createEventSink(
   }
 
   return {
-    emit: queue.put,
+    emit: (note) => queue.put(note, { urgent: note.type === "Warning" }),
     async run(signal) {
       let lost = 0;
       for (;;) {

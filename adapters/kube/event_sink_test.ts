@@ -57,6 +57,36 @@ Deno.test("emit() makes an event of the pod", async () => {
   });
 });
 
+Deno.test("emit() makes an event of a node or workload, and names the pod that it came about by", async () => {
+  const named = { name: "it", uid: "u2" };
+  const other = { name: "it", uid: "u3" };
+  const [ofNode, ofWorkload] = await running(() => ({}), 2, (sink) => {
+    sink.emit({ ...NOTE, about: { apiVersion: "v1", kind: "Node", ...named } });
+    sink.emit({ ...NOTE, about: { apiVersion: "apps/v1", kind: "Deployment", ...other } });
+  });
+  const related = { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" };
+  // What has no namespace is told of in this one: the server takes no other.
+  assert.equal(ofNode?.path, "/apis/events.k8s.io/v1/namespaces/default/events");
+  const node = ofNode?.body as { metadata: { namespace: string }; regarding: unknown };
+  assert.equal(node.metadata.namespace, "default");
+  assert.deepEqual(node.regarding, { apiVersion: "v1", kind: "Node", ...named });
+  assert.partialDeepStrictEqual(node, { related });
+  assert.equal(ofWorkload?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
+  assert.partialDeepStrictEqual(ofWorkload?.body, {
+    regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", ...other },
+    related,
+  });
+});
+
+Deno.test("emit() sends warnings before what else waits", async () => {
+  const requests = await running(() => ({}), 3, (sink) => {
+    for (const message of ["one", "two"]) sink.emit({ ...NOTE, message });
+    sink.emit({ ...NOTE, type: "Warning", reason: "CPULimitFailed", message: "no room" });
+  });
+  const notes = requests.map(({ body }) => (body as { note: string }).note);
+  assert.deepEqual(notes, ["no room", "one", "two"]);
+});
+
 Deno.test("emit() cuts a note to the bytes that a server takes", async () => {
   const message = "app × 2; ".repeat(200);
   const [made] = await running(() => ({}), 1, (sink) => sink.emit({ ...NOTE, message }));
@@ -101,6 +131,17 @@ Deno.test("createEventSeries() forgets the one not heard of the longest", () => 
   for (let index = 0; index <= 4096; index++) series.begin(note(index), { name: "e", nowMs: 0 });
   assert.equal(series.repeat(note(0), 0), undefined);
   assert.notEqual(series.repeat(note(1), 0), undefined);
+});
+
+Deno.test("createNoteQueue() loses no urgent note while there are others", async () => {
+  const queue = createNoteQueue<number>(2);
+  queue.put(1, { urgent: true });
+  for (const note of [2, 3]) queue.put(note);
+  queue.put(4, { urgent: true });
+  queue.put(5, { urgent: true });
+  const { signal } = new AbortController();
+  assert.deepEqual([await queue.take(signal), await queue.take(signal)], [4, 5]);
+  assert.equal(queue.lost, 3);
 });
 
 Deno.test("createNoteQueue() loses the oldest when it is full, and lets a taker go", async () => {

@@ -8,6 +8,7 @@ import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseTime } from "./micro_time.ts";
 import { parseIdentity } from "./object_identity.ts";
 import { cpuOf } from "./quantity_fields.ts";
 import { holds } from "./resize_condition_fields.ts";
@@ -18,6 +19,8 @@ const REMOVAL_TAINTS: readonly string[] = [
   "ToBeDeletedByClusterAutoscaler",
   "karpenter.sh/disrupted",
 ];
+/** The taint that the node controller gives a cordoned node, with the time. */
+const CORDON_TAINT = "node.kubernetes.io/unschedulable";
 const PRESSURES: readonly NodePressure[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** List-watch of all nodes. */
@@ -49,16 +52,17 @@ export function parseNode(raw: unknown): Node {
   const { labels } = objectOf(objectOf(raw).metadata);
   const { name, uid, resourceVersion } = parseIdentity(raw);
   const os = textOf(objectOf(labels)["kubernetes.io/os"]);
-  const isTainted = listOf(taints).some((taint) =>
-    REMOVAL_TAINTS.includes(textOf(objectOf(taint).key) ?? "")
-  );
+  const tainted = listOf(taints).map(objectOf);
+  const leaves = tainted.some(({ key }) => REMOVAL_TAINTS.includes(textOf(key) ?? ""));
+  const cordon = tainted.find(({ key }) => key === CORDON_TAINT);
   return {
     metadata: { name, uid, resourceVersion },
     // A node that has just joined has not told yet.
     allocatableCPU: cpuOf(allocatable) ?? 0,
     ready: holds(conditions, "Ready"),
     pressures: PRESSURES.filter((type) => holds(conditions, type)),
-    ...(unschedulable === true || isTainted ? { draining: true } : {}),
+    ...(leaves ? { draining: true } : {}),
+    ...(unschedulable === true ? present("cordonedAtMs", parseTime(cordon?.timeAdded)) : {}),
     ...(os === undefined || os === "linux" ? {} : { os }),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };

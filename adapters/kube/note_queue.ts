@@ -6,9 +6,12 @@
 
 /** Holds what waits to be sent. */
 export interface NoteQueue<T> {
-  /** Adds at the end; when the queue is full the first is lost. */
-  put(note: T): void;
-  /** Takes the first, when there is one; undefined once `signal` is aborted. One taker at a time. */
+  /**
+   * Adds at the end, or behind the urgent ones. When the queue is full the first is lost that is not
+   * urgent, where there is one.
+   */
+  put(note: T, how?: { readonly urgent: boolean }): void;
+  /** Takes the first, urgent ones before others; undefined once `signal` is aborted. One at a time. */
   take(signal: AbortSignal): Promise<T | undefined>;
   /** How many were lost so far. */
   readonly lost: number;
@@ -16,21 +19,22 @@ export interface NoteQueue<T> {
 
 /** An empty queue for at most `capacity`. */
 export function createNoteQueue<T>(capacity: number): NoteQueue<T> {
+  const urgentNotes: T[] = [];
   const notes: T[] = [];
   let wake: () => void = () => {};
   let lost = 0;
   return {
-    put(note) {
-      notes.push(note);
-      if (notes.length > capacity) {
-        notes.shift();
+    put(note, { urgent } = { urgent: false }) {
+      (urgent ? urgentNotes : notes).push(note);
+      if (urgentNotes.length + notes.length > capacity) {
+        (notes.length > 0 ? notes : urgentNotes).shift();
         lost++;
       }
       wake();
     },
     async take(signal) {
       while (!signal.aborted) {
-        const note = notes.shift();
+        const note = urgentNotes.shift() ?? notes.shift();
         if (note !== undefined) return note;
         await new Promise<void>((resolve) => {
           wake = () => {

@@ -40,14 +40,25 @@ pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
   });
 });
 
-pure("parseNode() takes a node for draining that is cordoned or will be removed", () => {
+pure("parseNode() takes a node for draining that an autoscaler will remove", () => {
   const draining = (spec: unknown): unknown => parseNode({ metadata, spec }).draining;
-  assert.equal(draining({ unschedulable: true }), true);
+  assert.equal(draining({ unschedulable: true }), undefined);
   for (const key of ["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted"]) {
     assert.equal(draining({ taints: [{ key: "other" }, { key, effect: "NoSchedule" }] }), true);
   }
   const standing = [undefined, {}, { unschedulable: false }, { taints: [{ key: "gpu" }, {}, 5] }];
   for (const spec of standing) assert.ok(!("draining" in parseNode({ metadata, spec })));
+});
+
+pure("parseNode() reads since when a node is cordoned", () => {
+  const key = "node.kubernetes.io/unschedulable";
+  const taints = [{ key: "gpu" }, { key, timeAdded: "2026-01-01T00:00:00Z" }];
+  const since = (spec: unknown): unknown => parseNode({ metadata, spec }).cordonedAtMs;
+  assert.equal(since({ unschedulable: true, taints }), Date.UTC(2026, 0, 1));
+  // The taint is taken off a moment after the cordon.
+  assert.equal(since({ taints }), undefined);
+  assert.equal(since({ unschedulable: true }), undefined);
+  assert.equal(since({ unschedulable: true, taints: [{ key, timeAdded: "soon" }] }), undefined);
 });
 
 pure("parseNode() reads the kubelet's version", () => {

@@ -17,7 +17,7 @@ import { createTargetMemory } from "./autoscaler_targets.ts";
 import { createAgentWatch } from "./agent_watch.ts";
 import { type Caches, podsOnNode } from "./caches.ts";
 import { copiesInSync } from "./copies_in_sync.ts";
-import { createEnrolmentSlots } from "./enrolment_slots.ts";
+import { createWriteSlots } from "./write_slots.ts";
 import { createEventGate } from "./event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./node_memory.ts";
@@ -37,6 +37,7 @@ export interface AllocationLoopParts extends
     | "backoff"
     | "turns"
     | "newAllocations"
+    | "nodeWrites"
     | "quotaRooms"
     | "events"
     | "isSilent"
@@ -53,6 +54,11 @@ export interface AllocationLoopParts extends
   readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
+/**
+ * Writes per second that tell pods of what became of their node: a zone that fails concerns a hundred
+ * thousand at once, of which most are gone before they need be told.
+ */
+const NODE_WRITES_PER_SECOND = 50;
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
 
@@ -84,13 +90,15 @@ export async function runAllocationLoop(
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
   const quotaRooms = createQuotaRooms(parts);
+  const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
     ...parts,
     quotaRooms,
-    events: createEventGate(parts.events, clock),
+    events,
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
-    newAllocations: createEnrolmentSlots({ perSecond: maxNewAllocationsPerSecond }),
+    newAllocations: createWriteSlots({ perSecond: maxNewAllocationsPerSecond }),
+    nodeWrites: createWriteSlots({ perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,
@@ -126,6 +134,7 @@ export async function runAllocationLoop(
     await Promise.all([
       agents.run(signal),
       metrics.run(signal),
+      events.run(signal),
       runReconcileLoop(
         { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
         signal,

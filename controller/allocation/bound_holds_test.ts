@@ -44,10 +44,13 @@ const POD: fc.Arbitrary<Pod> = fc.record({
   };
 });
 
-const NODE = fc.record({ ready: fc.boolean(), drains: fc.boolean() }).map(({ ready, drains }) => ({
+const NODE = fc.record({ ready: fc.boolean(), drains: fc.boolean(), cordonedAgo: AGES }).map((
+  { ready, drains, cordonedAgo },
+) => ({
   ...sampleNode("node-1"),
   ready,
   ...(drains ? { draining: true as const } : {}),
+  ...(cordonedAgo === undefined ? {} : { cordonedAtMs: FACTS_NOW_MS - cordonedAgo }),
 }));
 
 const WORKLOAD: fc.Arbitrary<Workload> = fc.nat(1).map((updated) => ({
@@ -99,6 +102,7 @@ Deno.test({
       "CrashLoopBackOff",
       "HPADamped",
       "HPAScaled",
+      "NodeCordoned",
       "NodeDraining",
       "NodeNotReady",
       "PodNotReady",

@@ -26,6 +26,6 @@ export function createNodeMemory(
   };
 }
 
-function stateOf({ kubeletVersion, os, ready, draining }: Node): string {
-  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining}`;
+function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs }: Node): string {
+  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs}`;
 }

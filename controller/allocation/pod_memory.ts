@@ -38,8 +38,14 @@ export interface PodMemory {
   attemptedAt?: string | undefined;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
+  /** The server has refused the bounds: no attempt before this time. */
+  boundsRefusedUntilMs: number;
+  /** When other sentences were written for the same bounds. */
+  retoldAtMs: number;
   /** The warnings that were told last. */
   warned: string;
+  /** True from when it was told that the kernel does not enforce the limit until it does again. */
+  isQuotaOffTold?: boolean;
 }
 
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
@@ -56,6 +62,16 @@ export function isCurrent(
   const current = isAtLeast(resourceVersion, patched.to) ?? resourceVersion !== patched.from;
   if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;
   memory.patched = undefined;
+  return true;
+}
+
+/** Sentences that change while the bounds don't are written this often at most, ms. */
+const RETELL_MS = 60_000;
+
+/** True when the sentences of the bounds may be written anew; then that is noted. */
+export function mayRetell(memory: PodMemory, nowMs: number): boolean {
+  if (nowMs - memory.retoldAtMs < RETELL_MS) return false;
+  memory.retoldAtMs = nowMs;
   return true;
 }
 
@@ -81,7 +97,9 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const known = memories.get(podKey);
       if (known?.uid === uid) return known;
       forget(podKey);
-      const memory = { uid, warned: "", templateDueMs: -Infinity };
+      const never = -Infinity;
+      const times = { templateDueMs: never, boundsRefusedUntilMs: never, retoldAtMs: never };
+      const memory = { uid, warned: "", ...times };
       memories.set(podKey, memory);
       return memory;
     },

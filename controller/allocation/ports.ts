@@ -10,6 +10,7 @@ import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
+import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { RefusalKind } from "./refusal.ts";
 import type { AgentsVerdict } from "./silent_agents.ts";
 
@@ -44,6 +45,16 @@ export interface OwnerTemplates {
   limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
+/** A node or workload that an event is about. */
+export interface SharedSubject {
+  /** For instance `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: "Node" | WorkloadKind;
+  /** In the pod's namespace, but for nodes. */
+  readonly name: string;
+  readonly uid: string;
+}
+
 /** A message on the pod's event stream. */
 export interface PodEvent {
   readonly namespace: string;
@@ -52,6 +63,8 @@ export interface PodEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: EventReason;
   readonly message: string;
+  /** Whose event stream it is instead, where all pods of it are concerned; the pod is one of them. */
+  readonly about?: SharedSubject;
 }
 
 /** Where events go. A lost event is no error. */

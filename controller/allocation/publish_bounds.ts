@@ -6,11 +6,14 @@
 import type { Bounds, ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../config.ts";
 import { hasMoved, type MetricFact } from "../metrics_demand/metric_fact.ts";
+import { boundStory } from "./bound_story.ts";
 import type { BoundWord } from "./bound_words.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "./gather.ts";
+import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "./own_limits.ts";
 import type { AllocationStore } from "./ports.ts";
+import { NODE_BOUNDS } from "./pod_news.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -60,6 +63,20 @@ export interface PublishContext {
   readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
+  /** What the server is known to store. @default {all} */
+  readonly definition?: OldDefinition;
+  /**
+   * Takes the pod's turn where many are written of at once, and returns 0, or when to ask again, ms.
+   *
+   * @default {() => 0}
+   */
+  readonly takeSlot?: () => number;
+  /**
+   * Whether the same bounds may be written with other sentences now; called only where there are.
+   *
+   * @default {() => true}
+   */
+  readonly mayRetell?: () => boolean;
 }
 
 /**
@@ -72,10 +89,11 @@ export async function publishBounds(
 ): Promise<Published> {
   const { allocation, pod } = gathered;
   const { store, config, quotaCeiling, quotaName, nodeCeiling, metric, nowMs } = context;
+  const { definition, takeSlot = () => 0, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
-  const { warnings, untilMs, ...draft } = boundsOf({
+  const { warnings, untilMs, ...wanted } = boundsOf({
     ...gathered,
     metric,
     nowMs,
@@ -87,12 +105,21 @@ export async function publishBounds(
     quotaName,
     nodeCeiling,
   });
+  const draft = definition?.storable(wanted) ?? wanted;
   const present = allocation.status?.bounds;
   const same = present !== undefined && !differ(present, draft, allocation);
   const told = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
   if (originals === undefined && same && draft.reason === told) {
-    return { ...published, written: false, news: [] };
+    const isNew = boundStory(present.rules) !== boundStory(draft.rules);
+    if (!isNew || !mayRetell()) return { ...published, written: false, news: [] };
+  }
+  const news = newRules(present, draft.rules);
+  const isCrowd = originals === undefined && news.some(({ reason }) => NODE_BOUNDS.has(reason));
+  const waitMs = isCrowd ? takeSlot() : 0;
+  if (waitMs > 0) {
+    const againMs = Math.min(untilMs ?? Infinity, nowMs + waitMs);
+    return { warnings, untilMs: againMs, written: false, news: [] };
   }
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
@@ -100,11 +127,12 @@ export async function publishBounds(
   const bounds = same
     ? { ...present, reason: draft.reason, rules: draft.rules }
     : { ...draft, revision: last + 1 };
-  await store.writeStatus({
+  const { status } = await store.writeStatus({
     ...allocation,
     status: { ...allocation.status, ...originals, bounds },
   });
-  return { ...published, written: true, news: newRules(present, draft.rules) };
+  definition?.compare(bounds, status?.bounds);
+  return { ...published, written: true, news };
 }
 
 /** Rules whose word did not stand there before. */

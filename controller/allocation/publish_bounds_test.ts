@@ -191,3 +191,22 @@ test("publishBounds() writes a metric's demand when it comes, goes, or moves by 
     [false, 5, undefined],
   ]);
 });
+
+test("publishBounds() writes another cause without a new revision, and no other numbers", async () => {
+  const pod = samplePodWith();
+  const because = (missing: string): MetricFact => ({ missing, fault: false });
+  let { allocation } = await publish(pod, allocationOf(pod), because("query a: refused"));
+  const told: unknown[] = [];
+  for (const cause of ["refused", "timeout after 5 s", "timeout after 6 s"]) {
+    const published = await publish(pod, allocation, because(`query a: ${cause}`));
+    ({ allocation } = published);
+    const { revision, rules = [] } = allocation.status?.bounds ?? {};
+    const said = rules.find(({ reason }) => reason === "MetricMissing")?.message;
+    told.push([published.written, revision, said]);
+  }
+  assert.deepEqual(told, [
+    [false, 1, "query a: refused"],
+    [true, 1, "query a: timeout after 5 s"],
+    [false, 1, "query a: timeout after 5 s"],
+  ]);
+});

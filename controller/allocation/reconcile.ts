@@ -6,7 +6,7 @@
 import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
@@ -16,24 +16,26 @@ import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { createBusyServer } from "./busy_server.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
-import type { EnrolmentSlots } from "./enrolment_slots.ts";
+import type { WriteSlots } from "./write_slots.ts";
 import type { EventGate } from "./event_gate.ts";
 import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
-import { causeOf, netChange, refusalDecision } from "./outcome_facts.ts";
+import { netChange, refusalDecision } from "./outcome_facts.ts";
 import { nodeCeiling } from "./node_room.ts";
-import { createPodMemories, isCurrent, type PodMemory } from "./pod_memory.ts";
+import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./old_definition.ts";
+import type { PodCase } from "./pod_case.ts";
+import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_memory.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
-import { newAllocation, publishBounds } from "./publish_bounds.ts";
-import type { QuotaRoom, QuotaRooms } from "./quota_room.ts";
+import { newAllocation, publishBounds, type Published } from "./publish_bounds.ts";
+import type { QuotaRooms } from "./quota_room.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
-import { describeChanges } from "./report_words.ts";
-import { isFinished, isLive, type OutOfScope, outOfScope } from "../../shared/actuation/scope.ts";
+import { createResizeAudit } from "./resize_audit.ts";
+import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
 import type { LimitHands } from "./send_limits.ts";
-import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+import { settleOwnLimits } from "./settle_own_limits.ts";
 import { staysRestored } from "./stays_restored.ts";
-import { statusEvent } from "./status_event.ts";
+import { QUIET_HOLDS, statusEvent } from "./status_event.ts";
 import { outsideWarnings, switchWarnings } from "./switch_warnings.ts";
 import type { Turns } from "./turns.ts";
 
@@ -50,7 +52,9 @@ export interface ReconcilerParts extends LimitHands {
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
   readonly turns: Turns;
-  readonly newAllocations: EnrolmentSlots;
+  readonly newAllocations: WriteSlots;
+  /** Writes that concern all pods of a node. */
+  readonly nodeWrites: WriteSlots;
   readonly quotaRooms: QuotaRooms;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
@@ -61,20 +65,6 @@ export interface ReconcilerParts extends LimitHands {
   readonly observer?: AllocationObserver;
 }
 
-/** A pod in work. */
-interface Case extends Gathered {
-  readonly podKey: string;
-  readonly allocation: PodAllocation;
-  readonly memory: PodMemory;
-  /** Why the pod takes no part; undefined when it does. */
-  readonly scope: OutOfScope | undefined;
-  /** False while the cache is out of step, or may not know of the last patch yet. */
-  readonly current: boolean;
-  readonly own: OwnLimits;
-  /** What the quotas leave for raises; undefined when none binds. */
-  readonly quota: QuotaRoom | undefined;
-}
-
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;
 /** When to look again after a patch if the kubelet says nothing, ms. */
@@ -83,8 +73,13 @@ const CONFIRM_MS = 10_000;
 const OUT_OF_STEP_MS = 2000;
 /** When to look again at a pod in the market: an agent falls silent without an event, ms. */
 const LOOK_AGAIN_MS = 30_000;
+/** After a write that the next look finds in the copy, and that the copy may be silent about. */
+const LOOK_AGAIN: ReconcileResult = { requeueAfterMs: LOOK_AGAIN_MS };
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
+
+/** Bounds that the server finds invalid are sent again after this, ms. */
+const BOUNDS_RETRY_MS = 5 * 60_000;
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
@@ -94,6 +89,8 @@ export function createReconciler(
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
+  const definition = createOldDefinition(parts);
+  const audit = createResizeAudit(parts);
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
@@ -102,7 +99,7 @@ export function createReconciler(
   });
 
   async function reconcile(
-    gathered: Gathered & Pick<Case, "podKey" | "allocation" | "scope">,
+    gathered: Gathered & Pick<PodCase, "podKey" | "allocation" | "scope">,
   ): Promise<ReconcileResult> {
     const { podKey, pod, scope, allocation } = gathered;
     if (isFinished(pod)) {
@@ -120,27 +117,46 @@ export function createReconciler(
       current,
     });
     const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
-    news.tellForeign(known);
+    news.tellOthers(known);
     let untilMs: number | undefined;
     if (takesPart && own.known) {
+      if (nowMs < memory.boundsRefusedUntilMs) {
+        return { requeueAfterMs: memory.boundsRefusedUntilMs - nowMs };
+      }
       const published = await publish(known);
+      if (published instanceof ApiError) return await boundsRefused(known, published);
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
-      news.tellBounds(pod, published.news);
-      if (published.written) return {};
-      untilMs = published.untilMs;
+      news.tellBounds(known, published.news);
+      ({ untilMs } = published);
+      if (published.written) return onTime(LOOK_AGAIN, untilMs);
     } else if (allocation.status !== undefined && own.originals !== undefined) {
       await store.writeStatus({
         ...allocation,
         status: { ...allocation.status, ...own.originals },
       });
-      return {};
+      return LOOK_AGAIN;
     }
-    const result = await enforceLimits(known);
+    return onTime(await enforceLimits(known), untilMs);
+  }
+
+  function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
     return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
   }
 
-  function publish(known: Case): ReturnType<typeof publishBounds> {
-    const { pod, allocation, own: { originals } } = known;
+  /** What a server refuses of the bounds it will refuse again: limits stay until it takes them. */
+  async function boundsRefused(known: PodCase, refusal: ApiError): Promise<ReconcileResult> {
+    known.memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
+    const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
+    const decision = { changes: [], reason: "Refused", message } as const;
+    if (await writeStatus(known, decision, { refused: true }) !== undefined) {
+      news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word: "Refused", message });
+    }
+    return { requeueAfterMs: BOUNDS_RETRY_MS };
+  }
+
+  /** Publishes the bounds, or returns why the server finds them invalid. */
+  function publish(known: PodCase): Promise<Published | ApiError> {
+    const { podKey, pod, allocation, memory, own: { originals } } = known;
     const quota = known.quota?.ceiling();
     return publishBounds(known, {
       store,
@@ -148,13 +164,19 @@ export function createReconciler(
       originals,
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
+      definition,
+      takeSlot: () => parts.nodeWrites.take(podKey, clock.monotonic()),
+      mayRetell: () => mayRetell(memory, clock.monotonic()),
       quotaCeiling: quota?.millicores,
       quotaName: quota?.quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
+    }).catch((error) => {
+      if (error instanceof ApiError && error.status === 422) return error;
+      throw error;
     });
   }
 
-  async function enforceLimits(known: Case): Promise<ReconcileResult> {
+  async function enforceLimits(known: PodCase): Promise<ReconcileResult> {
     const { podKey, pod, memory, scope } = known;
     if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
     if (!known.current) return { requeueAfterMs: CONFIRM_MS };
@@ -184,15 +206,16 @@ export function createReconciler(
       memory.pendingSince = now;
       memory.sentAtMs = now;
       memory.refusal = undefined;
+      parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       quotaRooms.note(known, netChange(known.pod, outcome));
-      audit(known, outcome);
+      audit.accepted(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }
     if (outcome.refusal !== undefined) return await refused(known, outcome, outcome.refusal);
     return await report(known, outcome);
   }
 
-  async function report(known: Case, outcome: Enforcement): Promise<ReconcileResult> {
+  async function report(known: PodCase, outcome: Enforcement): Promise<ReconcileResult> {
     const { podKey, pod, allocation, memory, scope } = known;
     const { reason, retryAfterMs = LOOK_AGAIN_MS } = outcome.decision;
     const again = { requeueAfterMs: Math.min(retryAfterMs, LOOK_AGAIN_MS) };
@@ -222,6 +245,10 @@ export function createReconciler(
     } else {
       memory.pendingSince = undefined;
     }
+    if (reason !== undefined && QUIET_HOLDS.has(reason) && reason !== allocation.status?.reason) {
+      const waitMs = parts.nodeWrites.take(podKey, now);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+    }
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
     const event = statusEvent(allocation, { decision: outcome.decision, status });
@@ -235,7 +262,7 @@ export function createReconciler(
   }
 
   /** The kubelet refuses our last patch for good: the next value waits, as after a server's refusal. */
-  function foundInfeasible({ podKey, memory }: Case, { decision }: Enforcement): void {
+  function foundInfeasible({ podKey, memory }: PodCase, { decision }: Enforcement): void {
     const { reason, message = "" } = decision;
     if (memory.sentAtMs === undefined || reason === undefined) return;
     memory.sentAtMs = undefined;
@@ -245,7 +272,7 @@ export function createReconciler(
 
   /** Writes the status unless it says so already; returns what was written. */
   async function writeStatus(
-    { allocation, pod, memory }: Case,
+    { allocation, pod, memory }: PodCase,
     decision: Decision,
     { refused }: { readonly refused: boolean },
   ): Promise<PodAllocationStatus | undefined> {
@@ -262,7 +289,7 @@ export function createReconciler(
 
   /** A refusal is the server's word about this pod, or about the server itself. */
   async function refused(
-    known: Case,
+    known: PodCase,
     outcome: Enforcement,
     refusal: ApiError,
   ): Promise<ReconcileResult> {
@@ -271,13 +298,7 @@ export function createReconciler(
     const nowMs = clock.monotonic();
     const kind = refusalKind(refusal);
     const decision = refusalDecision(outcome, { message, reason: refusalReason(refusal) });
-    observer.resized?.({
-      outcome: kind,
-      reason: kind === "refused"
-        ? decision.reason ?? "Refused"
-        : causeOf(known.allocation, outcome),
-      restoring: outcome.restoring !== undefined,
-    });
+    audit.refused(known, outcome, { kind, reason: decision.reason ?? "Refused" });
     if (kind === "gone") return {};
     if (kind === "conflict") throw refusal;
     const { waitMs, lasts } = kind === "busy"
@@ -285,25 +306,14 @@ export function createReconciler(
       : { waitMs: parts.backoff.next(podKey), lasts: true };
     if (!lasts) return { requeueAfterMs: waitMs };
     known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: refusalReason(refusal) };
-    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", message });
+    const word = refusalReason(refusal);
+    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word, message });
     await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
   }
 
-  function audit(known: Case, outcome: Enforcement): void {
-    const { pod } = known;
-    const { decision, restoring } = outcome;
-    const reason = causeOf(known.allocation, outcome);
-    parts.log.info("CPU limit changed", {
-      pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
-      change: describeChanges(pod, decision.changes),
-      reason,
-    });
-    observer.resized?.({ outcome: "accepted", reason, restoring: restoring !== undefined });
-  }
-
   /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
-  function warnOutside(outside: Gathered & Pick<Case, "podKey" | "scope">): void {
+  function warnOutside(outside: Gathered & Pick<PodCase, "podKey" | "scope">): void {
     const { podKey, pod, scope } = outside;
     const warnings = outsideWarnings(outside, scope);
     if (warnings.length > 0) news.warn({ pod, memory: memories.of(podKey, pod) }, warnings);

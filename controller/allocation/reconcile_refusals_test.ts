@@ -15,7 +15,7 @@ test("createReconciler() leaves a refused creation to the loop's back-off", asyn
     await clock.runUntil(clock.monotonic() + 2000);
   }
   delete state.storeRefusals.create;
-  assert.deepEqual(await reconcile(), {});
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 30_000 });
   assert.equal(status()?.bounds?.revision, 1);
 });
 

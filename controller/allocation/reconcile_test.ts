@@ -14,9 +14,24 @@ test("createReconciler() creates allocations at the rate that is set", async () 
   const web = pods.get("shop/web");
   assert.ok(web);
   pods.set("shop/db", { ...web, metadata: { ...web.metadata, name: "db", uid: "u2" } });
-  assert.deepEqual(await reconcile(), {});
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 30_000 });
   assert.equal(status()?.bounds?.revision, 1);
   assert.deepEqual(await look("shop/db"), { requeueAfterMs: 1000 });
+});
+
+test("createReconciler() looks again when a rule ends, though it has just written", async () => {
+  const { reconcile, setPod, status, clock } = reconcilerStage();
+  const restartedAtMs = -280_000;
+  setPod((pod) => ({
+    ...pod,
+    ready: true,
+    containers: pod.containers.map((app) => ({ ...app, restartedAtMs })),
+  }));
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 20_000 });
+  assert.equal(status()?.bounds?.containers[0]?.held, "lower");
+  await clock.runUntil(20_000);
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 30_000 });
+  assert.equal(status()?.bounds?.containers[0]?.held, undefined);
 });
 
 test("createReconciler() patches once while the cache tells old news", async () => {
@@ -112,7 +127,7 @@ test("createReconciler() forgets a refusal when a pod of the same name is born",
   await clock.runUntil(1000);
   assert.deepEqual(await reconcile(), { requeueAfterMs: 2000 });
   setPod((pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "u2" } }));
-  assert.deepEqual(await reconcile(), {});
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 30_000 });
   setPod((pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "u1" } }));
   assert.deepEqual(await reconcile(), { requeueAfterMs: 1000 });
 });

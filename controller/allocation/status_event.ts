@@ -5,13 +5,17 @@
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../shared/quantity.ts";
+import type { GatedEvent } from "./event_gate.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
-import type { PodEvent } from "./ports.ts";
 
 /** A message and its kind. */
-export type EventWords = Pick<PodEvent, "reason" | "message">;
+export type EventWords = Pick<GatedEvent, "reason" | "word" | "message">;
+
+/** What waits for a node's agent concerns all pods there: it is no event. */
+export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set(["Waiting", "BoundsStale"]);
 
 /** The event for the status that follows a decision; undefined when there is nothing to tell. */
 export function statusEvent(
@@ -20,7 +24,10 @@ export function statusEvent(
 ): EventWords | undefined {
   const { reason, message = "" } = decision;
   if (reason === "Restored") return { reason: "CPULimitsRestored", message };
-  if (reason !== "Applied") return { reason: "CPULimitHeld", message: `${reason}: ${message}` };
+  if (reason === undefined || QUIET_HOLDS.has(reason)) return undefined;
+  if (reason !== "Applied") {
+    return { reason: "CPULimitHeld", word: reason, message: `${reason}: ${message}` };
+  }
   const from = before.status?.appliedCPULimit ?? ownTotal(before);
   if (from === status.appliedCPULimit) return undefined;
   const change = `${from} → ${status.appliedCPULimit ?? "unknown"}`;

@@ -33,8 +33,12 @@ Deno.test({
     assert.deepEqual(event("Applied", allocation()), applied);
     assert.equal(event("Applied", allocation("300m")), undefined);
     assert.equal(event("Applied", allocation("400m"))?.message, "400m → 300m (Throttled)");
-    const held = { reason: "CPULimitHeld", message: "QuotaExceeded: so it is" };
-    assert.deepEqual(event("QuotaExceeded", allocation()), held);
+    assert.deepEqual(event("QuotaExceeded", allocation()), {
+      reason: "CPULimitHeld",
+      word: "QuotaExceeded",
+      message: "QuotaExceeded: so it is",
+    });
+    assert.equal(event("BoundsStale", allocation()), undefined);
     const restored = { reason: "CPULimitsRestored", message: "so it is" };
     assert.deepEqual(event("Restored", allocation()), restored);
   },

@@ -14,8 +14,10 @@ export interface Node extends ApiObject {
   readonly allocatableCPU: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
-  /** True for a node that is cordoned, or tainted by a node autoscaler that will remove it. */
+  /** True for a node that is tainted by a node autoscaler that will remove it. */
   readonly draining?: true;
+  /** When it was cordoned, ms since 1970; absent where it is not, or nobody tells since when. */
+  readonly cordonedAtMs?: number;
   /** Label `kubernetes.io/os` where it is there and not `linux`. */
   readonly os?: string;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */

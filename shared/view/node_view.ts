@@ -45,6 +45,8 @@ export const containerViewSchema = z.object({
   limit: millicores,
   /** The quota in the cgroup now; absent when there is none or no readings. */
   enforced: millicores.optional(),
+  /** True when the kernel has no quota for it and none is expected: its limit is not enforced. */
+  quotaOff: z.literal(true).optional(),
   /** Of the last change of the limit; absent before the first. */
   reason: marketReasonSchema.optional(),
   /** In words: why the limit is not at the target yet; absent when it is. */

@@ -144,7 +144,8 @@ Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and 
   assert.deepEqual(pods.map(({ ready }) => ready), [true, false]);
   for (const { metadata } of pods) await assertHeld(node, pod(metadata.name), "RolloutInProgress");
   const old = pod(pods[0]?.metadata.name ?? "");
-  const [message] = await eventTexts(node, { ...old, reason: "CPULimitBounded" });
+  const workload = pod("rolling");
+  const [message] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
   assert.match(message ?? "", /RolloutInProgress: Deployment rolling rolls out/);
 
   const { namespace } = old;

@@ -107,7 +107,8 @@ Deno.test("under an HPA limits go down by half steps, and not below 1.2 times wh
   // Half of the way to the floor, on the grid; without an HPA it is all of the way.
   assert.equal(half, OWN - (OWN - FLOOR) / 2);
   assert.ok(whole !== undefined && whole < FLOOR, `${whole}`);
-  const [told] = await eventTexts(node, { ...scaled, reason: "CPULimitBounded" });
+  const workload = { ...scaled, name: "scaled" };
+  const [told] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
   assert.match(told ?? "", /HPAFloor: load at least 300m: 1\.2 × 250m.*HPADamped: HPA scaled/);
 });
 

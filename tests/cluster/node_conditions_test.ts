@@ -52,7 +52,8 @@ async function assertHeld(node: RealNode, web: PodName, reason: string): Promise
     await pause(250);
     assert.equal(await quotaOf(node, web), WAITING_OWN);
   }
-  const [told] = await eventTexts(node, { ...web, reason: "CPULimitBounded" });
+  const onNode = { namespace: "default", name: await firstNode(node) };
+  const [told] = await eventTexts(node, { ...onNode, reason: "CPULimitBounded" });
   assert.match(told ?? "", new RegExp(`${reason}: `));
 }
 
@@ -72,7 +73,23 @@ Deno.test("limits stay on a node that is not Ready, and move once it is", async 
   await whenQuota(node, web, (quota) => quota > WAITING_OWN);
 });
 
-Deno.test("limits stay on a node that is cordoned or marked for removal, and move once it is not", async () => {
+Deno.test("limits stay on a node that is marked for removal, and move once it is not", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+  const web = await waitingPod(node, namespace.name);
+  const nodeName = await firstNode(node);
+  const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
+  await kubectl.must(["taint", "node", nodeName, taint]);
+  try {
+    await takeIn(node, namespace.name);
+    await assertHeld(node, web, "NodeDraining");
+  } finally {
+    await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
+  }
+  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+});
+
+Deno.test("limits are raised and not lowered on a node that was just cordoned", async () => {
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection, OUTSIDE);
   const web = await waitingPod(node, namespace.name);
@@ -80,18 +97,10 @@ Deno.test("limits stay on a node that is cordoned or marked for removal, and mov
   await kubectl.must(["cordon", nodeName]);
   try {
     await takeIn(node, namespace.name);
-    await assertHeld(node, web, "NodeDraining");
+    assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
+    await whenQuota(node, web, (quota) => quota > WAITING_OWN);
   } finally {
     await kubectl.must(["uncordon", nodeName]);
-  }
-  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-
-  const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
-  await kubectl.must(["taint", "node", nodeName, taint]);
-  try {
-    assert.equal((await boundBy(node, web, "NodeDraining")).held, "both");
-  } finally {
-    await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
   }
   await until("free bounds", async () => {
     const bounds = await boundsOf(node, web);

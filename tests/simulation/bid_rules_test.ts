@@ -137,6 +137,28 @@ for (
   );
 }
 
+sceneTest(
+  "runAllocationLoop() ends the hold of a cordon by itself, and raises under it",
+  async (scene) => {
+    const { Node: nodes } = scene.api.store.tables;
+    scene.startController();
+    await raised(scene);
+    nodes.modify("node-1", (node) => ({ ...node, cordonedAtMs: scene.clock.wall() }));
+    await scene.pass(2000);
+    assert.deepEqual([bounds(scene)?.held, reasons(scene)], ["lower", "NodeCordoned, BurstFactor"]);
+    assert.equal(await lowers(scene), false);
+    scene.want("web", 800);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 800, applied: 800 });
+    scene.want("web", 200);
+    await scene.pass(600_000 - 25_000);
+    assert.equal(scene.limits("web").wanted, 800);
+    await scene.pass(10_000);
+    assert.deepEqual([bounds(scene)?.held, reasons(scene)], [undefined, "BurstFactor"]);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+  },
+);
+
 sceneTest("runAllocationLoop() ends the hold after a restart by itself", async (scene) => {
   scene.startController();
   await raised(scene);

@@ -60,7 +60,9 @@ sceneTest(
     const later = scene.allocation("web")?.status?.bounds;
     assert.ok((later?.revision ?? 0) <= 3, `${later?.revision}`);
     assert.doesNotMatch(later?.reason ?? "", /RecentRestart|HPAScaled/);
-    assert.equal(told(scene).length, 1, told(scene).join("\n"));
+    const subjects = scene.api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
+      .map(({ about }) => about?.kind);
+    assert.deepEqual(subjects, ["Node", undefined, "Deployment"], told(scene).join("\n"));
   },
 );
 
@@ -202,5 +204,58 @@ sceneTest(
     tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU: 900 }));
     await scene.pass(60_000);
     assert.equal(scene.limits("web").wanted, 500);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() writes nothing when the use of a quota jitters",
+  async (scene) => {
+    const { ResourceQuota: quotas } = scene.api.store.tables;
+    quotas.create({ metadata, hardLimitsCPU: 800, usedLimitsCPU: 200, scopes: [] });
+    scene.startController();
+    scene.createPod("web");
+    scene.want("web", 250);
+    await scene.pass(30_000);
+    const rules = scene.allocation("web")?.status?.bounds?.rules ?? [];
+    assert.deepEqual(rules.map(({ reason }) => reason), ["QuotaExceeded"]);
+    const before = writes(scene);
+    for (let round = 0; round < 120; round++) {
+      const usedLimitsCPU = 250 + round % 7;
+      quotas.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU }));
+      await scene.pass(5000);
+    }
+    assert.equal(writes(scene) - before, 0);
+    const after = scene.allocation("web")?.status?.bounds?.rules ?? [];
+    assert.deepEqual(after, rules);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells another cause soon, but not each time that it changes to and fro",
+  async (scene) => {
+    const { ResourceQuota: quotas } = scene.api.store.tables;
+    quotas.create({ metadata, usedLimitsCPU: 0, scopes: [], unreadable: "no number" });
+    scene.startController();
+    scene.createPod("web");
+    await scene.pass(30_000);
+    const { revision } = scene.allocation("web")?.status?.bounds ?? {};
+    const said = (): string | undefined =>
+      scene.allocation("web")?.status?.bounds?.rules
+        ?.find(({ reason }) => reason === "UnreadableBound")?.message;
+    const say = (unreadable: string): void =>
+      void quotas.modify("shop/cpu", (quota) => ({ ...quota, unreadable }));
+    say("no unit");
+    await scene.pass(2000);
+    assert.equal(said(), "ResourceQuota cpu: no unit");
+    const before = writes(scene);
+    for (let round = 0; round < 60; round++) {
+      say(round % 2 === 0 ? "no number" : "no unit");
+      await scene.pass(5000);
+    }
+    assert.ok(writes(scene) - before <= 6, `${writes(scene) - before} writes`);
+    say("no sense");
+    await scene.pass(91_000);
+    assert.equal(said(), "ResourceQuota cpu: no sense");
+    assert.equal(scene.allocation("web")?.status?.bounds?.revision, revision);
   },
 );

@@ -53,6 +53,7 @@ const ALL_THERE: AskCluster = () =>
     serverVersion: "v1.36.3",
     servesPodResize: true,
     servesAllocations: true,
+    unknownFields: [],
     missingRights: [],
   });
 

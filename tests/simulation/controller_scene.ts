@@ -36,7 +36,7 @@ const LEASE_MS = 60_000;
 /** What may be different about a controller. */
 export type ControllerChoice =
   & Pick<AllocationLoopParts, "onConfigChange" | "observer">
-  & Partial<Pick<AllocationLoopParts, "log">>;
+  & Partial<Pick<AllocationLoopParts, "log" | "store">>;
 
 /** A cluster that runs. */
 export interface ControllerScene {
@@ -58,8 +58,11 @@ export interface ControllerScene {
   pod(name: string): Pod;
   /** The allocation of the living pod of this name. */
   allocation(name: string): PodAllocation | undefined;
-  /** From now on the agent wants this limit for container `app` of the pod, m. */
-  want(name: string, limitCPU: number): void;
+  /**
+   * From now on the agent wants this limit for container `app` of the pod, m; undefined: it does not
+   * look at the pod.
+   */
+  want(name: string, limitCPU: number | undefined): void;
   /** CPU limits in spec and in the kubelet's report, m. */
   limits(name: string): { wanted: number | undefined; applied: number | undefined };
   /** The same of CPU requests. */
@@ -100,7 +103,7 @@ function openScene(signal: AbortSignal) {
   namespaces.create({
     metadata: { name: NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
-  const wants = new Map<string, number>();
+  const wants = new Map<string, number | undefined>();
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
   const metrics = createMetricAnswers(clock);
@@ -185,7 +188,7 @@ function assertApiError(error: unknown): void {
 interface AgentParts {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
-  readonly wants: ReadonlyMap<string, number>;
+  readonly wants: ReadonlyMap<string, number | undefined>;
   readonly silent: ReadonlySet<string>;
 }
 

@@ -115,7 +115,11 @@ Deno.test({
     assert.deepEqual(JSON.parse(scene.out).bounds, {
       revision: 3,
       reason: "NodeDraining",
-      rules: [{ reason: "NodeDraining", message, remedy: "kubectl uncordon, if it is to stay" }],
+      rules: [{
+        reason: "NodeDraining",
+        message,
+        remedy: "none is needed: pods that move get their share on another node",
+      }],
     });
     await scene.close();
   },

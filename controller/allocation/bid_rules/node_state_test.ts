@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Node } from "../../../shared/api/node.ts";
 import { sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { nodeState } from "./node_state.ts";
 
 function test(name: string, fn: () => void): void {
@@ -31,8 +31,20 @@ test("nodeState() holds all limits on a node that is on its way out", () => {
   ]);
 });
 
-test("nodeState() gives one reason for a node that is both", () => {
-  assert.deepEqual(said({ ready: false, draining: true }).map(({ reason }) => reason), [
-    "NodeNotReady",
-  ]);
+test("nodeState() lowers no limit for 10 min after a cordon, and then says nothing", () => {
+  const cordoned = (agoMs: number) => said({ cordonedAtMs: FACTS_NOW_MS - agoMs });
+  assert.deepEqual(cordoned(599_999), [{
+    reason: "NodeCordoned",
+    held: "lower",
+    message: "node-1 was cordoned less than 10 min ago",
+    untilMs: FACTS_NOW_MS + 1,
+  }]);
+  assert.deepEqual(cordoned(600_000), []);
+});
+
+test("nodeState() gives one reason for a node that is several", () => {
+  const cordonedAtMs = FACTS_NOW_MS;
+  const words = (change: Partial<Node>) => said(change).map(({ reason }) => reason);
+  assert.deepEqual(words({ ready: false, draining: true, cordonedAtMs }), ["NodeNotReady"]);
+  assert.deepEqual(words({ draining: true, cordonedAtMs }), ["NodeDraining"]);
 });

@@ -15,6 +15,7 @@ export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
   UnreadableBound: "both",
   NodeNotReady: "both",
   NodeDraining: "both",
+  NodeCordoned: "lower",
   SystemCritical: "lower",
   PodNotReady: "lower",
   RecentRestart: "lower",

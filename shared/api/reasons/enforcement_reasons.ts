@@ -15,7 +15,9 @@ export const ENFORCEMENT_REASONS = {
   PodGone: { means: "the pod no longer exists" },
   IdentityMismatch: {
     means: "allocation and pod differ in UID, namespace or node",
-    remedy: "delete the allocation: the controller makes a new one",
+    remedy: "note status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), " +
+      "then delete the allocation: the controller makes a new one, without that record; if explain " +
+      "then says OriginalUnknown, set the noted limit with kubectl coalloc resize",
   },
   MarketOff: {
     means: "the market is switched off in the configuration",
@@ -89,8 +91,9 @@ export const ENFORCEMENT_REASONS = {
     means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
   },
   VPAConflict: {
-    means: "a VerticalPodAutoscaler sets the workload's resources",
-    remedy: "set the VPA's updateMode to Off, or leave the workload to it",
+    means: "a VerticalPodAutoscaler sets the CPU of the workload's containers",
+    remedy: "set the VPA's updateMode to Off, take cpu out of its controlledResources, or leave " +
+      "the workload to it",
   },
   HPAConflict: {
     means: "an HPA divides the usage of a Guaranteed pod by the request, which would move",
@@ -130,7 +133,9 @@ export const ENFORCEMENT_REASONS = {
   BackOff: { means: "the last attempt was refused: waiting before the next" },
   RateLimited: {
     means: "other changes go first",
-    remedy: "if it lasts, raise --max-resizes-per-second of the controller",
+    remedy:
+      "if it lasts, raise controller.maxResizesPerSecond in ConfigMap mbcas-config and restart the " +
+      "controllers: kubectl -n mbcas-system rollout restart deployment/mbcas-controller",
   },
   Refused: {
     means: "the API server refused the resize",
@@ -142,7 +147,8 @@ export const ENFORCEMENT_REASONS = {
   },
   AdmissionDenied: {
     means: "a policy engine denied the resize",
-    remedy: "exempt patches of pods/resize by mbcas-controller in the policy",
+    remedy: "exempt user system:serviceaccount:mbcas-system:mbcas-controller for UPDATE of " +
+      "pods/resize in the policy; kubectl coalloc restore and resize write as you",
   },
   DryRun: {
     means: "dry-run: the change is only reported",

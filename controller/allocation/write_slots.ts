@@ -1,13 +1,13 @@
 /**
- * When each new pod may have its allocation made: each is promised a time of its own at once, so that
- * it need not ask again before.
+ * When each pod of a crowd may be written about: that enters the market, or whose node is in trouble.
+ * Each is promised a time of its own at once, so that it need not ask again before.
  *
  * @module
  */
 import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 
 /** The promises. */
-export interface EnrolmentSlots {
+export interface WriteSlots {
   /**
    * Takes the pod's slot and returns 0 when its time has come; otherwise the wait until then, ms.
    * Asking too early changes nothing.
@@ -25,9 +25,9 @@ const SAME_TIME_MS = 1e-3;
  * 1 / `perSecond` apart; pods that come late, because the loop has more to do than it can, come as
  * fast as it works. Throws a `RangeError` when the rate is not above 0.
  */
-export function createEnrolmentSlots(
+export function createWriteSlots(
   { perSecond }: { readonly perSecond: number },
-): EnrolmentSlots {
+): WriteSlots {
   const limiter = createRateLimiter({ perSecond, burst: Math.max(1, Math.ceil(perSecond)) });
   // Each promise is for a later time than those before it: the oldest stand first.
   const dueAt = new Map<string, number>();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { createEnrolmentSlots } from "./enrolment_slots.ts";
+import { createWriteSlots } from "./write_slots.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
 test("take() lets each of many pods ask twice at most, at the rate that is set", () => {
-  const slots = createEnrolmentSlots({ perSecond: 50 });
+  const slots = createWriteSlots({ perSecond: 50 });
   const waiting: (readonly [podKey: string, dueMs: number])[] = Array.from(
     { length: 1000 },
     (_, index) => [`a/p${index}`, 0],
@@ -29,7 +29,7 @@ test("take() lets each of many pods ask twice at most, at the rate that is set",
 });
 
 test("take() keeps a pod's slot when it asks too early, or late", () => {
-  const slots = createEnrolmentSlots({ perSecond: 1 });
+  const slots = createWriteSlots({ perSecond: 1 });
   assert.equal(slots.take("a/p", 0), 0);
   assert.equal(slots.take("a/q", 0), 1000);
   assert.equal(slots.take("a/r", 0), 2000);
@@ -40,7 +40,7 @@ test("take() keeps a pod's slot when it asks too early, or late", () => {
 });
 
 test("take() promises anew to a pod that let its slot pass by a minute", () => {
-  const slots = createEnrolmentSlots({ perSecond: 0.001 });
+  const slots = createWriteSlots({ perSecond: 0.001 });
   assert.equal(slots.take("a/p", 0), 0);
   assert.equal(slots.take("a/q", 0), 1_000_000);
   assert.equal(slots.take("a/r", 1_061_000), 939_000);

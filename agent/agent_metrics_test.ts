@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { Registry } from "prom-client";
+import type { ContainerView, PodView } from "../shared/view/node_view.ts";
+import { createAgentMetrics } from "./agent_metrics.ts";
+
+function container(name: string, fields: Partial<ContainerView> = {}): ContainerView {
+  const figures = { need: 0, share: 0, target: 0, floor: 0, ceiling: 0, weight: 1, credit: 1 };
+  return { name, id: `id-of-${name}`, ...figures, ownLimit: 0, limit: 0, ...fields };
+}
+
+function podOf(name: string, containers: readonly ContainerView[]): PodView {
+  const figures = { demand: 0, need: 0, limit: 0, floor: 0, ceiling: 0, ownLimit: 0 };
+  const bounds = { revision: 1, reason: "" };
+  const uid = `uid-of-${name}`;
+  return {
+    namespace: "shop",
+    pod: name,
+    uid,
+    ...figures,
+    price: null,
+    bounds,
+    containers: [...containers],
+  };
+}
+
+Deno.test({
+  name:
+    "mbcas_pod_unenforced_limits counts a pod's containers without a quota, and names no others",
+  permissions: "none",
+  async fn() {
+    const registry = new Registry();
+    const pods = [
+      podOf("web", [container("app", { quotaOff: true }), container("log", { enforced: 100 })]),
+      podOf("db", [container("app", { enforced: 100 })]),
+    ];
+    const node = { allocatable: 1000, capacity: 900, unmanaged: 0, committed: 0 };
+    const view = {
+      node: "n",
+      at: "2026-01-01T00:00:00Z",
+      mode: "uncongested",
+      price: 0,
+      ...node,
+      pods,
+    } as const;
+    createAgentMetrics({ registry, view: () => view, throttledSeconds: () => new Map() });
+    const series = (await registry.metrics()).split("\n")
+      .filter((line) => line.startsWith("mbcas_pod_unenforced_limits"));
+    assert.deepEqual(series, ['mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1']);
+  },
+});

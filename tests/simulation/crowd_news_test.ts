@@ -1,0 +1,152 @@
+/** Many pods that are concerned by the same: what is told and written is bounded. */
+import assert from "node:assert/strict";
+import { MAX_CPU } from "../../controller/allocation/overrides.ts";
+import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
+import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+
+/** Kubernetes' own default for a node. */
+const PODS = 110;
+
+const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
+
+function writes({ api }: ControllerScene): number {
+  return api.requests.get("updateStatus PodAllocation") ?? 0;
+}
+
+/** What was told since, each with its object. */
+function told({ api }: ControllerScene, sinceMs: number): readonly string[] {
+  return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
+    `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`
+  );
+}
+
+/** A crowd of a Deployment that stands in the market; the agent has cleared with all of it. */
+async function crowd(scene: ControllerScene): Promise<void> {
+  scene.api.store.tables.Deployment.create(sampleWorkload());
+  scene.startController();
+  for (let one = 0; one < PODS; one++) {
+    scene.createPod(`web-${one}`);
+    scene.changePod(`web-${one}`, ofDeployment);
+    scene.want(`web-${one}`, 200);
+  }
+  await scene.pass(30_000);
+  const revisions = new Set(
+    [...scene.api.store.tables.PodAllocation.all()].map(({ status }) => status?.bounds?.revision),
+  );
+  assert.deepEqual([...revisions], [1]);
+}
+
+function held({ api }: ControllerScene): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of api.store.tables.PodAllocation.all()) {
+    const word = status?.bounds?.containers[0]?.held ?? "free";
+    counts[word] = (counts[word] ?? 0) + 1;
+  }
+  return counts;
+}
+
+sceneTest(
+  "runAllocationLoop() tells of a node that is not Ready once, on the node, and writes at a pace",
+  async (scene) => {
+    await crowd(scene);
+    // With the node goes its agent.
+    for (let one = 0; one < PODS; one++) scene.want(`web-${one}`, undefined);
+    const { Node: nodes } = scene.api.store.tables;
+    const begunMs = scene.clock.monotonic();
+    const before = writes(scene);
+    nodes.modify("node-1", (node) => ({ ...node, ready: false }));
+    await scene.pass(1000);
+    const first = writes(scene) - before;
+    assert.ok(first <= 102, `${first} writes in the first second`);
+    await scene.pass(60_000);
+    assert.deepEqual(held(scene), { both: PODS });
+    assert.deepEqual(told(scene, begunMs), ["Node node-1: NodeNotReady: node-1 is not Ready"]);
+    // Bounds, and that they wait for the agent.
+    assert.equal(writes(scene) - before, 2 * PODS);
+    await scene.pass(120_000);
+    assert.equal(writes(scene) - before, 2 * PODS);
+    nodes.modify("node-1", (node) => ({ ...node, ready: true }));
+    await scene.pass(5000);
+    assert.deepEqual(held(scene), { free: PODS });
+    assert.equal(told(scene, begunMs).length, 1);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() writes nothing to pods of a node that is Ready again before their turn",
+  async (scene) => {
+    await crowd(scene);
+    const { Node: nodes } = scene.api.store.tables;
+    const before = writes(scene);
+    nodes.modify("node-1", (node) => ({ ...node, ready: false }));
+    await scene.pass(200);
+    nodes.modify("node-1", (node) => ({ ...node, ready: true }));
+    await scene.pass(60_000);
+    assert.deepEqual(held(scene), { free: PODS });
+    const count = writes(scene) - before;
+    // Those that were written before are written back; the agent clears with both at once.
+    assert.ok(count > 0 && count <= 2 * 65, `${count} writes`);
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells of a rollout and of an HPA once, on the workload",
+  async (scene) => {
+    await crowd(scene);
+    const { Deployment: deployments, HorizontalPodAutoscaler: autoscalers } =
+      scene.api.store.tables;
+    const begunMs = scene.clock.monotonic();
+    deployments.modify("shop/web", (workload) => ({
+      ...workload,
+      rollout: { updated: 0, total: PODS, stands: false },
+    }));
+    await scene.pass(10_000);
+    autoscalers.create(sampleHPA());
+    await scene.pass(10_000);
+    autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs: scene.clock.wall() }));
+    await scene.pass(10_000);
+    assert.deepEqual(told(scene, begunMs), [
+      "Deployment web: RolloutInProgress: Deployment web rolls out: its pods are being replaced",
+      "Deployment web: HPAFloor: app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at; " +
+      "HPADamped: HPA web-hpa scales the workload on CPU",
+      "Deployment web: HPAScaled: HPA web-hpa scaled the workload; its window is 300 s",
+    ]);
+    assert.deepEqual(held(scene), { lower: PODS });
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells of another fault in the same annotation, and of another hold at once",
+  async (scene) => {
+    const { Namespace: namespaces, Deployment: deployments, ResourceQuota: quotas } =
+      scene.api.store.tables;
+    namespaces.modify("shop", (one) => ({
+      ...one,
+      metadata: { ...one.metadata, labels: { [ALLOW_OVERRIDES]: "true" } },
+    }));
+    deployments.create(sampleWorkload({ rollout: { updated: 0 } }));
+    scene.startController();
+    scene.createPod("web");
+    const annotate = (text: string): void =>
+      scene.changePod("web", (pod) => {
+        const annotations = { [MAX_CPU]: text };
+        return ofDeployment({ ...pod, metadata: { ...pod.metadata, annotations } });
+      });
+    annotate("lots");
+    await scene.pass(10_000);
+    annotate("many");
+    quotas.create({ metadata, usedLimitsCPU: 0, scopes: [], unreadable: "no number" });
+    await scene.pass(10_000);
+    const soon = told(scene, 0);
+    assert.equal(soon.filter((text) => text.includes('"lots"')).length, 1, soon.join("\n"));
+    assert.equal(soon.filter((text) => text.includes('"many"')).length, 0);
+    assert.equal(soon.filter((text) => text.includes("RolloutInProgress")).length, 1);
+    assert.equal(soon.filter((text) => text.includes("UnreadableBound")).length, 1);
+    await scene.pass(300_000);
+    const later = told(scene, 0);
+    assert.equal(later.filter((text) => text.includes('"many"')).length, 1, later.join("\n"));
+    await scene.pass(900_000);
+    assert.deepEqual(told(scene, 0), later);
+  },
+);
