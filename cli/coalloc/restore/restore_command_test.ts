@@ -49,6 +49,31 @@ sceneTest("restoreCommand() opts one pod out and waits for the kubelet", async (
   assert.match(scene.out, /the pod has its own limits/);
 });
 
+sceneTest(
+  "restoreCommand() says that an opt-out of a workload's pod ends with it",
+  async (scene) => {
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5", uid: "rs-1" };
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    scene.api.store.tables.Pod.modify("shop/web", (one) => ({
+      ...one,
+      metadata: { ...one.metadata, owner },
+    }));
+    addMarketPod(scene, "bare", { limit: 450, own: 200 });
+    assert.equal(await scene.run("restore", "web", "-o", "json"), 0);
+    const note = "This opt-out ends with the pod. To leave out the pods to come, too, say " +
+      'mbcas.io/managed: "false" in their template, spec.template.metadata of the workload; its own ' +
+      "metadata does not count";
+    assert.equal(scene.err, `${note}.\n`);
+    assert.deepEqual(JSON.parse(scene.out).notes, [note]);
+    // What is opted out already may be so by its template; a bare pod has none.
+    scene.err = "";
+    assert.equal(await scene.run("restore", "web"), 0);
+    assert.equal(await scene.run("restore", "bare"), 0);
+    assert.deepEqual(limits(scene, "shop/bare"), OWN);
+    assert.equal(scene.err, "");
+  },
+);
+
 sceneTest("restoreCommand() brings request and limit of a Guaranteed pod back", async (scene) => {
   addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
   assert.equal(await scene.run("restore", "db", "--dry-run"), 0);

@@ -40,9 +40,15 @@ export function switchWords(target: RestoreTarget): string {
     : "set market.enabled: false in the installation's settings";
 }
 
+/** Pods of a workload are made from its template, whatever is written on those that run. */
+const ENDS_WITH_POD = `This opt-out ends with the pod. To leave out the pods to come, too, say ` +
+  `${MANAGED}: "false" in their template, spec.template.metadata of the workload; its own metadata ` +
+  "does not count";
+
 /**
  * Switches the target off; what is off already is left as it is. Resolves with what could not be found,
- * as sentences. Throws an `ApiError` when the server refuses: then nothing may be restored.
+ * and how long the switch lasts where that is less than one may think, as sentences. Throws an
+ * `ApiError` when the server refuses: then nothing may be restored.
  */
 export async function switchOff(
   target: RestoreTarget,
@@ -53,8 +59,9 @@ export async function switchOff(
   },
 ): Promise<readonly string[]> {
   if (target.kind === "pod") {
-    if (!pods.every(saysNo)) await switches.optOutPod(target.pod);
-    return [];
+    if (pods.every(saysNo)) return [];
+    await switches.optOutPod(target.pod);
+    return pods.some(({ metadata }) => metadata.owner !== undefined) ? [ENDS_WITH_POD] : [];
   }
   if (target.kind === "namespace") {
     const namespace = await reader.namespace(target.namespace);
