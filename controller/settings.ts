@@ -102,7 +102,7 @@ export const CONTROLLER_SETTINGS = {
     default: "1",
     description:
       "Pods of the largest own limit for which a namespace's quota on limits.cpu keeps " +
-      "room, so that a rollout finds some",
+      "room: as many as one namespace adds at once by a rollout, an HPA or a Job",
     kind: numberKind({ most: 1000 }),
     live: true,
   }),

@@ -6,6 +6,8 @@
 import { ENFORCEMENT_REASONS } from "./enforcement_reasons.ts";
 import type { Reason } from "./reason.ts";
 
+const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off';
+
 /** What set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
@@ -59,15 +61,19 @@ export const BOUND_REASONS = {
   StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
   HPAFloor: {
     means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
-    remedy: 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off',
+    remedy: WITHOUT_HPA,
   },
   HPACapped: {
     means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",
     remedy: "a larger own limit or burst factor, or a lower target utilization of the HPA",
   },
-  HPADamped: { means: "an HPA scales the workload on CPU: limits go down by half steps" },
+  HPADamped: {
+    means: "an HPA scales the workload on CPU: limits go down by half steps",
+    remedy: WITHOUT_HPA,
+  },
   HPAScaled: {
     means: "the HPA has just scaled the workload: no limit is lowered for its stabilization window",
+    remedy: WITHOUT_HPA,
   },
   MetricDemand: {
     means: "a metric says what the pod could use: it counts where it is more than the kernel shows",

@@ -15,7 +15,9 @@ export const ENFORCEMENT_REASONS = {
   PodGone: { means: "the pod no longer exists" },
   IdentityMismatch: {
     means: "allocation and pod differ in UID, namespace or node",
-    remedy: "delete the allocation: the controller makes a new one",
+    remedy: "note status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), " +
+      "then delete the allocation: the controller makes a new one, without that record; if explain " +
+      "then says OriginalUnknown, set the noted limit with kubectl coalloc resize",
   },
   MarketOff: {
     means: "the market is switched off in the configuration",
@@ -130,7 +132,9 @@ export const ENFORCEMENT_REASONS = {
   BackOff: { means: "the last attempt was refused: waiting before the next" },
   RateLimited: {
     means: "other changes go first",
-    remedy: "if it lasts, raise --max-resizes-per-second of the controller",
+    remedy:
+      "if it lasts, raise controller.maxResizesPerSecond in ConfigMap mbcas-config and restart the " +
+      "controllers: kubectl -n mbcas-system rollout restart deployment/mbcas-controller",
   },
   Refused: {
     means: "the API server refused the resize",
@@ -142,7 +146,8 @@ export const ENFORCEMENT_REASONS = {
   },
   AdmissionDenied: {
     means: "a policy engine denied the resize",
-    remedy: "exempt patches of pods/resize by mbcas-controller in the policy",
+    remedy: "exempt user system:serviceaccount:mbcas-system:mbcas-controller for UPDATE of " +
+      "pods/resize in the policy; kubectl coalloc restore and resize write as you",
   },
   DryRun: {
     means: "dry-run: the change is only reported",

@@ -6,6 +6,9 @@
 import { BOUND_REASONS } from "./bound_reasons.ts";
 import type { Reason } from "./reason.ts";
 
+const LOWERED = "nothing, while the container is not throttled; a larger CPU request raises the " +
+  'floor, no annotation does; mbcas.io/managed: "false" keeps the own limit';
+
 /** Why the market wants a limit; written by the agent. */
 export const MARKET_REASONS = {
   FirstClearing: { means: "the pod takes part for the first time" },
@@ -13,11 +16,15 @@ export const MARKET_REASONS = {
   DemandRose: { means: "the container's demand rose above its limit" },
   MetricRose: { means: "a metric says that the container could use more than its limit" },
   StartupBoost: BOUND_REASONS.StartupBoost,
-  DemandFell: { means: "the container has needed less for the waiting time" },
+  DemandFell: {
+    means: "the container has needed less for the waiting time",
+    remedy: LOWERED,
+  },
   LoanGiven: { means: "idle CPU of the node is lent to the container" },
-  LoanTakenBack: { means: "another container needs the CPU that was lent" },
+  LoanTakenBack: { means: "another container needs the CPU that was lent", remedy: LOWERED },
   FundsRaise: {
     means: "another container's raise is paid for with what this one has above its estimated need",
+    remedy: LOWERED,
   },
   NodeCongested: {
     means: "the node's containers need more than it has: the limit is the fair share",
