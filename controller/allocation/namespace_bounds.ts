@@ -7,13 +7,13 @@
 import { type CPURanges, largestLimit } from "../../shared/actuation/cpu_range.ts";
 import { movesRequest } from "../../shared/actuation/moved_request.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
+import type { CeilingReason } from "../../shared/api/reasons/ceiling_reasons.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
 
 /** A bound from above and what it comes from. Millicores. */
 export interface Ceiling {
   readonly ceiling: number;
-  readonly reason: BoundReason;
+  readonly reason: CeilingReason;
   /** What it comes from, in words. */
   readonly source: string;
 }

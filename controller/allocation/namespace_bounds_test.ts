@@ -8,6 +8,7 @@ import {
   sampleNode,
   samplePod,
 } from "../../tests/contract/sample_objects.ts";
+import { CEILING_REASONS, setsCeiling } from "../../shared/api/reasons/ceiling_reasons.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -115,4 +116,31 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
     const [bound] = containers;
     assert.deepEqual([bound?.floor, bound?.ceiling, reason], expected);
   }
+});
+
+test("boundsOf() sets each ceiling by a word that counts as one, and begins with the container", () => {
+  const node = { ...sampleNode("node-1"), allocatableCPU: 8000 };
+  const annotations = { "mbcas.io/max-cpu": "300m" };
+  const usual = {
+    ...bidFacts(samplePod("web", { containers: [app] }), { node }),
+    ...{ priorityMultiplier, ownLimits: new Map([["app", 200]]), burstFactor: 4 },
+  };
+  const { pod } = usual;
+  const cases: readonly (readonly [reason: string, change: Partial<typeof usual> & Choice])[] = [
+    ["BurstFactor", {}],
+    ["MaxCPU", { pod: { ...pod, metadata: { ...pod.metadata, annotations } } }],
+    ["NodeSize", { node: { ...node, allocatableCPU: 300 } }],
+    ["PodLevelLimit", { pod: { ...pod, podLevel: { limitCPU: 300 } } }],
+    ["LimitRange", { limitRange: ranges({ max: 300 }) }],
+    ["QuotaExceeded", { quotaCeiling: 300 }],
+    ["NodeCapacity", { nodeCeiling: 300 }],
+    ["FloorBinds", { nodeCeiling: 50 }],
+  ];
+  for (const [word, { others: _others, ...change }] of cases) {
+    const { rules } = boundsOf({ ...usual, ...change });
+    assert.deepEqual(rules.map(({ reason }) => reason), [word]);
+    assert.ok(setsCeiling(word) && rules[0]?.message.startsWith("app "), word);
+  }
+  assert.deepEqual(cases.map(([word]) => word).sort(), CEILING_REASONS.toSorted());
+  assert.ok(!setsCeiling("HPACapped"));
 });

@@ -4,21 +4,10 @@
  * @module
  */
 import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
-import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import type { BoundRule } from "../../../shared/api/pod_allocation.ts";
 import type { ExplainedBounds } from "./explanation.ts";
-
-/** Words that set a ceiling. */
-const CEILINGS: ReadonlySet<string> = new Set<BoundReason>([
-  "BurstFactor",
-  "MaxCPU",
-  "NodeSize",
-  "PodLevelLimit",
-  "FloorBinds",
-  "LimitRange",
-  "QuotaExceeded",
-]);
 
 const HOLD_WORDS: Readonly<Record<Hold, string>> = {
   half: "held, lowered by half steps only",
@@ -53,6 +42,6 @@ export function ceilingRule(
   container: string,
   { rules = [] }: Pick<ExplainedBounds, "rules">,
 ): BoundRule | undefined {
-  const ceilings = rules.filter(({ reason }) => CEILINGS.has(reason));
+  const ceilings = rules.filter(({ reason }) => setsCeiling(reason));
   return ceilings.find(({ message }) => message.startsWith(`${container} `));
 }

@@ -10,6 +10,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";
 import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
+import { CEILING_REASONS } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
@@ -152,4 +154,17 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
   const old = heldBack(explanation({ view }));
   assert.match(old?.words ?? "", /200m \(own limit × 4\), is below/);
   assert.match(old?.remedy ?? "", /burst factor raises the ceiling/);
+});
+
+test("heldBack() takes the remedy of a ceiling from its rule, and from no rule that sets none", () => {
+  const view = { ...SHORT, limit: 200, ceiling: 200 };
+  const general = heldBack(explanation({ view }))?.remedy;
+  const sets: ReadonlySet<string> = new Set(CEILING_REASONS);
+  for (const reason of Object.keys(BOUND_REASONS)) {
+    const message = `app because of ${reason}`;
+    const found = heldBack(explanation({ view, rules: [{ reason, message }] }));
+    const told = found?.words.includes(`(${reason}: ${message})`);
+    assert.equal(told, sets.has(reason), reason);
+    assert.equal(found?.remedy, (sets.has(reason) ? remedyFor(reason) : undefined) ?? general);
+  }
 });
