@@ -6,6 +6,7 @@
 import { MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/actuation/chains.ts";
 import { decide, type Decision } from "../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../shared/actuation/intent.ts";
+import { restoredMessage } from "../../shared/actuation/restored_message.ts";
 import type { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../shared/api/reasons/reason_words.ts";
@@ -103,7 +104,7 @@ export async function enforce(
     ...(quotaName === undefined ? {} : { quotaName }),
   });
   if (restoring !== undefined && decision.reason === "Applied") {
-    const message = `the user's own limits are back: ${restoring.message}`;
+    const message = restoredMessage(restoring);
     return { ...base, decision: { ...decision, reason: "Restored", message } };
   }
   if (decision.changes.length === 0) return { ...base, decision };

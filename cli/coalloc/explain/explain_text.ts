@@ -19,6 +19,7 @@ import {
   pacingWords,
   readingWords,
 } from "./stage_words.ts";
+import { unheldWords } from "./unheld_words.ts";
 
 const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
@@ -64,10 +65,16 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const verdict = outside !== undefined
     ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
     : held === undefined
-    ? paint("Held back by nothing", "green", look) + ": the limit covers the demand" +
-      keptWords(explanation)
+    ? unheldText(explanation, look)
     : paint("Held back", "yellow", look) + `: ${held.words}`;
   return [head, verdict, ...(held?.remedy === undefined ? [] : [`What to do: ${held.remedy}`])];
+}
+
+function unheldText(explanation: Explanation, look: TerminalLook): string {
+  const { covered, words } = unheldWords(explanation);
+  const [verdict = "", ...rest] = words.split(":");
+  return [paint(verdict, covered ? "green" : "yellow", look), ...rest].join(":") +
+    keptWords(explanation);
 }
 
 /** Limits that would not be lowered are nothing that holds a pod back, but people wonder. */
@@ -167,14 +174,18 @@ function ownWords(ownLimit: number | undefined): string {
 }
 
 function controllerStage({ controller }: Explanation): Stage {
-  const { phase, reason, message } = controller ?? {};
+  const { phase, reason, message, appliedAgeMs } = controller ?? {};
   if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
   const sentence = sentenceOf(reason);
   // Of an applied limit the sentence says it all.
   const told = message === undefined || message === sentence || reason === "Applied";
   const own = told ? "" : ` (${message})`;
   const word = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
-  return { name: "Controller", pod: `${word}: ${sentence}${own}` };
+  const ago = appliedAgeMs === undefined ? undefined : `${ageText(appliedAgeMs)} ago`;
+  const pod = reason === "Applied"
+    ? `${[word, ago].filter(Boolean).join(" ")}: ${sentence}`
+    : `${word}: ${sentence}${own}${ago === undefined ? "" : `; last change ${ago}`}`;
+  return { name: "Controller", pod };
 }
 
 function kubeletStage({ containers, resizeConditions }: Explanation): Stage {

@@ -5,6 +5,7 @@ import {
   sampleNodeView,
   samplePodView,
 } from "../../../tests/fixtures/node_views.ts";
+import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
@@ -58,6 +59,10 @@ const ALLOCATION: PodAllocation = {
 function nodeView(container: Partial<ContainerView> = {}, node = {}) {
   const pod = samplePodView("web", { uid: "", container: sampleContainerView(container) });
   return sampleNodeView([pod], node);
+}
+
+function viewOf(container: ContainerView) {
+  return samplePodView("web", { uid: "", container });
 }
 
 function explanation(change: Partial<ExplanationInput> = {}): Explanation {
@@ -191,6 +196,9 @@ Deno.test({
       "KubeletIsBehind",
     );
     assert.equal(cause({ nodeView: nodeView({ limit: 200, ceiling: 200 }) }), "CeilingBinds");
+    const { usage: _usage, demand: _demand, ...young } = sampleContainerView();
+    assert.equal(cause({ nodeView: sampleNodeView([viewOf(young)]) }), "NoReadings");
+    assert.equal(cause({ nodeView: sampleNodeView([]) }), "NoReadings");
     assert.equal(cause({}), "NodeIsShort");
     const enough = { share: 480, target: 480, waiting: "raise to 480m waits 1 s after the last" };
     assert.equal(cause({ nodeView: nodeView(enough) }), "PacingWaits");
@@ -205,6 +213,90 @@ Deno.test({
         },
       })),
       "BoundsHold",
+    );
+  },
+});
+
+/** The head of the text, without the pod's line. */
+function verdict(change: Partial<ExplanationInput>): string {
+  return explainText(explanation(change)).split("\n").slice(1).join("\n").split("\n\n")[0] ?? "";
+}
+
+Deno.test({
+  name: "explainText() says that the limit covers the demand only where that is known",
+  permissions: "none",
+  fn() {
+    const covers = "Held back by nothing: the limit covers the demand";
+    const enough = { share: 480, target: 480 };
+    assert.equal(verdict({ nodeView: nodeView({ demand: 201, ...enough }) }), covers);
+    const unknown = "Nothing is known to hold it back: demand 480m, limit 200m";
+    assert.equal(verdict({ nodeView: nodeView(enough) }), unknown);
+    const written = { demand: 100, need: 100, mode: "congested" as const, credit: 1 };
+    const market = { ...written, reason: "DemandFell", observedBounds: 7 };
+    const { market: _market, ...bare } = ALLOCATION.spec;
+    const allocation = { ...ALLOCATION, spec: { ...bare, market } };
+    assert.equal(verdict({ nodeView: undefined, allocation }), covers);
+    assert.equal(
+      verdict({ nodeView: undefined, allocation: { ...ALLOCATION, spec: bare } }),
+      "Nothing is known to hold it back: demand not known, limit 200m",
+    );
+  },
+});
+
+Deno.test({
+  name: "explainText() names containers without readings, and the node whose agent has none",
+  permissions: "none",
+  fn() {
+    const { usage: _usage, demand: _demand, ...young } = sampleContainerView();
+    assert.equal(
+      verdict({ nodeView: sampleNodeView([viewOf(young)]) }),
+      "Held back: the agent has no readings of app: its limit stays\n" +
+        "What to do: if it lasts, look at the log of the agent on node node-1",
+    );
+    assert.doesNotMatch(verdict({}), /no readings/);
+    // A container without bounds has no limit that could be moved.
+    const plain = { ...sampleContainer({ name: "plain" }) };
+    const calm = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
+    assert.match(
+      verdict({ nodeView: calm, pod: { ...POD, containers: [...POD.containers, plain] } }),
+      /^Held back by nothing/,
+    );
+  },
+});
+
+Deno.test({
+  name: "explainText() says when the last change was applied, where that is on record",
+  permissions: "none",
+  fn() {
+    const lastAppliedTime = "2025-12-31T23:57:00.000Z";
+    const line = (status: Parameters<typeof controllerSays>[0]) =>
+      explainText(explanation(controllerSays(status))).split("\n")
+        .find((one) => one.startsWith("Controller"));
+    assert.equal(
+      line({ lastAppliedTime }),
+      "Controller   Applied 3m ago: the kubelet reports the desired limits",
+    );
+    assert.match(line({ lastAppliedTime: "soon" }) ?? "", /Applied: the kubelet/);
+    const deferred = { phase: "Pending", reason: "ResizeDeferred" } as const;
+    assert.match(line({ ...deferred, lastAppliedTime }) ?? "", /; last change 3m ago$/);
+    assert.doesNotMatch(line(deferred) ?? "", /last change/);
+  },
+});
+
+Deno.test({
+  name: "explainText() tells what to do about the cause for which own limits are back",
+  permissions: "none",
+  fn() {
+    const restored = { phase: "Applied", reason: "Restored" } as const;
+    const told = "the node's agent has not renewed its lease";
+    const message = restoredMessage({ reason: "AgentSilent", message: told });
+    assert.match(
+      verdict(controllerSays({ ...restored, message })),
+      /AgentSilent: .*\nWhat to do: look at the node's agent: kubectl -n mbcas-system get pods/,
+    );
+    assert.doesNotMatch(
+      verdict(controllerSays({ ...restored, message: `the user's own limits are back: ${told}` })),
+      /What to do/,
     );
   },
 });

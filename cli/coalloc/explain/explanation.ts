@@ -48,6 +48,16 @@ export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
   readonly ageMs: number;
 }
 
+/** What the controller says of the last desired limits that it looked at. */
+export interface ControllerExplanation extends
+  Pick<
+    PodAllocationStatus,
+    "phase" | "reason" | "message" | "observedGeneration" | "lastAppliedTime"
+  > {
+  /** How long ago the kubelet took the last change, ms; absent when no time is on record. */
+  readonly appliedAgeMs?: number;
+}
+
 /** What set the pod's bounds. */
 export interface ExplainedBounds {
   readonly revision: number;
@@ -80,10 +90,7 @@ export interface Explanation {
   readonly market?: NonNullable<Desired["market"]>;
   readonly bounds?: ExplainedBounds;
   readonly nodeView?: NodeExplanation;
-  readonly controller?: Pick<
-    PodAllocationStatus,
-    "phase" | "reason" | "message" | "observedGeneration" | "lastAppliedTime"
-  >;
+  readonly controller?: ControllerExplanation;
   readonly resizeConditions: readonly ResizeCondition[];
   readonly containers: readonly ContainerExplanation[];
   /** What could not be read, in sentences. */
@@ -129,7 +136,7 @@ export function explanationOf(input: ExplanationInput): Explanation {
     ...(spec?.market === undefined ? {} : { market: spec.market }),
     ...(status?.bounds === undefined ? {} : { bounds: boundsOf(status.bounds) }),
     ...(nodeView === undefined ? {} : { nodeView: nodeOf(nodeView, input.nowMs) }),
-    ...(status === undefined ? {} : { controller: controllerOf(status) }),
+    ...(status === undefined ? {} : { controller: controllerOf(status, input.nowMs) }),
     resizeConditions: pod.resizeConditions,
     containers: pod.containers.filter(({ name }) => container === undefined || name === container)
       .map((one) => containerOf(one, parts)),
@@ -153,9 +160,13 @@ function nodeOf({ pods: _pods, at, ...node }: NodeView, nowMs: number): NodeExpl
   return { ...node, ageMs: Math.max(0, nowMs - Date.parse(at)) };
 }
 
-function controllerOf(status: PodAllocationStatus): NonNullable<Explanation["controller"]> {
+function controllerOf(status: PodAllocationStatus, nowMs: number): ControllerExplanation {
   const { phase, reason, message, observedGeneration, lastAppliedTime } = status;
-  return { phase, reason, message, observedGeneration, lastAppliedTime };
+  const ageMs = nowMs - Date.parse(lastAppliedTime ?? "");
+  return {
+    ...{ phase, reason, message, observedGeneration, lastAppliedTime },
+    ...(Number.isFinite(ageMs) ? { appliedAgeMs: Math.max(0, ageMs) } : {}),
+  };
 }
 
 function containerOf(

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import { restoredCause } from "../../../shared/actuation/restored_message.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
 import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
+import { demandAndLimit, exceeds, takesPart } from "./known_demand.ts";
 
 /** A cause, and what can be done about it. */
 export interface HeldBack {
@@ -18,17 +20,12 @@ export interface HeldBack {
 
 type Finding = Omit<HeldBack, "by"> | undefined;
 
-/** Demand within this share of the limit is no want. */
-const NO_WANT = 0.01;
-
 /** The kubelet's quotas move in steps of this size, millicores. */
 const GRID = 10;
 
-/** True when the container would use more than it may. */
-function wantsMore({ view, applied, limit }: ContainerExplanation): boolean {
-  const allowed = applied ?? limit;
-  if (view?.demand === undefined || allowed === undefined) return false;
-  return view.demand > allowed * (1 + NO_WANT);
+/** True when the container is known to want more than it may use. */
+function wantsMore(container: ContainerExplanation): boolean {
+  return exceeds(demandAndLimit(container)) === true;
 }
 
 function outsideTheMarket({ outside }: Explanation): Finding {
@@ -60,7 +57,9 @@ function controllerHolds({ controller }: Explanation): Finding {
   }
   if (reason === "Applied") return undefined;
   const words = `${reason}: ${message ?? sentenceOf(reason)}`;
-  return withRemedy(words, remedyFor(reason));
+  // Own limits are back for a cause, and that is what can be mended.
+  const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
+  return withRemedy(words, remedyFor(cause ?? reason));
 }
 
 function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
@@ -107,7 +106,7 @@ function ceilingBinds({ containers, bounds }: Explanation): Finding {
 /** Without an agent's word: what was written down last. */
 function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
   if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
-  if (market.demand <= desired * (1 + NO_WANT)) return undefined;
+  if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
   const words = `its demand of ${cpuText(market.demand)} is above its limit of ` +
     `${cpuText(desired)}, as last written down`;
   if (market.need < market.demand - GRID) return { words: `the ceiling: ${words}` };
@@ -130,6 +129,19 @@ function nodeIsShort({ containers, nodeView }: Explanation): Finding {
   );
 }
 
+/** The agent answers, and has not read the container's cgroup so far, or does not know the container. */
+function noReadings({ containers, nodeView }: Explanation): Finding {
+  if (nodeView === undefined) return undefined;
+  const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);
+  if (unread.length === 0) return undefined;
+  const names = unread.map(({ name }) => name).join(", ");
+  return {
+    words: `the agent has no readings of ${names}: ` +
+      (unread.length === 1 ? "its limit stays" : "their limits stay"),
+    remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
+  };
+}
+
 function pacingWaits({ containers }: Explanation): Finding {
   const waiting = containers.find((one) => wantsMore(one) && one.view?.waiting !== undefined);
   return waiting === undefined
@@ -146,11 +158,12 @@ const RULES: readonly { readonly by: string; readonly find: (all: Explanation) =
   { by: "BoundsHold", find: boundsHold },
   { by: "CeilingBinds", find: ceilingBinds },
   { by: "NodeIsShort", find: nodeIsShort },
+  { by: "NoReadings", find: noReadings },
   { by: "WrittenNeedIsBounded", find: writtenNeedIsBounded },
   { by: "PacingWaits", find: pacingWaits },
 ];
 
-/** The first cause that holds the pod back; undefined when nothing does. */
+/** The first cause that holds the pod back; undefined when none is known. */
 export function heldBack(explanation: Explanation): HeldBack | undefined {
   for (const { by, find } of RULES) {
     const finding = find(explanation);
