@@ -32,6 +32,50 @@ pure("parseVerticalPodAutoscaler() takes one without a mode for one that acts", 
   }
 });
 
+pure("parseVerticalPodAutoscaler() keeps of which containers it sets the CPU", () => {
+  const controlled = (policy: unknown, more = {}) =>
+    parseVerticalPodAutoscaler({
+      metadata,
+      spec: { targetRef, resourcePolicy: { containerPolicies: [policy] }, ...more },
+    }).cpuPolicies;
+  const app = (is: boolean) => [{ container: "app", controlled: is }];
+  const containerName = "app";
+  assert.deepEqual(controlled({ containerName }), app(true));
+  assert.deepEqual(controlled({ containerName, mode: "Auto" }), app(true));
+  assert.deepEqual(controlled({ containerName, mode: "Off" }), app(false));
+  const memory = { containerName, controlledResources: ["memory"] };
+  assert.deepEqual(controlled(memory), app(false));
+  assert.deepEqual(controlled({ ...memory, controlledResources: [] }), app(false));
+  assert.deepEqual(controlled({ ...memory, controlledResources: ["memory", "cpu"] }), app(true));
+  assert.deepEqual(controlled({ containerName: "*", mode: "Off" }), [
+    { container: "*", controlled: false },
+  ]);
+  // A boost at the start is of CPU.
+  const startupBoost = { cpu: { type: "Factor", factor: 2 } };
+  assert.deepEqual(controlled({ ...memory, startupBoost }), app(true));
+  assert.deepEqual(controlled(memory, { startupBoost }), app(true));
+});
+
+pure("parseVerticalPodAutoscaler() excuses no container by what it can't read", () => {
+  for (const containerPolicies of [null, "app", [null], [{ mode: "Off" }], [["app"]]]) {
+    const { cpuPolicies } = parseVerticalPodAutoscaler({
+      metadata,
+      spec: { targetRef, resourcePolicy: { containerPolicies } },
+    });
+    assert.equal(cpuPolicies, undefined);
+  }
+  const { cpuPolicies } = parseVerticalPodAutoscaler({
+    metadata,
+    spec: {
+      targetRef,
+      resourcePolicy: {
+        containerPolicies: [{ containerName: "a", controlledResources: "memory" }],
+      },
+    },
+  });
+  assert.deepEqual(cpuPolicies, [{ container: "a", controlled: true }]);
+});
+
 pure("parseVerticalPodAutoscaler() names what it can't read", () => {
   assert.throws(() => parseVerticalPodAutoscaler({ metadata, spec: { targetRef: {} } }), {
     name: "TypeError",

@@ -11,6 +11,7 @@ import type { Workload } from "../api/workload.ts";
 import { heedsAutoscaler } from "./hpa_coordination.ts";
 import { movesRequest } from "./moved_request.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./platform_rules.ts";
+import { setsCPU } from "./vpa_cpu.ts";
 import { type SwitchWord, switchWord } from "./switch_words.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
@@ -115,8 +116,9 @@ const noCPULimit: ScopeRule = ({ pod }) =>
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
 /** Two hands on one field undo each other's work: who set up a VPA has asked it to set resources. */
-const verticalAutoscaler: ScopeRule = ({ verticalAutoscalers = [] }) => {
-  const acting = verticalAutoscalers.find(({ updateMode }) => updateMode !== "Off");
+const verticalAutoscaler: ScopeRule = ({ pod, verticalAutoscalers = [] }) => {
+  const containers = pod.containers.map(({ name }) => name);
+  const acting = verticalAutoscalers.find((one) => setsCPU(one, containers));
   if (acting === undefined) return undefined;
   const { target: { kind, name }, updateMode, metadata } = acting;
   return {

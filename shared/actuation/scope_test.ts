@@ -168,6 +168,22 @@ test("outOfScope() leaves a pod to a VPA that acts, and names it", () => {
   }
 });
 
+test("outOfScope() takes in a pod whose CPU no VPA sets", () => {
+  const of = (...cpuPolicies: readonly (readonly [container: string, controlled: boolean])[]) =>
+    outOfScope({
+      pod: samplePod("web"),
+      namespace: namespace({}),
+      config: DEFAULT_MARKET_CONFIG,
+      verticalAutoscalers: [sampleVPA("Recreate", {
+        cpuPolicies: cpuPolicies.map(([container, controlled]) => ({ container, controlled })),
+      })],
+    })?.reason;
+  assert.equal(of(["*", false]), undefined);
+  assert.equal(of(["app", false]), undefined);
+  assert.equal(of(["app", true], ["*", false]), "VPAConflict");
+  assert.equal(of(["proxy", false]), "VPAConflict");
+});
+
 test("outOfScope() tells of a VPA only where the pod would take part", () => {
   const of = (word: Words, config: Partial<MarketConfig> = {}) => {
     const pod = samplePod("web");

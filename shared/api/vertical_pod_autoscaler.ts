@@ -17,4 +17,13 @@ export interface VerticalPodAutoscaler extends ApiObject {
   readonly target: WorkloadRef;
   /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */
   readonly updateMode: string;
+  /** What it says of containers; those of which it says nothing have their CPU set. @default {[]} */
+  readonly cpuPolicies?: readonly CPUPolicy[];
+}
+
+/** Whether it sets the CPU of a container. */
+export interface CPUPolicy {
+  /** The container's name, or `*` for all that have no policy of their own. */
+  readonly container: string;
+  readonly controlled: boolean;
 }

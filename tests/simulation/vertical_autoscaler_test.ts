@@ -62,7 +62,7 @@ for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto"]) {
 }
 
 sceneTest(
-  "runAllocationLoop() takes pods back when their VPA is switched Off, or to another target",
+  "runAllocationLoop() takes pods back when their VPA is switched Off, to memory alone, or to another target",
   async (scene) => {
     const { VerticalPodAutoscaler: autoscalers } = scene.api.store.tables;
     autoscalers.create(sampleVPA("Auto"));
@@ -76,6 +76,7 @@ sceneTest(
     for (
       const change of [
         { updateMode: "Off" },
+        { cpuPolicies: [{ container: "*", controlled: false }] },
         { updateMode: "Auto", target: { kind: "Deployment", name: "api" } },
       ]
     ) {

@@ -89,8 +89,9 @@ export const ENFORCEMENT_REASONS = {
     means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
   },
   VPAConflict: {
-    means: "a VerticalPodAutoscaler sets the workload's resources",
-    remedy: "set the VPA's updateMode to Off, or leave the workload to it",
+    means: "a VerticalPodAutoscaler sets the CPU of the workload's containers",
+    remedy: "set the VPA's updateMode to Off, take cpu out of its controlledResources, or leave " +
+      "the workload to it",
   },
   HPAConflict: {
     means: "an HPA divides the usage of a Guaranteed pod by the request, which would move",
