@@ -36,53 +36,89 @@ export interface Overrides {
   readonly startupBoost?: StartupBoost;
   /** At least 1. */
   readonly burstFactor: number;
-  /** Annotations that can't be read or may not count, for an event. */
+  /** Annotations that can't be read, may not count or count for another value, for an event. */
   readonly warnings: readonly string[];
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
 export function overridesOf(input: OverrideInput): Overrides {
-  const { annotations } = input.pod.metadata;
+  const { annotations, namespace: place } = input.pod.metadata;
   const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
   const allowed = labels[ALLOW_OVERRIDES] === "true";
   const warnings: string[] = [];
-  const factor = readNumber(labels, BURST_FACTOR, warnings) ??
-    readNumber(ofNamespace, BURST_FACTOR, warnings) ?? input.burstFactor;
+  const theirs = { warnings, on: `namespace ${place}: ` };
+  const factor = readNumber(labels, BURST_FACTOR, theirs) ??
+    readNumber(ofNamespace, BURST_FACTOR, theirs) ?? input.burstFactor;
   const burstFactor = Math.max(1, factor);
 
-  function mayCount(asksForMore: boolean, key: string): boolean {
-    if (!asksForMore || allowed) return true;
+  /** The words say what may be asked for without an administrator. */
+  function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
+    if (allowed) return true;
     const text = quotedText(annotations[key] ?? "");
-    warnings.push(
-      `${key}: ${text} asks for more, which needs ${ALLOW_OVERRIDES}=true on the namespace`,
-    );
+    const label = `label namespace ${place} ${ALLOW_OVERRIDES}=true`;
+    warnings.push(`${key}: ${text} asks for more${most}: ${label}${instead}`);
     return false;
   }
 
-  const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, warnings);
+  const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, { warnings });
   const maxCPU = readCPU(annotations, MAX_CPU, warnings);
   const startupBoost = readBoost(annotations, warnings);
+  const most = input.ownLimit * burstFactor;
+  const multiplies = multiplier !== undefined &&
+    (multiplier <= 1 ||
+      mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
+  const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
+    most: ` than own limit × burst factor, ${Math.floor(most)}m`,
+    instead: `, or ask for at most ${Math.floor(most)}m`,
+  }));
+  const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
   return {
     burstFactor,
-    ...(multiplier !== undefined && mayCount(multiplier > 1, PRIORITY_MULTIPLIER)
-      ? { priorityMultiplier: clampMultiplier(multiplier) }
-      : {}),
-    ...(maxCPU !== undefined && mayCount(maxCPU > input.ownLimit * burstFactor, MAX_CPU)
-      ? { maxCPU }
-      : {}),
-    ...(startupBoost !== undefined && mayCount(true, STARTUP_BOOST) ? { startupBoost } : {}),
+    ...(multiplies ? { priorityMultiplier: clamped(multiplier, { annotations, warnings }) } : {}),
+    ...(bounds ? { maxCPU } : {}),
+    ...(boosts ? { startupBoost } : {}),
     warnings,
   };
 }
 
 type Texts = Readonly<Record<string, string>>;
 
-function readNumber(from: Texts, key: string, warnings: string[]): number | undefined {
+/** What an annotation is told that needs an administrator. */
+interface AskingForMore {
+  /** Than what it asks for more. */
+  readonly most: string;
+  /** What else would count. @default {""} */
+  readonly instead?: string;
+}
+
+/** The multiplier as it counts, and a warning where that is another than was asked for. */
+function clamped(
+  multiplier: number,
+  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: string[] },
+): number {
+  const counts = clampMultiplier(multiplier);
+  if (counts !== multiplier) {
+    const text = quotedText(annotations[PRIORITY_MULTIPLIER] ?? "");
+    const end = counts < multiplier ? "most" : "least";
+    warnings.push(`${PRIORITY_MULTIPLIER}: ${text} counts as ${counts}, the ${end}`);
+  }
+  return counts;
+}
+
+function readNumber(
+  from: Texts,
+  key: string,
+  { warnings, on = "" }: {
+    readonly warnings: string[];
+    /** Whose it is, where that is not the pod. @default {""} */
+    readonly on?: string;
+  },
+): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
   if (value > 0 && value < Infinity) return value;
-  warnings.push(`${key}: ${quotedText(text)} is not a number above 0`);
+  warnings.push(`${on}${key}: ${quotedText(text)} is not a number above 0, for instance "2.5"`);
   return undefined;
 }
 
@@ -105,7 +141,7 @@ function readCPU(from: Texts, key: string, warnings: string[]): number | undefin
   if (text === undefined) return undefined;
   const millicores = countableCPU(text);
   if (millicores === undefined) {
-    warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity`);
+    warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity, for instance "500m" or "2"`);
   }
   return millicores;
 }

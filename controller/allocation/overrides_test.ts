@@ -56,10 +56,37 @@ test("overridesOf() lets nobody ask for more unless an administrator allows it",
   const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20" };
   const { warnings, ...rest } = read(more);
   assert.deepEqual(rest, { burstFactor: 4 });
-  assert.equal(warnings.length, 2);
-  for (const warning of warnings) assert.match(warning, /mbcas\.io\/allow-overrides=true/);
-  const allowed = { burstFactor: 4, maxCPU: 801, priorityMultiplier: 10, warnings: [] };
-  assert.deepEqual(read(more, ALLOWED), allowed);
+  assert.deepEqual(warnings, [
+    'mbcas.io/priority-multiplier: "20" asks for more than 1: label namespace shop ' +
+    "mbcas.io/allow-overrides=true, or ask for at most 1",
+    'mbcas.io/max-cpu: "801m" asks for more than own limit × burst factor, 800m: label namespace ' +
+    "shop mbcas.io/allow-overrides=true, or ask for at most 800m",
+  ]);
+  const { warnings: left, ...allowed } = read(more, ALLOWED);
+  assert.deepEqual(allowed, { burstFactor: 4, maxCPU: 801, priorityMultiplier: 10 });
+  assert.deepEqual(left, ['mbcas.io/priority-multiplier: "20" counts as 10, the most']);
+});
+
+test("overridesOf() says whose value it can't read, and gives one that it can", () => {
+  const theirs = { labels: { [BURST_FACTOR]: "x" }, annotations: { [BURST_FACTOR]: "y" } };
+  const { warnings } = read({ [MAX_CPU]: "2 cores", [PRIORITY_MULTIPLIER]: "high" }, theirs);
+  assert.deepEqual(warnings, [
+    'namespace shop: mbcas.io/burst-factor: "x" is not a number above 0, for instance "2.5"',
+    'namespace shop: mbcas.io/burst-factor: "y" is not a number above 0, for instance "2.5"',
+    'mbcas.io/priority-multiplier: "high" is not a number above 0, for instance "2.5"',
+    'mbcas.io/max-cpu: "2 cores" is not a CPU quantity, for instance "500m" or "2"',
+  ]);
+});
+
+test("overridesOf() tells of a multiplier that counts for another value, and of no other", () => {
+  const told = (text: string) => read({ [PRIORITY_MULTIPLIER]: text }, ALLOWED).warnings;
+  const key = "mbcas.io/priority-multiplier";
+  assert.deepEqual(told("50"), [`${key}: "50" counts as 10, the most`]);
+  assert.deepEqual(told("0.01"), [`${key}: "0.01" counts as 0.1, the least`]);
+  for (const text of ["10", "0.1", "2.5"]) assert.deepEqual(told(text), []);
+  // What may not count at all counts for nothing.
+  const { warnings } = read({ [PRIORITY_MULTIPLIER]: "50" });
+  assert.ok(warnings.length === 1 && !warnings.join().includes("counts as"));
 });
 
 test("overridesOf() does not take the pod's own word, or an annotation, for an administrator's", () => {

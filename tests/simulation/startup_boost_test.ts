@@ -93,8 +93,8 @@ sceneTest(
     assert.deepEqual(side(scene), [800, undefined]);
     const ignored = scene.api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
     assert.deepEqual(ignored.map(({ message }) => message), [
-      'mbcas.io/startup-boost: "2x,20s" asks for more, which needs ' +
-      "mbcas.io/allow-overrides=true on the namespace",
+      'mbcas.io/startup-boost: "2x,20s" asks for more: label namespace shop ' +
+      "mbcas.io/allow-overrides=true",
     ]);
   },
 );
