@@ -18,7 +18,8 @@ export const EVENT_REASONS = {
   OwnLimitChanged: { means: "somebody else has set the limit: it is the own limit from now on" },
   AnnotationIgnored: {
     means:
-      "a word can't be read, may not count, or stands where nobody reads it: it changes nothing",
+      "a word can't be read, may not count, counts for less than it says, or stands where nobody " +
+      "reads it",
     remedy: "the message names annotation or label, and what counts",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
