@@ -23,7 +23,8 @@ import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./node_memory.ts";
 import type { EventSink } from "./ports.ts";
 import { createQuotaRooms } from "./quota_room.ts";
-import { createReconciler, type ReconcilerParts } from "./reconcile.ts";
+import { createReconciler } from "./reconcile.ts";
+import type { ReconcilerParts } from "./reconciler_parts.ts";
 import { createTurns } from "./turns.ts";
 import { createWorkloadMemory } from "./workload_memory.ts";
 

@@ -7,63 +7,27 @@ import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
-import type { Log } from "../../shared/log.ts";
-import type { MarketConfig } from "../config.ts";
-import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { createBusyServer } from "./busy_server.ts";
 import { enforce, type Enforcement } from "./enforce.ts";
-import type { WriteSlots } from "./write_slots.ts";
-import type { EventGate } from "./event_gate.ts";
-import type { Caches } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { netChange, refusalDecision } from "./outcome_facts.ts";
 import { nodeCeiling } from "./node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./old_definition.ts";
 import type { PodCase } from "./pod_case.ts";
 import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_memory.ts";
-import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import { createPodNews } from "./pod_news.ts";
 import { newAllocation, publishBounds, type Published } from "./publish_bounds.ts";
-import type { QuotaRooms } from "./quota_room.ts";
+import type { ReconcilerParts } from "./reconciler_parts.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 import { createResizeAudit } from "./resize_audit.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import type { LimitHands } from "./send_limits.ts";
 import { settleOwnLimits } from "./settle_own_limits.ts";
 import { staysRestored } from "./stays_restored.ts";
 import { QUIET_HOLDS, statusEvent } from "./status_event.ts";
 import { outsideWarnings, switchWarnings } from "./switch_warnings.ts";
-import type { Turns } from "./turns.ts";
-
-/** What a reconcile works with. */
-export interface ReconcilerParts extends LimitHands {
-  readonly caches: Caches;
-  readonly store: AllocationStore;
-  readonly templates: OwnerTemplates;
-  readonly events: EventGate;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly config: MarketConfig;
-  /** Waits after refusals, per pod. */
-  readonly backoff: Backoff;
-  /** All resizes; held when the server is busy. */
-  readonly turns: Turns;
-  readonly newAllocations: WriteSlots;
-  /** Writes that concern all pods of a node. */
-  readonly nodeWrites: WriteSlots;
-  readonly quotaRooms: QuotaRooms;
-  /** True for a node whose agent has not renewed its lease. */
-  readonly isSilent: (nodeName: string) => boolean;
-  /** True once this controller has seen the node's agent renew its lease. */
-  readonly heardSinceStart: (nodeName: string) => boolean;
-  /** What a metric says of the pod; default: nothing of any. */
-  readonly metricOf?: MetricWatch["of"];
-  readonly observer?: AllocationObserver;
-}
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;
@@ -252,7 +216,8 @@ export function createReconciler(
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
     const event = statusEvent(allocation, { decision: outcome.decision, status });
-    if (event !== undefined) news.emit(pod, { type: "Normal", ...event });
+    if (event === undefined) return again;
+    news.emit(pod, { type: status.phase === "Failed" ? "Warning" : "Normal", ...event });
     return again;
   }
 

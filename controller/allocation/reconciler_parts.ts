@@ -1,0 +1,43 @@
+/**
+ * What a reconcile of a pod works with.
+ *
+ * @module
+ */
+import type { Clock } from "../../shared/clock.ts";
+import type { Backoff } from "../../shared/control/backoff.ts";
+import type { Log } from "../../shared/log.ts";
+import type { MarketConfig } from "../config.ts";
+import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
+import type { Caches } from "./caches.ts";
+import type { EventGate } from "./event_gate.ts";
+import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
+import type { QuotaRooms } from "./quota_room.ts";
+import type { LimitHands } from "./send_limits.ts";
+import type { Turns } from "./turns.ts";
+import type { WriteSlots } from "./write_slots.ts";
+
+/** The copies, the hands and the pace of all reconciles. */
+export interface ReconcilerParts extends LimitHands {
+  readonly caches: Caches;
+  readonly store: AllocationStore;
+  readonly templates: OwnerTemplates;
+  readonly events: EventGate;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: MarketConfig;
+  /** Waits after refusals, per pod. */
+  readonly backoff: Backoff;
+  /** All resizes; held when the server is busy. */
+  readonly turns: Turns;
+  readonly newAllocations: WriteSlots;
+  /** Writes that concern all pods of a node. */
+  readonly nodeWrites: WriteSlots;
+  readonly quotaRooms: QuotaRooms;
+  /** True for a node whose agent has not renewed its lease. */
+  readonly isSilent: (nodeName: string) => boolean;
+  /** True once this controller has seen the node's agent renew its lease. */
+  readonly heardSinceStart: (nodeName: string) => boolean;
+  /** What a metric says of the pod; default: nothing of any. */
+  readonly metricOf?: MetricWatch["of"];
+  readonly observer?: AllocationObserver;
+}
