@@ -1,85 +1,16 @@
 /** What kustomize makes of the manifests; needs kubectl, but no cluster. */
 import assert from "node:assert/strict";
 import { controllerRights } from "../../controller/rights.ts";
-import { parseAllDocuments } from "yaml";
+import {
+  one,
+  render,
+  type Rendered,
+  renderTest as test,
+  renderWith,
+  rightsOf,
+} from "./rendered.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
-
-/** What these tests read of a container. */
-interface RenderedContainer {
-  readonly image: string;
-  readonly imagePullPolicy?: string;
-  readonly securityContext: unknown;
-  readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
-  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
-  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
-  readonly args: readonly string[];
-  readonly env: readonly unknown[];
-  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
-}
-
-/** What they read of a pod template's spec. */
-interface RenderedPodSpec {
-  readonly securityContext: unknown;
-  readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
-  readonly hostNetwork?: boolean;
-  readonly hostPID?: boolean;
-  readonly priorityClassName?: string;
-  readonly tolerations?: readonly unknown[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[];
-  readonly topologySpreadConstraints: readonly [{ readonly topologyKey: string }];
-}
-
-/** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
-interface Rendered {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
-  readonly spec: {
-    readonly replicas?: number;
-    readonly maxUnavailable?: number;
-    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly updateStrategy: { readonly rollingUpdate: { readonly maxUnavailable: string } };
-    readonly template: {
-      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-      readonly spec: RenderedPodSpec;
-    };
-    readonly egress: readonly {
-      readonly to?: readonly { readonly namespaceSelector: { readonly matchLabels: unknown } }[];
-      readonly ports: readonly { readonly port: number; readonly protocol: string }[];
-    }[];
-    readonly podMetricsEndpoints: readonly [{ readonly port: string }];
-    readonly matchConstraints: {
-      readonly resourceRules: readonly Readonly<Record<"resources" | "operations", string[]>>[];
-    };
-    readonly failurePolicy: string;
-  };
-  readonly rules: readonly Readonly<
-    Partial<Record<"apiGroups" | "resources" | "verbs", readonly string[]>>
-  >[];
-}
-
-async function render(folder: string): Promise<Rendered[]> {
-  const { success, stdout, stderr } = await new Deno.Command("sh", {
-    args: ["-c", 'kubectl kustomize "$1"', "sh", `${root}manifests/${folder}`],
-  }).output();
-  const text = new TextDecoder();
-  assert.ok(success, text.decode(stderr));
-  return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
-}
-
-const hasKubectl = new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
-  .outputSync().success;
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !hasKubectl, fn });
-}
-
-function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
-  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
-  assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);
-  return found[0] as Rendered;
-}
 
 function workloads(objects: readonly Rendered[]): Rendered[] {
   return objects.filter(({ kind }) => kind === "DaemonSet" || kind === "Deployment");
@@ -178,15 +109,6 @@ test("the controller has two replicas, which are spread and not evicted together
   assert.equal(one(objects, "PodDisruptionBudget", "mbcas-controller").spec.maxUnavailable, 1);
 });
 
-/** Rights as `verb group/resource`. */
-function rightsOf(role: Rendered): string[] {
-  return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [] }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`))
-    )
-  );
-}
-
 test("the agent's rights are these and no others, none of them on pods", async () => {
   const objects = await render("base");
   assert.deepEqual(rightsOf(one(objects, "ClusterRole", "mbcas-agent")).sort(), [
@@ -226,43 +148,23 @@ test("the controller has each right that it asks for at its start, and changes p
 });
 
 test("components add what they say: variables, monitors, a way out", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
-    const kustomization = {
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
-      resources: [`${base}/base`],
-      components: ["dry-run", "prometheus", "metric-queries"].map((name) =>
-        `${base}/components/${name}`
-      ),
-    };
-    await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
-    const { stdout, stderr } = await new Deno.Command("sh", {
-      args: ["-c", 'kubectl kustomize "$1"', "sh", folder],
-    }).output();
-    const text = new TextDecoder().decode(stdout);
-    assert.notEqual(text, "", new TextDecoder().decode(stderr));
-    const objects: Rendered[] = parseAllDocuments(text).map((document) => document.toJS());
-    const { spec } = one(objects, "Deployment", "mbcas-controller");
-    assert.deepEqual(spec.template.spec.containers[0].env.at(-1), {
-      name: "MBCAS_DRY_RUN",
-      value: "true",
-    });
-    const [usual, added] = [await render("base"), objects].map((all) =>
-      one(all, "NetworkPolicy", "mbcas-controller").spec.egress
-    );
-    const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
-    assert.deepEqual(added, [...usual ?? [], {
-      to: [{ namespaceSelector: { matchLabels: monitoring } }],
-      ports: [{ port: 9090, protocol: "TCP" }],
-    }]);
-    assert.ok(!usual?.some(({ ports }) => ports.some(({ port }) => port === 9090)));
-    for (const name of ["mbcas-agent", "mbcas-controller"]) {
-      assert.equal(one(objects, "PodMonitor", name).spec.podMetricsEndpoints[0].port, "http");
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const objects = await renderWith(["dry-run", "prometheus", "metric-queries"]);
+  const { spec } = one(objects, "Deployment", "mbcas-controller");
+  assert.deepEqual(spec.template.spec.containers[0].env.at(-1), {
+    name: "MBCAS_DRY_RUN",
+    value: "true",
+  });
+  const [usual, added] = [await render("base"), objects].map((all) =>
+    one(all, "NetworkPolicy", "mbcas-controller").spec.egress
+  );
+  const monitoring = { "kubernetes.io/metadata.name": "monitoring" };
+  assert.deepEqual(added, [...usual ?? [], {
+    to: [{ namespaceSelector: { matchLabels: monitoring } }],
+    ports: [{ port: 9090, protocol: "TCP" }],
+  }]);
+  assert.ok(!usual?.some(({ ports }) => ports.some(({ port }) => port === 9090)));
+  for (const name of ["mbcas-agent", "mbcas-controller"]) {
+    assert.equal(one(objects, "PodMonitor", name).spec.podMetricsEndpoints[0].port, "http");
   }
 });
 

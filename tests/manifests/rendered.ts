@@ -1,0 +1,140 @@
+/**
+ * What kustomize makes of the manifests; needs kubectl, but no cluster.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** What tests read of a container. */
+export interface RenderedContainer {
+  readonly image: string;
+  readonly imagePullPolicy?: string;
+  readonly securityContext: unknown;
+  readonly resources: Readonly<Record<"requests" | "limits", Record<string, string>>>;
+  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+  readonly args: readonly string[];
+  readonly env: readonly unknown[];
+  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
+}
+
+/** What they read of a pod template's spec. */
+export interface RenderedPodSpec {
+  readonly securityContext: unknown;
+  readonly containers: readonly [RenderedContainer, ...RenderedContainer[]];
+  readonly hostNetwork?: boolean;
+  readonly hostPID?: boolean;
+  readonly priorityClassName?: string;
+  readonly tolerations?: readonly unknown[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[];
+  readonly topologySpreadConstraints: readonly [{ readonly topologyKey: string }];
+}
+
+/** What they read of an alert. */
+export interface RenderedAlert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** An object of a manifest, with the fields that its kind has: a wrong path fails a test. */
+export interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
+  readonly spec: {
+    readonly replicas?: number;
+    readonly maxUnavailable?: number;
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly updateStrategy: { readonly rollingUpdate: { readonly maxUnavailable: string } };
+    readonly template: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: RenderedPodSpec;
+    };
+    readonly egress: readonly {
+      readonly to?: readonly { readonly namespaceSelector: { readonly matchLabels: unknown } }[];
+      readonly ports: readonly { readonly port: number; readonly protocol: string }[];
+    }[];
+    readonly podMetricsEndpoints: readonly [
+      { readonly port: string; readonly honorLabels?: boolean },
+    ];
+    readonly matchConstraints: {
+      readonly resourceRules: readonly Readonly<Record<"resources" | "operations", string[]>>[];
+    };
+    readonly failurePolicy: string;
+    readonly groups: readonly { readonly rules: readonly RenderedAlert[] }[];
+  };
+  readonly rules: readonly Readonly<
+    Partial<Record<"apiGroups" | "resources" | "verbs" | "resourceNames", readonly string[]>>
+  >[];
+}
+
+/** The objects of a folder of `manifests/`. */
+export function render(folder: string): Promise<Rendered[]> {
+  return renderedFrom(`${root}manifests/${folder}`);
+}
+
+/** The base with these components, by an overlay as a user would write it. */
+export async function renderWith(components: readonly string[]): Promise<Rendered[]> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
+    const kustomization = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: [`${base}/base`],
+      components: components.map((name) => `${base}/components/${name}`),
+    };
+    await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
+    return await renderedFrom(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function renderedFrom(path: string): Promise<Rendered[]> {
+  const { success, stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", 'kubectl kustomize "$1"', "sh", path],
+  }).output();
+  const text = new TextDecoder();
+  assert.ok(success, text.decode(stderr));
+  return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
+}
+
+const hasKubectl = new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
+  .outputSync().success;
+
+/** A test that is left out where there is no kubectl. */
+export function renderTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !hasKubectl, fn });
+}
+
+/** The one object of this kind and name. */
+export function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
+  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
+  assert.equal(found.length, 1, `${found.length} objects ${kind}/${name}`);
+  return found[0] as Rendered;
+}
+
+/** Rights as `verb group/resource`. */
+export function rightsOf(
+  role: Rendered,
+  { withNames = false }: {
+    /** Whether the names of the objects follow that a right is for. @default {false} */
+    readonly withNames?: boolean;
+  } = {},
+): string[] {
+  return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [], resourceNames = [] }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) =>
+          [`${verb} ${group}/${resource}`, ...(withNames ? resourceNames : [])].join(" ")
+        )
+      )
+    )
+  );
+}
