@@ -1,0 +1,63 @@
+/** The roles for people, and that they come only where they are asked for. */
+import assert from "node:assert/strict";
+import { one, render, renderTest, renderWith, rightsOf } from "./rendered.ts";
+
+const NAMES = ["mbcas-namespace-operator", "mbcas-operator", "mbcas-readings", "mbcas-view"];
+
+renderTest("component users adds roles for the command, and binds nobody", async () => {
+  const [usual, objects] = [await render("base"), await renderWith(["users"])];
+  const key = (all: typeof objects) => all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const before = new Set(key(usual));
+  assert.deepEqual(key(objects).filter((one) => !before.has(one)).sort(), [
+    "ClusterRole mbcas-namespace-operator",
+    "ClusterRole mbcas-operator",
+    "ClusterRole mbcas-view",
+    "Role mbcas-readings",
+  ]);
+  assert.ok(!usual.some(({ metadata }) => NAMES.includes(metadata.name)));
+});
+
+renderTest(
+  "component users gives each role what its commands need, and no write beyond that",
+  async () => {
+    const objects = await renderWith(["users"]);
+    const allocations = "allocation.mbcas.io/podallocations";
+    const view = one(objects, "ClusterRole", "mbcas-view");
+    assert.deepEqual(
+      rightsOf(view),
+      ["get", "list", "watch"].map((verb) => `${verb} ${allocations}`),
+    );
+    const aggregate = (role: typeof view) =>
+      Object.keys(role.metadata.labels ?? {}).filter((label) => label.includes("aggregate"));
+    assert.deepEqual(aggregate(view), ["rbac.authorization.k8s.io/aggregate-to-view"]);
+    const operator = one(objects, "ClusterRole", "mbcas-operator");
+    assert.deepEqual(rightsOf(operator), [
+      "get /pods",
+      "list /pods",
+      "patch /pods",
+      "patch /pods/resize",
+      "get /namespaces",
+      "list /limitranges",
+      `list ${allocations}`,
+      "get apps/replicasets",
+      "get apps/controllerrevisions",
+      "get batch/jobs",
+    ]);
+    const wide = one(objects, "ClusterRole", "mbcas-namespace-operator");
+    assert.deepEqual(rightsOf(wide), ["get /namespaces", "patch /namespaces"]);
+    // Whoever may view must not come to these by the way.
+    assert.deepEqual([operator, wide].flatMap(aggregate), []);
+    assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
+      "list /pods",
+      "get /pods/portforward",
+      "create /pods/portforward",
+      "get /configmaps mbcas-config",
+      "get coordination.k8s.io/leases mbcas-controller",
+    ]);
+  },
+);
+
+Deno.test("docs/guide.md names each role of component users", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/guide.md", import.meta.url));
+  for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
+});
