@@ -34,6 +34,7 @@ export function nodeView(round: RoundResult, context: NodeViewContext): NodeView
     price,
     allocatable: node.allocatableCPU,
     capacity: round.capacity,
+    ...(node.pressures.length === 0 ? {} : { pressures: [...node.pressures] }),
     unmanaged: sample.unmanaged,
     committed: Math.max(0, round.committed),
     waitMs: round.waitMs,

@@ -12,6 +12,7 @@ import {
 } from "../tests/fixtures/sample_seat.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 import { nodeView } from "./node_view.ts";
+import { QUOTA_OFF_MS } from "./quota_off.ts";
 
 const CONTEXT = {
   node: {
@@ -157,4 +158,18 @@ test("nodeView() falls back on the reason that was written before the agent star
   }));
   const view = nodeView({ ...round, seats: replaced }, CONTEXT);
   assert.equal(view.pods[0]?.reason, "DemandFell");
+});
+
+test("nodeView() tells what makes the capacity smaller, and whose limits are not enforced", () => {
+  const round = roundOf({ used: 300 });
+  const flags = (view: ReturnType<typeof nodeView>) =>
+    view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
+  const calm = nodeView(round, CONTEXT);
+  assert.deepEqual([calm.pressures, flags(calm)], [undefined, [undefined, undefined]]);
+  const [first] = round.seats;
+  if (first !== undefined) first.page.quota = { missingSince: 0, sampledAt: QUOTA_OFF_MS };
+  const pressures = ["MemoryPressure", "PIDPressure"] as const;
+  const pressed = nodeView(round, { ...CONTEXT, node: { ...CONTEXT.node, pressures } });
+  assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(pressed))), pressed);
+  assert.deepEqual([pressed.pressures, flags(pressed)], [[...pressures], [true, undefined]]);
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Node, NodePressure } from "../../shared/api/node.ts";
+import { type Node, NODE_PRESSURES } from "../../shared/api/node.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
@@ -21,7 +21,6 @@ const REMOVAL_TAINTS: readonly string[] = [
 ];
 /** The taint that the node controller gives a cordoned node, with the time. */
 const CORDON_TAINT = "node.kubernetes.io/unschedulable";
-const PRESSURES: readonly NodePressure[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** List-watch of all nodes. */
 export function nodeListWatch(
@@ -60,7 +59,7 @@ export function parseNode(raw: unknown): Node {
     // A node that has just joined has not told yet.
     allocatableCPU: cpuOf(allocatable) ?? 0,
     ready: holds(conditions, "Ready"),
-    pressures: PRESSURES.filter((type) => holds(conditions, type)),
+    pressures: NODE_PRESSURES.filter((type) => holds(conditions, type)),
     ...(leaves ? { draining: true } : {}),
     ...(unschedulable === true ? present("cordonedAtMs", parseTime(cordon?.timeAdded)) : {}),
     ...(os === undefined || os === "linux" ? {} : { os }),

@@ -5,6 +5,7 @@
  */
 import type { CPURanges } from "../../shared/actuation/cpu_range.ts";
 import { movesRequest } from "../../shared/actuation/moved_request.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../shared/market/bids.ts";
 import { metricWarnings } from "../metrics_demand/metric_fact.ts";
@@ -13,6 +14,7 @@ import { isSystemCritical } from "./bid_rules/system_critical.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "./own_limits.ts";
+import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { seatsOf } from "./seats.ts";
 
@@ -69,6 +71,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const lends = !movesRequest(pod);
   const told = createBoundWords();
   for (const word of words) told.add(word);
+  if (multiplier !== 1) told.add(weightMultiplied(multiplier, { pod, overrides }));
   const containers = seats.map((seat, index): ContainerBounds => {
     const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } = seat;
     const spare = name === keeper ? LEAST_CPU : 0;
@@ -129,6 +132,20 @@ const QOS_WOULD_CHANGE = {
   reason: "QoSWouldChange",
   message: "with lower limits the pod would be Guaranteed, which the API refuses",
 } as const;
+
+function weightMultiplied(
+  multiplier: number,
+  { pod: { priority, priorityClassName }, overrides }: {
+    readonly pod: Pick<Pod, "priority" | "priorityClassName">;
+    readonly overrides: Pick<Overrides, "priorityMultiplier">;
+  },
+): BoundWord {
+  const ofClass = priorityClassName === undefined ? "" : ` (class ${priorityClassName})`;
+  const by = overrides.priorityMultiplier === undefined
+    ? `priority ${priority}${ofClass}`
+    : `annotation ${PRIORITY_MULTIPLIER}`;
+  return { reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` };
+}
 
 function restartPolicy(name: string): Pick<BidWord, "reason" | "message"> {
   return { reason: "RestartPolicy", message: `resizePolicy restarts ${name} on a CPU change` };

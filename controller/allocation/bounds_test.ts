@@ -19,6 +19,7 @@ interface Choice {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly allowed?: boolean;
   readonly priority?: number;
+  readonly priorityClassName?: string;
   readonly initContainers?: readonly PodContainer[];
   readonly nodeCPU?: number;
   readonly burstFactor?: number;
@@ -29,7 +30,17 @@ function podOf(containers: readonly PodContainer[], choice: Choice = {}): Pod {
   const { annotations = {}, priority = 0, initContainers = [], podLevel } = choice;
   const pod = samplePod("web", { containers });
   const level = podLevel === undefined ? {} : { podLevel };
-  return { ...pod, ...level, priority, initContainers, metadata: { ...pod.metadata, annotations } };
+  const named = choice.priorityClassName === undefined
+    ? {}
+    : { priorityClassName: choice.priorityClassName };
+  return {
+    ...pod,
+    ...level,
+    ...named,
+    priority,
+    initContainers,
+    metadata: { ...pod.metadata, annotations },
+  };
 }
 
 function draft(containers: readonly PodContainer[], choice: Choice = {}): BoundsDraft {
@@ -117,6 +128,21 @@ test("boundsOf() weighs by request and priority, and the annotation stands over 
   assert.equal(weight({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "0.2" } }), 20);
   assert.equal(weight({ annotations: { [PRIORITY_MULTIPLIER]: "3" } }), 100);
   assert.equal(weight({ annotations: { [PRIORITY_MULTIPLIER]: "3" }, allowed: true }), 300);
+});
+
+test("boundsOf() says whose word multiplies the weight, and nothing of a multiplier of 1", () => {
+  const told = (choice: Choice) =>
+    draft([running({ requestCPU: 100 })], choice).rules
+      .filter(({ reason }) => reason === "WeightMultiplied").map(({ message }) => message);
+  assert.deepEqual(told({}), []);
+  assert.deepEqual(told({ priority: 1000 }), []);
+  assert.deepEqual(told({ priority: 4000 }), ["weight × 2.00: priority 4000"]);
+  assert.deepEqual(told({ priority: -1, priorityClassName: "low" }), [
+    "weight × 0.50: priority -1 (class low)",
+  ]);
+  const annotated = { priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "0.2" } };
+  assert.deepEqual(told(annotated), ["weight × 0.20: annotation mbcas.io/priority-multiplier"]);
+  assert.deepEqual(told({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "1" } }), []);
 });
 
 test("boundsOf() leaves out containers that don't run yet or have no limit", () => {

@@ -38,6 +38,7 @@ export interface PodNews {
 export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "BurstFactor",
   "NodeSize",
+  "WeightMultiplied",
   "PodNotReady",
   // A metrics server that is away would tell all pods so.
   "MetricMissing",

@@ -5,8 +5,11 @@
  */
 import type { ApiObject } from "../control/list_watch.ts";
 
+/** Conditions that each take some of the node's CPU out of the market. */
+export const NODE_PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+
 /** A condition that takes some of the node's CPU out of the market. */
-export type NodePressure = "MemoryPressure" | "DiskPressure" | "PIDPressure";
+export type NodePressure = typeof NODE_PRESSURES[number];
 
 /** The trimmed node. */
 export interface Node extends ApiObject {

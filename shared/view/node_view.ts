@@ -5,6 +5,7 @@
  * @module
  */
 import * as z from "zod";
+import { NODE_PRESSURES } from "../api/node.ts";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
 import { marketReasonSchema } from "../api/reasons/reason_words.ts";
 
@@ -89,6 +90,8 @@ export const nodeViewSchema = z.object({
   capacity: millicores,
   /** Held by pods that take no part. */
   unmanaged: millicores,
+  /** Conditions of the node that make `capacity` smaller; agents of old versions don't tell. */
+  pressures: z.array(z.enum(NODE_PRESSURES)).optional(),
   /** Of capacity: what limits hold now, idle floors counted by what they need. */
   committed: millicores,
   /** How long work may wait for its quota, ms; agents of old versions don't tell. */

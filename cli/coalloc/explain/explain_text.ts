@@ -17,6 +17,7 @@ import {
   clearingWords,
   demandWords,
   pacingWords,
+  pressureWords,
   readingWords,
 } from "./stage_words.ts";
 import { unheldWords } from "./unheld_words.ts";
@@ -129,7 +130,7 @@ function stagesOf(all: Explanation): Stage[] {
         `${coresText(nodeView.committed)} of ${coresText(nodeView.capacity)} cores committed, ` +
         `${coresText(nodeView.unmanaged)} unmanaged, ${
           coresText(nodeView.allocatable)
-        } allocatable`,
+        } allocatable${pressureWords(nodeView)}`,
       containers: each((view) => clearingWords(view, nodeView)),
     },
     { name: "Pacing", containers: each(pacingWords) },

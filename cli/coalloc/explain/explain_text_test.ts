@@ -284,6 +284,19 @@ Deno.test({
 });
 
 Deno.test({
+  name: "explainText() says in the clearing why a node's capacity is smaller, and only then",
+  permissions: "none",
+  fn() {
+    const clearing = (node: object): string =>
+      explainText(explanation({ nodeView: nodeView({}, node) })).split("\n")
+        .find((line) => line.startsWith("Clearing")) ?? "";
+    assert.match(clearing({}), /allocatable$/);
+    const pressed = clearing({ pressures: ["MemoryPressure"] });
+    assert.match(pressed, /allocatable; the capacity is smaller for MemoryPressure: each takes/);
+  },
+});
+
+Deno.test({
   name: "explainText() tells what to do about the cause for which own limits are back",
   permissions: "none",
   fn() {

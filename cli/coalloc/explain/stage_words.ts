@@ -83,6 +83,13 @@ export function clearingWords(
     : `${begin}: ${formula}, enough for its need${lent}`;
 }
 
+/** Why the node's capacity is smaller than usual, after a semicolon; empty where it is not. */
+export function pressureWords({ pressures = [] }: Pick<NodeExplanation, "pressures">): string {
+  return pressures.length === 0
+    ? ""
+    : `; the capacity is smaller for ${pressures.join(" and ")}: each takes a tenth`;
+}
+
 /** The limit on its way to the target. */
 export function pacingWords({ limit, target, waiting }: ContainerView): string {
   return waiting === undefined

@@ -6,10 +6,24 @@ import {
   clearingWords,
   demandWords,
   pacingWords,
+  pressureWords,
   readingWords,
 } from "./stage_words.ts";
 
 const CALM = { usage: 30, demand: 40, heldBackMsPerSecond: 0, throttledShare: 0 };
+
+Deno.test({
+  name: "pressureWords() names what makes the capacity smaller, and says nothing without",
+  permissions: "none",
+  fn() {
+    assert.equal(pressureWords({}), "");
+    assert.equal(pressureWords({ pressures: [] }), "");
+    assert.equal(
+      pressureWords({ pressures: ["MemoryPressure", "DiskPressure"] }),
+      "; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth",
+    );
+  },
+});
 
 Deno.test({
   name: "readingWords() and demandWords() tell a throttled container from a calm and a new one",

@@ -18,6 +18,11 @@ export const BOUND_REASONS = {
     means: "annotation mbcas.io/max-cpu sets the ceiling",
     remedy: "change the annotation in the pod's template",
   },
+  WeightMultiplied: {
+    means: "the pod's weight, its share where CPU is scarce, is not that of its request alone",
+    remedy: "the message says whose word it is: another PriorityClass, annotation " +
+      "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
+  },
   NodeSize: { means: "the ceiling is 90 % of the node" },
   PodLevelLimit: {
     means: "the pod's limit for all its containers bounds that of each",
