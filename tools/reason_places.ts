@@ -55,9 +55,13 @@ const OUTSIDE = [
 const REFUSED = [...STATUS, HELD, RESIZES, "event `CPULimitFailed`", CONTROLLER];
 
 /** Mostly foreseen; what only the server knows it tells as a refusal. */
-const FORESEEN = [...OUTSIDE, "`status.reason`", "event `CPULimitFailed`"];
+const FORESEEN = [...OUTSIDE, ...STATUS, HELD, "event `CPULimitFailed`"];
 
 const HOLDS = "event `CPULimitHeld`";
+
+/** The server may refuse a resize, or take it and leave it to the kubelet to say that it can't. */
+const FORESEEN_OR_TOLD = [...FORESEEN, HOLDS];
+const REFUSED_OR_TOLD = [...REFUSED, HOLDS];
 
 const ENFORCEMENT: ListPlaces<EnforcementReason> = {
   usual: [...STATUS, HELD, HOLDS, CONTROLLER],
@@ -76,18 +80,18 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     NoCPULimit: OUTSIDE,
     VPAConflict: OUTSIDE,
     HPAConflict: OUTSIDE,
-    KubeletTooOld: FORESEEN,
-    WindowsPod: FORESEEN,
-    StaticPod: FORESEEN,
+    KubeletTooOld: FORESEEN_OR_TOLD,
+    WindowsPod: FORESEEN_OR_TOLD,
+    StaticPod: FORESEEN_OR_TOLD,
     DeviceClaims: FORESEEN,
-    PodLevelResources: REFUSED,
-    QoSWouldChange: [...REFUSED, HOLDS],
+    PodLevelResources: REFUSED_OR_TOLD,
+    QoSWouldChange: REFUSED_OR_TOLD,
     Refused: [...REFUSED, "`restore` and `resize`"],
-    NodeCapacity: REFUSED,
+    NodeCapacity: REFUSED_OR_TOLD,
     AdmissionDenied: REFUSED,
     RestoreBlocked: [...REFUSED, "`restore`"],
-    LimitRange: [...REFUSED, HOLDS],
-    QuotaExceeded: [...REFUSED, HOLDS],
+    LimitRange: REFUSED_OR_TOLD,
+    QuotaExceeded: REFUSED_OR_TOLD,
   },
 };
 
