@@ -50,7 +50,7 @@ function listSection(name: ListName): string {
     row([
       `\`${word}\``,
       escaped(means),
-      escaped(remedy ?? "–"),
+      escaped(remedy),
       (places.others[word] ?? places.usual).join("; "),
     ])
   );

@@ -22,7 +22,7 @@ Deno.test({
       const entries = Object.entries<Reason>(list);
       const rows = tables[index] ?? [];
       assert.equal(rows.length, entries.length);
-      for (const [line, [word, { means, remedy = "–" }]] of entries.entries()) {
+      for (const [line, [word, { means, remedy }]] of entries.entries()) {
         const cells = (rows[line] ?? "").replaceAll("\\", "").slice(2, -2).split(" | ");
         assert.deepEqual(cells.slice(0, 3), [`\`${word}\``, means, remedy]);
         assert.match(cells.slice(3).join(), /\w/);

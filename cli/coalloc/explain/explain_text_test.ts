@@ -307,9 +307,9 @@ Deno.test({
       verdict(controllerSays({ ...restored, message })),
       /AgentSilent: .*\nWhat to do: look at the node's agent: kubectl -n mbcas-system get pods/,
     );
-    assert.doesNotMatch(
+    assert.match(
       verdict(controllerSays({ ...restored, message: `the user's own limits are back: ${told}` })),
-      /What to do/,
+      /What to do: nothing: the message says why/,
     );
   },
 });

@@ -23,7 +23,10 @@ export const BOUND_REASONS = {
     remedy: "the message says whose word it is: another PriorityClass, annotation " +
       "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
   },
-  NodeSize: { means: "the ceiling is 90 % of the node" },
+  NodeSize: {
+    means: "the ceiling is 90 % of the node",
+    remedy: "nothing more fits: a larger node, or more replicas",
+  },
   PodLevelLimit: {
     means: "the pod's limit for all its containers bounds that of each",
     remedy: "a larger spec.resources.limits.cpu in the pod's template",
@@ -41,7 +44,10 @@ export const BOUND_REASONS = {
   NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
-  SystemCritical: { means: "the pod is critical for the system: its limit is never lowered" },
+  SystemCritical: {
+    means: "the pod is critical for the system: its limit is never lowered",
+    remedy: "nothing: it holds for as long as the pod has its PriorityClass",
+  },
   NodeNotReady: {
     means: "the node is not Ready: limits stay as they are",
     remedy: "look at the node: kubectl describe node",
@@ -52,12 +58,16 @@ export const BOUND_REASONS = {
   },
   NodeCordoned: {
     means: "the node was cordoned less than 10 min ago and may be drained: no limit is lowered",
+    remedy: "nothing: it ends 10 min after the cordon, or with kubectl uncordon",
   },
   PodNotReady: {
     means: "the pod is not Ready: its limits are not lowered",
     remedy: "its conditions and readiness probes say why: kubectl describe pod",
   },
-  RecentRestart: { means: "a container restarted less than 5 min ago: no limit is lowered" },
+  RecentRestart: {
+    means: "a container restarted less than 5 min ago: no limit is lowered",
+    remedy: "nothing: it ends 5 min after the restart; kubectl logs --previous says why it was",
+  },
   CrashLoopBackOff: {
     means: "a container crashes again and again: no limit is lowered",
     remedy: "look at its last words: kubectl logs --previous",
@@ -66,7 +76,10 @@ export const BOUND_REASONS = {
     means: "the workload rolls out: its pods' limits are not lowered",
     remedy: "if it lasts: kubectl rollout status",
   },
-  StartupBoost: { means: "the pod starts: a higher ceiling, and what the node has to spare" },
+  StartupBoost: {
+    means: "the pod starts: a higher ceiling, and what the node has to spare",
+    remedy: "nothing: it ends a while after the pod is Ready, or after 10 min",
+  },
   HPAFloor: {
     means: "an HPA scales the workload on CPU: the limit must not cap what the HPA looks at",
     remedy: WITHOUT_HPA,
@@ -85,6 +98,7 @@ export const BOUND_REASONS = {
   },
   MetricDemand: {
     means: "a metric says what the pod could use: it counts where it is more than the kernel shows",
+    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's word counts",
   },
   MetricMissing: {
     means:

@@ -7,12 +7,18 @@ import type { Reason } from "./reason.ts";
 
 /** Why the controller did or did not do as the agent wants. */
 export const ENFORCEMENT_REASONS = {
-  Applied: { means: "the kubelet reports the desired limits" },
+  Applied: {
+    means: "the kubelet reports the desired limits",
+    remedy: "nothing: the limit is in force",
+  },
   Waiting: {
     means: "the agent has not cleared with this pod yet",
     remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   },
-  PodGone: { means: "the pod no longer exists" },
+  PodGone: {
+    means: "the pod no longer exists",
+    remedy: "nothing: the allocation goes with the pod",
+  },
   IdentityMismatch: {
     means: "allocation and pod differ in UID, namespace or node",
     remedy: "note status.originalLimits (kubectl get podallocation UID -n NAMESPACE -o yaml), " +
@@ -56,7 +62,10 @@ export const ENFORCEMENT_REASONS = {
     means: "the agent's value lies outside the published bounds",
     remedy: "if it lasts, agent and controller differ in version",
   },
-  NotRunning: { means: "the pod is not running or is terminating" },
+  NotRunning: {
+    means: "the pod is not running or is terminating",
+    remedy: "nothing: limits move while the pod runs",
+  },
   KubeletTooOld: {
     means: "the node's kubelet can't resize pods in place",
     remedy: "it takes a kubelet of 1.33 or newer",
@@ -65,7 +74,10 @@ export const ENFORCEMENT_REASONS = {
     means: "the container's resizePolicy restarts it on a CPU change",
     remedy: "it takes resizePolicy NotRequired for cpu",
   },
-  WindowsPod: { means: "pods on Windows can't be resized in place" },
+  WindowsPod: {
+    means: "pods on Windows can't be resized in place",
+    remedy: "nothing: the pod keeps its own limits",
+  },
   StaticPod: {
     means: "the pod is a static one: the API server can't resize it",
     remedy: "change its manifest on the node",
@@ -89,6 +101,7 @@ export const ENFORCEMENT_REASONS = {
   },
   DeviceClaims: {
     means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
+    remedy: "nothing: the pod keeps its own limits, unless it claims no CPU or memory",
   },
   VPAConflict: {
     means: "a VerticalPodAutoscaler sets the CPU of the workload's containers",
@@ -130,7 +143,10 @@ export const ENFORCEMENT_REASONS = {
     means: "the kubelet has failed to do the resize and tries again",
     remedy: "the pod's conditions say why: kubectl describe pod",
   },
-  BackOff: { means: "the last attempt was refused: waiting before the next" },
+  BackOff: {
+    means: "the last attempt was refused: waiting before the next",
+    remedy: "nothing: it ends by itself; the last refusal is in status.message",
+  },
   RateLimited: {
     means: "other changes go first",
     remedy:
@@ -155,7 +171,10 @@ export const ENFORCEMENT_REASONS = {
     remedy:
       "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable stands over the ConfigMap",
   },
-  Restored: { means: "the user's own limits are back" },
+  Restored: {
+    means: "the user's own limits are back",
+    remedy: "nothing: the message says why",
+  },
   RestoreBlocked: {
     means: "the API server refuses the user's own limits",
     remedy: "make room in the quota or LimitRange that the message names; it is tried again",

@@ -11,16 +11,31 @@ const LOWERED = "nothing, while the container is not throttled; a larger CPU req
 
 /** Why the market wants a limit; written by the agent. */
 export const MARKET_REASONS = {
-  FirstClearing: { means: "the pod takes part for the first time" },
-  Throttled: { means: "the container was held back by its limit" },
-  DemandRose: { means: "the container's demand rose above its limit" },
-  MetricRose: { means: "a metric says that the container could use more than its limit" },
+  FirstClearing: {
+    means: "the pod takes part for the first time",
+    remedy: "nothing: from now on the limit follows the demand",
+  },
+  Throttled: {
+    means: "the container was held back by its limit",
+    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+  },
+  DemandRose: {
+    means: "the container's demand rose above its limit",
+    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+  },
+  MetricRose: {
+    means: "a metric says that the container could use more than its limit",
+    remedy: "nothing: the limit goes up as far as ceiling and node allow",
+  },
   StartupBoost: BOUND_REASONS.StartupBoost,
   DemandFell: {
     means: "the container has needed less for the waiting time",
     remedy: LOWERED,
   },
-  LoanGiven: { means: "idle CPU of the node is lent to the container" },
+  LoanGiven: {
+    means: "idle CPU of the node is lent to the container",
+    remedy: "nothing: the loan goes back when another container needs it",
+  },
   LoanTakenBack: { means: "another container needs the CPU that was lent", remedy: LOWERED },
   FundsRaise: {
     means: "another container's raise is paid for with what this one has above its estimated need",
@@ -34,7 +49,10 @@ export const MARKET_REASONS = {
     means: "the floors alone exceed the node: limits stay at their floors",
     remedy: "move pods away from the node, or lower their requests",
   },
-  FloorRose: { means: "the container's floor was raised" },
+  FloorRose: {
+    means: "the container's floor was raised",
+    remedy: "nothing: the limit follows its floor, which the pod's rules explain",
+  },
   QuotaOff: {
     means:
       "the kernel has no CPU quota for the container: its limit is not enforced, and not moved",
@@ -42,8 +60,12 @@ export const MARKET_REASONS = {
   },
   QuotaBack: {
     means: "the kernel has a CPU quota for the container again: its limit counts, and moves",
+    remedy: "nothing: the limit moves again",
   },
-  CeilingFell: { means: "the container's ceiling was lowered" },
+  CeilingFell: {
+    means: "the container's ceiling was lowered",
+    remedy: "nothing: the limit follows its ceiling, which the pod's rules explain",
+  },
 } as const satisfies Readonly<Record<string, Reason>>;
 
 /** A word of {@linkcode MARKET_REASONS}. */

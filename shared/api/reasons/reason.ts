@@ -8,6 +8,6 @@
 export interface Reason {
   /** A sentence. */
   readonly means: string;
-  /** What a person can do about it; absent where there is nothing to do. */
-  readonly remedy?: string;
+  /** What a person can do about it, or why there is nothing to do. */
+  readonly remedy: string;
 }

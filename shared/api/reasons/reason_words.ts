@@ -35,7 +35,7 @@ export function sentenceOf(reason: string): string {
   return REASONS.get(reason)?.means ?? "a reason that this version does not know";
 }
 
-/** What can be done about a reason; undefined for nothing, and for a word that is not known. */
+/** What can be done about a reason; undefined for a word that is not known. */
 export function remedyFor(reason: string): string | undefined {
   return REASONS.get(reason)?.remedy;
 }
