@@ -131,7 +131,7 @@ export function createPodNews(
         const about = subjectOf(first.reason, facts);
         const all = [first, ...others];
         emit(facts.pod, {
-          type: "Normal",
+          type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
           reason: "CPULimitBounded",
           word: [...new Set(all.map(({ reason }) => reason))].join(),
           message: all.map(({ reason, message }) => `${reason}: ${message}`).join("; "),

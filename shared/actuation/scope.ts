@@ -47,7 +47,8 @@ export interface ScopeSubject extends PlatformFacts {
   readonly config: ScopeSettings;
 }
 
-type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
+/** The reason for which a pod takes no part; undefined when the rule has nothing against it. */
+export type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
 /** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
 export function managedWord(
@@ -143,20 +144,27 @@ const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) =>
   };
 };
 
-const RULES: readonly ScopeRule[] = [
-  marketIsOff,
-  namespaceIsExcluded,
-  optedOut,
-  ...PLATFORM_RULES.map(({ rule }) => rule),
-  notBurstable,
-  noCPULimit,
-  verticalAutoscaler,
-  horizontalAutoscaler,
+/** A rule and its name. */
+export interface NamedScopeRule {
+  readonly name: string;
+  readonly rule: ScopeRule;
+}
+
+/** In their order: what people have said first, then what the platform can't, then other controllers. */
+export const SCOPE_RULES: readonly NamedScopeRule[] = [
+  { name: "MarketIsOff", rule: marketIsOff },
+  { name: "NamespaceIsExcluded", rule: namespaceIsExcluded },
+  { name: "OptedOut", rule: optedOut },
+  ...PLATFORM_RULES,
+  { name: "NotBurstable", rule: notBurstable },
+  { name: "NoCPULimit", rule: noCPULimit },
+  { name: "VerticalAutoscaler", rule: verticalAutoscaler },
+  { name: "HorizontalAutoscaler", rule: horizontalAutoscaler },
 ];
 
 /** The first reason for which the pod takes no part; undefined when it does. */
 export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
-  for (const rule of RULES) {
+  for (const { rule } of SCOPE_RULES) {
     const verdict = rule(subject);
     if (verdict !== undefined) return verdict;
   }

@@ -13,6 +13,7 @@ import {
   MANAGED,
   type OutOfScope,
   outOfScope,
+  SCOPE_RULES,
   SKIP_GUARANTEED,
 } from "./scope.ts";
 
@@ -293,4 +294,25 @@ test("isLive() wants a running pod on a node that is not terminating", () => {
   assert.equal(isLive({ ...running, phase: "Pending" }), false);
   assert.equal(isLive({ ...running, nodeName: "" }), false);
   assert.equal(isLive({ ...running, metadata: { ...running.metadata, terminating: true } }), false);
+});
+
+Deno.test({
+  name:
+    "SCOPE_RULES ask people's words first, then what the platform can't, then other controllers",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(SCOPE_RULES.map(({ name }) => name), [
+      "MarketIsOff",
+      "NamespaceIsExcluded",
+      "OptedOut",
+      "WindowsPod",
+      "StaticPod",
+      "DeviceClaims",
+      "KubeletTooOld",
+      "NotBurstable",
+      "NoCPULimit",
+      "VerticalAutoscaler",
+      "HorizontalAutoscaler",
+    ]);
+  },
 });

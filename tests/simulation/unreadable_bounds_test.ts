@@ -10,9 +10,8 @@ function told({ allocation }: ControllerScene): readonly string[] {
     .filter(({ reason }) => reason === "UnreadableBound").map(({ message }) => message);
 }
 
-function events({ api }: ControllerScene): readonly string[] {
-  return api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
-    .map(({ message }) => message);
+function events({ api }: ControllerScene) {
+  return api.events.all().filter(({ reason }) => reason === "CPULimitBounded");
 }
 
 const KINDS = [
@@ -57,7 +56,9 @@ for (const { kind, spoil, mend } of KINDS) {
       spoil(scene);
       await scene.pass(5000);
       assert.deepEqual(told(scene), [`${kind} cpu: ${unreadable}`]);
-      assert.match(events(scene).at(-1) ?? "", new RegExp(`UnreadableBound: ${kind} cpu: Cannot`));
+      const { type, message = "" } = events(scene).at(-1) ?? {};
+      assert.match(message, new RegExp(`UnreadableBound: ${kind} cpu: Cannot`));
+      assert.equal(type, "Warning");
       assert.equal(scene.allocation("web")?.status?.bounds?.containers[0]?.held, "both");
       for (const limit of [500, 250]) {
         scene.want("web", limit);
