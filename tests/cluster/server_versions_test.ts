@@ -12,12 +12,17 @@ import { systemClock } from "../../adapters/system_clock.ts";
 import { refusalKind, refusalReason } from "../../controller/allocation/refusal.ts";
 import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
+import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";
+import { decide, type Decision } from "../../shared/actuation/decide.ts";
+import { arbitrate } from "../../shared/actuation/intent.ts";
 import { kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { enforcedAllocation, enforcementInput, marketWish } from "../fixtures/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import {
@@ -119,6 +124,26 @@ function patch(connection: KubeConnection, pod: string, body: unknown): Promise<
 
 function resources(app: unknown, more: readonly unknown[] = []): unknown {
   return { spec: { containers: [{ name: "app", resources: app }, ...more] } };
+}
+
+/** What the market's chain decides where 300 m are wanted and the bounds allow it. */
+function decisionOn(pod: Pod): Decision {
+  const { metadata: { namespace, name, uid }, nodeName, containers } = pod;
+  const bounds = containers.map((one) => ({
+    name: one.name,
+    containerID: one.containerID ?? "",
+    floor: 10,
+    ceiling: 4000,
+    weight: 100,
+  }));
+  const allocation = {
+    ...enforcedAllocation,
+    metadata: { ...enforcedAllocation.metadata, namespace, name: uid },
+    spec: { ...enforcedAllocation.spec, namespace, podName: name, podUID: uid, nodeName },
+    status: { bounds: { revision: 3, reason: "", containers: bounds } },
+  };
+  const intents = arbitrate([marketWish(300)]);
+  return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, intents }));
 }
 
 /** The reason word of a refusal that concerns this pod alone. */
@@ -261,6 +286,18 @@ for (const version of SERVER_VERSIONS) {
           assert.equal(kubeletWord(older).reason, unheard);
         },
       );
+
+      await t.step("what the chain decides of a pod is taken, and then it waits", async () => {
+        const fresh = await puppet.run("decided", plain);
+        const begun = decisionOn(fresh);
+        assert.deepEqual(begun.changes.map(({ limitCPU }) => limitCPU), [300]);
+        const change = resizePatch(fresh.metadata.uid, begun.changes);
+        const resizer = createPodResizer(connection);
+        const sent = () => resizer.resize(PUPPET_NAMESPACE, "decided", change);
+        assert.equal(await answerTo(sent), "accepted");
+        const { changes, reason } = decisionOn(await puppet.pending("decided"));
+        assert.deepEqual([changes, reason], [[], "ResizeDeferred"]);
+      });
 
       await t.step("LimitRange and ResourceQuota", async () => {
         const { path } = await boundNamespace(connection);
