@@ -76,11 +76,11 @@ export async function assertTold(node: RealNode, name: PodName, told: Told): Pro
   }
 }
 
-/** Fails unless the word is gone from `explain`, and the pod from those that the gauge counts. */
+/** Fails unless `explain` is without the word, and the pod not one of those that the gauge counts. */
 export async function assertUntold(
   node: RealNode,
   name: PodName,
-  word: BoundReason,
+  word: BoundReason | EnforcementReason,
 ): Promise<void> {
   const counted = assertCounted(node, name, { gauge: "bounds", word, one: false });
   const [text] = await Promise.all([explain(name), counted]);
