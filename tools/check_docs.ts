@@ -1,10 +1,16 @@
 /**
- * Fails when a Markdown file links to a file that is not there, or names a task or test that does not
- * exist.
+ * Fails when a Markdown file links to a file that is not there, names a task or test that does not
+ * exist, or a test on a real node that would be left out on the harness's own.
  *
  * @module
  */
-import { hasTest, relativeLinks, taskNames, testReferences } from "./markdown_references.ts";
+import {
+  hasTest,
+  ignoredIf,
+  relativeLinks,
+  taskNames,
+  testReferences,
+} from "./markdown_references.ts";
 import { projectFiles } from "./project_files.ts";
 
 const root = new URL("../", import.meta.url);
@@ -22,6 +28,9 @@ async function exists(url: URL): Promise<boolean> {
   }
 }
 
+/** What a test that a document names may be left out for: it needs the harness's own node. */
+const ON_OTHER_CLUSTERS = "!isHarness()";
+
 const documents = await projectFiles(root, ".md");
 const faults: string[] = [];
 for (const path of documents) {
@@ -33,8 +42,15 @@ for (const path of documents) {
   }
   for (const { file, name } of testReferences(markdown)) {
     const url = new URL(file, new URL(path, root));
-    if (await exists(url) && !hasTest(await Deno.readTextFile(url), name)) {
+    if (!await exists(url)) continue;
+    const source = await Deno.readTextFile(url);
+    if (!hasTest(source, name)) {
       faults.push(`${path} names the test "${name}", which ${file} does not have`);
+      continue;
+    }
+    const condition = ignoredIf(source, name);
+    if (condition !== undefined && condition !== ON_OTHER_CLUSTERS) {
+      faults.push(`${path} names the test "${name}", which ${file} leaves out if ${condition}`);
     }
   }
   for (const name of taskNames(markdown)) {

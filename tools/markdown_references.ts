@@ -38,5 +38,20 @@ export function testReferences(markdown: string): TestReference[] {
 
 /** Whether the source of tests has one of this name, written whole or in parts. */
 export function hasTest(source: string, name: string): boolean {
-  return source.replaceAll(/"\s*\+\s*"/g, "").includes(`"${name}"`);
+  return wholeNames(source).includes(`"${name}"`);
+}
+
+/** On what condition the test of this name is left out, as its source has it; undefined: on none. */
+export function ignoredIf(source: string, name: string): string | undefined {
+  const [before = "", after = ""] = wholeNames(source).split(`"${name}"`);
+  if (/\bDeno\.test\.ignore\(\s*$/.test(before)) return "true";
+  if (!/\bname:\s*$/.test(before)) return undefined;
+  // What of the test stands around its name: up to its beginning, and up to its function.
+  const own = before.slice(before.lastIndexOf("Deno.test(")) + after.split(/\bfn\b/, 1)[0];
+  return /\bignore(?::\s*([^\n]+?))?,?\n/.exec(own)?.slice(1).map((one) => one ?? "ignore")[0];
+}
+
+/** The source with names of several parts in one. */
+function wholeNames(source: string): string {
+  return source.replaceAll(/"\s*\+\s*"/g, "");
 }

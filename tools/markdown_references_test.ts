@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { hasTest, relativeLinks, taskNames, testReferences } from "./markdown_references.ts";
+import {
+  hasTest,
+  ignoredIf,
+  relativeLinks,
+  taskNames,
+  testReferences,
+} from "./markdown_references.ts";
 
 Deno.test({
   name: "relativeLinks() finds inline links, images, references and HTML",
@@ -63,5 +69,36 @@ Deno.test({
     assert.ok(hasTest(source, "two is in parts"));
     assert.ok(!hasTest(source, "one is"));
     assert.ok(!hasTest(source, "three"));
+  },
+});
+
+Deno.test({
+  name: "ignoredIf() gives the condition of that test alone",
+  permissions: "none",
+  fn() {
+    const source = [
+      'Deno.test("plain", () => {});',
+      "Deno.test({",
+      '  name: "one " +',
+      '    "more",',
+      "  ignore: !isHarness() || late(),",
+      "  fn() {},",
+      "});",
+      'Deno.test({ name: "free", fn() {} });',
+      "Deno.test({",
+      "  ignore,",
+      '  name: "short",',
+      "  fn: short,",
+      "});",
+      'Deno.test.ignore("never", () => {});',
+    ].join("\n");
+    const names = ["plain", "one more", "free", "short", "never"];
+    assert.deepEqual(names.map((name) => ignoredIf(source, name)), [
+      undefined,
+      "!isHarness() || late()",
+      undefined,
+      "ignore",
+      "true",
+    ]);
   },
 });

@@ -1,21 +1,47 @@
 /**
  * PodDisruptionBudgets: in-place changes disrupt nobody, so a budget that allows no disruption does
- * not stop them, and they use up none of it.
+ * not stop them, and they use up none of it. What it does is seen beside a Deployment without one.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventsOf } from "./scene/event_texts.ts";
 import { thePod, whenQuota } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
-import { openRealNode } from "./scene/real_node.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";
 
 const OWN = 50;
+
+/** The pod of a Deployment of one, once it is Ready. */
+async function onlyPod(node: RealNode, deployment: PodName): Promise<Pod> {
+  await node.create(
+    `/apis/apps/v1/namespaces/${deployment.namespace}/deployments`,
+    loadDeployment({
+      ...deployment,
+      containers: [{ name: "load", request: "10m", limit: `${OWN}m`, burstSeconds: 12 }],
+    }),
+  );
+  return await until("pod of the Deployment", async () => {
+    const [first] = await deploymentPods(node, deployment);
+    return first?.ready ? first : undefined;
+  }, SETTLED);
+}
+
+/** Throws the server's refusal of an eviction, which is only tried. */
+async function tryEviction({ connection }: RealNode, pod: PodName): Promise<void> {
+  await connection.request({
+    method: "POST",
+    path: `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}/eviction`,
+    query: { dryRun: "All" },
+    body: { apiVersion: "policy/v1", kind: "Eviction", metadata: pod },
+  });
+}
 
 Deno.test("limits change under a PodDisruptionBudget of none, without an eviction or a restart", async () => {
   using node = await openRealNode();
@@ -25,35 +51,27 @@ Deno.test("limits change under a PodDisruptionBudget of none, without an evictio
     metadata: { name: "none" },
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: "web" } } },
   });
-  const deployment = { namespace: namespace.name, name: "web" };
-  await node.create(
-    `/apis/apps/v1/namespaces/${namespace.name}/deployments`,
-    loadDeployment({
-      ...deployment,
-      containers: [{ name: "load", request: "10m", limit: `${OWN}m`, burstSeconds: 12 }],
-    }),
+  const [before, twin] = await Promise.all(
+    ["web", "free"].map((name) => onlyPod(node, { namespace: namespace.name, name })),
   );
-  const before = await until("pod of the Deployment", async () => {
-    const [first] = await deploymentPods(node, deployment);
-    return first?.ready ? first : undefined;
-  }, SETTLED);
+  assert.ok(before !== undefined && twin !== undefined);
   const name = { namespace: namespace.name, name: before.metadata.name };
+  const free = { namespace: namespace.name, name: twin.metadata.name };
   const budget = (): Promise<{ status: { expectedPods: number; disruptionsAllowed: number } }> =>
     node.connection.request({ path: `${budgets}/none` }) as ReturnType<typeof budget>;
   await until("budget that counts the pod", async () => {
     const { status } = await budget();
     return status?.expectedPods === 1 || undefined;
   }, SETTLED);
-  const eviction = node.create(`/api/v1/namespaces/${namespace.name}/pods/${name.name}/eviction`, {
-    apiVersion: "policy/v1",
-    kind: "Eviction",
-    metadata: name,
-  });
+  await tryEviction(node, free);
+  const eviction = tryEviction(node, name);
   await assert.rejects(eviction, (error) => error instanceof ApiError && error.status === 429);
 
-  await appliedAllocation(node, before);
-  await node.signal(name, "load");
-  await whenQuota(node, name, (quota) => quota > OWN);
+  await Promise.all([before, twin].map((pod) => appliedAllocation(node, pod)));
+  await Promise.all([name, free].map(async (one) => {
+    await node.signal(one, "load");
+    await whenQuota(node, one, (quota) => quota > OWN);
+  }));
   const after = await thePod(node, name);
   assert.equal(after.metadata.uid, before.metadata.uid);
   assert.equal(after.containers[0]?.containerID, before.containers[0]?.containerID);

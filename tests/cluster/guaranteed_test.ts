@@ -8,8 +8,10 @@ import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fie
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";
+import { assertTold } from "./scene/assert_told.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
+import { restoresFor } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
@@ -139,6 +141,11 @@ async function assertUntouched(node: RealNode, name: PodName): Promise<void> {
     weight: OWN,
     podWeight: OWN,
   });
+  await assertLeftAlone(node, name);
+}
+
+/** Fails if the pod is in the market, or the product has ever written to it. */
+async function assertLeftAlone(node: RealNode, name: PodName): Promise<void> {
   const pod = await node.pod(name);
   assert.equal(await node.allocation(name.namespace, pod?.metadata.uid ?? ""), undefined);
   const raw = objectOf(await node.connection.request({ path: podPath(name) }));
@@ -153,11 +160,20 @@ Deno.test("a Guaranteed pod that asks for it is raised, request and limit togeth
     guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
     guaranteedPod(node, { namespace: namespace.name, name: "still" }),
   ]);
+  const bare = { namespace: namespace.name, name: "bare" };
+  // A little: what such a pod uses is not the market's.
+  const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
+  const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
+  assert.equal(qosClass, "BestEffort");
   const born = await node.pod(web);
   for (const name of [web, still]) await node.signal(name, "load");
   const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
   assert.ok(raised <= 4 * OWN, `${raised}`);
   await assertUntouched(node, still);
+  await assertLeftAlone(node, bare);
+  for (const name of [still, bare]) {
+    await assertTold(node, name, { outside: "NotBurstable", restored: false });
+  }
   const now = await node.pod(web);
   assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
     born?.metadata.uid,
@@ -169,6 +185,7 @@ Deno.test("a Guaranteed pod that asks for it is raised, request and limit togeth
   const [bound] = allocation?.status?.bounds?.containers ?? [];
   assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
 
+  const restoresBefore = await restoresFor(node, "NotBurstable");
   await annotate(node, web, null);
   await whenAll(node, web, (spec) => spec === OWN);
   for (let i = 0; i < 30; i++) {
@@ -176,6 +193,8 @@ Deno.test("a Guaranteed pod that asks for it is raised, request and limit togeth
     assert.equal((await valuesOf(node, web)).spec, OWN);
   }
   assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
+  assert.equal(await restoresFor(node, "NotBurstable") - restoresBefore, 1);
+  await assertTold(node, web, { outside: "NotBurstable" });
   assert.equal(await restartsOf(node, web), 0);
   await assertUntouched(node, still);
   assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
@@ -204,6 +223,7 @@ Deno.test("a Guaranteed pod is raised no further than the other requests on its 
     rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
     new RegExp(`load at most ${most}m: what the requests on the node leave`),
   );
+  await assertTold(node, web, { bound: "NodeCapacity" });
   for (let i = 0; i < 50; i++) {
     await pause(100);
     assert.equal((await valuesOf(node, web)).spec, most);
@@ -234,8 +254,7 @@ Deno.test("a quota on requests bounds the raise of a Guaranteed pod, without a r
     assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
   }
   assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-  const { stdout } = await coalloc("explain", "web", "-n", namespace.name);
-  assert.match(stdout, /QuotaExceeded/);
+  await assertTold(node, web, { bound: "QuotaExceeded" });
 });
 
 Deno.test("kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses", async () => {

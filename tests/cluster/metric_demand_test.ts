@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { serveExporter } from "../prometheus/exporter.ts";
-import { startPrometheus, withoutPrometheus } from "../prometheus/own_prometheus.ts";
+import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
@@ -39,7 +39,7 @@ Deno.test({
   name:
     "a pod whose metric asks for more is raised while it is idle, one that names none is not, and " +
     "neither is when the metrics server is gone",
-  ignore: !isHarness() || withoutPrometheus(),
+  ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
     await using exporter = serveExporter({ hostname: NETWORK.node, name: "try_cores" });

@@ -5,9 +5,10 @@
  * @module
  */
 import assert from "node:assert/strict";
+import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
+import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { nodeFigures } from "./scene/ballast.ts";
-import { eventTexts } from "./scene/event_texts.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
 import { firstNode, nodeConditions, type NodeConditionType } from "./scene/node_condition_patch.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
@@ -35,7 +36,7 @@ Deno.test("each pressure on the node takes a tenth of the market's capacity, and
   await whenShare(node, 1 - RESERVE);
   const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
   for (const count of [1, 3]) {
-    await using _pressed = nodeConditions(node, {
+    await using _pressed = await nodeConditions(node, {
       nodeName,
       types: types.slice(0, count),
       status: "True",
@@ -45,16 +46,19 @@ Deno.test("each pressure on the node takes a tenth of the market's capacity, and
   await whenShare(node, 1 - RESERVE);
 });
 
-/** Fails unless the pod is held on both sides for this reason, and its own limit stays. */
-async function assertHeld(node: RealNode, web: PodName, reason: string): Promise<void> {
-  assert.equal((await boundBy(node, web, reason)).held, "both");
+/** Fails unless the pod is held on both sides for this reason, tells so, and its own limit stays. */
+async function assertHeld(node: RealNode, web: PodName, bound: BoundReason): Promise<void> {
+  assert.equal((await boundBy(node, web, bound)).held, "both");
+  await Promise.all([assertStays(node, web), assertTold(node, web, { bound })]);
+}
+
+/** Fails unless the pod keeps its own limit for eight seconds, and is held all the while. */
+async function assertStays(node: RealNode, web: PodName): Promise<void> {
   for (let i = 0; i < 32; i++) {
     await pause(250);
     assert.equal(await quotaOf(node, web), WAITING_OWN);
+    assert.equal((await boundsOf(node, web))?.containers[0]?.held, "both");
   }
-  const onNode = { namespace: "default", name: await firstNode(node) };
-  const [told] = await eventTexts(node, { ...onNode, reason: "CPULimitBounded" });
-  assert.match(told ?? "", new RegExp(`${reason}: `));
 }
 
 Deno.test("limits stay on a node that is not Ready, and move once it is", async () => {
@@ -63,14 +67,13 @@ Deno.test("limits stay on a node that is not Ready, and move once it is", async 
   const web = await waitingPod(node, namespace.name);
   const nodeName = await firstNode(node);
   {
-    await using _unready = nodeConditions(node, { nodeName, types: ["Ready"], status: "False" });
-    await pause(1000);
+    const unready = { nodeName, types: ["Ready"], status: "False" } as const;
+    await using _unready = await nodeConditions(node, unready);
     await takeIn(node, namespace.name);
-    await boundBy(node, web, "NodeNotReady");
-    // The kubelet's own word comes between for a quarter of a second now and then.
-    assert.equal(await quotaOf(node, web), WAITING_OWN);
+    await assertHeld(node, web, "NodeNotReady");
   }
   await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+  await assertUntold(node, web, "NodeNotReady");
 });
 
 Deno.test("limits stay on a node that is marked for removal, and move once it is not", async () => {
@@ -98,6 +101,7 @@ Deno.test("limits are raised and not lowered on a node that was just cordoned", 
   try {
     await takeIn(node, namespace.name);
     assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
+    await assertTold(node, web, { bound: "NodeCordoned" });
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
   } finally {
     await kubectl.must(["uncordon", nodeName]);

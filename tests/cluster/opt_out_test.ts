@@ -5,8 +5,10 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { restoresFor } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { SETTLED } from "./scene/agreement.ts";
@@ -92,6 +94,7 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   const all = [byLabel, byAnnotation, stayer, tenant, faithful, guest];
   await Promise.all(all.map((name) => whenRaised(node, name)));
 
+  const restoresBefore = await restoresFor(node, "OptedOut");
   await Promise.all([
     say(node, pathOf(byLabel), { kind: "labels", word: "false" }),
     say(node, pathOf(byAnnotation), { kind: "annotations", word: "false" }),
@@ -102,6 +105,11 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await Promise.all(out.map((name) => assertRestored(node, name)));
   await assertAlone(node, out);
   for (const name of [stayer, faithful]) assert.ok(await quotaOf(node, name) > OWN, name.name);
+  assert.equal(await restoresFor(node, "OptedOut") - restoresBefore, out.length);
+  await Promise.all(
+    [byLabel, tenant].map((name) => assertTold(node, name, { outside: "OptedOut" })),
+  );
+  await assertUntold(node, faithful, "OptedOut");
 
   await Promise.all([
     say(node, pathOf(byLabel), { kind: "labels", word: null }),
@@ -145,12 +153,18 @@ Deno.test("pods of namespaces that never opted in are taken again when the polic
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
   const name = { namespace: namespace.name, name: "silent" };
+  const before = await busyPod(node, { namespace: namespace.name, name: "member" });
+  await whenRaised(node, before);
+  const restoresBefore = await restoresFor(node, "NotOptedIn");
   {
     await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
-    await busyPod(node, name);
-    await assertAlone(node, [name]);
+    await Promise.all([busyPod(node, name), assertRestored(node, before)]);
+    await assertAlone(node, [name, before]);
     assert.equal(await boundsOf(node, name), undefined);
+    assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
+    await assertTold(node, before, { outside: "NotOptedIn" });
+    await assertTold(node, name, { outside: "NotOptedIn", restored: false });
   }
   await until("bounds", async () => await boundsOf(node, name), SETTLED);
-  await whenRaised(node, name);
+  await Promise.all([name, before].map((one) => whenRaised(node, one)));
 });

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
+import { assertTold } from "./scene/assert_told.ts";
 import { denyingWebhook } from "./scene/denying_webhook.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -106,6 +107,7 @@ Deno.test("resizes that a ValidatingAdmissionPolicy denies are told with its wor
     assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
     await whenQuota(node, other, (quota) => quota > WAITING_OWN);
     assert.equal(await quotaOf(node, web), WAITING_OWN);
+    await assertTold(node, web, { refusal: "AdmissionDenied" });
     const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
     assert.match(told ?? "", new RegExp(WORDS));
   }
@@ -158,7 +160,11 @@ Deno.test({
 
       // 1, 2, 4, 8 s and so on lie between attempts.
       const before = engine.asked.length;
-      await pause(15_000);
+      await Promise.all([
+        pause(15_000),
+        assertTold(node, web, { refusal: "AdmissionDenied" }),
+        assertTold(node, away, { refusal: "Refused" }),
+      ]);
       assert.ok(engine.asked.length > 0);
       assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());
       const seen = engine.asked.length - before;

@@ -5,16 +5,20 @@
  */
 import assert from "node:assert/strict";
 import { ballast } from "./scene/ballast.ts";
+import { SETTLED } from "./scene/agreement.ts";
 import { boundsOf, thePod } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import { productMetrics } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";
+import { withLiveSettings } from "./scene/with_settings.ts";
 
 /** Their weights are 1, 1.5 and 2 times the request. */
 const PRIORITIES = { plain: undefined, silver: 2000, gold: 4000 } as const;
 type Rank = keyof typeof PRIORITIES;
+/** Far below and far above: idle pods, of which only the weights are looked at. */
+const EXTREMES = { low: -1, top: 1_000_000_000 } as const;
 const RANKS: readonly Rank[] = ["plain", "silver", "gold"];
 const BUSY: LoadContainer = { name: "load", request: "10m", limit: "20m", threads: 2, busy: true };
 const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
@@ -22,6 +26,12 @@ const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 /** Such pods may have all of the node: that is what they are to divide. */
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await ballast(node, { namespace, leaves: 450 });
+  for (const [name, value] of Object.entries(EXTREMES)) {
+    const priorityClassName = `${namespace}-${name}`;
+    await node.create(CLASSES, { metadata: { name: priorityClassName }, value });
+    const containers = [{ name: "load", request: "10m", limit: "20m" }];
+    await node.run(loadPod({ name, namespace, containers, priorityClassName }));
+  }
   for (const rank of RANKS) {
     const value = PRIORITIES[rank];
     const name = `${namespace}-${rank}`;
@@ -34,7 +44,7 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
 
 Deno.test.afterAll(async () => {
   using node = await openRealNode();
-  for (const rank of ["silver", "gold"]) {
+  for (const rank of ["silver", "gold", ...Object.keys(EXTREMES)]) {
     await node.connection.request({ method: "DELETE", path: `${CLASSES}/${shared.name}-${rank}` });
   }
 });
@@ -106,4 +116,33 @@ Deno.test("pods of PriorityClasses get equal shares where their own word takes t
   }
   await assertShares(node, { plain: 1, silver: 1, gold: 1 });
   assert.equal((await boundsOf(node, shared.pod("gold")))?.containers[0]?.weight, 10);
+});
+
+/** Waits until the weights of these pods are so many times the request. */
+async function whenWeights(
+  node: RealNode,
+  multipliers: Readonly<Partial<Record<Rank | keyof typeof EXTREMES, number>>>,
+): Promise<void> {
+  await until("weights", async () => {
+    for (const [name, multiplier] of Object.entries(multipliers)) {
+      const bounds = await boundsOf(node, shared.pod(name));
+      assert.equal(bounds?.containers[0]?.weight, 10 * multiplier, name);
+    }
+    return true;
+  }, SETTLED);
+}
+
+Deno.test("priorities below 0 weigh half, the highest ten times, and others by the configuration's table while there is one", async () => {
+  using node = await openRealNode();
+  for (const [name, value] of Object.entries(EXTREMES)) {
+    assert.equal((await thePod(node, shared.pod(name))).priority, value);
+  }
+  await whenWeights(node, { low: 0.5, top: 10 });
+  {
+    const priorityMultipliers = [{ from: 0, multiplier: 3 }, { from: 2000, multiplier: 4 }];
+    await using _settings = await withLiveSettings({ market: { priorityMultipliers } });
+    // The pods' own word stands over the table, too.
+    await whenWeights(node, { low: 1, top: 4, gold: 1 });
+  }
+  await whenWeights(node, { low: 0.5, top: 10 });
 });

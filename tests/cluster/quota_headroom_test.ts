@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
 import { createKubectl } from "./kubectl.ts";
+import { assertTold } from "./scene/assert_told.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundsOf } from "./scene/limits.ts";
@@ -29,11 +30,16 @@ async function used(
 ): Promise<{ readonly pods: number; readonly quota: number }> {
   const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
   const [quota] = listOf(objectOf(await node.connection.request({ path })).items);
-  const pods = await deploymentPods(node, { namespace, name });
   return {
-    pods: pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0),
+    pods: await limitsOf(node, { namespace, name }),
     quota: parseResourceQuota(quota).usedLimitsCPU,
   };
+}
+
+/** Millicores of limits by the specs of the Deployment's pods. */
+async function limitsOf(node: RealNode, name: PodName): Promise<number> {
+  const pods = await deploymentPods(node, name);
+  return pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0);
 }
 
 /** A Deployment of busy pods under a quota, whose limits the market has raised as far as it may. */
@@ -80,8 +86,10 @@ Deno.test("raises at once leave a quota room for one more pod, and give it back 
   const web = await raisedDeployment(node, { namespace: namespace.name, most });
   await assertRoom(node, web);
   const [pod] = await deploymentPods(node, web);
-  const bounds = await boundsOf(node, { ...web, name: pod?.metadata.name ?? "" });
+  const name = { ...web, name: pod?.metadata.name ?? "" };
+  const bounds = await boundsOf(node, name);
   assert.match(bounds?.reason ?? "", /QuotaExceeded/);
+  await assertTold(node, name, { bound: "QuotaExceeded" });
 
   const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
   await kubectl.must(scale);
@@ -94,6 +102,14 @@ Deno.test("raises at once leave a quota room for one more pod, and give it back 
   for (const reason of ["FailedCreate", "CPULimitFailed"]) {
     assert.deepEqual(await eventTexts(node, { namespace: web.namespace, reason }), []);
   }
+
+  const quotas = `/api/v1/namespaces/${web.namespace}/resourcequotas`;
+  await node.connection.request({ method: "DELETE", path: `${quotas}/limits` });
+  await until("raises beyond the quota that was", async () => {
+    const limits = await limitsOf(node, web);
+    if (limits > HARD + OWN) return true;
+    throw new Error(`the limits are ${limits} m`);
+  }, { timeoutMs: 90_000 });
 });
 
 Deno.test("a rollout finds room in a quota that raises have filled, and ends", async () => {

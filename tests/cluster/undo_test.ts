@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
+import { coalloc } from "./scene/coalloc.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
@@ -103,6 +104,8 @@ Deno.test("a limit that somebody else writes is the new own limit", async () => 
     async () => (await eventTexts(node, { ...name, reason: "OwnLimitChanged" }))[0],
   );
   assert.match(told, /has set load to 350m: its own limit from now on \(was 200m\)/);
+  const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
+  assert.match(stdout, /own limit 350m/);
   await until("raise above it", async () => await quotaOf(node, name) > 400 || undefined, SETTLED);
   await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
   await assertRestored(node, name, 350);

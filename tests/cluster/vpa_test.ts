@@ -5,11 +5,12 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { quotaOf, whenQuota } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
-import { productMetrics } from "./scene/product_metrics.ts";
+import { productMetrics, restoresFor } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";
@@ -83,6 +84,7 @@ Deno.test("pods are managed where the server knows no VPAs", async () => {
 
 Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods of one that is Off stay managed", async () => {
   using node = await openRealNode();
+  const restoresBefore = await restoresFor(node, "VPAConflict");
   if (!were.known) await defineVPAs(node.connection);
   for (const mode of VPA_MODES) {
     await node.create(vpasPath(shared.name), vpaOf(mode.toLowerCase(), mode));
@@ -101,9 +103,9 @@ Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods
   for (const mode of ["none", "Off"]) {
     assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);
   }
-  const metrics = await productMetrics(node, "mbcas-controller");
-  const restored = metrics.get('mbcas_restores_total{cause="VPAConflict"}') ?? 0;
-  assert.ok(restored >= ACTING.length, `${restored} restores`);
+  assert.equal(await restoresFor(node, "VPAConflict") - restoresBefore, ACTING.length);
+  await assertTold(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
+  await assertUntold(node, await podOf(node, "Off"), "VPAConflict");
 });
 
 Deno.test("pods are managed again once their VPA is Off or gone", async () => {

@@ -23,6 +23,7 @@ export interface OwnPrometheus extends AsyncDisposable {
 
 /** Debian's package puts it there; another place can be told. */
 const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
+const MISSING = `${PROGRAM} does not exist (package prometheus, or PROMETHEUS)`;
 /** Short, so that tests need not wait. */
 const SCRAPE_INTERVAL = "250ms";
 
@@ -31,22 +32,25 @@ const SCRAPE_INTERVAL = "250ms";
  * Says so on the console, so that nobody takes an ignored test for a passed one.
  */
 export function withoutPrometheus(): boolean {
-  if (Deno.env.get("REQUIRE_PROMETHEUS") === "1") return false;
+  if (Deno.env.get("REQUIRE_PROMETHEUS") === "1" || hasProgram()) return false;
+  console.warn(`Tests with Prometheus are ignored: ${MISSING}`);
+  return true;
+}
+
+function hasProgram(): boolean {
   try {
-    return !Deno.statSync(PROGRAM).isFile;
+    return Deno.statSync(PROGRAM).isFile;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.warn(
-      `Tests with Prometheus are ignored: ${PROGRAM} does not exist (package prometheus, or PROMETHEUS)`,
-    );
-    return true;
+    return false;
   }
 }
 
-/** Starts one and waits until it answers and has collected once. */
+/** Starts one and waits until it answers and has collected once. Throws where there is none. */
 export async function startPrometheus(
   { listen, target }: OwnPrometheusOptions,
 ): Promise<OwnPrometheus> {
+  if (!hasProgram()) throw new Error(`Cannot start Prometheus: ${MISSING}`);
   const folder = await Deno.makeTempDir({ prefix: "coallocator-prometheus-" });
   const config = {
     global: { scrape_interval: SCRAPE_INTERVAL, scrape_timeout: SCRAPE_INTERVAL },

@@ -11,6 +11,9 @@ import type { PodName, RealNode } from "./real_node.ts";
 export interface SeenEvent {
   readonly reason: string;
   readonly message: string;
+  /** What it is about, for instance a `Pod`. */
+  readonly kind: string;
+  readonly name: string;
   /** Who tells it, for instance `mbcas-controller`. */
   readonly by: string;
   /** ms since 1970; 0 where it is not told. */
@@ -26,9 +29,13 @@ export async function eventsOf(
   const { items } = objectOf(await connection.request({ path }));
   return listOf(items).map(objectOf)
     .filter(({ regarding }) => name === undefined || objectOf(regarding).name === name)
-    .map(({ reason, note, reportingController, eventTime, deprecatedLastTimestamp }) => ({
+    .map((
+      { reason, note, regarding, reportingController, eventTime, deprecatedLastTimestamp },
+    ) => ({
       reason: String(reason),
       message: String(note),
+      kind: String(objectOf(regarding).kind),
+      name: String(objectOf(regarding).name),
       by: String(reportingController),
       atMs: parseTime(eventTime) ?? parseTime(deprecatedLastTimestamp) ?? 0,
     }));

@@ -1,44 +1,77 @@
 /**
- * Conditions of the node that are not so: the kubelet puts its own in their place every ten seconds,
- * so they are set again and again.
+ * Conditions of the node that are not so. Meanwhile a policy keeps the kubelet from saying what is so,
+ * which it would every ten seconds; it goes on to run pods and to resize them.
  *
  * @module
  */
+import { createKubectl } from "../kubectl.ts";
 import type { RealNode } from "./real_node.ts";
-import { pause } from "./until.ts";
+import { until } from "./until.ts";
 
 /** A condition of a node. */
 export type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
 
-const EVERY_MS = 250;
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+const NAME = "try-node-conditions";
+const kubectl = createKubectl();
 
 /** Keeps the conditions at this status until the end; then the kubelet's own come back. */
-export function nodeConditions(
-  { connection }: Pick<RealNode, "connection">,
+export async function nodeConditions(
+  node: Pick<RealNode, "connection" | "create">,
   { nodeName, types, status }: {
     readonly nodeName: string;
     readonly types: readonly NodeConditionType[];
     readonly status: "True" | "False";
   },
-): AsyncDisposable {
-  const stop = new AbortController();
+): Promise<AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  undo.use(
+    await clusterObject(node, "validatingadmissionpolicies", {
+      matchConstraints: {
+        resourceRules: [{
+          apiGroups: [""],
+          apiVersions: ["v1"],
+          operations: ["UPDATE"],
+          resources: ["nodes/status"],
+        }],
+      },
+      validations: [{ expression: "!('system:nodes' in request.userInfo.groups)" }],
+    }),
+  );
+  undo.use(
+    await clusterObject(node, "validatingadmissionpolicybindings", {
+      policyName: NAME,
+      validationActions: ["Deny"],
+    }),
+  );
+  await until("kubelet that is not heard", async () => {
+    const body = JSON.stringify({ status: { conditions: [] } });
+    const { ok } = await kubectl.run([
+      ...["patch", "node", nodeName, "--subresource=status", "--dry-run=server", "-p", body],
+      ...[`--as=system:node:${nodeName}`, "--as-group=system:nodes"],
+    ]);
+    return ok ? undefined : true;
+  });
   const conditions = types.map((type) => ({ type, status, reason: "Test", message: "a test" }));
-  async function setAgain(): Promise<void> {
-    while (!stop.signal.aborted) {
-      await connection.request({
-        method: "PATCH",
-        path: `/api/v1/nodes/${nodeName}/status`,
-        contentType: "application/strategic-merge-patch+json",
-        body: { status: { conditions } },
-      });
-      await pause(EVERY_MS);
-    }
-  }
-  const done = setAgain();
+  await node.connection.request({
+    method: "PATCH",
+    path: `/api/v1/nodes/${nodeName}/status`,
+    contentType: "application/strategic-merge-patch+json",
+    body: { status: { conditions } },
+  });
+  return undo.move();
+}
+
+/** An object of this kind while it is wanted. */
+async function clusterObject(
+  { connection, create }: Pick<RealNode, "connection" | "create">,
+  kind: string,
+  spec: unknown,
+): Promise<AsyncDisposable> {
+  await create(`${GROUP}/${kind}`, { metadata: { name: NAME }, spec });
   return {
     [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await done;
+      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${NAME}` });
     },
   };
 }
