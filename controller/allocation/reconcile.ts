@@ -83,10 +83,10 @@ export function createReconciler(
     const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
     news.tellOthers(known);
     let untilMs: number | undefined;
-    if (takesPart && own.known) {
-      if (nowMs < memory.boundsRefusedUntilMs) {
-        return { requeueAfterMs: memory.boundsRefusedUntilMs - nowMs };
-      }
+    const refusedMs = memory.boundsRefusedUntilMs - nowMs;
+    // Own limits come back in any case.
+    if (takesPart && own.known && !(refusedMs > 0 && agentSilent(known))) {
+      if (refusedMs > 0) return { requeueAfterMs: Math.min(refusedMs, LOOK_AGAIN_MS) };
       const published = await publish(known);
       if (published instanceof ApiError) return await boundsRefused(known, published);
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
@@ -101,6 +101,11 @@ export function createReconciler(
       return LOOK_AGAIN;
     }
     return onTime(await enforceLimits(known), untilMs);
+  }
+
+  function agentSilent({ pod, allocation }: PodCase): boolean {
+    return parts.isSilent(pod.nodeName) ||
+      (staysRestored(pod, allocation) && !parts.heardSinceStart(pod.nodeName));
   }
 
   function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
@@ -149,8 +154,7 @@ export function createReconciler(
       resizer: parts.resizer,
       restorer: parts.restorer,
       outOfScope: scope,
-      agentSilent: parts.isSilent(pod.nodeName) ||
-        (staysRestored(pod, known.allocation) && !parts.heardSinceStart(pod.nodeName)),
+      agentSilent: agentSilent(known),
       originalUnknown: !known.own.known,
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
