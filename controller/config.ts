@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PriorityStep } from "./allocation/priority_multiplier.ts";
+import type { PriorityStep } from "./allocation/bounds/priority_multiplier.ts";
 import type { MetricsConfig } from "./metrics_demand/metrics_config.ts";
 import type { ControllerSettings } from "./settings.ts";
 

@@ -16,7 +16,7 @@ import {
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
-import { priorityTableKind } from "./allocation/priority_table_kind.ts";
+import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

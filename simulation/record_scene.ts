@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { boundsOf } from "../controller/allocation/bounds.ts";
-import { priorityMultiplier } from "../controller/allocation/priority_multiplier.ts";
+import { boundsOf } from "../controller/allocation/bounds/bounds.ts";
+import { priorityMultiplier } from "../controller/allocation/bounds/priority_multiplier.ts";
 import { DEFAULT_MARKET_CONFIG } from "../controller/config.ts";
 import { marketCapacity } from "../shared/market/capacity.ts";
 import { roundBounds } from "../shared/market/rounding.ts";

@@ -3,7 +3,11 @@
  *
  * @module
  */
-import { NODE_BOUNDS, QUIET_BOUNDS, WORKLOAD_BOUNDS } from "../controller/allocation/pod_news.ts";
+import {
+  NODE_BOUNDS,
+  QUIET_BOUNDS,
+  WORKLOAD_BOUNDS,
+} from "../controller/allocation/news/pod_news.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";

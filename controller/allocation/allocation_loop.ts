@@ -13,20 +13,20 @@ import { type ReconcileResult, runReconcileLoop } from "../../shared/control/rec
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
-import { createTargetMemory } from "./autoscaler_targets.ts";
-import { createAgentWatch } from "./agent_watch.ts";
+import { createTargetMemory } from "./watches/autoscaler_targets.ts";
+import { createAgentWatch } from "./watches/agent_watch.ts";
 import { type Caches, podsOnNode } from "./caches.ts";
-import { copiesInSync } from "./copies_in_sync.ts";
-import { createWriteSlots } from "./write_slots.ts";
-import { createEventGate } from "./event_gate.ts";
+import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { createWriteSlots } from "./pace/write_slots.ts";
+import { createEventGate } from "./news/event_gate.ts";
 import { podKeyOf } from "./gather.ts";
-import { createNodeMemory } from "./node_memory.ts";
+import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";
-import { createQuotaRooms } from "./quota_room.ts";
+import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { createTurns } from "./turns.ts";
-import { createWorkloadMemory } from "./workload_memory.ts";
+import { createTurns } from "./pace/turns.ts";
+import { createWorkloadMemory } from "./watches/workload_memory.ts";
 
 /**
  * What the loop works with; it makes queue, back-off, rates, the gate for events and the watches over

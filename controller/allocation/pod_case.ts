@@ -7,8 +7,8 @@ import type { OutOfScope } from "../../shared/actuation/scope.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Gathered } from "./gather.ts";
 import type { PodMemory } from "./pod_memory.ts";
-import type { QuotaRoom } from "./quota_room.ts";
-import type { OwnLimits } from "./settle_own_limits.ts";
+import type { QuotaRoom } from "./quotas/quota_room.ts";
+import type { OwnLimits } from "./limits/settle_own_limits.ts";
 
 /** A pod in work. */
 export interface PodCase extends Gathered {

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
-import { MAX_CPU } from "./overrides.ts";
+import { MAX_CPU } from "./bounds/overrides.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

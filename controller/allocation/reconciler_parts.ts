@@ -9,12 +9,12 @@ import type { Log } from "../../shared/log.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { Caches } from "./caches.ts";
-import type { EventGate } from "./event_gate.ts";
+import type { EventGate } from "./news/event_gate.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
-import type { QuotaRooms } from "./quota_room.ts";
-import type { LimitHands } from "./send_limits.ts";
-import type { Turns } from "./turns.ts";
-import type { WriteSlots } from "./write_slots.ts";
+import type { QuotaRooms } from "./quotas/quota_room.ts";
+import type { LimitHands } from "./limits/send_limits.ts";
+import type { Turns } from "./pace/turns.ts";
+import type { WriteSlots } from "./pace/write_slots.ts";
 
 /** The copies, the hands and the pace of all reconciles. */
 export interface ReconcilerParts extends LimitHands {

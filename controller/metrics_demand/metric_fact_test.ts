@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { newAllocation } from "../allocation/publish_bounds.ts";
+import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { demandParts, hasMoved, publishedParts } from "./metric_fact.ts";
 

@@ -4,7 +4,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
-import { newAllocation } from "../allocation/publish_bounds.ts";
+import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import type { MetricOutcome } from "./demand_reading.ts";
 import { DEMAND_QUERY } from "./metric_question.ts";
 import type { MetricsConfig } from "./metrics_config.ts";

@@ -1,6 +1,6 @@
 /** `kubectl coalloc` against a real API server and kubelet: what it changes, and what it says. */
 import assert from "node:assert/strict";
-import { newAllocation } from "../../controller/allocation/publish_bounds.ts";
+import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
 import { parsePod } from "../../adapters/kube/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { allocationPath } from "../../adapters/kube/allocation_path.ts";
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { readNode } from "../../adapters/kube/nodes.ts";
-import { BURST_FACTOR } from "../../controller/allocation/overrides.ts";
+import { BURST_FACTOR } from "../../controller/allocation/bounds/overrides.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";

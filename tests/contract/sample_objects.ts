@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { newAllocation } from "../../controller/allocation/publish_bounds.ts";
+import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";

@@ -13,7 +13,7 @@ import { parsePod } from "../../adapters/kube/pods.ts";
 import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
 import { parseVerticalPodAutoscaler } from "../../adapters/kube/vertical_pod_autoscalers.ts";
 import { parseWorkload } from "../../adapters/kube/workloads.ts";
-import { MAX_CPU } from "../../controller/allocation/overrides.ts";
+import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { objectKey } from "../../shared/control/object_key.ts";

@@ -5,7 +5,7 @@ import {
   sampleNodeView,
   samplePodView,
 } from "../../../tests/fixtures/node_views.ts";
-import { newAllocation } from "../../../controller/allocation/publish_bounds.ts";
+import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { QUIET_BOUNDS } from "../../../controller/allocation/pod_news.ts";
+import { QUIET_BOUNDS } from "../../../controller/allocation/news/pod_news.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";

@@ -1,0 +1,22 @@
+/**
+ * What the sentences of bounds tell, apart from their numbers.
+ *
+ * @module
+ */
+import type { BoundRule } from "../../../shared/api/pod_allocation.ts";
+import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+
+/**
+ * Numbers move all the time where a quota is used or a metric asked, and the bounds hold those that
+ * count. Those in names don't: `node-1`, `jobs2`.
+ */
+const NUMBER = /(?<![\w.-])\d+(?:\.\d+)?/g;
+
+/** Its sentence tells when it was asked last, which is another after each start of the controller. */
+const RESTLESS: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
+
+/** Equal for sentences that tell the same. */
+export function boundStory(rules: readonly BoundRule[] = []): string {
+  return rules.filter(({ reason }) => !RESTLESS.has(reason))
+    .map(({ reason, message }) => `${reason}: ${message.replace(NUMBER, "#")}`).join("\n");
+}

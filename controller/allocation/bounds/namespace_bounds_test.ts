@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { CPURange, CPURanges } from "../../../shared/actuation/cpu_range.ts";
+import type { PodContainer } from "../../../shared/api/pod.ts";
+import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import {
+  sampleContainer,
+  sampleGuaranteed,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { boundsOf } from "./bounds.ts";
+import { namespaceBounds } from "./namespace_bounds.ts";
+import { priorityMultiplier } from "./priority_multiplier.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function ranges(container: Partial<CPURange>, pod: Partial<CPURange> = {}): CPURanges {
+  const anything = { min: 0, max: Infinity, ratio: Infinity };
+  return { container: { ...anything, ...container }, pod: { ...anything, ...pod } };
+}
+
+const app = sampleContainer({ containerID: "containerd://a" });
+const proxy = sampleContainer({ name: "proxy", containerID: "containerd://b", limitCPU: 400 });
+const seats = (containers: readonly PodContainer[]) =>
+  containers.map((container) => ({ container, own: container.limitCPU ?? 0 }));
+
+interface Choice {
+  readonly limitRange?: CPURanges;
+  readonly quotaCeiling?: number;
+  readonly nodeCeiling?: number;
+  readonly others?: readonly PodContainer[];
+}
+
+/** The lowest ceiling of each container. */
+function ceilings(choice: Choice): readonly number[] {
+  const { limitRange, quotaCeiling, nodeCeiling, others = [] } = choice;
+  const pod = samplePod("web", { containers: [app, proxy, ...others] });
+  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quotaCeiling, nodeCeiling })
+    .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
+}
+
+test("namespaceBounds() bounds nothing where the namespace says nothing", () => {
+  assert.deepEqual(ceilings({}), [Infinity, Infinity]);
+});
+
+test("namespaceBounds() takes a container's max and ratio", () => {
+  assert.deepEqual(ceilings({ limitRange: ranges({ max: 350 }) }), [350, 350]);
+  assert.deepEqual(ceilings({ limitRange: ranges({ max: 350, ratio: 3 }) }), [300, 300]);
+});
+
+test("namespaceBounds() divides a pod's max: own limits first, the rest by request", () => {
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }) }), [400, 600]);
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { ratio: 4 }) }), [300, 500]);
+  // Own limits that are too much for it are divided by request.
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 500 }) }), [250, 250]);
+  const others = [sampleContainer({ name: "batch", requestCPU: 50, limitCPU: 300 })];
+  assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }), others }), [250, 450]);
+});
+
+test("namespaceBounds() divides what a quota allows: present limits first", () => {
+  assert.deepEqual(ceilings({ quotaCeiling: 700 }), [250, 450]);
+  assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);
+});
+
+test("namespaceBounds() leaves own limits to containers whose pod gives raises back", () => {
+  const seat = (own: number, limitCPU: number, requestCPU: number, name = "app") => ({
+    container: sampleContainer({ name, limitCPU, requestCPU }),
+    own,
+  });
+  const raised = [seat(200, 500, 10), seat(50, 250, 190, "proxy")];
+  const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
+  const of = (quotaCeiling: number) =>
+    namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
+      .map(({ ceilings }) => Math.min(...ceilings.map(({ ceiling }) => ceiling)));
+  assert.deepEqual(of(450), [210, 240]);
+  assert.deepEqual(of(250), [200, 50]);
+  assert.deepEqual(of(750), [500, 250]);
+});
+
+test("namespaceBounds() divides what the node allows the same way", () => {
+  assert.deepEqual(ceilings({ nodeCeiling: 700 }), [250, 450]);
+  assert.deepEqual(ceilings({ nodeCeiling: 700, quotaCeiling: 600 }), [200, 400]);
+});
+
+test("namespaceBounds() passes over ratios where the request goes with the limit", () => {
+  const container = sampleGuaranteed({ containerID: "containerd://a" });
+  const pod = samplePod("web", { containers: [container] });
+  const limitRange = ranges({ max: 900, ratio: 1 }, { ratio: 1 });
+  const [bound] = namespaceBounds(seats([container]), { pod, limitRange, quotaCeiling: undefined });
+  assert.equal(Math.min(...(bound?.ceilings ?? []).map(({ ceiling }) => ceiling)), 900);
+});
+
+test("boundsOf() names the namespace's bound where it is the lowest, and lifts the floor", () => {
+  const pod = samplePod("web", { containers: [app] });
+  const draft = (choice: Choice) =>
+    boundsOf({
+      ...bidFacts(pod, { node: { ...sampleNode("node-1"), allocatableCPU: 8000 } }),
+      priorityMultiplier,
+      ownLimits: new Map([["app", 200]]),
+      burstFactor: 4,
+      limitRange: choice.limitRange,
+      quotaCeiling: choice.quotaCeiling,
+    });
+  const cases = [
+    [{}, [100, 800, "BurstFactor"]],
+    [{ limitRange: ranges({ max: 300, min: 120 }) }, [120, 300, "LimitRange"]],
+    [{ limitRange: ranges({}, { max: 400, min: 150 }) }, [150, 400, "LimitRange"]],
+    [{ quotaCeiling: 260 }, [100, 260, "QuotaExceeded"]],
+    [{ limitRange: ranges({ max: 90 }) }, [100, 100, "FloorBinds"]],
+  ] as const;
+  for (const [choice, expected] of cases) {
+    const { reason, containers } = draft(choice);
+    const [bound] = containers;
+    assert.deepEqual([bound?.floor, bound?.ceiling, reason], expected);
+  }
+});
+
+test("boundsOf() sets each ceiling by a word that counts as one, and begins with the container", () => {
+  const node = { ...sampleNode("node-1"), allocatableCPU: 8000 };
+  const annotations = { "mbcas.io/max-cpu": "300m" };
+  const usual = {
+    ...bidFacts(samplePod("web", { containers: [app] }), { node }),
+    ...{ priorityMultiplier, ownLimits: new Map([["app", 200]]), burstFactor: 4 },
+  };
+  const { pod } = usual;
+  const cases: readonly (readonly [reason: string, change: Partial<typeof usual> & Choice])[] = [
+    ["BurstFactor", {}],
+    ["MaxCPU", { pod: { ...pod, metadata: { ...pod.metadata, annotations } } }],
+    ["NodeSize", { node: { ...node, allocatableCPU: 300 } }],
+    ["PodLevelLimit", { pod: { ...pod, podLevel: { limitCPU: 300 } } }],
+    ["LimitRange", { limitRange: ranges({ max: 300 }) }],
+    ["QuotaExceeded", { quotaCeiling: 300 }],
+    ["NodeCapacity", { nodeCeiling: 300 }],
+    ["FloorBinds", { nodeCeiling: 50 }],
+  ];
+  for (const [word, { others: _others, ...change }] of cases) {
+    const { rules } = boundsOf({ ...usual, ...change });
+    assert.deepEqual(rules.map(({ reason }) => reason), [word]);
+    assert.ok(setsCeiling(word) && rules[0]?.message.startsWith("app "), word);
+  }
+  assert.deepEqual(cases.map(([word]) => word).sort(), CEILING_REASONS.toSorted());
+  assert.ok(!setsCeiling("HPACapped"));
+});

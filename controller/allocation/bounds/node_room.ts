@@ -1,0 +1,56 @@
+/**
+ * What the requests on a node leave for the raises of a pod whose request moves with its limit.
+ *
+ * @module
+ */
+import { movesRequest } from "../../../shared/actuation/moved_request.ts";
+import { isFinished } from "../../../shared/actuation/scope.ts";
+import type { Node } from "../../../shared/api/node.ts";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { GRID } from "../../../shared/market/rounding.ts";
+import { type Caches, podsOnNode } from "../caches.ts";
+
+/**
+ * What they allow the pod as its total, in steps of 10 m: what it has and all that is free, which
+ * whoever comes first takes. Undefined for a pod whose request stays, and where the node is not known.
+ */
+export function nodeCeiling(
+  { pod, node }: { readonly pod: Pod; readonly node: Node | undefined },
+  pods: Pick<Caches["pods"], "byIndex">,
+): number | undefined {
+  if (!movesRequest(pod) || node === undefined) return undefined;
+  const present = pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+  const room = Math.max(0, nodeRoom(node, podsOnNode(pods, pod.nodeName)));
+  return present + Math.floor(room / GRID) * GRID;
+}
+
+/**
+ * Allocatable less the requests of these pods, millicores; below 0 on a node that is overcommitted.
+ * As the scheduler and the kubelet count them, but for the overhead of a RuntimeClass and requests of
+ * whole pods, which are not known here.
+ */
+export function nodeRoom(
+  { allocatableCPU }: Pick<Node, "allocatableCPU">,
+  pods: readonly Pod[],
+): number {
+  return pods.filter((pod) => !isFinished(pod)).reduce(
+    (left, pod) => left - podRequest(pod),
+    allocatableCPU,
+  );
+}
+
+/**
+ * The sum of the containers' requests, or what the largest init container asks for beside the sidecars.
+ * Source: `AggregateContainerRequests` in k8s.io/component-helpers/resource.
+ */
+function podRequest({ containers, initContainers }: Pod): number {
+  const sum = (all: readonly PodContainer[]): number =>
+    all.reduce((total, container) => total + requestOf(container), 0);
+  const largest = Math.max(0, ...initContainers.map(requestOf));
+  return Math.max(sum(containers), largest + sum(containers.filter(({ sidecar }) => sidecar)));
+}
+
+/** A request that is to fall holds its place until the kubelet has done it. */
+function requestOf({ requestCPU = 0, appliedRequestCPU = 0 }: PodContainer): number {
+  return Math.max(requestCPU, appliedRequestCPU);
+}

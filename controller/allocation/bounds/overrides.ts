@@ -1,0 +1,147 @@
+/**
+ * What annotations ask for, on the pod or its namespace.
+ *
+ * @module
+ */
+import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
+import { clampMultiplier } from "./priority_multiplier.ts";
+
+/** Annotation of a pod: the ceiling of the whole pod. */
+export const MAX_CPU = "mbcas.io/max-cpu";
+/** Annotation of a pod: factor on its weight. */
+export const PRIORITY_MULTIPLIER = "mbcas.io/priority-multiplier";
+/** Label or annotation of a namespace: factor on own limits. */
+export const BURST_FACTOR = "mbcas.io/burst-factor";
+
+/** What annotations are read from, and what they are measured by. */
+export interface OverrideInput {
+  readonly pod: Pod;
+  readonly namespace: Namespace | undefined;
+  /** The pod's own limit, Σ of the containers that have one, millicores. */
+  readonly ownLimit: number;
+  /** Where the namespace says nothing. */
+  readonly burstFactor: number;
+}
+
+/** What annotations set; absent where they say nothing, or nothing that may count. */
+export interface Overrides {
+  /** Ceiling of the whole pod, millicores. */
+  readonly maxCPU?: number;
+  readonly priorityMultiplier?: number;
+  readonly startupBoost?: StartupBoost;
+  /** At least 1. */
+  readonly burstFactor: number;
+  /** Annotations that can't be read, may not count or count for another value, for an event. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads the annotations. Those that ask for more count only where an administrator allows it. */
+export function overridesOf(input: OverrideInput): Overrides {
+  const { annotations, namespace: place } = input.pod.metadata;
+  const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
+  const allowed = labels[ALLOW_OVERRIDES] === "true";
+  const warnings: string[] = [];
+  const theirs = { warnings, on: `namespace ${place}: ` };
+  const factor = readNumber(labels, BURST_FACTOR, theirs) ??
+    readNumber(ofNamespace, BURST_FACTOR, theirs) ?? input.burstFactor;
+  const burstFactor = Math.max(1, factor);
+
+  /** The words say what may be asked for without an administrator. */
+  function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
+    if (allowed) return true;
+    const text = quotedText(annotations[key] ?? "");
+    const label = `label namespace ${place} ${ALLOW_OVERRIDES}=true`;
+    warnings.push(`${key}: ${text} asks for more${most}: ${label}${instead}`);
+    return false;
+  }
+
+  const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, { warnings });
+  const maxCPU = readCPU(annotations, MAX_CPU, warnings);
+  const startupBoost = readBoost(annotations, warnings);
+  const most = input.ownLimit * burstFactor;
+  const multiplies = multiplier !== undefined &&
+    (multiplier <= 1 ||
+      mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
+  const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
+    most: ` than own limit × burst factor, ${Math.floor(most)}m`,
+    instead: `, or ask for at most ${Math.floor(most)}m`,
+  }));
+  const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
+  return {
+    burstFactor,
+    ...(multiplies ? { priorityMultiplier: clamped(multiplier, { annotations, warnings }) } : {}),
+    ...(bounds ? { maxCPU } : {}),
+    ...(boosts ? { startupBoost } : {}),
+    warnings,
+  };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What an annotation is told that needs an administrator. */
+interface AskingForMore {
+  /** Than what it asks for more. */
+  readonly most: string;
+  /** What else would count. @default {""} */
+  readonly instead?: string;
+}
+
+/** The multiplier as it counts, and a warning where that is another than was asked for. */
+function clamped(
+  multiplier: number,
+  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: string[] },
+): number {
+  const counts = clampMultiplier(multiplier);
+  if (counts !== multiplier) {
+    const text = quotedText(annotations[PRIORITY_MULTIPLIER] ?? "");
+    const end = counts < multiplier ? "most" : "least";
+    warnings.push(`${PRIORITY_MULTIPLIER}: ${text} counts as ${counts}, the ${end}`);
+  }
+  return counts;
+}
+
+function readNumber(
+  from: Texts,
+  key: string,
+  { warnings, on = "" }: {
+    readonly warnings: string[];
+    /** Whose it is, where that is not the pod. @default {""} */
+    readonly on?: string;
+  },
+): number | undefined {
+  const text = from[key];
+  if (text === undefined) return undefined;
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+  if (value > 0 && value < Infinity) return value;
+  warnings.push(`${on}${key}: ${quotedText(text)} is not a number above 0, for instance "2.5"`);
+  return undefined;
+}
+
+function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
+  const text = from[STARTUP_BOOST];
+  if (text === undefined) return undefined;
+  const boost = parseStartupBoost(text);
+  if (boost !== undefined) return boost;
+  warnings.push(
+    `${STARTUP_BOOST}: ${
+      quotedText(text)
+    } is not a factor above 1 and up to 10 with a time of up ` +
+      'to 10m, for instance "2x,30s"',
+  );
+  return undefined;
+}
+
+function readCPU(from: Texts, key: string, warnings: string[]): number | undefined {
+  const text = from[key];
+  if (text === undefined) return undefined;
+  const millicores = countableCPU(text);
+  if (millicores === undefined) {
+    warnings.push(`${key}: ${quotedText(text)} is not a CPU quantity, for instance "500m" or "2"`);
+  }
+  return millicores;
+}

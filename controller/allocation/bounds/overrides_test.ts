@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
+import type { Namespace } from "../../../shared/api/namespace.ts";
+import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import {
+  BURST_FACTOR,
+  MAX_CPU,
+  type Overrides,
+  overridesOf,
+  PRIORITY_MULTIPLIER,
+} from "./overrides.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Own limit 200 m, burst factor 4: annotations may ask for up to 800 m. */
+function read(annotations: Texts, theirs: { labels?: Texts; annotations?: Texts } = {}): Overrides {
+  const pod = samplePod("web");
+  const namespace: Namespace = {
+    metadata: {
+      name: "shop",
+      uid: "",
+      resourceVersion: "",
+      labels: theirs.labels ?? {},
+      annotations: theirs.annotations ?? {},
+    },
+  };
+  return overridesOf({
+    pod: { ...pod, metadata: { ...pod.metadata, annotations } },
+    namespace,
+    ownLimit: 200,
+    burstFactor: 4,
+  });
+}
+
+const ALLOWED = { labels: { [ALLOW_OVERRIDES]: "true" } };
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("overridesOf() says nothing where nothing is annotated", () => {
+  assert.deepEqual(read({}), { burstFactor: 4, warnings: [] });
+});
+
+test("overridesOf() lets everybody ask for less", () => {
+  assert.deepEqual(read({ [MAX_CPU]: "0.8", [PRIORITY_MULTIPLIER]: "0.5" }), {
+    burstFactor: 4,
+    maxCPU: 800,
+    priorityMultiplier: 0.5,
+    warnings: [],
+  });
+});
+
+test("overridesOf() lets nobody ask for more unless an administrator allows it", () => {
+  const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20" };
+  const { warnings, ...rest } = read(more);
+  assert.deepEqual(rest, { burstFactor: 4 });
+  assert.deepEqual(warnings, [
+    'mbcas.io/priority-multiplier: "20" asks for more than 1: label namespace shop ' +
+    "mbcas.io/allow-overrides=true, or ask for at most 1",
+    'mbcas.io/max-cpu: "801m" asks for more than own limit × burst factor, 800m: label namespace ' +
+    "shop mbcas.io/allow-overrides=true, or ask for at most 800m",
+  ]);
+  const { warnings: left, ...allowed } = read(more, ALLOWED);
+  assert.deepEqual(allowed, { burstFactor: 4, maxCPU: 801, priorityMultiplier: 10 });
+  assert.deepEqual(left, ['mbcas.io/priority-multiplier: "20" counts as 10, the most']);
+});
+
+test("overridesOf() says whose value it can't read, and gives one that it can", () => {
+  const theirs = { labels: { [BURST_FACTOR]: "x" }, annotations: { [BURST_FACTOR]: "y" } };
+  const { warnings } = read({ [MAX_CPU]: "2 cores", [PRIORITY_MULTIPLIER]: "high" }, theirs);
+  assert.deepEqual(warnings, [
+    'namespace shop: mbcas.io/burst-factor: "x" is not a number above 0, for instance "2.5"',
+    'namespace shop: mbcas.io/burst-factor: "y" is not a number above 0, for instance "2.5"',
+    'mbcas.io/priority-multiplier: "high" is not a number above 0, for instance "2.5"',
+    'mbcas.io/max-cpu: "2 cores" is not a CPU quantity, for instance "500m" or "2"',
+  ]);
+});
+
+test("overridesOf() tells of a multiplier that counts for another value, and of no other", () => {
+  const told = (text: string) => read({ [PRIORITY_MULTIPLIER]: text }, ALLOWED).warnings;
+  const key = "mbcas.io/priority-multiplier";
+  assert.deepEqual(told("50"), [`${key}: "50" counts as 10, the most`]);
+  assert.deepEqual(told("0.01"), [`${key}: "0.01" counts as 0.1, the least`]);
+  for (const text of ["10", "0.1", "2.5"]) assert.deepEqual(told(text), []);
+  // What may not count at all counts for nothing.
+  const { warnings } = read({ [PRIORITY_MULTIPLIER]: "50" });
+  assert.ok(warnings.length === 1 && !warnings.join().includes("counts as"));
+});
+
+test("overridesOf() does not take the pod's own word, or an annotation, for an administrator's", () => {
+  const { maxCPU } = read({ [MAX_CPU]: "900m", [ALLOW_OVERRIDES]: "true" }, {
+    annotations: ALLOWED.labels,
+  });
+  assert.equal(maxCPU, undefined);
+});
+
+test("overridesOf() measures by the namespace's burst factor, label before annotation", () => {
+  const theirs = { labels: { [BURST_FACTOR]: "1.5" }, annotations: { [BURST_FACTOR]: "9" } };
+  assert.equal(read({}, theirs).burstFactor, 1.5);
+  assert.equal(read({ [MAX_CPU]: "301m" }, theirs).maxCPU, undefined);
+  assert.equal(read({ [MAX_CPU]: "300m" }, theirs).maxCPU, 300);
+  assert.equal(read({}, { annotations: { [BURST_FACTOR]: "2" } }).burstFactor, 2);
+  assert.equal(read({}, { labels: { [BURST_FACTOR]: "0.5" } }).burstFactor, 1);
+});
+
+test("overridesOf() warns of what it can't read, and goes on without it", () => {
+  const garbage = fc.oneof(
+    fc.string().filter((text) => !/^[+\d.]/.test(text)),
+    fc.constantFrom("", "1,5", "-1", "NaN", "Infinity", "0x10", "ten", "1m1", "٣", "1".repeat(400)),
+  );
+  fc.assert(fc.property(garbage, garbage, garbage, (cpu, multiplier, factor) => {
+    const { warnings, ...rest } = read(
+      { [MAX_CPU]: cpu, [PRIORITY_MULTIPLIER]: multiplier },
+      { labels: { [BURST_FACTOR]: factor } },
+    );
+    assert.deepEqual(rest, { burstFactor: 4 });
+    assert.equal(warnings.length, 3, warnings.join("; "));
+  }));
+});
+
+test("overridesOf() never throws and never lets a value out of its bounds", () => {
+  fc.assert(fc.property(fc.string(), fc.string(), fc.string(), (cpu, multiplier, factor) => {
+    const { maxCPU = 0, priorityMultiplier = 1, burstFactor } = read(
+      { [MAX_CPU]: cpu, [PRIORITY_MULTIPLIER]: multiplier },
+      { labels: { [BURST_FACTOR]: factor } },
+    );
+    assert.ok(maxCPU >= 0 && maxCPU <= 200 * burstFactor);
+    assert.ok(priorityMultiplier >= 0.1 && priorityMultiplier <= 1);
+    assert.ok(burstFactor >= 1 && burstFactor < Infinity);
+  }));
+});

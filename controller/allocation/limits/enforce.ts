@@ -1,0 +1,123 @@
+/**
+ * Brings a pod's limits to what its allocation asks for, or back to the user's own.
+ *
+ * @module
+ */
+import { MARKET_CHAIN, RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
+import { decide, type Decision } from "../../../shared/actuation/decide.ts";
+import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
+import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
+import type { ApiError } from "../../../shared/api/api_error.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import { parseCPUBound } from "../../../shared/quantity.ts";
+import type { Gathered } from "../gather.ts";
+import { marketCause } from "./market_cause.ts";
+import { ownValues } from "./own_limits.ts";
+import { describeChanges } from "./report_words.ts";
+import { type LimitHands, sendLimits } from "./send_limits.ts";
+import type { OutOfScope } from "../../../shared/actuation/scope.ts";
+
+/** What enforcement needs beside the API's state. */
+export interface EnforceContext extends LimitHands {
+  readonly outOfScope: OutOfScope | undefined;
+  readonly agentSilent: boolean;
+  /** True when the limits are this product's and the user's own are not on record. */
+  readonly originalUnknown: boolean;
+  readonly backOffMs: number;
+  /** See `EnforcementInput.takeTurn`; urgent changes go first. */
+  readonly takeTurn: (urgent: boolean) => number;
+  readonly dryRun: boolean;
+  /** See `PodFacts.quotaHeadroom`. */
+  readonly quotaHeadroom?: number | undefined;
+  readonly quotaName?: string | undefined;
+}
+
+/** What became of it. */
+export interface Enforcement {
+  readonly decision: Decision;
+  /** The pod's new resourceVersion when the server accepted a patch. */
+  readonly patched?: string;
+  /** Why the user's own limits come back; absent while the market sets them. */
+  readonly restoring?: OutOfScope;
+  /** The server's refusal. */
+  readonly refusal?: ApiError;
+}
+
+const ORIGINAL_UNKNOWN: Decision = {
+  changes: [],
+  reason: "OriginalUnknown",
+  message: "the limits were set by this product and the user's own are not on record: " +
+    "recreate the pod, or set its limits by hand",
+};
+
+/** What the allocation asks for. */
+export function marketIntents({ spec }: PodAllocation): Intent[] {
+  const reason = marketCause(spec);
+  return (spec.containers ?? []).map(({ name, cpuLimit }) => ({
+    source: "market",
+    container: name,
+    limitCPU: parseCPUBound(cpuLimit),
+    reason,
+  }));
+}
+
+/** The user's own limits; empty when they are not on record. */
+export function restoreIntents({ status }: PodAllocation, reason: ChangeReason): Intent[] {
+  return [...ownValues(status?.originalLimits)].map(([container, limitCPU]) => ({
+    source: "restore",
+    container,
+    limitCPU,
+    reason,
+  }));
+}
+
+function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope | undefined {
+  if (outOfScope !== undefined || !agentSilent) return outOfScope;
+  return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
+}
+
+/** Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server answers. */
+export async function enforce(
+  { pod, node, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
+  context: EnforceContext,
+): Promise<Enforcement> {
+  const { outOfScope, agentSilent, backOffMs, quotaHeadroom, quotaName } = context;
+  const restoring = restoreCause(context);
+  const base = restoring === undefined ? {} : { restoring };
+  if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
+  const intents = restoring === undefined
+    ? marketIntents(allocation)
+    : restoreIntents(allocation, restoring.reason);
+  const urgent = restoring !== undefined || intents.some(({ reason }) => !isUnhurried(reason));
+  const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
+    allocation,
+    pod,
+    agentSilent,
+    intents: arbitrate(intents),
+    backOffMs,
+    takeTurn: () => context.takeTurn(urgent),
+    ...(outOfScope === undefined ? {} : { outOfScope }),
+    ...(node === undefined ? {} : { node }),
+    ...(limitRange === undefined ? {} : { limitRange }),
+    ...(quotaHeadroom === undefined ? {} : { quotaHeadroom }),
+    ...(quotaName === undefined ? {} : { quotaName }),
+  });
+  if (restoring !== undefined && decision.reason === "Applied") {
+    const message = restoredMessage(restoring);
+    return { ...base, decision: { ...decision, reason: "Restored", message } };
+  }
+  if (decision.changes.length === 0) return { ...base, decision };
+  if (context.dryRun) {
+    const message = `would change ${describeChanges(pod, decision.changes)}`;
+    return { ...base, decision: { changes: [], reason: "DryRun", message } };
+  }
+  const own = ownValues(allocation.status?.originalLimits);
+  const sent = await sendLimits({ pod, changes: decision.changes, own }, context);
+  if (sent.refusal !== undefined) return { ...base, decision, refusal: sent.refusal };
+  return {
+    ...base,
+    decision: { ...decision, changes: sent.changes },
+    ...(sent.version === undefined ? {} : { patched: sent.version }),
+  };
+}

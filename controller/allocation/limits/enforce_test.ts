@@ -1,0 +1,150 @@
+import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
+import assert from "node:assert/strict";
+import type { ResizePatch } from "../../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  sampleDesired,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
+import type { PodResizer } from "../ports.ts";
+import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
+
+const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
+
+interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
+  readonly limit?: number;
+  readonly applied?: number;
+  readonly reason?: MarketReason;
+  readonly refusal?: Error;
+}
+
+/** Own limit 200 m, the agent wants 300 m. */
+async function attempt(
+  choice: Choice = {},
+): Promise<{ outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: boolean[] }> {
+  const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
+  const containers = [sampleContainer({
+    containerID: "containerd://a",
+    limitCPU: limit,
+    appliedLimitCPU: applied,
+  })];
+  const sample = samplePod("web", { containers });
+  const pod: Pod = {
+    ...sample,
+    phase: "Running",
+    metadata: { ...sample.metadata, uid: "u1", resourceVersion: "1" },
+  };
+  const bare = sampleAllocation(pod);
+  const desired = sampleDesired("300m");
+  const market = desired.market === undefined ? {} : { market: { ...desired.market, reason } };
+  const app = { name: "app", containerID: "containerd://a", floor: 100, ceiling: 800, weight: 100 };
+  const bounds = { revision: 3, reason: "", containers: [app] };
+  const allocation = {
+    ...bare,
+    spec: { ...bare.spec, ...desired, ...market },
+    status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
+  };
+  const patches: ResizePatch[] = [];
+  const hands: string[] = [];
+  const hand = (manager: string): PodResizer => ({
+    resize(_namespace, _name, patch) {
+      patches.push(patch);
+      hands.push(manager);
+      return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
+    },
+  });
+  const turns: boolean[] = [];
+  const outcome = await enforce({
+    ...quietGathered(pod),
+    allocation,
+  }, {
+    resizer: hand("market"),
+    restorer: hand("restore"),
+    outOfScope: undefined,
+    agentSilent: false,
+    originalUnknown: false,
+    backOffMs: 0,
+    takeTurn: (urgent) => {
+      turns.push(urgent);
+      return 0;
+    },
+    dryRun: false,
+    ...context,
+  });
+  return { outcome, patches, hands, turns };
+}
+
+function test(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("enforce() patches the limit that the agent wants, on the very pod that is cached", async () => {
+  const { outcome, patches, hands, turns } = await attempt();
+  assert.equal(outcome.patched, "2");
+  assert.deepEqual(patches, [{
+    metadata: { uid: "u1", resourceVersion: "1" },
+    spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
+  }]);
+  assert.deepEqual(hands, ["market"]);
+  assert.deepEqual(turns, [true]);
+});
+
+test("enforce() takes an unhurried turn where nobody waits", async () => {
+  assert.deepEqual((await attempt({ reason: "DemandFell" })).turns, [false]);
+  assert.deepEqual((await attempt({ reason: "LoanGiven" })).turns, [false]);
+  const restore = { reason: "DemandFell", limit: 300, outOfScope: OPTED_OUT } as const;
+  assert.deepEqual((await attempt(restore)).turns, [true]);
+});
+
+test("enforce() is done when the kubelet reports the wanted limit", async () => {
+  const { outcome, patches } = await attempt({ limit: 300 });
+  assert.equal(outcome.decision.reason, "Applied");
+  assert.deepEqual(patches, []);
+  const waiting = await attempt({ limit: 300, applied: 200 });
+  assert.equal(waiting.outcome.decision.reason, "ResizeInProgress");
+});
+
+test("enforce() brings own limits back out of scope and under a silent agent", async () => {
+  for (const cause of [{ outOfScope: OPTED_OUT }, { agentSilent: true }]) {
+    const { outcome, patches, hands } = await attempt({ limit: 300, ...cause });
+    assert.equal(outcome.patched, "2");
+    assert.deepEqual(hands, ["restore"]);
+    assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits.cpu, "200m");
+    const done = await attempt({ limit: 200, ...cause });
+    assert.equal(done.outcome.decision.reason, "Restored");
+    assert.deepEqual(done.patches, []);
+  }
+});
+
+test("enforce() touches nothing while the user's own limits are unknown", async () => {
+  for (const cause of [{}, { outOfScope: OPTED_OUT }]) {
+    const { outcome, patches } = await attempt({ originalUnknown: true, ...cause });
+    assert.equal(outcome.decision.reason, "OriginalUnknown");
+    assert.deepEqual(patches, []);
+  }
+});
+
+test("enforce() says in a dry run what it would do, restores included", async () => {
+  const { outcome, patches } = await attempt({ dryRun: true });
+  assert.equal(outcome.decision.reason, "DryRun");
+  assert.equal(outcome.decision.message, "would change app 200m → 300m");
+  assert.deepEqual(patches, []);
+  const restore = await attempt({ dryRun: true, limit: 300, outOfScope: OPTED_OUT });
+  assert.deepEqual(restore.patches, []);
+});
+
+test("enforce() returns the server's refusal, and throws what is none", async () => {
+  const refusal = new ApiError(403, "Forbidden", "quota");
+  const { outcome } = await attempt({ refusal });
+  assert.equal(outcome.refusal, refusal);
+  assert.equal(outcome.patched, undefined);
+  await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
+});
+
+test("restoreIntents() is empty when nothing is on record", () => {
+  assert.deepEqual(restoreIntents(sampleAllocation(samplePod("web")), "OptedOut"), []);
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import type { LimitChange } from "../../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import type { PodResizer } from "../ports.ts";
+import { sendLimits, type SentLimits } from "./send_limits.ts";
+
+const FULL = new ApiError(403, "Forbidden", "exceeded quota");
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function change(name: string, limitCPU: number): LimitChange {
+  return { name, sidecar: false, limitCPU };
+}
+
+/** Two containers at 300 m whose own limit is 200 m; requests are noted as `manager version names`. */
+async function send(
+  changes: readonly LimitChange[],
+  answers: readonly (string | Error)[],
+): Promise<{ readonly sent: SentLimits; readonly requests: readonly string[] }> {
+  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limitCPU: 300 }));
+  const requests: string[] = [];
+  const hand = (manager: string): PodResizer => ({
+    resize(_namespace, _name, { metadata, spec }) {
+      const answer = answers[requests.length] ?? "";
+      const names = spec.containers?.map(({ name }) => name).join("+");
+      requests.push(`${manager} ${metadata.resourceVersion} ${names}`);
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    },
+  });
+  const sample = samplePod("web", { containers });
+  const pod = { ...sample, metadata: { ...sample.metadata, resourceVersion: "1" } };
+  const sent = await sendLimits(
+    { pod, changes, own: new Map([["app", 200], ["jvm", 200]]) },
+    { resizer: hand("market"), restorer: hand("restore") },
+  );
+  return { sent, requests };
+}
+
+test("sendLimits() sends one patch where all values are the market's, or the user's own", async () => {
+  const market = [change("app", 400), change("jvm", 250)];
+  assert.deepEqual(await send(market, ["8"]), {
+    sent: { changes: market, version: "8" },
+    requests: ["market 1 app+jvm"],
+  });
+  const own = [change("app", 200), change("jvm", 200)];
+  assert.deepEqual((await send(own, ["8"])).requests, ["restore 1 app+jvm"]);
+});
+
+test("sendLimits() keeps own values apart, and sends first what sets CPU free", async () => {
+  const mixed = [change("app", 200), change("jvm", 400)];
+  const { sent, requests } = await send(mixed, ["8", "9"]);
+  assert.deepEqual(requests, ["restore 1 app", "market 8 jvm"]);
+  assert.deepEqual(sent, { changes: mixed, version: "9" });
+  const lower = [change("app", 200), change("jvm", 100)];
+  assert.deepEqual((await send(lower, ["8", "9"])).requests, ["market 1 jvm", "restore 8 app"]);
+});
+
+test("sendLimits() tells a refusal only when nothing was taken", async () => {
+  const mixed = [change("app", 200), change("jvm", 400)];
+  assert.deepEqual((await send(mixed, [FULL])).sent, { changes: [], refusal: FULL });
+  const half = await send(mixed, ["8", FULL]);
+  assert.deepEqual(half.sent, { changes: [change("app", 200)], version: "8" });
+  await assert.rejects(send(mixed, [new TypeError("a bug")]), /a bug/);
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import type { Original } from "../../../shared/api/pod_allocation.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  sampleGuaranteed,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
+import { createPodMemories, type PodMemory } from "../pod_memory.ts";
+import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+interface Choice {
+  readonly limit?: number;
+  readonly manager?: string;
+  readonly recorded?: Original[];
+  readonly memory?: PodMemory;
+  readonly template?: ReadonlyMap<string, number> | Error;
+  readonly nowMs?: number;
+  readonly current?: boolean;
+}
+
+const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
+
+/** What is settled, and how often the template was asked. */
+async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: number }> {
+  let asked = 0;
+  const { limit = 300, manager = "mbcas", recorded, nowMs = 0, current = true } = choice;
+  const pod = samplePod("web", {
+    containers: [sampleContainer({ limitCPU: limit, limitManagers: [manager] })],
+  });
+  const status = recorded === undefined ? {} : { originalLimits: recorded };
+  const allocation = { ...sampleAllocation(pod), status };
+  const { memory = memoryOf(), template } = choice;
+  const settled = await settleOwnLimits({ pod, allocation, memory }, {
+    templates: {
+      limitsOf() {
+        asked++;
+        return template instanceof Error ? Promise.reject(template) : Promise.resolve(template);
+      },
+    },
+    nowMs,
+    current,
+  });
+  return { ...settled, asked };
+}
+
+const OWN = [{ name: "app", cpu: "200m" }];
+
+test("settleOwnLimits() goes by the record while its limits are this product's", async () => {
+  assert.deepEqual(await settle({ recorded: OWN }), { known: true, foreign: [], asked: 0 });
+});
+
+test("settleOwnLimits() believes other managers only on a pod that is new enough", async () => {
+  const foreign = { recorded: OWN, manager: "kubectl-patch", limit: 500 };
+  assert.deepEqual(await settle({ ...foreign, current: false }), {
+    known: true,
+    foreign: [],
+    asked: 0,
+  });
+  const { originals } = await settle(foreign);
+  assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
+  assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "100m" }]);
+});
+
+test("settleOwnLimits() takes the request of a Guaranteed pod over with the limit", async () => {
+  const raised = { limitCPU: 500, requestCPU: 500, limitManagers: ["kubectl-patch"] };
+  const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
+  const status = { originalLimits: OWN, originalRequests: OWN };
+  const { originals } = await settleOwnLimits(
+    { pod, allocation: { ...sampleAllocation(pod), status }, memory: memoryOf() },
+    { templates: { limitsOf: () => Promise.resolve(undefined) }, nowMs: 0, current: true },
+  );
+  const expected = [{ name: "app", cpu: "500m" }];
+  assert.deepEqual(originals, { originalLimits: expected, originalRequests: expected });
+});
+
+test("settleOwnLimits() takes the spec where the market has set nothing", async () => {
+  const expected = [{ name: "app", cpu: "300m" }];
+  const untouched = await settle({ manager: "kube-controller-manager" });
+  assert.deepEqual(untouched.originals?.originalLimits, expected);
+  const restored = await settle({ manager: "mbcas-restore" });
+  assert.deepEqual(restored.originals?.originalLimits, expected);
+  assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
+});
+
+test("settleOwnLimits() asks the template for a lost record, and not again for 5 min", async () => {
+  const found = await settle({ template: new Map([["app", 200]]) });
+  assert.deepEqual(found.originals?.originalLimits, OWN);
+  const memory = memoryOf();
+  assert.deepEqual(await settle({ memory }), { known: false, foreign: [], asked: 1 });
+  const soon = await settle({ memory, nowMs: 299_999 });
+  assert.deepEqual(soon, { known: false, foreign: [], asked: 0 });
+  const later = await settle({ memory, nowMs: 300_000, template: new Map([["app", 200]]) });
+  assert.equal(later.known, true);
+});
+
+test("settleOwnLimits() lets it be known when the template can't be asked", async () => {
+  await assert.rejects(settle({ template: new ApiError(503, "", "down") }), /down/);
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { createBusyServer } from "./busy_server.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function stage() {
+  const holds: number[] = [];
+  const told: unknown[] = [];
+  const busy = createBusyServer({
+    turns: { holdUntil: (untilMs) => void holds.push(untilMs) },
+    log: { ...silentLog, warn: (_message, fields) => void told.push(fields) },
+  });
+  return { busy, holds, told };
+}
+
+const error = new ApiError(503, "ServiceUnavailable", "starting");
+
+test("note() holds all resizes for a pod's first two times only", () => {
+  const { busy, holds } = stage();
+  const noted = [0, 1000, 3000, 7000].map((nowMs) => busy.note({ podKey: "a/p", error, nowMs }));
+  assert.deepEqual(noted.map(({ waitMs }) => waitMs), [1000, 2000, 4000, 8000]);
+  assert.deepEqual(noted.map(({ lasts }) => lasts), [false, false, true, true]);
+  assert.deepEqual(holds, [1000, 2000]);
+  busy.note({ podKey: "a/q", error, nowMs: 8000 });
+  assert.deepEqual(holds, [1000, 2000, 9000]);
+});
+
+test("note() holds all resizes for as long as the server asks, each time", () => {
+  const { busy, holds } = stage();
+  const asking = new ApiError(429, "TooManyRequests", "", { retryAfterMs: 5000 });
+  const waits = [0, 5000, 10_000, 15_000].map((nowMs) =>
+    busy.note({ podKey: "a/p", error: asking, nowMs }).waitMs
+  );
+  assert.deepEqual(waits, [5000, 5000, 5000, 5000]);
+  assert.deepEqual(holds, [5000, 10_000, 15_000, 20_000]);
+});
+
+test("note() lets a pod wait for no more than a minute", () => {
+  const { busy } = stage();
+  const waits = Array.from(
+    { length: 8 },
+    () => busy.note({ podKey: "a/p", error, nowMs: 0 }).waitMs,
+  );
+  assert.equal(waits.at(-1), 60_000);
+});
+
+test("note() logs one line a minute and says how many it stands for", () => {
+  const { busy, told } = stage();
+  for (let second = 0; second <= 60; second++) {
+    busy.note({ podKey: `a/p${second}`, error, nowMs: second * 1000 });
+  }
+  assert.partialDeepStrictEqual(told, [{ pod: "a/p0", untold: 1 }, { pod: "a/p60", untold: 60 }]);
+});
+
+test("leftMs() is what is left of the wait, and 0 for a pod that is forgotten", () => {
+  const { busy } = stage();
+  busy.note({ podKey: "a/p", error, nowMs: 0 });
+  assert.deepEqual([0, 400, 1500].map((nowMs) => busy.leftMs("a/p", nowMs)), [1000, 600, 0]);
+  busy.forget("a/p");
+  assert.equal(busy.leftMs("a/p", 0), 0);
+  assert.equal(busy.note({ podKey: "a/p", error, nowMs: 0 }).waitMs, 1000);
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { createQuotaLedger, quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function quota(change: Partial<ResourceQuota> = {}, resourceVersion = "1"): ResourceQuota {
+  return {
+    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion },
+    hardLimitsCPU: 1000,
+    usedLimitsCPU: 700,
+    scopes: [],
+    ...change,
+  };
+}
+
+test("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
+  const ledger = createQuotaLedger();
+  const { hardLimitsCPU: _none, ...ofMemory } = quota();
+  assert.equal(ledger.headroom(ofMemory, "limits"), undefined);
+  assert.equal(ledger.headroom(quota(), "limits"), 300);
+  assert.equal(ledger.headroom(quota({ usedLimitsCPU: 1300 }), "limits"), -300);
+  const requests = quota({ requestsCPU: { hard: 500, used: 450 } });
+  assert.equal(ledger.headroom(quota(), "requests"), undefined);
+  assert.equal(ledger.headroom(requests, "requests"), 50);
+  assert.equal(ledger.headroom(requests, "limits"), 300);
+});
+
+test("headroom() counts accepted raises until the quota is seen in another version", () => {
+  const ledger = createQuotaLedger();
+  const resources = ["limits"] as const;
+  ledger.note([quota()], 50, { resources });
+  ledger.note([quota()], 30, { resources });
+  ledger.note([quota()], -70, { resources });
+  assert.equal(ledger.headroom(quota(), "limits"), 220);
+  assert.equal(ledger.headroom(quota({ usedLimitsCPU: 780 }, "2"), "limits"), 220);
+});
+
+test("note() counts a raise in each resource that it takes, and in no other", () => {
+  const ledger = createQuotaLedger();
+  const both = quota({ requestsCPU: { hard: 500, used: 100 } });
+  ledger.note([both], 60, { resources: ["limits"] });
+  ledger.note([both], 50, { resources: ["limits", "requests"] });
+  assert.equal(ledger.headroom(both, "limits"), 190);
+  assert.equal(ledger.headroom(both, "requests"), 350);
+});
+
+test("resourcesOf() names the requests of pods whose requests move with their limits", () => {
+  assert.deepEqual(resourcesOf({ qosClass: "Burstable" }), ["limits"]);
+  assert.deepEqual(resourcesOf({ qosClass: "Guaranteed" }), ["limits", "requests"]);
+});
+
+test("quotaMissing() is what the quota lacks, by its own count or the pods', whichever is less", () => {
+  const { hardLimitsCPU: _none, ...ofMemory } = quota();
+  const of = (used: number, kept: number, one = quota()) =>
+    quotaMissing(one, "limits", { used, kept });
+  assert.equal(of(700, 200), 0);
+  assert.equal(of(700, 350), 50);
+  assert.equal(of(600, 350), 0);
+  assert.equal(of(900, 350), 50);
+  assert.equal(of(700, 350, quota({ hardLimitsCPU: 800 })), 250);
+  assert.equal(of(9000, 9000, ofMemory), 0);
+});
+
+test("quotaCeiling() divides the headroom among pods whose need reaches their ceiling", () => {
+  const pod = samplePod("web");
+  const of = (headroom: number, claims: boolean, claimants = 2) =>
+    quotaCeiling({ pod, headroom, claims, claimants });
+  assert.deepEqual([of(150, true), of(150, false)], [270, 350]);
+  assert.deepEqual([of(-10, true), of(-10, false)], [200, 200]);
+  // The pod's own claim may be newer than the count.
+  assert.equal(of(150, true, 0), 350);
+});
+
+test("quotaCeiling() gives claimants parts whose sum is no more than the headroom", () => {
+  const pod = samplePod("web");
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -50, max: 5000 }),
+      fc.integer({ min: 1, max: 8 }),
+      (headroom, claimants) => {
+        const part = quotaCeiling({ pod, headroom, claims: true, claimants }) - 200;
+        assert.ok(part >= 0 && part * claimants <= Math.max(0, headroom));
+        const all = quotaCeiling({ pod, headroom, claims: false, claimants }) - 200;
+        assert.ok(all >= part && all <= Math.max(0, headroom));
+      },
+    ),
+  );
+});

@@ -1,0 +1,86 @@
+/**
+ * Keeps an eye on the agents' signs of life.
+ *
+ * @module
+ */
+import type { Clock } from "../../../shared/clock.ts";
+import type { MarketConfig } from "../../config.ts";
+import type { Caches } from "../caches.ts";
+import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
+
+/** What the watch looks at, and whom it tells. */
+export interface AgentWatchParts {
+  readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
+  readonly clock: Clock;
+  readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
+  /** Called with each node whose agent fell silent or came back, or was awaited and is heard. */
+  readonly onChange: (nodeName: string) => void;
+  /** Called after each look. */
+  readonly observe: (verdict: AgentsVerdict) => void;
+}
+
+/** The watch. */
+export interface AgentWatch {
+  /** True for a node whose agent has not renewed its lease. */
+  isSilent(nodeName: string): boolean;
+  /**
+   * True once the node's agent was seen to renew its lease. A node of which this is asked too early is
+   * told of by `onChange` when it is, unless it has no managed pods any more by then.
+   */
+  heardSinceStart(nodeName: string): boolean;
+  /** Looks until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** How often it looks, ms: an outage shorter than this is small against the time of silence. */
+const LONGEST_LOOK_MS = 10_000;
+/** Looks in a time of silence, at least: it is found late by at most the inverse of this. */
+const LOOKS = 10;
+
+/** A watch that has not looked yet. */
+export function createAgentWatch(
+  { caches, clock, config, onChange, observe }: AgentWatchParts,
+): AgentWatch {
+  const agents = createSilentAgents();
+  let silent: ReadonlySet<string> = new Set();
+  const awaited = new Set<string>();
+
+  function look(): void {
+    const managedNodes = new Set<string>();
+    for (const { spec } of caches.allocations.all()) managedNodes.add(spec.nodeName);
+    const verdict = agents.look({
+      nowMs: clock.monotonic(),
+      silentAfterMs: config.agentSilentAfterMs,
+      synced: caches.leases.synced,
+      leases: caches.leases.all(),
+      managedNodes,
+      isReady: (nodeName) => caches.nodes.get(nodeName)?.ready ?? false,
+    });
+    const before = silent;
+    silent = verdict.silent;
+    for (const node of silent) if (!before.has(node)) onChange(node);
+    for (const node of before) if (!silent.has(node)) onChange(node);
+    for (const node of awaited) {
+      const heard = agents.heard(node);
+      // A node without a managed pod is awaited by nobody any more.
+      if (heard || !managedNodes.has(node)) awaited.delete(node);
+      if (heard) onChange(node);
+    }
+    observe(verdict);
+  }
+
+  return {
+    isSilent: (nodeName) => silent.has(nodeName),
+    heardSinceStart(nodeName) {
+      const heard = agents.heard(nodeName);
+      if (!heard) awaited.add(nodeName);
+      return heard;
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        look();
+        await clock.sleep(Math.min(LONGEST_LOOK_MS, config.agentSilentAfterMs / LOOKS), signal);
+      }
+    },
+  };
+}

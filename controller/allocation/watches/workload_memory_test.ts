@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import type { Workload } from "../../../shared/api/workload.ts";
+import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
+import { createWorkloadMemory } from "./workload_memory.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const KEY = "shop/web";
+
+function stage(...present: Workload[]) {
+  const objects = new Map(present.map((one) => [KEY, one]));
+  const changed = createWorkloadMemory({
+    get: (key) => objects.get(key),
+    all: () => objects.values(),
+  });
+  return (workload: Workload | undefined): boolean => {
+    if (workload === undefined) objects.delete(KEY);
+    else objects.set(KEY, workload);
+    return changed(KEY);
+  };
+}
+
+test("createWorkloadMemory() tells of workloads that come and go, once", () => {
+  const change = stage();
+  assert.deepEqual([change(sampleWorkload()), change(sampleWorkload())], [true, false]);
+  assert.deepEqual([change(undefined), change(undefined)], [true, false]);
+});
+
+test("createWorkloadMemory() tells when a rollout begins and ends, and of no pod in between", () => {
+  const change = stage(sampleWorkload());
+  const counts = [[3, 3], [0, 4], [1, 4], [3, 4], [3, 3], [5, 5]] as const;
+  assert.deepEqual(
+    counts.map(([updated, total]) => change(sampleWorkload({ rollout: { updated, total } }))),
+    [false, true, false, false, true, false],
+  );
+});
+
+test("createWorkloadMemory() tells of other annotations", () => {
+  const change = stage(sampleWorkload());
+  const annotations = { "mbcas.io/hpa-coordination": "false" };
+  assert.deepEqual([change(sampleWorkload({ annotations })), change(sampleWorkload())], [
+    true,
+    true,
+  ]);
+});
+
+test("createWorkloadMemory() tells of other labels", () => {
+  const change = stage(sampleWorkload());
+  const { metadata, ...rest } = sampleWorkload();
+  const labelled = { ...rest, metadata: { ...metadata, labels: { "mbcas.io/managed": "false" } } };
+  assert.deepEqual([change(labelled), change(labelled), change(sampleWorkload())], [
+    true,
+    false,
+    true,
+  ]);
+});
