@@ -139,7 +139,7 @@ Deno.test("priorities below 0 weigh half, the highest ten times, and others by t
   }
   await whenWeights(node, { low: 0.5, top: 10 });
   {
-    const priorityMultipliers = [{ from: 0, multiplier: 3 }, { from: 2000, multiplier: 4 }];
+    const priorityMultipliers = ["0:3", "2000:4"];
     await using _settings = await withLiveSettings({ market: { priorityMultipliers } });
     // The pods' own word stands over the table, too.
     await whenWeights(node, { low: 1, top: 4, gold: 1 });
