@@ -1,6 +1,7 @@
 /**
- * Kubernetes' own housekeeping of allocations goes on under the admission policies: all of it is done
- * here by its controllers, the test only takes pods and namespaces away.
+ * Kubernetes' own housekeeping of allocations goes on under the admission policies: it is done here by
+ * its controllers, the test only takes pods and namespaces away; but for one name that controllers have
+ * in other clusters.
  *
  * @module
  */
@@ -11,11 +12,12 @@ import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
 import { parseIdentity } from "../../adapters/kube/object_identity.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { createKubectl } from "./kubectl.ts";
+import { createKubectl, type KubectlAnswer } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
 
+const kubectl = createKubectl();
 /** The collector looks for new kinds every 30 s. */
 const COLLECTED = { timeoutMs: 90_000 };
 
@@ -73,8 +75,38 @@ function whenGone(admin: OpenKubeConnection, path: string): Promise<true> {
   );
 }
 
+/** RBAC lets these users write the allocations of the namespace: what refuses them then is the policy. */
+async function letWrite(
+  admin: OpenKubeConnection,
+  { namespace, users }: { readonly namespace: string; readonly users: readonly string[] },
+): Promise<void> {
+  const group = "rbac.authorization.k8s.io";
+  const path = `/apis/${group}/v1/namespaces/${namespace}`;
+  const metadata = { name: "writers" };
+  const verbs = ["get", "patch"];
+  const rules = [{ apiGroups: ["allocation.mbcas.io"], resources: ["podallocations"], verbs }];
+  await admin.request({ method: "POST", path: `${path}/roles`, body: { metadata, rules } });
+  const body = {
+    metadata,
+    roleRef: { apiGroup: group, kind: "Role", name: metadata.name },
+    subjects: users.map((name) => ({ apiGroup: group, kind: "User", name })),
+  };
+  await admin.request({ method: "POST", path: `${path}/rolebindings`, body });
+}
+
+/** Takes an allocation's owners away, as the garbage collector does, under this name. */
+function letGoAs(
+  user: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<KubectlAnswer> {
+  return kubectl.run([
+    ...["patch", "podallocations", name, "-n", namespace, `--as=${user}`, "--type=merge"],
+    ...["-p", JSON.stringify({ metadata: { ownerReferences: null } })],
+  ]);
+}
+
 Deno.test("housekeeping of allocations on a real API server", async (t) => {
-  await applyRights(createKubectl());
+  await applyRights(kubectl);
   const admin = await connectKubeconfig();
   const marks = { annotations: { "mbcas.io/managed": "false" } };
   const remove = (path: string, propagationPolicy: string): Promise<unknown> =>
@@ -114,6 +146,22 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
       await remove(allocation, "Foreground");
       await whenGone(admin, allocation);
     });
+    await t.step(
+      "a controller manager without accounts for its controllers keeps house, too",
+      async () => {
+        // By default all its controllers act under its own name: accounts for each are an option,
+        // --use-service-account-credentials, which kubeadm and this cluster set.
+        const { allocation } = await ownedPair(admin, { namespace, name: "by-hand" });
+        const users = ["system:kube-controller-manager", "system:kube-scheduler"];
+        await letWrite(admin, { namespace, users });
+        const [manager, other] = await Promise.all(
+          users.map((user) => letGoAs(user, { namespace, name: "by-hand" })),
+        );
+        assert.match(other?.stderr ?? "", /only agents, the controller and who may administer/);
+        assert.equal(manager?.stderr, "");
+        assert.equal(await owners(admin, allocation), 0);
+      },
+    );
     await t.step("an allocation whose pod stays, stays", async () => {
       await pause(2000);
       assert.equal(await owners(admin, beside.allocation), 1);

@@ -1,7 +1,7 @@
 /**
  * The market beside the HorizontalPodAutoscaler: limits stay above what it looks at, go down by half
- * steps, and not at all while it has just scaled; what it does is what it does without the market.
- * All Deployments are on the node at once.
+ * steps, and not at all while it has just scaled, whatever form its target has. What the HPA makes of
+ * it: `hpa_signal_test.ts`. All Deployments are on the node at once.
  *
  * @module
  */
@@ -21,6 +21,8 @@ import { pause, until } from "./scene/until.ts";
 const OWN = 400;
 const FLOOR = 300;
 const IDLE: LoadContainer = { name: "load", request: "100m", limit: `${OWN}m` };
+/** A second container of one of them: 250 % of its request would make a floor, too. */
+const SIDE: LoadContainer = { name: "side", request: "60m", limit: "200m" };
 /** Uses some 30 m, many times what its HPA aims at: it is scaled to two. */
 const BEATING: LoadContainer = {
   name: "load",
@@ -32,34 +34,62 @@ const WINDOW_S = 45;
 const HPAS = (namespace: string): string =>
   `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
 
-interface Scaled extends Pick<LoadPod, "annotations" | "labels"> {
+type Words = Readonly<Record<string, string>>;
+
+interface Scaled extends Pick<LoadPod, "annotations"> {
   readonly container: LoadContainer;
-  /** Wanted use in percent of the request; without it there is no HPA. */
-  readonly percent?: number;
+  readonly side?: LoadContainer;
+  /** One of `spec.metrics` of its HPA; without it there is no HPA. */
+  readonly metric?: Record<string, unknown>;
   /** Of the Deployment itself. */
-  readonly words?: Readonly<Record<string, string>>;
+  readonly words?: Words;
+  /** Of the HPA. */
+  readonly hpaWords?: Words;
 }
 
+/** Wanted use in percent of the request. */
+function percent(averageUtilization: number): Record<string, unknown> {
+  const target = { type: "Utilization", averageUtilization };
+  return { type: "Resource", resource: { name: "cpu", target } };
+}
+
+const OF_CONTAINER = {
+  type: "ContainerResource",
+  containerResource: {
+    name: "cpu",
+    container: "load",
+    target: { type: "Utilization", averageUtilization: 250 },
+  },
+};
+const OF_VALUE = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "AverageValue", averageValue: "250m" } },
+};
 const OFF = { [HPA_COORDINATION]: "false" };
 const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
   free: { container: IDLE },
-  scaled: { container: IDLE, percent: 250 },
-  apart: { container: IDLE, percent: 250, words: OFF },
-  capped: { container: IDLE, percent: 500, annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
-  beating: { container: BEATING, percent: 50 },
-  loose: { container: BEATING, percent: 50, words: OFF },
-  plain: { container: BEATING, percent: 50, labels: { "mbcas.io/managed": "false" } },
+  scaled: { container: IDLE, metric: percent(250) },
+  single: { container: IDLE, side: SIDE, metric: OF_CONTAINER },
+  valued: { container: IDLE, metric: OF_VALUE },
+  apart: { container: IDLE, metric: percent(250), words: OFF },
+  silent: { container: IDLE, metric: percent(250), annotations: OFF },
+  mute: { container: IDLE, metric: percent(250), hpaWords: OFF },
+  capped: { container: IDLE, metric: percent(500), annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
+  beating: { container: BEATING, metric: percent(50) },
+  loose: { container: BEATING, metric: percent(50), words: OFF },
 };
 
-function autoscaler(name: string, percent: number): Record<string, unknown> {
-  const target = { type: "Utilization", averageUtilization: percent };
+function autoscaler(
+  name: string,
+  { metric, hpaWords = {} }: Pick<Scaled, "metric" | "hpaWords">,
+): Record<string, unknown> {
   return {
-    metadata: { name },
+    metadata: { name, annotations: hpaWords },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,
       maxReplicas: 2,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
+      metrics: [metric],
       behavior: { scaleDown: { stabilizationWindowSeconds: WINDOW_S } },
     },
   };
@@ -68,12 +98,14 @@ function autoscaler(name: string, percent: number): Record<string, unknown> {
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await crowd(node, namespace);
   await Promise.all(
-    Object.entries(DEPLOYMENTS).map(async ([name, { container, percent, words, ...pod }]) => {
-      const deployment = loadDeployment({ name, namespace, containers: [container], ...pod });
-      const metadata = { name, namespace, annotations: words ?? {} };
+    Object.entries(DEPLOYMENTS).map(async ([name, { container, side, annotations, ...scaled }]) => {
+      const containers = side === undefined ? [container] : [container, side];
+      const pod = { name, namespace, containers };
+      const deployment = loadDeployment({ ...pod, annotations: annotations ?? {} });
+      const metadata = { name, namespace, annotations: scaled.words ?? {} };
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
       await node.create(path, { ...deployment, metadata });
-      if (percent !== undefined) await node.create(HPAS(namespace), autoscaler(name, percent));
+      if (scaled.metric !== undefined) await node.create(HPAS(namespace), autoscaler(name, scaled));
     }),
   );
 });
@@ -112,11 +144,30 @@ Deno.test("under an HPA limits go down by half steps, and not below 1.2 times wh
   assert.match(told ?? "", /HPAFloor: load at least 300m: 1\.2 × 250m.*HPADamped: HPA scaled/);
 });
 
-Deno.test("an HPA is left alone where the workload says so (mbcas.io/hpa-coordination)", async () => {
+Deno.test("an HPA on one container binds that one, and an averageValue binds as a percentage does", async () => {
   using node = await openRealNode();
-  const apart = await firstPod(node, "apart");
-  assert.equal((await boundsOf(node, apart))?.reason, "BurstFactor");
-  await whenQuota(node, apart, (quota) => quota < FLOOR);
+  const [single, valued] = await Promise.all(
+    ["single", "valued"].map((name) => firstPod(node, name)),
+  );
+  assert.ok(single !== undefined && valued !== undefined);
+  for (const pod of [single, valued]) {
+    const { floor, held } = await boundBy(node, pod, "HPAFloor");
+    assert.deepEqual([floor, held], [FLOOR, "half"]);
+  }
+  const side = (await boundsOf(node, single))?.containers.find(({ name }) => name === "side");
+  // As without an HPA: 250 % of its request would make 180.
+  assert.equal(side?.floor, 100);
+  await Promise.all(
+    [single, valued].map((pod) => whenQuota(node, pod, (quota) => quota <= FLOOR + 50)),
+  );
+  for (const pod of [single, valued]) assert.ok(await quotaOf(node, pod) >= FLOOR);
+});
+
+Deno.test("an HPA is left alone where pod, workload or HPA says so (mbcas.io/hpa-coordination)", async () => {
+  using node = await openRealNode();
+  const pods = await Promise.all(["apart", "silent", "mute"].map((name) => firstPod(node, name)));
+  await Promise.all(pods.map((pod) => whenQuota(node, pod, (quota) => quota < FLOOR)));
+  for (const pod of pods) assert.equal((await boundsOf(node, pod))?.reason, "BurstFactor");
 });
 
 Deno.test("an HPA's aim above the ceiling is told (HPACapped)", async () => {
@@ -131,14 +182,6 @@ Deno.test("an HPA's aim above the ceiling is told (HPACapped)", async () => {
       "load can't have the 600m that the HPA's signal needs: its ceiling is 400m",
     ].join(),
   );
-});
-
-Deno.test("an HPA scales pods of the market as it scales others", async () => {
-  using node = await openRealNode();
-  const replicas = await Promise.all(
-    ["beating", "loose", "plain"].map(async (name) => (await podsOf(node, name, 2)).length),
-  );
-  assert.deepEqual(replicas, [2, 2, 2]);
 });
 
 Deno.test("no limit is lowered for one stabilization window after an HPA has scaled, and then it is", async () => {

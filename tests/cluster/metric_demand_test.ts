@@ -1,11 +1,13 @@
 /**
- * A pod that names a metric gets its CPU before it uses any; without the metrics server it is as others.
+ * A pod that names a metric gets its CPU before it uses any; when its last value has become old, or
+ * without the metrics server, it is as others.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { serveExporter } from "../prometheus/exporter.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
@@ -22,12 +24,13 @@ const OWN = 200;
 const CORES = 0.4;
 /** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
 const LISTEN = `${NETWORK.node}:9090`;
+const STALE_AFTER_S = 8;
 const SETTINGS = {
   metrics: {
     prometheusURL: `http://${LISTEN}`,
     queries: { cores: 'sum(try_cores{namespace="$namespace", pod="$pod"})' },
     interval: "1s",
-    staleAfter: "8s",
+    staleAfter: `${STALE_AFTER_S}s`,
   },
   // Loans would raise idle pods, too.
   agent: { lendUpTo: 0 },
@@ -38,7 +41,7 @@ const kubectl = createKubectl();
 Deno.test({
   name:
     "a pod whose metric asks for more is raised while it is idle, one that names none is not, and " +
-    "neither is when the metrics server is gone",
+    "neither is when its metric or the metrics server is gone",
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
@@ -46,37 +49,45 @@ Deno.test({
     await using prometheus = await startPrometheus({ listen: LISTEN, target: exporter.address });
     await using _settings = await withSettings(SETTINGS);
     await using namespace = await scratchNamespace(node.connection);
-    const queries: Readonly<Record<string, string | undefined>> = {
-      asking: "cores",
-      plain: undefined,
-      lost: "core",
-    };
-    for (const pod of Object.keys(queries)) {
-      exporter.values.set({ namespace: namespace.name, pod }, CORES);
-    }
-    const pods = await Promise.all(
-      Object.entries(queries).map(([name, query]) =>
-        node.run(loadPod({
+    const queries = { asking: "cores", fading: "cores", plain: undefined, lost: "core" } as const;
+    const names = Object.keys(queries) as (keyof typeof queries)[];
+    const series = new Map(names.map((pod) => [pod, { namespace: namespace.name, pod }]));
+    for (const labels of series.values()) exporter.values.set(labels, CORES);
+    const pods = new Map(
+      await Promise.all(names.map(async (name) => {
+        const query = queries[name];
+        const pod = await node.run(loadPod({
           name,
           namespace: namespace.name,
           annotations: query === undefined ? {} : { "mbcas.io/demand-query": query },
           containers: [{ name: "load", request: "50m", limit: `${OWN}m` }],
-        }))
-      ),
+        }));
+        return [name, pod] as const;
+      })),
     );
-    const quotas = (): readonly number[] =>
-      pods.map((pod) => enforcedLimits(podDirectories(pod)).containers.get("load") ?? Infinity);
-    const [asking] = pods;
-    assert.ok(asking !== undefined);
+    const podOf = (name: keyof typeof queries): Pod => pods.get(name) ?? assert.fail(name);
+    const quotaOf = (name: keyof typeof queries): number =>
+      enforcedLimits(podDirectories(podOf(name))).containers.get("load") ?? assert.fail(name);
+    const isRaised = (name: keyof typeof queries): boolean => quotaOf(name) >= 1000 * CORES;
+    const whyMissing = async (name: keyof typeof queries): Promise<string | undefined> => {
+      const { rules = [] } = (await appliedAllocation(node, podOf(name))).status?.bounds ?? {};
+      return rules.find(({ reason }) => reason === "MetricMissing")?.message;
+    };
 
-    await until("raised quota", () => (quotas()[0] ?? 0) >= 1000 * CORES || undefined, SETTLED);
-    const { spec, status } = await appliedAllocation(node, asking);
+    const asked = ["asking", "fading"] as const;
+    await until("raised quotas", () => asked.every(isRaised) || undefined, SETTLED);
+    const { spec, status } = await appliedAllocation(node, podOf("asking"));
     assert.equal(spec.market?.reason, "MetricRose");
     assert.ok(Math.abs((status?.bounds?.containers[0]?.demand ?? 0) - 1000 * CORES) < 1);
+
+    // The server goes on and answers; of one pod it has nothing new to say.
+    exporter.values.delete(series.get("fading") ?? assert.fail());
+    const goneAt = performance.now();
     for (let i = 0; i < 20; i++) {
-      const [raised = 0, ...others] = quotas();
-      assert.ok(raised >= 1000 * CORES, `${raised}`);
-      for (const quota of others) assert.ok(quota <= OWN, `${quota}`);
+      for (const name of asked) assert.ok(isRaised(name), `${name}: ${quotaOf(name)}`);
+      for (const name of ["plain", "lost"] as const) {
+        assert.ok(quotaOf(name) <= OWN, `${name}: ${quotaOf(name)}`);
+      }
       await pause(250);
     }
     const warnings = await kubectl.must([
@@ -84,13 +95,17 @@ Deno.test({
     ]);
     assert.match(warnings, /"core" is no query of metrics\.queries; did you mean cores\?/);
 
+    const isOver = (name: keyof typeof queries): true | undefined =>
+      quotaOf(name) <= OWN || undefined;
+    await until("quota without a metric", () => isOver("fading"), { timeoutMs: 90_000 });
+    // What was asked a moment before it went was answered with it.
+    assert.ok(performance.now() - goneAt > 1000 * (STALE_AFTER_S - 2), "the last value counts on");
+    assert.equal(await whyMissing("fading"), "query cores: the query finds nothing");
+    assert.ok(isRaised("asking"), "the other one's is there");
+
     await prometheus.stop();
-    await until("quota of an idle pod", () => (quotas()[0] ?? 0) <= OWN || undefined, {
-      timeoutMs: 90_000,
-    });
-    const [, plain] = quotas();
-    assert.ok((plain ?? Infinity) <= OWN);
-    const { rules = [] } = (await appliedAllocation(node, asking)).status?.bounds ?? {};
-    assert.ok(rules.some(({ reason }) => reason === "MetricMissing"), JSON.stringify(rules));
+    await until("quota of an idle pod", () => isOver("asking"), { timeoutMs: 90_000 });
+    assert.ok(quotaOf("plain") <= OWN);
+    assert.match(await whyMissing("asking") ?? "", /^query cores: /);
   },
 });

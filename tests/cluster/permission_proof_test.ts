@@ -1,6 +1,6 @@
 /**
- * What the shipped agent can do and can't: its own pod with its image, account and permissions, in
- * which only the script is another one, and its token by itself.
+ * What the shipped programs can do and can't: their own pods with image, account and permissions, in
+ * which only the script is another one, and the agent's token by itself.
  */
 import assert from "node:assert/strict";
 import { PROGRAMS } from "../../tools/build/programs.ts";
@@ -12,35 +12,70 @@ const kubectl = createKubectl();
 const system = "mbcas-system";
 const name = `mbcas-probe-${crypto.randomUUID().slice(0, 8)}`;
 
-/** What the agent needs. */
-const NEEDED = {
-  "read a cgroup file": "allowed",
-  "list the cgroup tree": "allowed",
-  "read its token": "allowed",
-  "list allocations": "200",
-};
+/** What a program is to be asked, and the outcome: what it needs, and what it must not be able to do. */
+interface Proof {
+  /** As in {@linkcode PROGRAMS}, and of the workload. */
+  readonly program: string;
+  readonly kind: "DaemonSet" | "Deployment";
+  readonly outcomes: Readonly<Record<string, string>>;
+}
 
-/** What it must not be able to do: refused by Deno, or by the API server. */
-const REFUSED = {
+/** Refused by Deno to both. */
+const NEVER: Readonly<Record<string, string>> = {
   "read /etc/passwd": "NotCapable",
   "read /proc/self/environ": "NotCapable",
   "read through a link": "NotCapable",
+  "read beside its settings": "NotCapable",
   "write a cgroup file": "NotCapable",
+  "write its settings": "NotCapable",
   "write /tmp": "NotCapable",
-  "reach another host": "NotCapable",
-  "reach the node": "NotCapable",
-  "reach the server's address": "NotCapable",
-  "look a name up": "NotCapable",
-  "listen elsewhere": "NotCapable",
   "run a program": "NotCapable",
   "load a library": "NotCapable",
   "read the whole environment": "NotCapable",
   "ask for more": "denied",
-  "list pods": "403",
+  // By the API server; a controller lists pods, and reads none by itself.
   "read a pod": "403",
   "patch a pod": "403",
-  "resize a pod": "403",
+  "delete a pod": "403",
   "read secrets": "403",
+};
+
+const AGENT: Proof = {
+  program: "mbcas-agent",
+  kind: "DaemonSet",
+  outcomes: {
+    ...NEVER,
+    "read a cgroup file": "allowed",
+    "list the cgroup tree": "allowed",
+    "read its settings": "allowed",
+    "read its token": "allowed",
+    "list allocations": "200",
+    "reach another host": "NotCapable",
+    "reach the node": "NotCapable",
+    "reach the server's address": "NotCapable",
+    "look a name up": "NotCapable",
+    "listen elsewhere": "NotCapable",
+    "list nodes": "403",
+    "list pods": "403",
+    "resize a pod": "403",
+  },
+};
+
+/** Which hosts it reaches is for its NetworkPolicy: a Prometheus may be anywhere. */
+const CONTROLLER: Proof = {
+  program: "mbcas-controller",
+  kind: "Deployment",
+  outcomes: {
+    ...NEVER,
+    "read a cgroup file": "NotCapable",
+    "list the cgroup tree": "NotCapable",
+    "read its settings": "allowed",
+    "read its token": "allowed",
+    "list allocations": "200",
+    "list nodes": "200",
+    "list pods": "200",
+    "resize a pod": "200",
+  },
 };
 
 interface PodTemplate {
@@ -50,21 +85,24 @@ interface PodTemplate {
   };
 }
 
-/** The pod of the DaemonSet with the probe for its script. */
-async function probePod(serverAddress: string): Promise<Record<string, unknown>> {
+/** The pod of the program's workload with the probe for its script. */
+async function probePod(
+  { program, kind, outcomes }: Proof,
+  serverAddress: string,
+): Promise<Record<string, unknown>> {
   const objects = await renderManifests(kubectl, "overlays/kind");
-  const daemonSet = objects.find(({ kind }) => kind === "DaemonSet");
-  const { template } = daemonSet?.["spec"] as { template: PodTemplate };
-  const agent = PROGRAMS.find((program) => program.name === "mbcas-agent");
+  const workload = objects.find((one) => one.kind === kind && one.metadata.name === program);
+  const { template } = workload?.["spec"] as { template: PodTemplate };
+  const known = PROGRAMS.find((one) => one.name === program);
   const config = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
-  assert.ok(agent);
-  const entrypoint = programEntrypoint(agent, config.permissions[agent.permissions]);
+  assert.ok(known);
+  const entrypoint = programEntrypoint(known, config.permissions[known.permissions]);
   const { livenessProbe: _alive, readinessProbe: _ready, ...container } =
     template.spec.containers[0];
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // Without the agent's labels: the DaemonSet would take it for its own.
+    // Without the program's labels: its workload would take it for its own.
     metadata: { name, namespace: system },
     spec: {
       ...template.spec,
@@ -72,7 +110,7 @@ async function probePod(serverAddress: string): Promise<Record<string, unknown>>
       containers: [{
         ...container,
         command: [...entrypoint.slice(0, -1), "/probe/permission_probe.js"],
-        args: [system, name, serverAddress],
+        args: [system, name, serverAddress, ...Object.keys(outcomes)],
         volumeMounts: [...container.volumeMounts, { name: "probe", mountPath: "/probe" }],
       }],
       volumes: [...template.spec.volumes, { name: "probe", configMap: { name } }],
@@ -80,38 +118,44 @@ async function probePod(serverAddress: string): Promise<Record<string, unknown>>
   };
 }
 
-async function runProbe(): Promise<unknown> {
-  const script = new URL("images/permission_probe.js", import.meta.url).pathname;
-  await kubectl.must(["create", "configmap", name, "-n", system, `--from-file=${script}`]);
+async function runProbe(proof: Proof): Promise<unknown> {
   const address = ["get", "service", "kubernetes", "-o", "jsonpath={.spec.clusterIP}"];
-  const pod = await probePod(await kubectl.must(address));
+  const pod = await probePod(proof, await kubectl.must(address));
   await kubectl.must(["create", "-f", "-"], pod);
-  const done = "--for=jsonpath={.status.phase}=Succeeded";
-  const { ok } = await kubectl.run(["wait", "pod", name, "-n", system, done, "--timeout=60s"]);
-  const logs = await kubectl.must(["logs", name, "-n", system]);
-  assert.ok(ok, `the probe did not end: ${logs}`);
-  return JSON.parse(logs);
+  try {
+    const done = "--for=jsonpath={.status.phase}=Succeeded";
+    const { ok } = await kubectl.run(["wait", "pod", name, "-n", system, done, "--timeout=60s"]);
+    const logs = await kubectl.must(["logs", name, "-n", system]);
+    assert.ok(ok, `the probe did not end: ${logs}`);
+    return JSON.parse(logs);
+  } finally {
+    await kubectl.run(["delete", "pod", name, "-n", system, "--now"]);
+  }
 }
 
-Deno.test("the shipped agent does what it must and nothing else", async (t) => {
+Deno.test("the shipped agent and controller do what they must and nothing else", async (t) => {
   await applyRights(kubectl);
+  const script = new URL("images/permission_probe.js", import.meta.url).pathname;
   // The pod mounts the settings of the installation.
   const settings = (await renderManifests(kubectl, "overlays/kind")).filter(
     ({ kind }) => kind === "ConfigMap",
   );
   for (const object of settings) await kubectl.run(["create", "-f", "-"], object);
   try {
+    await kubectl.must(["create", "configmap", name, "-n", system, `--from-file=${script}`]);
     await t.step(
-      "in its pod: reads cgroups and allocations; no files, hosts, programs",
-      async () => {
-        assert.deepEqual(await runProbe(), { ...NEEDED, ...REFUSED });
-      },
+      "the controller in its pod: reads pods and resizes them; no cgroups, files, programs",
+      async () => assert.deepEqual(await runProbe(CONTROLLER), CONTROLLER.outcomes),
+    );
+    await t.step(
+      "the agent in its pod: reads cgroups and allocations; no files, hosts, programs, pods",
+      async () => assert.deepEqual(await runProbe(AGENT), AGENT.outcomes),
     );
 
     const token = { namespace: system, serviceAccount: "mbcas-agent" };
     const [agent, path] = await kubectlAsServiceAccount(kubectl, token);
     try {
-      await t.step("by its token: no access to pods, whatever the verb", async () => {
+      await t.step("the agent by its token: no access to pods, whatever the verb", async () => {
         for (const verb of ["get", "list", "watch", "create", "update", "patch", "delete"]) {
           for (
             const resource of ["pods", "pods/resize", "pods/exec", "pods/log", "pods/eviction"]
@@ -122,7 +166,7 @@ Deno.test("the shipped agent does what it must and nothing else", async (t) => {
         }
       });
 
-      await t.step("by its token: a pod can neither be read nor patched", async () => {
+      await t.step("the agent by its token: a pod can neither be read nor patched", async () => {
         const read = await agent.run(["get", "pod", name, "-n", system]);
         assert.match(read.stderr, /Forbidden.*cannot get resource "pods"/);
         const request = ["-n", system, "--type=merge", "-p", '{"metadata":{"labels":{"a":"b"}}}'];
@@ -133,7 +177,6 @@ Deno.test("the shipped agent does what it must and nothing else", async (t) => {
       await Deno.remove(path);
     }
   } finally {
-    await kubectl.run(["delete", "pod", name, "-n", system, "--now"]);
     await kubectl.run(["delete", "configmap", name, "-n", system]);
   }
 });

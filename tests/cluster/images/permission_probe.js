@@ -1,12 +1,20 @@
-// Runs in place of the agent, in its image, pod and permissions, and tries what the agent must not be
-// able to do, beside what it needs. Prints one line of JSON: by name, "allowed" or the error's name.
+// Runs in place of the agent or the controller, in its image, pod and permissions, and tries those
+// things that it is asked for. Prints one line of JSON: by name, "allowed", or the error's name, or what
+// the server answered.
 const account = "/var/run/secrets/kubernetes.io/serviceaccount";
 const server = "https://kubernetes.default.svc";
-const [namespace, pod, serverAddress] = Deno.args;
-// With cgroup v1 the CPU's files are in a tree of their own.
-const cpu = [...Deno.readDirSync("/host/cgroup")].some(({ name }) => name === "cpu")
-  ? "/host/cgroup/cpu"
-  : "/host/cgroup";
+const [namespace, pod, serverAddress, ...asked] = Deno.args;
+
+// With cgroup v1 the CPU's files are in a tree of their own; a controller sees none.
+function cpuRoot() {
+  try {
+    const entries = [...Deno.readDirSync("/host/cgroup")];
+    return entries.some(({ name }) => name === "cpu") ? "/host/cgroup/cpu" : "/host/cgroup";
+  } catch {
+    return "/host/cgroup";
+  }
+}
+const cpu = cpuRoot();
 
 async function attempt(action) {
   try {
@@ -40,12 +48,16 @@ const pods = `/api/v1/namespaces/${namespace}/pods`;
 const tries = {
   "read a cgroup file": () => void Deno.readTextFileSync(`${cpu}/cpu.stat`),
   "list the cgroup tree": () => void [...Deno.readDirSync("/host/cgroup")],
+  "read its settings": () => void Deno.readTextFileSync("/etc/mbcas/config.yaml"),
   "read its token": () => void Deno.readTextFileSync(`${account}/token`),
+  "list nodes": () => status("/api/v1/nodes"),
   "list allocations": () => status("/apis/allocation.mbcas.io/v1alpha1/podallocations"),
   "read /etc/passwd": () => void Deno.readTextFileSync("/etc/passwd"),
   "read /proc/self/environ": () => void Deno.readTextFileSync("/proc/self/environ"),
   "read through a link": () => void Deno.readTextFileSync("/host/cgroup/../../etc/passwd"),
+  "read beside its settings": () => void Deno.readTextFileSync("/etc/mbcas/../passwd"),
   "write a cgroup file": () => void Deno.writeTextFileSync(`${cpu}/cgroup.procs`, "2"),
+  "write its settings": () => void Deno.writeTextFileSync("/etc/mbcas/config.yaml", ""),
   "write /tmp": () => void Deno.writeTextFileSync("/tmp/x", "x"),
   "reach another host": () => reach(`http://mbcas-controller.${namespace}.svc:8080/`),
   "reach the node": () => reach("https://127.0.0.1:10250/"),
@@ -63,9 +75,10 @@ const tries = {
   "read a pod": () => status(`${pods}/${pod}`),
   "patch a pod": () => status(`${pods}/${pod}`, patch),
   "resize a pod": () => status(`${pods}/${pod}/resize`, patch),
+  "delete a pod": () => status(`${pods}/${pod}?dryRun=All`, { method: "DELETE" }),
   "read secrets": () => status(`/api/v1/namespaces/${namespace}/secrets`),
 };
 
 const outcome = {};
-for (const [name, action] of Object.entries(tries)) outcome[name] = await attempt(action);
+for (const name of asked) outcome[name] = await attempt(tries[name]);
 console.log(JSON.stringify(outcome));

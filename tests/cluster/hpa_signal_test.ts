@@ -1,0 +1,128 @@
+/**
+ * The limit must not cap what an HPA looks at. On a node that is short of CPU the same load is put on
+ * three pods, each under an HPA of its own whose target lies near their limit: one in the market, one
+ * in it whose limit does not heed its HPA, and one outside.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { listOf, numberOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { ballast } from "./scene/ballast.ts";
+import { deploymentPods } from "./scene/deployment_pods.ts";
+import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
+import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { until } from "./scene/until.ts";
+
+/**
+ * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. What
+ * every pod may keep is less than they aim at.
+ */
+const REQUEST = 55;
+const PERCENT = 200;
+const OWN = 150;
+const FLOOR = 140;
+const LEAST = 100;
+const AIM = REQUEST * PERCENT / 100;
+/** An HPA leaves differences of a tenth alone. */
+const SEEN = 1.1 * AIM;
+/** More than this is the load's use, even on a machine that has other work. */
+const BUSY = AIM / 2;
+const LOAD: LoadContainer = {
+  name: "load",
+  request: `${REQUEST}m`,
+  limit: `${OWN}m`,
+  burstSeconds: 240,
+};
+/** With its floor alone the market is short of CPU. */
+const HOG: LoadContainer = { name: "load", request: "200m", limit: "400m", busy: true };
+const LEAVES = 420;
+/** More than the load asks for: what is wanted is not cut. */
+const MOST_REPLICAS = 5;
+
+const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  heeding: {},
+  deaf: { "mbcas.io/hpa-coordination": "false" },
+  outside: { "mbcas.io/managed": "false" },
+};
+const NAMES = Object.keys(MARKS);
+const HPAS = (namespace: string): string =>
+  `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
+
+const shared = sharedNamespace(async (node, { name: namespace }) => {
+  await ballast(node, { namespace, leaves: LEAVES });
+  await node.run(loadPod({ name: "hog", namespace, containers: [HOG] }));
+  for (const [name, annotations] of Object.entries(MARKS)) {
+    const deployment = loadDeployment({ name, namespace, containers: [LOAD], annotations });
+    await node.create(`/apis/apps/v1/namespaces/${namespace}/deployments`, deployment);
+    const target = { type: "Utilization", averageUtilization: PERCENT };
+    await node.create(HPAS(namespace), {
+      metadata: { name },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+        minReplicas: 1,
+        maxReplicas: MOST_REPLICAS,
+        metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
+      },
+    });
+  }
+});
+
+/** The only pod of a Deployment, while it is the only one. */
+function firstPod(node: RealNode, name: string): Promise<PodName> {
+  return until(`pod of ${name}`, async () => {
+    const [pod, ...others] = await deploymentPods(node, shared.pod(name));
+    assert.deepEqual(others, []);
+    return pod?.ready ? shared.pod(pod.metadata.name) : undefined;
+  }, { timeoutMs: 60_000 });
+}
+
+/** What an HPA has seen and wants, all of the same look. */
+interface Wish {
+  readonly replicas: number;
+  /** Mean use of a pod, millicores; absent before there are metrics. */
+  readonly use: number | undefined;
+}
+
+async function wishOf({ connection }: RealNode, name: string): Promise<Wish> {
+  const { status } = objectOf(await connection.request({ path: `${HPAS(shared.name)}/${name}` }));
+  const { desiredReplicas, currentMetrics } = objectOf(status);
+  const [metric] = listOf(currentMetrics);
+  const { current } = objectOf(objectOf(metric).resource);
+  const percent = numberOf(objectOf(current).averageUtilization);
+  return {
+    replicas: numberOf(desiredReplicas) ?? 0,
+    use: percent === undefined ? undefined : REQUEST * percent / 100,
+  };
+}
+
+Deno.test("an HPA scales pods of the market as it scales others, and not those whose limit caps its signal", async () => {
+  using node = await openRealNode();
+  const pods = await Promise.all(NAMES.map((name) => firstPod(node, name)));
+  const [heeding, deaf] = pods;
+  assert.ok(heeding !== undefined && deaf !== undefined);
+  await boundBy(node, heeding, "HPAFloor");
+  assert.ok(!(await boundsOf(node, deaf))?.reason.includes("HPA"));
+  await whenQuota(node, deaf, (quota) => quota === LEAST);
+  assert.ok(await quotaOf(node, heeding) >= FLOOR);
+  await Promise.all(pods.map((pod) => node.signal(pod, "load")));
+
+  const most: Record<string, number> = {};
+  let capped = 0;
+  await until("HPAs that have seen the load", async () => {
+    capped = Math.max(capped, await quotaOf(node, deaf));
+    const seen = await Promise.all(
+      NAMES.map(async (name) => [name, await wishOf(node, name)] as const),
+    );
+    for (const [name, { replicas }] of seen) most[name] = Math.max(most[name] ?? 0, replicas);
+    const wishes = Object.fromEntries(seen);
+    const scaled = [wishes["heeding"], wishes["outside"]].every((wish) =>
+      (wish?.replicas ?? 0) > 1
+    );
+    if (scaled && (wishes["deaf"]?.use ?? 0) > BUSY) return true;
+    throw new Error(JSON.stringify(wishes));
+  }, { timeoutMs: 180_000, everyMs: 1000 });
+  assert.ok(capped < SEEN, `the limit that should cap the signal was ${capped} m`);
+  assert.deepEqual(most, { heeding: 2, deaf: 1, outside: 2 });
+});

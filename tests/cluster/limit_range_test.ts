@@ -1,0 +1,174 @@
+/**
+ * LimitRanges beyond the cap of a container (`refusals_test.ts` has that one): each kind of bound
+ * beside the same pod without one. A pod that is older than a LimitRange can be such that the server
+ * refuses all of its resizes: then none is tried. All pods are on the node at once.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { refusalReason } from "../../controller/allocation/refusal.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { SETTLED } from "./scene/agreement.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { pause, until } from "./scene/until.ts";
+import { takeIn } from "./scene/waiting_pod.ts";
+
+/** Own limit of container `load` of each pod, and what it may have where no LimitRange is. */
+const OWN = 40;
+const MOST = 120;
+/** Without a LimitRange it comes to more than this, on a machine that has other work too. */
+const RAISED = 80;
+const LOAD: LoadContainer = { name: "load", request: "20m", limit: `${OWN}m`, busy: true };
+/** A second container, which is idle. */
+const SIDE: LoadContainer = { name: "side", request: "10m", limit: "20m" };
+/** Its request is already more than the LimitRange that comes later allows as a limit. */
+const LARGE: LoadContainer = { name: "side", request: "160m", limit: "170m" };
+
+/** A pod under one LimitRange. */
+interface Row {
+  /** As in `spec.limits` of a LimitRange; absent: there is none. */
+  readonly item?: Readonly<Record<string, unknown>>;
+  readonly side?: LoadContainer;
+}
+
+/** It is there before the pod, and allows `load` 60 m. */
+const CAP = 60;
+const CAPS: Readonly<Record<string, Row>> = {
+  // Beyond the own 60 m the pod may have 30 m, which are divided 20 to 10.
+  "pod-max": { item: { type: "Pod", max: { cpu: "90m" } }, side: SIDE },
+  "ratio": { item: { type: "Container", maxLimitRequestRatio: { cpu: "3" } } },
+  "pod-ratio": { item: { type: "Pod", maxLimitRequestRatio: { cpu: "3" } }, side: SIDE },
+};
+
+/** It comes later than the pod, which lies outside of it whatever the limit of `load` is. */
+const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
+  "min": {
+    item: { type: "Container", min: { cpu: "30m" } },
+    problem: "container load: the LimitRange asks for 30m, it would be 20m",
+  },
+  "pod-min": {
+    item: { type: "Pod", min: { cpu: "40m" } },
+    side: SIDE,
+    problem: "the pod: the LimitRange asks for 40m, it would be 30m",
+  },
+  "sibling": {
+    item: { type: "Container", max: { cpu: "150m" } },
+    side: LARGE,
+    problem: "container side: the LimitRange allows a limit of 150m, the request is 160m already",
+  },
+};
+
+const ROWS: Readonly<Record<string, Row>> = { free: { side: SIDE }, ...CAPS, ...REFUSALS };
+/** Outside of the market until all is there. */
+const MARKS = {
+  labels: { "mbcas.io/managed": "false", "mbcas.io/burst-factor": `${MOST / OWN}` },
+};
+
+const namespaces = new Map<string, ScratchNamespace>();
+
+function podOf(row: string): PodName {
+  return { namespace: namespaces.get(row)?.name ?? assert.fail(row), name: "capped" };
+}
+
+function rangesOf(row: string): string {
+  return `/api/v1/namespaces/${podOf(row).namespace}/limitranges`;
+}
+
+function addRange(node: RealNode, row: string): Promise<unknown> {
+  const limits = [ROWS[row]?.item];
+  return node.create(rangesOf(row), { metadata: { name: "range" }, spec: { limits } });
+}
+
+Deno.test.beforeAll(async () => {
+  using node = await openRealNode();
+  await Promise.all(
+    Object.entries(ROWS).map(async ([row, { side, item }]) => {
+      namespaces.set(row, await scratchNamespace(node.connection, MARKS));
+      if (row in CAPS) await addRange(node, row);
+      const containers = side === undefined ? [LOAD] : [LOAD, side];
+      await node.run(loadPod({ ...podOf(row), containers }), { timeoutMs: 120_000 });
+      if (item !== undefined && !(row in CAPS)) await addRange(node, row);
+    }),
+  );
+  for (const { name } of namespaces.values()) await takeIn(node, name);
+});
+
+Deno.test.afterAll(async () => {
+  await Promise.all(Array.from(namespaces.values(), (one) => one[Symbol.asyncDispose]()));
+});
+
+/** The server's word for a limit of `load` that is set by hand, and that it must refuse. */
+async function refusalOf(node: RealNode, row: string): Promise<string> {
+  const { namespace, name } = podOf(row);
+  const { uid } = (await thePod(node, podOf(row))).metadata;
+  const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
+  try {
+    await createPodResizer(node.connection)
+      .resize(namespace, name, { metadata: { uid }, spec: { containers } });
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.status} ${refusalReason(error)}`;
+    throw error;
+  }
+  return "accepted";
+}
+
+async function assertNothingRefused(node: RealNode, row: string): Promise<void> {
+  const texts = await eventTexts(node, { ...podOf(row), reason: "CPULimitFailed" });
+  assert.deepEqual(texts, [], row);
+}
+
+Deno.test("max and ratio of pods and ratio of containers in a LimitRange cap the raises, without a refused write", async () => {
+  using node = await openRealNode();
+  const rows = Object.keys(CAPS);
+  const bounds = await Promise.all(rows.map((row) => boundBy(node, podOf(row), "LimitRange")));
+  assert.deepEqual(bounds.map(({ ceiling }) => ceiling), rows.map(() => CAP));
+  await Promise.all([
+    whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED),
+    ...rows.map((row) => whenQuota(node, podOf(row), (quota) => quota === CAP, SETTLED)),
+  ]);
+  const { reason, containers } = await boundsOf(node, podOf("free")) ?? assert.fail();
+  assert.ok(!reason.includes("LimitRange"));
+  assert.equal(containers.find(({ name }) => name === "load")?.ceiling, MOST);
+  for (let i = 0; i < 8; i++) {
+    for (const row of rows) assert.ok(await quotaOf(node, podOf(row)) <= CAP, row);
+    await pause(250);
+  }
+  for (const row of rows) {
+    await assertNothingRefused(node, row);
+    assert.equal(await refusalOf(node, row), "403 LimitRange", row);
+  }
+});
+
+Deno.test("a pod that is older than a LimitRange which it can't meet is left as it is (LimitRange), and raised without it", async () => {
+  using node = await openRealNode();
+  const rows = Object.entries(REFUSALS);
+  for (const [row, { problem }] of rows) {
+    const { metadata } = await thePod(node, podOf(row));
+    await until(`hold of ${row}`, async () => {
+      const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
+      assert.deepEqual([status?.reason, status?.message], ["LimitRange", problem]);
+      return true;
+    }, SETTLED);
+    assert.equal(metadata.generation, 1, "nobody has changed the pod");
+  }
+  // By now the twin is where they would be.
+  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
+  for (let i = 0; i < 12; i++) {
+    for (const [row] of rows) {
+      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
+      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
+    }
+    await pause(250);
+  }
+  await Promise.all(rows.map(async ([row]) => {
+    await assertNothingRefused(node, row);
+    assert.equal(await refusalOf(node, row), "403 LimitRange", row);
+    await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
+    await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+  }));
+});
