@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { refusalReason } from "../../controller/allocation/refusal.ts";
+import { refusalReason } from "../../controller/allocation/limits/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { eventTexts } from "./scene/event_texts.ts";
