@@ -21,6 +21,8 @@ type Rank = keyof typeof PRIORITIES;
 const EXTREMES = { low: -1, top: 1_000_000_000 } as const;
 const RANKS: readonly Rank[] = ["plain", "silver", "gold"];
 const BUSY: LoadContainer = { name: "load", request: "10m", limit: "20m", threads: 2, busy: true };
+/** More than a pod has before anything is divided, millicores. */
+const SOME_SHARE = 40;
 const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
 /** Such pods may have all of the node: that is what they are to divide. */
@@ -83,6 +85,7 @@ async function assertShares(
     const perWeight = stakes.map(({ limit, weight, credit }) => limit / (weight * credit));
     const mean = perWeight.reduce((sum, one) => sum + one, 0) / perWeight.length;
     for (const [index, { limit, weight, credit }] of stakes.entries()) {
+      assert.ok(limit > SOME_SHARE, `${RANKS[index]} has ${limit} m: no share yet`);
       const expected = mean * weight * credit;
       const off = Math.abs(limit - expected);
       assert.ok(
