@@ -5,8 +5,16 @@
  */
 import type { LimitRange, LimitRangeItem } from "../../shared/api/limit_range.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { quotedText } from "../../shared/quoted_text.ts";
 import type { KubeConnection } from "./connection.ts";
-import { jsonText, listMemberOf, memberOf, objectOf, present } from "./json_fields.ts";
+import {
+  type JSONObject,
+  jsonText,
+  listMemberOf,
+  memberOf,
+  objectOf,
+  present,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { readOrTell } from "./partial_object.ts";
@@ -24,7 +32,7 @@ export function limitRangeListWatch(
   });
 }
 
-/** What the range says of CPU, or why that can't be read. Throws a `TypeError` without identity. */
+/** What the range says of CPU and its defaults, or why that can't be read. Throws a `TypeError` without identity. */
 export function parseLimitRange(raw: unknown): LimitRange {
   const metadata = parseNamespacedIdentity(raw);
   const read = (): LimitRange => ({
@@ -35,7 +43,8 @@ export function parseLimitRange(raw: unknown): LimitRange {
 }
 
 function parseItem(raw: unknown): LimitRangeItem[] {
-  const { type, min, max, maxLimitRequestRatio } = memberOf({ item: raw }, "item");
+  const item = memberOf({ item: raw }, "item");
+  const { type, min, max, maxLimitRequestRatio } = item;
   if (typeof type !== "string") {
     throw new TypeError(`Cannot read an object of the API: type is ${jsonText(type)}`);
   }
@@ -44,8 +53,24 @@ function parseItem(raw: unknown): LimitRangeItem[] {
     ...present("min", cpuBoundOf(min)),
     ...present("max", cpuBoundOf(max)),
     ...present("ratio", ratioOf(maxLimitRequestRatio)),
+    // The API keeps them for items of type Container, and makes them from `max` and `min` as well.
+    ...(type === "Container" ? present("defaults", defaultsOf(item)) : {}),
   };
   return Object.keys(bounds).length === 0 ? [] : [{ type, ...bounds }];
+}
+
+function defaultsOf(item: JSONObject): LimitRangeItem["defaults"] {
+  const texts = (prefix: string, member: string): [string, string][] =>
+    Object.entries(memberOf(item, member)).map(([name, value]) => {
+      if (typeof value !== "string" && typeof value !== "number") {
+        throw new TypeError(
+          `Cannot read ${member} of ${quotedText(name)}: it is ${jsonText(value)}`,
+        );
+      }
+      return [`${prefix}.${name}`, String(value)];
+    });
+  const all = [...texts("limits", "default"), ...texts("requests", "defaultRequest")];
+  return all.length === 0 ? undefined : Object.fromEntries(all);
 }
 
 /** A ratio is a quantity without a unit: `4` or `2500m`. */

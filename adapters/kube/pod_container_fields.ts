@@ -33,6 +33,7 @@ export function parseContainer(
     ...present("containerID", textOf(containerID)),
     ready: ready === true,
     ...parseResources(resources),
+    ...present("otherResources", otherResources(objectOf(resources))),
     ...present("appliedLimitCPU", cpuOf(objectOf(applied).limits)),
     ...present(
       "appliedRequestCPU",
@@ -59,6 +60,15 @@ export function parseResources(raw: unknown): Resources {
     ...present("requestMemory", memoryOf(requests)),
     ...present("limitMemory", memoryOf(limits)),
   };
+}
+
+/** Names only, and only where there are any: most containers have none. */
+function otherResources({ requests, limits }: JSONObject): readonly string[] | undefined {
+  const names = (prefix: string, list: unknown): string[] =>
+    Object.keys(objectOf(list)).filter((name) => name !== "cpu" && name !== "memory")
+      .map((name) => `${prefix}.${name}`);
+  const all = [...names("requests", requests), ...names("limits", limits)];
+  return all.length === 0 ? undefined : all;
 }
 
 /** When the present run began. */

@@ -68,3 +68,15 @@ test("parseContainer() knows no time of a restart that the kubelet gives none of
     assert.ok(!("restartedAtMs" in withStatus({ restartCount: 2, state })));
   }
 });
+
+test("parseContainer() names what is wanted beside CPU and memory, where there is any", () => {
+  const of = (resources: unknown): PodContainer =>
+    parseContainer({ spec: { name: "app", resources }, status: {}, limitManagers: undefined });
+  const requests = { cpu: "1", "ephemeral-storage": "1Gi" };
+  const limits = { memory: "1Gi", "example.com/gpu": "1" };
+  assert.deepEqual(of({ requests, limits }).otherResources, [
+    "requests.ephemeral-storage",
+    "limits.example.com/gpu",
+  ]);
+  assert.ok(!("otherResources" in of({ requests: { cpu: "1" }, limits: { memory: "1Gi" } })));
+});

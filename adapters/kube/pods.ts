@@ -126,7 +126,11 @@ function parseContainers(
       ...plain.map((one) => ({ ...one, sidecar: false })),
       ...init.filter(({ sidecar }) => sidecar),
     ],
-    initContainers: init.filter(({ sidecar }) => !sidecar),
+    initContainers: init.flatMap((one, index) => {
+      if (one.sidecar) return [];
+      const before = init.slice(0, index).filter(({ sidecar }) => sidecar).length;
+      return [before === 0 ? one : { ...one, sidecarsBefore: before }];
+    }),
   };
 }
 

@@ -130,6 +130,27 @@ Deno.test({
 });
 
 Deno.test({
+  name: "parsePod() counts the sidecars before each other init container",
+  permissions,
+  fn() {
+    const sidecar = (name: string) => ({ name, restartPolicy: "Always" });
+    const initContainers = [
+      { name: "first" },
+      sidecar("a"),
+      { name: "second" },
+      sidecar("b"),
+      { name: "third" },
+    ];
+    const pod = parsePod({ ...RUNNING, spec: { ...RUNNING.spec, initContainers } });
+    assert.deepEqual(
+      pod.initContainers.map(({ name, sidecarsBefore }) => [name, sidecarsBefore]),
+      [["first", undefined], ["second", 1], ["third", 2]],
+    );
+    assert.deepEqual(pod.containers.slice(-2).map(({ name }) => name), ["a", "b"]);
+  },
+});
+
+Deno.test({
   name: "parsePod() keeps what is allocated only where a condition names no generation",
   permissions,
   fn() {

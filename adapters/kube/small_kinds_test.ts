@@ -83,16 +83,26 @@ pure("parseNamespace() reads labels and annotations", () => {
   });
 });
 
-pure("parseLimitRange() keeps the items that bound CPU", () => {
+pure("parseLimitRange() keeps the items that bound CPU or have defaults", () => {
   const limits = [
     { type: "Container", min: { cpu: "50m" }, max: { cpu: "2" }, default: { cpu: "1" } },
     { type: "Pod", maxLimitRequestRatio: { cpu: "2500m" } },
     { type: "Container", max: { memory: "1Gi" } },
+    { type: "Container", default: { memory: "1Gi" }, defaultRequest: { "example.com/gpu": 1 } },
+    { type: "Pod", max: { cpu: "4" }, default: { cpu: "1" } },
     { type: "PersistentVolumeClaim", max: { cpu: "1" } },
   ];
   assert.deepEqual(parseLimitRange({ metadata, spec: { limits } }), {
     metadata: namespaced,
-    items: [{ type: "Container", min: 50, max: 2000 }, { type: "Pod", ratio: 2.5 }],
+    items: [
+      { type: "Container", min: 50, max: 2000, defaults: { "limits.cpu": "1" } },
+      { type: "Pod", ratio: 2.5 },
+      {
+        type: "Container",
+        defaults: { "limits.memory": "1Gi", "requests.example.com/gpu": "1" },
+      },
+      { type: "Pod", max: 4000 },
+    ],
   });
   assert.throws(() => parseLimitRange({ metadata: identity }), { message: /metadata\.namespace/ });
 });
@@ -129,6 +139,8 @@ pure("parseLimitRange() and parseResourceQuota() say what can't be read: it is n
   assert.match(faults([{ type: "Pod", min: { cpu: ["1"] } }]) ?? "", /quantity cpu: it is/);
   assert.match(faults([{ type: 5 }]) ?? "", /type is "5"/);
   assert.match(faults({ type: "Pod" }) ?? "", /limits is "\{/);
+  assert.match(faults([{ type: "Container", default: { cpu: [] } }]) ?? "", /default of "cpu"/);
+  assert.match(faults([{ type: "Container", defaultRequest: 5 }]) ?? "", /defaultRequest is "5"/);
   assert.equal(faults(undefined), undefined);
   assert.equal(parseLimitRange({ metadata }).unreadable, undefined);
   assert.throws(() => parseLimitRange({ spec: { limits: 5 } }), TypeError);

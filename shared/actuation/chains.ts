@@ -11,6 +11,7 @@ import { boundsAreStale } from "./checks/bounds_stale.ts";
 import { identityDiffers } from "./checks/identity.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
+import { wouldWriteDefaults } from "./checks/limit_range_defaults.ts";
 import { notRunning } from "./checks/not_running.ts";
 import { outOfScope } from "./checks/out_of_scope.ts";
 import { qosWouldChange } from "./checks/qos_class.ts";
@@ -45,6 +46,7 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "RestartsContainer", check: restartsContainer },
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
+  { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
   { name: "ResizeInProgress", check: resizeInProgress },
@@ -56,13 +58,15 @@ export const MARKET_CHAIN: readonly Check[] = [
  * For the user's own limits coming back. Scope, silence and stale bounds are why they come back, so
  * they don't hold here; and the user's own value is not clamped, it is refused by the server or not.
  * Nor does the platform hold: whose limit was changed could be resized, so the server is asked again.
- * Whoever has the own limits already is done before it matters whether a change would restart it.
+ * Whoever has the own limits already is done before it matters whether a change would restart it. What
+ * the server would write into other containers holds here, too: unlike a raise, nobody could undo that.
  */
 export const RESTORE_CHAIN: readonly Check[] = [
   { name: "IdentityDiffers", check: identityDiffers },
   { name: "NotRunning", check: notRunning },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "RestartsContainer", check: restartsContainer },
+  { name: "WouldWriteDefaults", check: wouldWriteDefaults("RestoreBlocked") },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
   { name: "RateLimited", check: rateLimited },
@@ -78,6 +82,7 @@ export const MANUAL_CHAIN: readonly Check<PodFacts>[] = [
   { name: "RestartsContainer", check: restartsContainer },
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
+  { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
   { name: "ResizeInProgress", check: resizeInProgress },

@@ -19,6 +19,11 @@ export interface CPURange {
 export interface CPURanges {
   readonly container: CPURange;
   readonly pod: CPURange;
+  /**
+   * What the server writes at each resize into every container that lacks it, as `limits.<resource>`
+   * and `requests.<resource>`; absent: nothing.
+   */
+  readonly defaults?: readonly string[];
 }
 
 const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
@@ -31,13 +36,18 @@ function narrowed(range: CPURange, { min, max, ratio }: LimitRangeItem): CPURang
   };
 }
 
-/** All LimitRanges together, since each one counts; undefined when none speaks of CPU. */
+/** All LimitRanges together, since each one counts; undefined when none bounds CPU or has defaults. */
 export function cpuRangesOf(limitRanges: readonly LimitRange[]): CPURanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);
   if (items.length === 0) return undefined;
   const of = (type: LimitRangeItem["type"]): CPURange =>
     items.filter((item) => item.type === type).reduce(narrowed, ANYTHING);
-  return { container: of("Container"), pod: of("Pod") };
+  const defaults = new Set(items.flatMap((item) => Object.keys(item.defaults ?? {})));
+  return {
+    container: of("Container"),
+    pod: of("Pod"),
+    ...(defaults.size === 0 ? {} : { defaults: [...defaults].sort() }),
+  };
 }
 
 /** Options of {@linkcode largestLimit}. */

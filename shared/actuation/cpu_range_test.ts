@@ -25,6 +25,17 @@ test("cpuRangesOf() lets the tightest of all ranges count, for containers and po
   );
 });
 
+test("cpuRangesOf() keeps what is a default of any range, whatever bounds it has", () => {
+  const memory = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
+  const all = cpuRangesOf([
+    range({ type: "Container", max: 500, defaults: { "limits.cpu": "500m" } }),
+    range({ type: "Container", defaults: memory }, { type: "Container", defaults: memory }),
+  ]);
+  assert.deepEqual(all?.defaults, ["limits.cpu", "limits.memory", "requests.memory"]);
+  assert.equal(all?.container.max, 500);
+  assert.ok(!("defaults" in (cpuRangesOf([range({ type: "Container", max: 500 })]) ?? {})));
+});
+
 test("largestLimit() is the smaller of max and what the ratio allows beside the request", () => {
   assert.equal(largestLimit({ min: 0, max: Infinity, ratio: Infinity }, 0), Infinity);
   assert.equal(largestLimit({ min: 0, max: 500, ratio: 2.5 }, 101), 252);

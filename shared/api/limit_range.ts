@@ -1,11 +1,11 @@
 /**
- * A LimitRange as this product sees it: what it says of CPU.
+ * A LimitRange as this product sees it: what it says of CPU, and what it writes into containers.
  *
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
 
-/** One item of `spec.limits` that speaks of CPU; others are left out. Millicores. */
+/** One item of `spec.limits` that bounds CPU or has defaults; others are left out. Millicores. */
 export interface LimitRangeItem {
   /** The range holds for each container, or for the sums of a pod. */
   readonly type: "Container" | "Pod";
@@ -15,6 +15,11 @@ export interface LimitRangeItem {
   readonly max?: number;
   /** `maxLimitRequestRatio.cpu`: limit / request, without a unit. */
   readonly ratio?: number;
+  /**
+   * `default` and `defaultRequest` of any resource, which the server writes into each container that
+   * lacks it: quantities by `limits.<resource>` and `requests.<resource>`. Of containers only.
+   */
+  readonly defaults?: Readonly<Record<string, string>>;
 }
 
 /** The trimmed LimitRange. */

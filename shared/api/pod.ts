@@ -24,6 +24,13 @@ export interface PodContainer extends Resources {
   /** `containerd://<hex>`; absent until it was started. */
   readonly containerID?: string;
   readonly ready: boolean;
+  /**
+   * What is requested or limited beside CPU and memory, as `requests.<resource>` and
+   * `limits.<resource>`; absent: nothing.
+   */
+  readonly otherResources?: readonly string[];
+  /** How many sidecars stand before this init container, which is none; absent: none. */
+  readonly sidecarsBefore?: number;
   /** Enforced: `status.containerStatuses[].resources.limits.cpu`. */
   readonly appliedLimitCPU?: number;
   /**
@@ -97,7 +104,7 @@ export interface Pod extends ApiObject {
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;
   readonly containers: readonly PodContainer[];
-  /** Init containers that are not sidecars; they count for the QoS class only. */
+  /** Init containers that are not sidecars; they count for the QoS class and for LimitRanges only. */
   readonly initContainers: readonly PodContainer[];
   /** `spec.resources`: what all containers together may have; absent where nothing is said. */
   readonly podLevel?: Resources;

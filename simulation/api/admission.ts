@@ -1,6 +1,5 @@
 /**
- * What admission says of a resize: LimitRanges of the namespace, size of the node, quotas of the
- * namespace. Source: answers of a kube-apiserver 1.36, whose messages these are in short.
+ * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace. Source: answers of a kube-apiserver 1.36, whose messages these are in short.
  *
  * @module
  */
@@ -9,35 +8,8 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import { forbidden } from "./limit_ranger.ts";
 import type { ObjectStore } from "./object_store.ts";
-
-function forbidden({ metadata }: Pod, problem: string): ApiError {
-  return new ApiError(403, "Forbidden", `pods "${metadata.name}" is forbidden: ${problem}`);
-}
-
-/** Throws 403 when a container of the pod lies outside a LimitRange of its namespace. */
-export function checkLimitRanges({ tables }: ObjectStore, pod: Pod): void {
-  for (const { metadata, items } of tables.LimitRange.all()) {
-    if (metadata.namespace !== pod.metadata.namespace) continue;
-    for (const { type, min = 0, max = Infinity } of items) {
-      if (type !== "Container") continue;
-      for (const { limitCPU, requestCPU } of pod.containers) {
-        if ((limitCPU ?? 0) > max) {
-          throw forbidden(
-            pod,
-            `maximum cpu usage per Container is ${max}m, but limit is ${limitCPU}m`,
-          );
-        }
-        if ((requestCPU ?? 0) < min) {
-          throw forbidden(
-            pod,
-            `minimum cpu usage per Container is ${min}m, but request is ${requestCPU ?? 0}m`,
-          );
-        }
-      }
-    }
-  }
-}
 
 /**
  * Throws 403 when the pod asks for more than its whole node has; what others on it ask for is the

@@ -5,8 +5,9 @@
  */
 import type { PodResizer } from "../../controller/allocation/ports.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { chargeQuotas, checkLimitRanges, checkNode } from "./admission.ts";
+import { chargeQuotas, checkNode } from "./admission.ts";
 import type { ApiAccess } from "./api_access.ts";
+import { checkLimitRanges, writeDefaults } from "./limit_ranger.ts";
 import { resizePod } from "./resize_rules.ts";
 
 /** The port's implementation; `manager` is the field manager that the pod then names. */
@@ -19,7 +20,7 @@ export function createPodResizer({ store, gate }: ApiAccess, manager: string): P
         { verb: "resize", kind: "Pod" },
         () =>
           pods.modify(key, (before) => {
-            const after = resizePod(before, patch, { manager });
+            const after = writeDefaults(store, resizePod(before, patch, { manager }));
             if (after === before) return before;
             checkLimitRanges(store, after);
             checkNode(store, after);

@@ -4,8 +4,13 @@
  *
  * @module
  */
-import { type CPURanges, largestLimit } from "../../../shared/actuation/cpu_range.ts";
+import {
+  type CPURange,
+  type CPURanges,
+  largestLimit,
+} from "../../../shared/actuation/cpu_range.ts";
 import { movesRequest } from "../../../shared/actuation/moved_request.ts";
+import { podPhases, podTotal, sumOf } from "../../../shared/actuation/pod_total.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
@@ -56,21 +61,17 @@ export function namespaceBounds(
     0,
   );
   const requests = seats.map(({ container }) => container.requestCPU ?? 0);
-  const request = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
   const moves = movesRequest(pod);
-  const podMost = limitRange === undefined
-    ? Infinity
-    : largestLimit(limitRange.pod, request, { moves });
-  const byPod = parts(podMost - others, { requests, bases: seats.map(({ own }) => own) });
+  const byPod = partsOfPod(seats, { pod, range: limitRange?.pod });
   const present = { requests, bases: seats.map(({ container }) => container.limitCPU ?? 0) };
   // What is given back are raises: of the own limits each container keeps what it has.
   const kept = seats.map(({ own }, index) => Math.min(own, present.bases[index] ?? 0));
   const forQuota = quotaCeiling - others;
-  const givesBack = forQuota < sumOf(present.bases);
+  const givesBack = forQuota < added(present.bases);
   const byQuota = parts(forQuota, { requests, bases: givesBack ? kept : present.bases });
   const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
-  return seats.map(({ container: { requestCPU = 0 } }, index) => ({
+  return seats.map(({ container: { name, requestCPU = 0 } }, index) => ({
     floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
     ...backTo(givesBack ? byQuota[index] : undefined, present.bases[index]),
     ceilings: [
@@ -82,7 +83,7 @@ export function namespaceBounds(
         source: "the LimitRange of containers",
       },
       {
-        ceiling: byPod[index] ?? Infinity,
+        ceiling: byPod.get(name) ?? Infinity,
         reason: "LimitRange",
         source: "the LimitRange of pods",
       },
@@ -106,7 +107,35 @@ function backTo(part = Infinity, limit = 0): Pick<NamespaceBound, "backTo"> {
   return part < limit ? { backTo: part } : {};
 }
 
-function sumOf(values: readonly number[]): number {
+/**
+ * What the LimitRange of pods leaves each container, by name: of the containers that run together, and
+ * for sidecars also beside each init container that runs with them.
+ */
+function partsOfPod(
+  seats: readonly BoundedSeat[],
+  { pod, range }: { readonly pod: Pod; readonly range: CPURange | undefined },
+): ReadonlyMap<string, number> {
+  const least = new Map<string, number>();
+  // What the pod says as a whole is what counts then, and no container's limit changes it.
+  if (range === undefined || pod.podLevel?.limitCPU !== undefined) return least;
+  const most = largestLimit(range, podTotal(pod, "requestCPU") ?? 0, { moves: movesRequest(pod) });
+  const seated = new Set(seats.map(({ container }) => container.name));
+  for (const phase of podPhases(pod)) {
+    const names = new Set(phase.map(({ name }) => name));
+    const theirs = seats.filter(({ container }) => names.has(container.name));
+    const others = sumOf(phase.filter(({ name }) => !seated.has(name)), "limitCPU");
+    const split = parts(most - others, {
+      requests: theirs.map(({ container }) => container.requestCPU ?? 0),
+      bases: theirs.map(({ own }) => own),
+    });
+    for (const [index, { container: { name } }] of theirs.entries()) {
+      least.set(name, Math.min(least.get(name) ?? Infinity, split[index] ?? Infinity));
+    }
+  }
+  return least;
+}
+
+function added(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0);
 }
 
@@ -121,7 +150,7 @@ interface Split {
  */
 function parts(total: number, { requests, bases }: Split): readonly number[] {
   if (total === Infinity || requests.length === 0) return [];
-  const base = sumOf(bases);
+  const base = added(bases);
   if (base > total) return splitByRequest(Math.max(0, total), requests);
   return splitByRequest(total - base, requests).map((part, index) => part + (bases[index] ?? 0));
 }

@@ -60,6 +60,26 @@ test("namespaceBounds() divides a pod's max: own limits first, the rest by reque
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }), others }), [250, 450]);
 });
 
+test("namespaceBounds() counts init containers as the pod's maximum does", () => {
+  const max = (sidecarsBefore: number): readonly number[] => {
+    const sidecar = { ...proxy, sidecar: true };
+    const init = sampleContainer({ name: "prepare", limitCPU: 700, sidecarsBefore });
+    const pod = { ...samplePod("web", { containers: [app, sidecar] }), initContainers: [init] };
+    return namespaceBounds(seats([app, sidecar]), { pod, limitRange: ranges({}, { max: 1000 }) })
+      .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
+  };
+  assert.deepEqual(max(0), [400, 600]);
+  // Beside the init container the sidecar may have 300 m, however little the others take.
+  assert.deepEqual(max(1), [400, 300]);
+});
+
+test("namespaceBounds() has no pod's maximum for containers where the pod says a total itself", () => {
+  const pod = { ...samplePod("web", { containers: [app] }), podLevel: { limitCPU: 300 } };
+  const limitRange = ranges({}, { max: 300 });
+  const [bound] = namespaceBounds(seats([app]), { pod, limitRange });
+  assert.ok(bound?.ceilings.every(({ ceiling }) => ceiling === Infinity));
+});
+
 test("namespaceBounds() divides what a quota allows: present limits first", () => {
   assert.deepEqual(ceilings({ quotaCeiling: 700 }), [250, 450]);
   assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);

@@ -8,11 +8,12 @@ import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
 import { type CPURange, type CPURanges, largestLimit } from "../cpu_range.ts";
 import { cutRaises } from "../cut_raises.ts";
 import { containersWith, movesRequest } from "../moved_request.ts";
+import { podPhases, podTotal, sumOf } from "../pod_total.ts";
 
 /**
  * Clamps each limit into the ranges, and holds where the pod would lie outside of them all the
- * same: the server checks every container of the pod again, so a pod that is older than a LimitRange
- * can make each resize fail.
+ * same: the server checks every container and init container of the pod again, so a pod that is older
+ * than a LimitRange can make each resize fail.
  */
 export function outsideLimitRange(
   { pod, limitRange }: PodFacts,
@@ -27,7 +28,7 @@ export function outsideLimitRange(
     const most = largestLimit(range, requestCPU, { moves });
     clamped.set(name, Math.min(Math.max(limit, range.min), most));
   }
-  const fitting = cutRaises(pod, clamped, { room: podRoom(pod, limitRange.pod) });
+  const fitting = fitPod(pod, clamped, limitRange.pod);
   const problem = problemOf(pod, { limits: fitting, limitRange });
   if (problem !== undefined) return { verdict: "hold", reason: "LimitRange", message: problem };
   const outside = [...limits].filter(([name, limit]) => fitting.get(name) !== limit);
@@ -41,14 +42,21 @@ export function outsideLimitRange(
   };
 }
 
-function sumOf(pod: Pod, field: "requestCPU" | "limitCPU"): number {
-  return pod.containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
-}
-
-/** By how much the pod's total may grow; below 0 when it is too large already. */
-function podRoom(pod: Pod, range: CPURange): number {
-  const most = largestLimit(range, sumOf(pod, "requestCPU"), { moves: movesRequest(pod) });
-  return most - sumOf(pod, "limitCPU");
+/** The raises cut, phase by phase, to what the range allows the pod. */
+function fitPod(pod: Pod, limits: WantedLimits, range: CPURange): WantedLimits {
+  // What the pod says as a whole is what counts then, and no container's limit changes it.
+  if (pod.podLevel?.limitCPU !== undefined) return limits;
+  const most = largestLimit(range, podTotal(pod, "requestCPU") ?? 0, { moves: movesRequest(pod) });
+  const fitting = new Map(limits);
+  for (const phase of podPhases(pod)) {
+    const theirs = phase.flatMap(({ name }): [string, number][] => {
+      const limit = fitting.get(name);
+      return limit === undefined ? [] : [[name, limit]];
+    });
+    const room = most - sumOf(phase, "limitCPU");
+    for (const [name, limit] of cutRaises(pod, new Map(theirs), { room })) fitting.set(name, limit);
+  }
+  return fitting;
 }
 
 interface Asked {
@@ -58,29 +66,46 @@ interface Asked {
 
 /** Why the server would refuse the pod with these limits; undefined when it would not. */
 function problemOf(pod: Pod, { limits, limitRange }: Asked): string | undefined {
-  const containers = containersWith(pod, limits);
-  for (const { name, requestCPU = 0, limitCPU } of containers) {
-    const problem = outside(limitRange.container, { request: requestCPU, limit: limitCPU ?? 0 });
-    if (problem !== undefined) return `container ${name}: ${problem}`;
+  const after = { ...pod, containers: containersWith(pod, limits) };
+  const all = [
+    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
+    ...pod.initContainers.map((one) => [`init container ${one.name}`, one] as const),
+  ];
+  for (const [who, { requestCPU: request, limitCPU: limit }] of all) {
+    const problem = outside(limitRange.container, { request, limit });
+    if (problem !== undefined) return `${who}: ${problem}`;
   }
-  const after = { ...pod, containers };
-  const total = { request: sumOf(after, "requestCPU"), limit: sumOf(after, "limitCPU") };
-  const problem = outside(limitRange.pod, total);
+  const problem = outside(limitRange.pod, {
+    request: podTotal(after, "requestCPU"),
+    limit: podTotal(after, "limitCPU"),
+  });
   return problem === undefined ? undefined : `the pod: ${problem}`;
 }
 
-function outside(
-  range: CPURange,
-  { request, limit }: { readonly request: number; readonly limit: number },
-): string | undefined {
-  const most = largestLimit(range, request);
+/** What a container or pod asks for, millicores; absent is not 0. */
+interface Sizes {
+  readonly request: number | undefined;
+  readonly limit: number | undefined;
+}
+
+/** As `minConstraint`, `maxConstraint` and `limitRequestRatioConstraint` of the server. */
+function outside(range: CPURange, { request, limit }: Sizes): string | undefined {
+  if (request === undefined && (range.min > 0 || range.ratio < Infinity)) {
+    return "the LimitRange asks for a request, there is none";
+  }
+  if (limit === undefined && (range.max < Infinity || range.ratio < Infinity)) {
+    return "the LimitRange asks for a limit, there is none";
+  }
+  const most = largestLimit(range, request ?? 0);
   // A ratio can't be computed without a request, and a limit below the request is none.
   if (most < 1) return "the LimitRange asks for a request, there is none";
-  if (request > most) {
+  if (request !== undefined && request > most) {
     return `the LimitRange allows a limit of ${most}m, the request is ${request}m already`;
   }
-  if (limit > most) return `the LimitRange allows a limit of ${most}m, it would be ${limit}m`;
-  const least = Math.min(request, limit);
+  if (limit !== undefined && limit > most) {
+    return `the LimitRange allows a limit of ${most}m, it would be ${limit}m`;
+  }
+  const least = Math.min(request ?? Infinity, limit ?? Infinity);
   if (least < range.min) return `the LimitRange asks for ${range.min}m, it would be ${least}m`;
   return undefined;
 }

@@ -70,6 +70,73 @@ test("decide() holds where a LimitRange came that is below the request, or asks 
   );
 });
 
+const { limitCPU: _limit, appliedLimitCPU: _applied, ...unlimited } = enforcedContainer({
+  name: "side",
+});
+
+test("decide() holds where a LimitRange's max or ratio asks for a limit that a sibling has not", () => {
+  const pod = enforcedPod({ containers: [enforcedContainer(), unlimited] });
+  for (const limitRange of [cpuRanges({ ratio: 4 }), cpuRanges({ max: 500 })]) {
+    const { changes, reason, message } = decide(
+      MARKET_CHAIN,
+      enforcementInput({ pod, limitRange }),
+    );
+    assert.deepEqual([changes, reason], [[], "LimitRange"]);
+    assert.equal(message, "container side: the LimitRange asks for a limit, there is none");
+  }
+  // What it asks of requests alone, or of the pod, the sibling meets.
+  for (const limitRange of [cpuRanges({ min: 50 }), cpuRanges({}, { ratio: 4 })]) {
+    const { changes } = decide(MARKET_CHAIN, enforcementInput({ pod, limitRange }));
+    assert.equal(changes[0]?.limitCPU, 400);
+  }
+});
+
+test("decide() holds where an init container lies outside the LimitRange of containers", () => {
+  const init = enforcedContainer({ name: "prepare", limitCPU: 900 });
+  const input = { pod: enforcedPod({ initContainers: [init] }) };
+  const limitRange = cpuRanges({ max: 500 });
+  const { changes, reason, message } = decide(
+    MARKET_CHAIN,
+    enforcementInput({ ...input, limitRange }),
+  );
+  assert.deepEqual([changes, reason], [[], "LimitRange"]);
+  assert.match(message ?? "", /^init container prepare: .* limit of 500m, it would be 900m$/);
+  const wide = enforcementInput({ ...input, limitRange: cpuRanges({ max: 900 }) });
+  assert.equal(decide(MARKET_CHAIN, wide).changes[0]?.limitCPU, 400);
+});
+
+test("decide() counts an init container, with the sidecars before it, as the pod where it is more", () => {
+  const init = enforcedContainer({ name: "prepare", limitCPU: 900 });
+  const pod = enforcedPod({ initContainers: [init] });
+  const of = (max: number) =>
+    decide(MARKET_CHAIN, enforcementInput({ pod, limitRange: cpuRanges({}, { max }) }));
+  assert.deepEqual(of(500).changes, []);
+  assert.equal(of(500).message, "the pod: the LimitRange allows a limit of 500m, it would be 900m");
+  // They don't run at the same time, so that the sum of both binds nothing.
+  assert.equal(of(900).changes[0]?.limitCPU, 400);
+
+  const proxied = (fields: Partial<typeof init>) => {
+    const proxy = enforcedContainer({ sidecar: true });
+    const late = enforcedPod({ containers: [proxy], initContainers: [{ ...init, ...fields }] });
+    const limitRange = cpuRanges({}, { max: 1200 });
+    return decide(MARKET_CHAIN, enforcementInput({ pod: late, limitRange })).changes[0]?.limitCPU;
+  };
+  assert.deepEqual([proxied({}), proxied({ sidecarsBefore: 1 })], [400, 300]);
+});
+
+test("decide() takes what a pod says as a whole for its total, as the server does", () => {
+  const of = (limitCPU: number) =>
+    decide(
+      MARKET_CHAIN,
+      enforcementInput({
+        pod: enforcedPod({ podLevel: { requestCPU: 100, limitCPU } }),
+        limitRange: cpuRanges({}, { max: 300 }),
+      }),
+    );
+  assert.equal(of(300).changes[0]?.limitCPU, 400);
+  assert.deepEqual([of(500).changes, of(500).reason], [[], "LimitRange"]);
+});
+
 test("decide() never asks for what the LimitRange forbids", () => {
   const millicores = fc.integer({ min: 1, max: 100 }).map((steps) => steps * 10);
   const requests = fc.oneof({ weight: 9, arbitrary: millicores }, fc.constant(0));

@@ -1,0 +1,138 @@
+/**
+ * What the LimitRanges of a namespace do to a resize: they write defaults, then check each container
+ * and the pod. Source: admission plugin LimitRanger of Kubernetes 1.33 to 1.36, whose messages these
+ * are in short.
+ *
+ * @module
+ */
+import { qosClassOfPod } from "../../shared/actuation/qos.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** The answer of an admission plugin that refuses the pod. */
+export function forbidden({ metadata }: Pod, problem: string): ApiError {
+  return new ApiError(403, "Forbidden", `pods "${metadata.name}" is forbidden: ${problem}`);
+}
+
+function itemsFor({ tables }: ObjectStore, { metadata }: Pod): readonly LimitRangeItem[] {
+  return tables.LimitRange.all()
+    .filter((range) => range.metadata.namespace === metadata.namespace)
+    .flatMap(({ items }) => items);
+}
+
+const CPU_FIELDS = new Map([["requests.cpu", "requestCPU"], ["limits.cpu", "limitCPU"]] as const);
+const MEMORY_FIELDS = new Map(
+  [["requests.memory", "requestMemory"], ["limits.memory", "limitMemory"]] as const,
+);
+
+/** The container with one default; the same one where it has a value already. */
+function withDefault(
+  container: PodContainer,
+  [name, text]: readonly [string, string],
+): PodContainer {
+  for (
+    const [fields, parse] of [[CPU_FIELDS, parseCPU], [MEMORY_FIELDS, parseBytes]] as const
+  ) {
+    const field = new Map<string, keyof PodContainer>(fields).get(name);
+    if (field === undefined) continue;
+    return container[field] === undefined ? { ...container, [field]: parse(text) } : container;
+  }
+  const { otherResources = [] } = container;
+  return otherResources.includes(name)
+    ? container
+    : { ...container, otherResources: [...otherResources, name] };
+}
+
+/**
+ * The pod with the defaults of its namespace in all containers that lack them. Throws 422 where they
+ * would change the QoS class, or what is neither CPU nor memory.
+ */
+export function writeDefaults(store: ObjectStore, pod: Pod): Pod {
+  const defaults = itemsFor(store, pod).flatMap((item) => Object.entries(item.defaults ?? {}));
+  const write = (containers: readonly PodContainer[]): readonly PodContainer[] =>
+    containers.map((one) => defaults.reduce<PodContainer>(withDefault, one));
+  const after = {
+    ...pod,
+    containers: write(pod.containers),
+    initContainers: write(pod.initContainers),
+  };
+  const before = [...pod.containers, ...pod.initContainers];
+  const all = [...after.containers, ...after.initContainers];
+  if (all.every((one, index) => one === before[index])) return pod;
+  const invalid = (problem: string): ApiError =>
+    new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
+  if (qosClassOfPod(after) !== pod.qosClass) {
+    throw invalid("metadata: Invalid value: Pod QOS Class may not change by a resize");
+  }
+  if (all.some(({ otherResources }, index) => otherResources !== before[index]?.otherResources)) {
+    throw invalid("spec: Forbidden: only cpu and memory resources are mutable");
+  }
+  return after;
+}
+
+/** Absent is not 0. Millicores. */
+interface Sizes {
+  readonly requestCPU?: number | undefined;
+  readonly limitCPU?: number | undefined;
+}
+
+function problemOf(
+  { type, min, max, ratio }: LimitRangeItem,
+  { requestCPU: request, limitCPU: limit }: Sizes,
+): string | undefined {
+  const least = `minimum cpu usage per ${type} is ${min}m`;
+  const most = `maximum cpu usage per ${type} is ${max}m`;
+  const times = `cpu max limit to request ratio per ${type} is ${ratio}`;
+  if (min !== undefined) {
+    if (request === undefined) return `${least}.  No request is specified`;
+    if (request < min) return `${least}, but request is ${request}m`;
+    if (limit !== undefined && limit < min) return `${least}, but limit is ${limit}m`;
+  }
+  if (max !== undefined) {
+    if (limit === undefined) return `${most}.  No limit is specified`;
+    if (limit > max) return `${most}, but limit is ${limit}m`;
+    if (request !== undefined && request > max) return `${most}, but request is ${request}m`;
+  }
+  if (ratio === undefined) return undefined;
+  if (!request) return `${times}, but no request is specified or request is 0`;
+  if (!limit) return `${times}, but no limit is specified or limit is 0`;
+  return limit / request > ratio
+    ? `${times}, but provided ratio is ${(limit / request).toFixed(6)}`
+    : undefined;
+}
+
+/**
+ * `podRequests` and `podLimits`: Σ of containers and sidecars, or of an init container and the
+ * sidecars that were started before it; what the pod says as a whole stands over it.
+ */
+function podSizes({ containers, initContainers, podLevel }: Pod): Sizes {
+  const total = (field: "requestCPU" | "limitCPU"): number | undefined => {
+    const given = (all: readonly PodContainer[]): number[] =>
+      all.flatMap((one) => one[field] ?? []);
+    const add = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
+    const sidecars = containers.filter(({ sidecar }) => sidecar);
+    const sums = [
+      containers,
+      ...initContainers.map((one) => [
+        ...sidecars.slice(0, one.sidecarsBefore ?? 0),
+        one,
+      ]),
+    ].map(given).filter(({ length }) => length > 0).map(add);
+    return podLevel?.[field] ?? (sums.length === 0 ? undefined : Math.max(...sums));
+  };
+  return { requestCPU: total("requestCPU"), limitCPU: total("limitCPU") };
+}
+
+/** Throws 403 when a container of the pod, or the pod, lies outside a LimitRange of its namespace. */
+export function checkLimitRanges(store: ObjectStore, pod: Pod): void {
+  for (const item of itemsFor(store, pod)) {
+    const all = item.type === "Pod" ? [podSizes(pod)] : [...pod.containers, ...pod.initContainers];
+    for (const one of all) {
+      const problem = problemOf(item, one);
+      if (problem !== undefined) throw forbidden(pod, problem);
+    }
+  }
+}

@@ -1,0 +1,235 @@
+/** Pods that are older than their namespace's LimitRanges: what the chain foresees, the server does. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";
+import { cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
+import { decide } from "../../shared/actuation/decide.ts";
+import { arbitrate } from "../../shared/actuation/intent.ts";
+import { qosClassOfPod } from "../../shared/actuation/qos.ts";
+import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";
+import type { ObjectStore } from "../../simulation/api/object_store.ts";
+import { resizePod } from "../../simulation/api/resize_rules.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import {
+  enforcedContainer,
+  enforcedPod,
+  enforcementInput,
+  marketWish,
+} from "../fixtures/enforcement_input.ts";
+import { sampleContainer } from "../contract/sample_objects.ts";
+import { sceneTest } from "./controller_scene.ts";
+
+const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
+const MEMORY = { requestMemory: 2 ** 20, limitMemory: 2 ** 21 };
+
+const millicores = fc.integer({ min: 1, max: 60 }).map((steps) => steps * 10);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq: 3 });
+
+/** A sibling or init container; any of its values may be missing. */
+const others: fc.Arbitrary<Partial<PodContainer>> = fc.record({
+  request: maybe(millicores),
+  more: maybe(millicores),
+  memory: fc.constantFrom({}, MEMORY, MEMORY, MEMORY),
+}).map(({ request, more, memory }) => ({
+  ...memory,
+  ...(request === undefined ? {} : { requestCPU: request }),
+  ...(more === undefined
+    ? {}
+    : { limitCPU: (request ?? 0) + more, appliedLimitCPU: (request ?? 0) + more }),
+}));
+
+const pods: fc.Arbitrary<Pod> = fc.record({
+  siblings: fc.array(fc.tuple(others, fc.boolean()), { maxLength: 2 }),
+  inits: fc.array(fc.tuple(others, fc.nat({ max: 2 })), { maxLength: 2 }),
+  app: fc.tuple(millicores, millicores),
+  podLevel: fc.option(
+    fc.tuple(millicores, millicores).map(([requestCPU, more]) => ({
+      requestCPU,
+      limitCPU: requestCPU + more,
+    })),
+    { nil: undefined, freq: 5 },
+  ),
+}).map(({ siblings, inits, app: [request, more], podLevel }) => {
+  const bare = (name: string): PodContainer => ({
+    name,
+    sidecar: false,
+    ready: true,
+    restartsOnCPU: false,
+  });
+  const limitCPU = request + more;
+  const containers = [
+    enforcedContainer({
+      ...MEMORY,
+      name: "c0",
+      requestCPU: request,
+      limitCPU,
+      appliedLimitCPU: limitCPU,
+    }),
+    ...siblings.map(([fields, sidecar], index) => ({
+      ...bare(`c${index + 1}`),
+      ...fields,
+      sidecar,
+    })),
+  ].sort((a, b) => Number(a.sidecar) - Number(b.sidecar));
+  const sidecars = containers.filter(({ sidecar }) => sidecar).length;
+  const initContainers = inits.map(([fields, before], index) => ({
+    ...bare(`i${index}`),
+    ...fields,
+    sidecarsBefore: Math.min(before, sidecars),
+  }));
+  const pod = enforcedPod({
+    containers,
+    initContainers,
+    ...(podLevel === undefined ? {} : { podLevel }),
+  });
+  return { ...pod, qosClass: qosClassOfPod(pod) };
+});
+
+const items: fc.Arbitrary<LimitRangeItem> = fc.record({
+  type: fc.constantFrom("Container" as const, "Pod" as const),
+  min: fc.constantFrom(undefined, undefined, 10, 50),
+  max: fc.constantFrom(undefined, 400, 900, 2000),
+  ratio: fc.constantFrom(undefined, undefined, 2, 5, 20),
+  defaults: fc.constantFrom(
+    undefined,
+    undefined,
+    undefined,
+    { "limits.cpu": "700m" },
+    { "requests.cpu": "10m", "limits.cpu": "700m" },
+    { "requests.memory": "1Mi", "limits.memory": "2Mi" },
+  ),
+}).map(({ type, min, max, ratio, defaults }) => ({
+  type,
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+  ...(ratio === undefined ? {} : { ratio }),
+  ...(defaults === undefined || type === "Pod" ? {} : { defaults }),
+}));
+
+/** What the server makes of these limits: it refuses, writes more than was asked for, or neither. */
+function answerOf(
+  store: ObjectStore,
+  { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },
+): "refused" | "defaults" | "taken" {
+  const changes = pod.containers.flatMap(({ name, sidecar }) => {
+    const limitCPU = limits.get(name);
+    return limitCPU === undefined ? [] : [{ name, sidecar, limitCPU }];
+  });
+  const asked = resizePod(pod, resizePatch(pod.metadata.uid, changes), { manager: "test" });
+  try {
+    const after = writeDefaults(store, asked);
+    if (after !== asked) return "defaults";
+    checkLimitRanges(store, after);
+    return "taken";
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return "refused";
+  }
+}
+
+Deno.test({
+  name: "decide() asks for nothing that LimitRanges refuse or add to, and holds for nothing else",
+  permissions: "none",
+  fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const counts = { changed: 0, held: 0 };
+    fc.assert(
+      fc.property(
+        pods,
+        fc.array(items, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.tuple(fc.constantFrom("c0", "c1", "c2"), millicores), { minLength: 1 }),
+        (pod, all, raises) => {
+          const { store } = createSimulatedAPI({ clock, random: seededRandom(1) });
+          store.tables.LimitRange.create({ metadata, items: all });
+          const limits = new Map(raises.flatMap(([name, more]) => {
+            const found = pod.containers.find((one) => one.name === name);
+            return found?.limitCPU === undefined
+              ? []
+              : [[name, (found.requestCPU ?? 0) + more] as const];
+          }));
+          const limitRange = cpuRangesOf(store.tables.LimitRange.all());
+          const { changes, reason } = decide(
+            MARKET_CHAIN,
+            enforcementInput({
+              pod,
+              intents: arbitrate([...limits].map(([name, limit]) => marketWish(limit, name))),
+              ...(limitRange === undefined ? {} : { limitRange }),
+            }),
+          );
+          if (changes.length > 0) {
+            counts.changed++;
+            const asked = new Map(changes.map(({ name, limitCPU }) => [name, limitCPU]));
+            assert.equal(answerOf(store, { pod, limits: asked }), "taken");
+          } else if (reason === "LimitRange") {
+            counts.held++;
+            assert.notEqual(answerOf(store, { pod, limits }), "taken");
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    assert.ok(counts.changed > 100 && counts.held > 100, JSON.stringify(counts));
+  },
+});
+
+sceneTest(
+  "runAllocationLoop() sends no resize with which the server would write defaults, until they are gone",
+  async (scene) => {
+    scene.startController();
+    const { requestCPU: _request, limitCPU: _limit, ...side } = sampleContainer({ name: "side" });
+    scene.createPod("web", { containers: [sampleContainer(), side] });
+    const { LimitRange: ranges } = scene.api.store.tables;
+    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
+    scene.want("web", 400);
+    await scene.pass(10_000);
+    assert.equal(scene.api.requests.get("resize Pod") ?? 0, 0);
+    const { reason, message = "" } = scene.allocation("web")?.status ?? {};
+    assert.equal(reason, "LimitRange");
+    assert.match(message, /into container side \(limits\.cpu\)/);
+    ranges.remove("shop/late");
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
+    assert.ok(
+      scene.pod("web").containers.every(({ name, limitCPU }) =>
+        name === "app" || limitCPU === undefined
+      ),
+    );
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() leaves a raised limit (RestoreBlocked) where its way back would write defaults",
+  async (scene) => {
+    scene.startController();
+    const { requestCPU: _request, limitCPU: _limit, ...side } = sampleContainer({ name: "side" });
+    scene.createPod("web", { containers: [sampleContainer(), side] });
+    scene.want("web", 400);
+    await scene.pass(10_000);
+    const { LimitRange: ranges } = scene.api.store.tables;
+    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
+    const before = scene.api.requests.get("resize Pod") ?? 0;
+    scene.changePod("web", (pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { "mbcas.io/managed": "false" } },
+    }));
+    await scene.pass(30_000);
+    assert.equal(scene.allocation("web")?.status?.reason, "RestoreBlocked");
+    assert.equal(scene.limits("web").wanted, 400);
+    assert.equal(scene.api.requests.get("resize Pod") ?? 0, before);
+    ranges.remove("shop/late");
+    await scene.pass(30_000);
+    assert.equal(scene.limits("web").wanted, 200);
+    assert.ok(
+      scene.pod("web").containers.every(({ name, limitCPU }) =>
+        name === "app" || limitCPU === undefined
+      ),
+    );
+  },
+);
