@@ -93,7 +93,7 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     Refused: [...REFUSED, "`restore` and `resize`"],
     NodeCapacity: REFUSED_OR_TOLD,
     AdmissionDenied: REFUSED,
-    RestoreBlocked: [...REFUSED, "`restore`"],
+    RestoreBlocked: [...REFUSED, HOLDS, "`restore`"],
     LimitRange: REFUSED_OR_TOLD,
     QuotaExceeded: REFUSED_OR_TOLD,
   },

@@ -146,6 +146,24 @@ sceneTest("restoreCommand() names a refusal and goes on with the others", async 
   assert.equal(limits(scene, "other/far").limitCPU, 200);
 });
 
+sceneTest(
+  "restoreCommand() sends nothing with which the server would write a LimitRange's defaults",
+  async (scene) => {
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    const { LimitRange: ranges } = scene.api.store.tables;
+    ranges.seed({
+      metadata: { name: "late", namespace: "shop", uid: "", resourceVersion: "" },
+      items: [{ type: "Container", defaults: { "limits.memory": "1Gi" } }],
+    });
+    assert.equal(await scene.run("restore", "web", "-n", "shop", "--yes"), 1);
+    assert.match(scene.out, /^RestoreBlocked +shop\/web +.*into container app \(limits\.memory\)/m);
+    assert.equal(limits(scene, "shop/web").limitCPU, 450);
+    ranges.remove("shop/late");
+    assert.equal(await scene.run("restore", "web", "-n", "shop", "--yes"), 0);
+    assert.equal(limits(scene, "shop/web").limitCPU, 200);
+  },
+);
+
 sceneTest("restoreCommand() tries again when the server is busy", async (scene) => {
   addMarketPod(scene, "web", { limit: 450, own: 200 });
   scene.api.failNext({ verb: "resize", kind: "Pod", status: 429, times: 2 });

@@ -4,6 +4,7 @@
  * @module
  */
 import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
+import type { PodFacts } from "../../../shared/actuation/check.ts";
 import { decide, type Decision } from "../../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { INFEASIBLE_REASONS } from "../../../shared/actuation/kubelet_word.ts";
@@ -40,7 +41,7 @@ export interface RestoreResult {
 
 /** What a restore works with. */
 export interface RestoreParts {
-  readonly reader: Pick<ClusterReader, "pod">;
+  readonly reader: Pick<ClusterReader, "pod" | "limitFacts">;
   /** Writes as field manager `mbcas-restore`. */
   readonly writer: LimitWriter;
   readonly clock: Clock;
@@ -85,14 +86,18 @@ export function limitStep(
 
 /** Sends the patch and waits; a refusal is a result. Rejects only for faults of the program. */
 export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promise<RestoreResult> {
-  const { clock, writer } = parts;
+  const { clock, reader, writer } = parts;
   const { namespace, name } = plan.pod.metadata;
   const began = clock.monotonic();
   const steps = restoreSteps(plan);
   const verdict = await pollPod(plan.pod.metadata, {
     ...parts,
     async look(pod) {
-      const decision = decisionFor(pod, plan);
+      const wanted = decisionFor(pod, plan);
+      // What else the server would write is asked only where something is to be sent.
+      const decision = wanted.changes.length === 0
+        ? wanted
+        : decisionFor(pod, { ...plan, facts: await reader.limitFacts(pod) });
       if (decision.changes.length === 0) return settled(decision);
       const patch = resizePatch(pod.metadata.uid, decision.changes);
       await writer.resize({ namespace, name }, patch);
@@ -105,7 +110,12 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
   return { namespace, pod: name, outcome, message, steps, tookMs, ...blocked };
 }
 
-function decisionFor(pod: Pod, { ownLimits }: RestorePlan): Decision {
+function decisionFor(
+  pod: Pod,
+  { ownLimits, facts = {} }: Pick<RestorePlan, "ownLimits"> & {
+    readonly facts?: Pick<PodFacts, "limitRange">;
+  },
+): Decision {
   const intents = [...ownLimits].map(([container, limitCPU]): Intent => ({
     source: "restore",
     container,
@@ -119,6 +129,7 @@ function decisionFor(pod: Pod, { ownLimits }: RestorePlan): Decision {
     intents: arbitrate(intents),
     backOffMs: 0,
     takeTurn: () => 0,
+    ...facts,
   });
 }
 

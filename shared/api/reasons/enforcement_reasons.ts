@@ -176,8 +176,11 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the message says why",
   },
   RestoreBlocked: {
-    means: "the API server refuses the user's own limits",
-    remedy: "make room in the quota or LimitRange that the message names; it is tried again",
+    means: "the API server refuses the user's own limits, or would write a LimitRange's defaults " +
+      "into the pod with them, which nobody can remove",
+    remedy:
+      "make room in the quota or LimitRange that the message names, or take the defaults out " +
+      "of the LimitRange; it is tried again",
   },
   OriginalUnknown: {
     means: "the user's own limits are not known: the pod is left alone",
