@@ -1,14 +1,17 @@
 /**
  * LimitRanges beyond the cap of a container (`refusals_test.ts` has that one): each kind of bound
  * beside the same pod without one. A pod that is older than a LimitRange can be such that the server
- * refuses all of its resizes: then none is tried. All pods are on the node at once.
+ * refuses all of its resizes, or writes its defaults into other containers with each: then none is
+ * tried. All pods are on the node at once.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { parsePod } from "../../adapters/kube/pods.ts";
 import { refusalReason } from "../../controller/allocation/limits/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
@@ -28,12 +31,17 @@ const LOAD: LoadContainer = { name: "load", request: "20m", limit: `${OWN}m`, bu
 const SIDE: LoadContainer = { name: "side", request: "10m", limit: "20m" };
 /** Its request is already more than the LimitRange that comes later allows as a limit. */
 const LARGE: LoadContainer = { name: "side", request: "160m", limit: "170m" };
+const UNLIMITED: LoadContainer = { name: "side", request: "10m" };
+const LARGE_INIT: LoadContainer = { name: "prepare", request: "10m", limit: "300m" };
+/** From it the API makes a default limit and request of 150 m, too. */
+const MAX = { type: "Container", max: { cpu: "150m" } };
 
 /** A pod under one LimitRange. */
 interface Row {
   /** As in `spec.limits` of a LimitRange; absent: there is none. */
   readonly item?: Readonly<Record<string, unknown>>;
   readonly side?: LoadContainer;
+  readonly init?: LoadContainer;
 }
 
 /** It is there before the pod, and allows `load` 60 m. */
@@ -57,13 +65,35 @@ const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
     problem: "the pod: the LimitRange asks for 40m, it would be 30m",
   },
   "sibling": {
-    item: { type: "Container", max: { cpu: "150m" } },
+    item: MAX,
     side: LARGE,
     problem: "container side: the LimitRange allows a limit of 150m, the request is 160m already",
   },
+  "unlimited": {
+    item: { type: "Container", maxLimitRequestRatio: { cpu: "4" } },
+    side: UNLIMITED,
+    problem: "container side: the LimitRange asks for a limit, there is none",
+  },
+  "init": {
+    item: MAX,
+    init: LARGE_INIT,
+    problem: "init container prepare: the LimitRange allows a limit of 150m, it would be 300m",
+  },
+  "pod-init": {
+    item: { type: "Pod", max: { cpu: "150m" } },
+    init: LARGE_INIT,
+    problem: "the pod: the LimitRange allows a limit of 150m, it would be 300m",
+  },
 };
 
-const ROWS: Readonly<Record<string, Row>> = { free: { side: SIDE }, ...CAPS, ...REFUSALS };
+/** It comes later than the pod, and the server would take a resize, and write into `who` as well. */
+const DEFAULTS: Readonly<Record<string, Row & { readonly who: string }>> = {
+  "bare": { item: MAX, side: { name: "side" }, who: "container side" },
+  "bare-init": { item: MAX, init: { name: "prepare" }, who: "init container prepare" },
+};
+
+const LATE = { ...REFUSALS, ...DEFAULTS };
+const ROWS: Readonly<Record<string, Row>> = { free: { side: SIDE }, ...CAPS, ...LATE };
 /** Outside of the market until all is there. */
 const MARKS = {
   labels: { "mbcas.io/managed": "false", "mbcas.io/burst-factor": `${MOST / OWN}` },
@@ -87,11 +117,12 @@ function addRange(node: RealNode, row: string): Promise<unknown> {
 Deno.test.beforeAll(async () => {
   using node = await openRealNode();
   await Promise.all(
-    Object.entries(ROWS).map(async ([row, { side, item }]) => {
+    Object.entries(ROWS).map(async ([row, { side, init, item }]) => {
       namespaces.set(row, await scratchNamespace(node.connection, MARKS));
       if (row in CAPS) await addRange(node, row);
       const containers = side === undefined ? [LOAD] : [LOAD, side];
-      await node.run(loadPod({ ...podOf(row), containers }), { timeoutMs: 120_000 });
+      const inits = init === undefined ? [] : [init];
+      await node.run(loadPod({ ...podOf(row), containers, inits }), { timeoutMs: 120_000 });
       if (item !== undefined && !(row in CAPS)) await addRange(node, row);
     }),
   );
@@ -170,5 +201,56 @@ Deno.test("a pod that is older than a LimitRange which it can't meet is left as 
     assert.equal(await refusalOf(node, row), "403 LimitRange", row);
     await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
     await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+  }));
+});
+
+/** Limits of all other containers of the pod, by name. */
+function otherLimits({ containers, initContainers }: Pod): readonly (number | undefined)[] {
+  return [...containers, ...initContainers].filter(({ name }) => name !== "load")
+    .map(({ limitCPU }) => limitCPU);
+}
+
+/** The pod as a resize of `load` would make it. */
+async function resizedDry(node: RealNode, row: string): Promise<Pod> {
+  const { namespace, name } = podOf(row);
+  const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
+  return parsePod(
+    await node.connection.request({
+      method: "PATCH",
+      path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
+      query: { dryRun: "All" },
+      contentType: "application/strategic-merge-patch+json",
+      body: { spec: { containers } },
+    }),
+  );
+}
+
+Deno.test("a pod that a resize would write a LimitRange's defaults into is left as it is (LimitRange), and raised without it", async () => {
+  using node = await openRealNode();
+  const rows = Object.entries(DEFAULTS);
+  for (const [row, { who }] of rows) {
+    const { metadata } = await thePod(node, podOf(row));
+    await until(`hold of ${row}`, async () => {
+      const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
+      assert.equal(status?.reason, "LimitRange");
+      assert.ok(status.message?.includes(` into ${who} (limits.cpu, requests.cpu), and`));
+      return true;
+    }, SETTLED);
+  }
+  // By now the twin is where they would be.
+  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
+  for (let i = 0; i < 12; i++) {
+    for (const [row] of rows) {
+      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
+      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
+    }
+    await pause(250);
+  }
+  await Promise.all(rows.map(async ([row]) => {
+    await assertNothingRefused(node, row);
+    assert.deepEqual(otherLimits(await resizedDry(node, row)), [150], `${row}: why it is held`);
+    await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
+    await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+    assert.deepEqual(otherLimits(await thePod(node, podOf(row))), [undefined], row);
   }));
 });

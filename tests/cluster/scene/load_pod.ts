@@ -34,6 +34,8 @@ export interface LoadPod {
   readonly containers: readonly LoadContainer[];
   /** Restartable init containers. */
   readonly sidecars?: readonly LoadContainer[];
+  /** Other init containers, which end at once; of them name and resources count. */
+  readonly inits?: readonly LoadContainer[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -115,15 +117,15 @@ export function loadDeployment(pod: LoadPod, replicas = 1): Record<string, unkno
 }
 
 function podSpec(pod: LoadPod): Record<string, unknown> {
-  const { nodeSelector, priorityClassName, sidecars = [] } = pod;
+  const { nodeSelector, priorityClassName, sidecars = [], inits = [] } = pod;
   return {
     terminationGracePeriodSeconds: 0,
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
-    initContainers: sidecars.map((sidecar) => ({
-      ...containerSpec(sidecar),
-      restartPolicy: "Always",
-    })),
+    initContainers: [
+      ...inits.map((init) => ({ ...containerSpec(init), command: ["true"] })),
+      ...sidecars.map((sidecar) => ({ ...containerSpec(sidecar), restartPolicy: "Always" })),
+    ],
     containers: pod.containers.map(containerSpec),
   };
 }
