@@ -9,13 +9,23 @@ import type {
 } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
+import {
+  type JSONObject,
+  listMemberOf,
+  memberOf,
+  objectOf,
+  present,
+  textOf,
+  wholeMemberOf,
+  wholeOf,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { ownAnnotations } from "./own_annotations.ts";
+import { readOrTell } from "./partial_object.ts";
 import { cpuBoundOf } from "./quantity_fields.ts";
-import { parseWorkloadRef } from "./workload_ref_fields.ts";
+import { parseWorkloadRef, workloadRefOrAny } from "./workload_ref_fields.ts";
 
 /** What an HPA without `behavior` waits; source: kube-controller-manager's default flag. */
 const DEFAULT_STABILIZATION_S = 300;
@@ -45,19 +55,32 @@ export function horizontalPodAutoscalerListWatch(
   });
 }
 
-/** What it looks at of CPU. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+/** What it looks at of CPU, or why that can't be read. Throws a `TypeError` without identity. */
 export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutoscaler {
   const { metadata, spec, status } = objectOf(raw);
-  const { scaleTargetRef, metrics, behavior } = objectOf(spec);
+  const { scaleTargetRef, behavior } = objectOf(spec);
   const { stabilizationWindowSeconds } = objectOf(objectOf(behavior).scaleDown);
   const { annotations } = objectOf(metadata);
-  return {
+  const blank: HorizontalPodAutoscaler = {
     metadata: { ...parseNamespacedIdentity(raw), annotations: ownAnnotations(annotations) },
-    target: parseWorkloadRef(scaleTargetRef, "spec.scaleTargetRef"),
-    cpuTargets: listOf(metrics).flatMap(parseTarget),
+    target: workloadRefOrAny(scaleTargetRef),
+    cpuTargets: [],
     ...present("lastScaleMs", parseTime(objectOf(status).lastScaleTime)),
     stabilizationMs: 1000 *
       (wholeOf(stabilizationWindowSeconds, WINDOW_S) ?? DEFAULT_STABILIZATION_S),
+  };
+  return readOrTell(() => readCPU(blank, objectOf(raw)), blank);
+}
+
+function readCPU(blank: HorizontalPodAutoscaler, raw: JSONObject): HorizontalPodAutoscaler {
+  const spec = memberOf(raw, "spec");
+  const cpuTargets = listMemberOf(spec, "metrics").flatMap(parseTarget);
+  // Whom it scales is no matter where it does not look at CPU.
+  if (cpuTargets.length === 0) return blank;
+  return {
+    ...blank,
+    target: parseWorkloadRef(spec["scaleTargetRef"], "spec.scaleTargetRef"),
+    cpuTargets,
   };
 }
 
@@ -65,8 +88,8 @@ function parseTarget(raw: unknown): readonly CPUTarget[] {
   const { resource, containerResource } = objectOf(raw);
   const { name, target, container } = objectOf(resource ?? containerResource);
   if (name !== "cpu") return [];
-  const { averageUtilization, averageValue } = objectOf(target);
-  const percent = wholeOf(averageUtilization, PERCENT);
+  const { averageUtilization, averageValue } = memberOf({ target }, "target");
+  const percent = wholeMemberOf({ averageUtilization }, "averageUtilization", PERCENT);
   const wanted = {
     ...present("utilization", percent === undefined ? undefined : percent / 100),
     ...present("value", cpuBoundOf({ averageValue }, "averageValue")),

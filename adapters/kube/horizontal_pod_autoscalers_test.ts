@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import {
   horizontalPodAutoscalerListWatch,
@@ -104,26 +105,53 @@ pure("parseHorizontalPodAutoscaler() passes over what is not CPU", () => {
   );
 });
 
-pure("parseHorizontalPodAutoscaler() names what it can't read", () => {
-  assert.throws(() => parseHorizontalPodAutoscaler({ metadata, spec: {} }), {
-    name: "TypeError",
-    message: "Cannot read the object: no spec.scaleTargetRef.kind",
-  });
-  const target = { averageValue: "much" };
-  assert.throws(() => targets({ resource: { name: "cpu", target } }), {
-    name: "SyntaxError",
-    message: /"much"/,
-  });
+pure("parseHorizontalPodAutoscaler() keeps one whose CPU can't be read, with its target", () => {
+  const read = (target: unknown) => {
+    const metrics = [utilization(50), { resource: { name: "cpu", target } }];
+    return parseHorizontalPodAutoscaler({ ...RAW, spec: { scaleTargetRef, metrics } });
+  };
+  for (
+    const [target, why] of [
+      [{ averageValue: "much" }, /^Cannot parse CPU quantity: "much"/],
+      [{ averageValue: {} }, /^Cannot read quantity averageValue/],
+      [{ averageUtilization: "80" }, /averageUtilization is .*80/],
+      [{ averageUtilization: 0 }, /averageUtilization is/],
+      ["80%", /target is/],
+    ] as const
+  ) {
+    const { unreadable = "", cpuTargets, target: whose } = read(target);
+    assert.match(unreadable, why);
+    assert.deepEqual([cpuTargets, whose], [[], { kind: "Deployment", name: "web" }]);
+  }
+  assert.equal(read({ averageUtilization: 60 }).unreadable, undefined);
+  const listless = parseHorizontalPodAutoscaler({ metadata, spec: { scaleTargetRef, metrics: 5 } });
+  assert.match(listless.unreadable ?? "", /metrics is/);
+});
+
+pure("parseHorizontalPodAutoscaler() takes one without a target for one of every workload", () => {
+  const read = (metrics: unknown) => parseHorizontalPodAutoscaler({ metadata, spec: { metrics } });
+  const { target, cpuTargets, unreadable } = read([utilization(80)]);
+  assert.deepEqual([target, cpuTargets], [EVERY_WORKLOAD, []]);
+  assert.equal(unreadable, "Cannot read the object: no spec.scaleTargetRef.kind");
+});
+
+pure("parseHorizontalPodAutoscaler() does not mind what is odd beside CPU", () => {
+  const memory = { resource: { name: "memory", target: { averageValue: "much" } } };
+  const spec = { metrics: [memory] };
+  for (const odd of [{ metadata, spec }, { metadata, spec: { ...spec, scaleTargetRef } }]) {
+    assert.equal(parseHorizontalPodAutoscaler(odd).unreadable, undefined);
+  }
   assert.throws(() => parseHorizontalPodAutoscaler({}), { message: /metadata\.name/ });
 });
 
-Deno.test("horizontalPodAutoscalerListWatch() leaves out what it can't read", async () => {
+Deno.test("horizontalPodAutoscalerListWatch() leaves out what has no identity alone", async () => {
+  const odd = { ...metadata, name: "odd" };
   await using server = serveCanned(() => ({
     metadata: { resourceVersion: "9" },
-    items: [RAW, { metadata, spec: {} }],
+    items: [RAW, { metadata: odd, spec: { metrics: [utilization(80)] } }, { spec: {} }],
   }));
   const listed = await horizontalPodAutoscalerListWatch(server.connection)
     .list(new AbortController().signal);
-  assert.deepEqual(listed.items.map(({ metadata }) => metadata.name), ["web"]);
+  assert.deepEqual(listed.items.map(({ metadata }) => metadata.name), ["web", "odd"]);
   assert.equal(server.requests[0]?.path, "/apis/autoscaling/v2/horizontalpodautoscalers");
 });

@@ -43,6 +43,21 @@ export function wholeOf(
     : undefined;
 }
 
+/**
+ * A member that is a whole number within these, as `wholeOf`; undefined when there is none. Throws a
+ * `TypeError` for anything else.
+ */
+export function wholeMemberOf(
+  object: JSONObject,
+  name: string,
+  { least, most }: WholeRange = {},
+): number | undefined {
+  const value = object[name] ?? undefined;
+  const whole = wholeOf(value, { ...present("least", least), ...present("most", most) });
+  if (whole !== undefined || value === undefined) return whole;
+  throw new TypeError(`Cannot read an object of the API: ${name} is ${jsonText(value)}`);
+}
+
 /** Ends of a range, both within it. */
 export interface WholeRange {
   /** @default {0} */

@@ -6,10 +6,11 @@
 import { type Node, NODE_PRESSURES } from "../../shared/api/node.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { listOf, objectOf, present, textOf } from "./json_fields.ts";
+import { listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseIdentity } from "./object_identity.ts";
+import { readOrTell } from "./partial_object.ts";
 import { cpuOf } from "./quantity_fields.ts";
 import { holds } from "./resize_condition_fields.ts";
 
@@ -32,11 +33,14 @@ export function nodeListWatch(
 
 /**
  * One node as the server's cache has it, moments old at most: each of thousands of agents asks a few
- * times a minute, and none of it need reach etcd. Throws an `ApiError`.
+ * times a minute, and none of it need reach etcd. Throws an `ApiError`, or a `TypeError` for a node that
+ * can't be read.
  */
 export async function readNode(connection: KubeConnection, name: string): Promise<Node> {
   const query = { resourceVersion: "0" };
-  return parseNode(await connection.request({ path: nodePath(name), query }));
+  const node = parseNode(await connection.request({ path: nodePath(name), query }));
+  if (node.unreadable !== undefined) throw new TypeError(node.unreadable);
+  return node;
 }
 
 /** The node's own path. */
@@ -44,9 +48,9 @@ export function nodePath(name: string): string {
   return `${PATH}/${pathPart(name)}`;
 }
 
-/** The trimmed node. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
+/** The trimmed node, or why its CPU can't be read. Throws a `TypeError` without identity. */
 export function parseNode(raw: unknown): Node {
-  const { allocatable, conditions, nodeInfo } = objectOf(objectOf(raw).status);
+  const { conditions, nodeInfo } = objectOf(objectOf(raw).status);
   const { unschedulable, taints } = objectOf(objectOf(raw).spec);
   const { labels } = objectOf(objectOf(raw).metadata);
   const { name, uid, resourceVersion } = parseIdentity(raw);
@@ -54,10 +58,9 @@ export function parseNode(raw: unknown): Node {
   const tainted = listOf(taints).map(objectOf);
   const leaves = tainted.some(({ key }) => REMOVAL_TAINTS.includes(textOf(key) ?? ""));
   const cordon = tainted.find(({ key }) => key === CORDON_TAINT);
-  return {
+  const blank: Node = {
     metadata: { name, uid, resourceVersion },
-    // A node that has just joined has not told yet.
-    allocatableCPU: cpuOf(allocatable) ?? 0,
+    allocatableCPU: 0,
     ready: holds(conditions, "Ready"),
     pressures: NODE_PRESSURES.filter((type) => holds(conditions, type)),
     ...(leaves ? { draining: true } : {}),
@@ -65,4 +68,10 @@ export function parseNode(raw: unknown): Node {
     ...(os === undefined || os === "linux" ? {} : { os }),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };
+  const read = (): Node => {
+    const { allocatable } = memberOf(objectOf(raw), "status");
+    // A node that has just joined has not told yet.
+    return { ...blank, allocatableCPU: cpuOf(allocatable) ?? 0 };
+  };
+  return readOrTell(read, blank);
 }

@@ -40,6 +40,27 @@ pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
   });
 });
 
+pure("parseNode() keeps a node whose CPU can't be read, with all else", () => {
+  const conditions = [{ type: "Ready", status: "True" }];
+  for (const allocatable of [{ cpu: "many" }, { cpu: {} }, { cpu: "-1" }, "4"]) {
+    const { unreadable = "", ...rest } = parseNode({
+      metadata,
+      status: { allocatable, conditions },
+    });
+    assert.match(unreadable, /^Cannot (parse|read) /);
+    assert.deepEqual(rest, {
+      metadata: identity,
+      allocatableCPU: 0,
+      ready: true,
+      pressures: [],
+    });
+  }
+  assert.equal(
+    parseNode({ metadata, status: { allocatable: { memory: "x" } } }).unreadable,
+    undefined,
+  );
+});
+
 pure("parseNode() takes a node for draining that an autoscaler will remove", () => {
   const draining = (spec: unknown): unknown => parseNode({ metadata, spec }).draining;
   assert.equal(draining({ unschedulable: true }), undefined);

@@ -7,11 +7,19 @@ import type { CPUPolicy, VerticalPodAutoscaler } from "../../shared/api/vertical
 import type { Clock } from "../../shared/clock.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { type JSONObject, listOf, objectOf, textOf } from "./json_fields.ts";
+import {
+  type JSONObject,
+  jsonText,
+  listMemberOf,
+  memberOf,
+  objectOf,
+  textOf,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { optionalKind } from "./optional_kind.ts";
-import { parseWorkloadRef } from "./workload_ref_fields.ts";
+import { readOrTell } from "./partial_object.ts";
+import { parseWorkloadRef, workloadRefOrAny } from "./workload_ref_fields.ts";
 
 const API = "/apis/autoscaling.k8s.io/v1";
 
@@ -36,30 +44,50 @@ export function verticalPodAutoscalerListWatch(
   return optionalKind(source, clock);
 }
 
-/** Whose resources it sets. Throws a `TypeError` that names what can't be read. */
+/** Whose resources it sets, or why that can't be read. Throws a `TypeError` without identity. */
 export function parseVerticalPodAutoscaler(raw: unknown): VerticalPodAutoscaler {
-  const spec = objectOf(objectOf(raw).spec);
-  const { targetRef, updatePolicy } = spec;
+  const { targetRef } = objectOf(objectOf(raw).spec);
+  const blank: VerticalPodAutoscaler = {
+    metadata: parseNamespacedIdentity(raw),
+    target: workloadRefOrAny(targetRef),
+    updateMode: "Off",
+  };
+  return readOrTell(() => readActing(blank, objectOf(raw)), blank);
+}
+
+function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodAutoscaler {
+  const spec = memberOf(raw, "spec");
+  const updateMode = modeOf(memberOf(spec, "updatePolicy"));
+  // One that does nothing does it to nobody, whatever else it says.
+  if (updateMode === "Off") return blank;
   const cpuPolicies = cpuPoliciesOf(spec);
   return {
-    metadata: parseNamespacedIdentity(raw),
-    target: parseWorkloadRef(targetRef, "spec.targetRef"),
-    // Without a policy it acts. Source: VPA's API, "If not specified, all fields … default values".
-    updateMode: textOf(objectOf(updatePolicy).updateMode) ?? "Auto",
+    ...blank,
+    target: parseWorkloadRef(spec["targetRef"], "spec.targetRef"),
+    updateMode,
     ...(cpuPolicies.length === 0 ? {} : { cpuPolicies }),
   };
 }
 
-/** What can't be read excuses nobody: a container without a policy counts as controlled. */
-function cpuPoliciesOf({ resourcePolicy, startupBoost }: JSONObject): readonly CPUPolicy[] {
-  return listOf(objectOf(resourcePolicy).containerPolicies).flatMap((raw): CPUPolicy[] => {
-    const policy = objectOf(raw);
-    const container = textOf(policy.containerName);
+/** Without a policy it acts. Source: VPA's API, "If not specified, all fields … default values". */
+function modeOf({ updateMode }: JSONObject): string {
+  const mode = updateMode ?? "";
+  if (typeof mode === "string") return mode === "" ? "Auto" : mode;
+  throw new TypeError(`Cannot read an object of the API: updateMode is ${jsonText(mode)}`);
+}
+
+/** A container without a policy counts as controlled. */
+function cpuPoliciesOf(spec: JSONObject): readonly CPUPolicy[] {
+  const policies = listMemberOf(memberOf(spec, "resourcePolicy"), "containerPolicies");
+  return policies.flatMap((raw): CPUPolicy[] => {
+    const policy = memberOf({ policy: raw }, "policy");
+    const { containerName, mode, controlledResources, startupBoost } = policy;
+    const container = textOf(containerName);
     if (container === undefined) return [];
-    const { mode, controlledResources } = policy;
-    const cpu = !Array.isArray(controlledResources) || controlledResources.includes("cpu");
+    const cpu = (controlledResources ?? undefined) === undefined ||
+      listMemberOf(policy, "controlledResources").includes("cpu");
     // A boost is of CPU, whatever the policy says of the time after it.
-    const boosts = (policy.startupBoost ?? startupBoost ?? undefined) !== undefined;
+    const boosts = (startupBoost ?? spec["startupBoost"] ?? undefined) !== undefined;
     return [{ container, controlled: boosts || (mode !== "Off" && cpu) }];
   });
 }

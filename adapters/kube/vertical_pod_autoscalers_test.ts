@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import {
@@ -57,32 +58,51 @@ pure("parseVerticalPodAutoscaler() keeps of which containers it sets the CPU", (
 });
 
 pure("parseVerticalPodAutoscaler() excuses no container by what it can't read", () => {
-  for (const containerPolicies of [null, "app", [null], [{ mode: "Off" }], [["app"]]]) {
-    const { cpuPolicies } = parseVerticalPodAutoscaler({
+  for (const containerPolicies of [null, [null], [{ mode: "Off" }]]) {
+    const { cpuPolicies, updateMode, unreadable } = parseVerticalPodAutoscaler({
       metadata,
       spec: { targetRef, resourcePolicy: { containerPolicies } },
     });
-    assert.equal(cpuPolicies, undefined);
+    assert.deepEqual([cpuPolicies, updateMode, unreadable], [undefined, "Auto", undefined]);
   }
-  const { cpuPolicies } = parseVerticalPodAutoscaler({
-    metadata,
-    spec: {
-      targetRef,
-      resourcePolicy: {
-        containerPolicies: [{ containerName: "a", controlledResources: "memory" }],
-      },
-    },
-  });
-  assert.deepEqual(cpuPolicies, [{ container: "a", controlled: true }]);
 });
 
-pure("parseVerticalPodAutoscaler() names what it can't read", () => {
-  assert.throws(() => parseVerticalPodAutoscaler({ metadata, spec: { targetRef: {} } }), {
-    name: "TypeError",
-    message: "Cannot read the object: no spec.targetRef.kind",
-  });
-  const nameless = { metadata, spec: { targetRef: { kind: "Deployment" } } };
-  assert.throws(() => parseVerticalPodAutoscaler(nameless), { message: /spec\.targetRef\.name/ });
+pure("parseVerticalPodAutoscaler() keeps one that can't be read, and leaves nobody to it", () => {
+  const policies = (containerPolicies: unknown) => ({ resourcePolicy: { containerPolicies } });
+  for (
+    const [odd, why] of [
+      [{ updatePolicy: { updateMode: 5 } }, /updateMode is/],
+      [{ updatePolicy: "Off" }, /updatePolicy is/],
+      [{ resourcePolicy: "none" }, /resourcePolicy is/],
+      [policies("app"), /containerPolicies is/],
+      [policies([["app"]]), /policy is/],
+      [policies([{ containerName: "a", controlledResources: "memory" }]), /controlledResources is/],
+    ] as const
+  ) {
+    const { unreadable = "", ...rest } = parseVerticalPodAutoscaler({
+      metadata,
+      spec: { targetRef, ...odd },
+    });
+    assert.match(unreadable, why);
+    assert.match(unreadable, /^Cannot read /);
+    assert.deepEqual(rest, {
+      metadata,
+      target: { kind: "StatefulSet", name: "web" },
+      updateMode: "Off",
+    });
+  }
+});
+
+pure("parseVerticalPodAutoscaler() takes one without a target for one of every workload", () => {
+  for (const odd of [{ targetRef: {} }, { targetRef: { kind: "Deployment" } }, {}]) {
+    const { target, unreadable = "" } = parseVerticalPodAutoscaler({ metadata, spec: odd });
+    assert.deepEqual(target, EVERY_WORKLOAD);
+    assert.match(unreadable, /^Cannot read the object: no spec\.targetRef\.(kind|name)$/);
+  }
+  const off = { updatePolicy: { updateMode: "Off" } };
+  // It does nothing, to whomever.
+  assert.equal(parseVerticalPodAutoscaler({ metadata, spec: off }).unreadable, undefined);
+  assert.throws(() => parseVerticalPodAutoscaler({}), { message: /metadata\.name/ });
 });
 
 Deno.test("verticalPodAutoscalerListWatch() is empty where the kind is not known", async () => {

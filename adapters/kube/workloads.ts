@@ -11,10 +11,11 @@ import type {
 } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { type JSONObject, listOf, objectOf, wholeOf } from "./json_fields.ts";
+import { type JSONObject, listOf, memberOf, objectOf, wholeMemberOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { ownAnnotations } from "./own_annotations.ts";
+import { readOrTell } from "./partial_object.ts";
 
 const PLURALS: Readonly<Record<WorkloadKind, string>> = {
   Deployment: "deployments",
@@ -46,56 +47,57 @@ export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);
 }
 
-/** The trimmed workload. Throws a `TypeError` without identity. */
+/** The trimmed workload, or why its rollout can't be read. Throws a `TypeError` without identity. */
 export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   const { labels, annotations } = objectOf(objectOf(raw).metadata);
   const ownLabels = ownAnnotations(labels);
-  return {
+  const blank: Workload = {
     kind,
     metadata: {
       ...parseNamespacedIdentity(raw),
       ...(Object.keys(ownLabels).length === 0 ? {} : { labels: ownLabels }),
       annotations: ownAnnotations(annotations),
     },
-    rollout: rolloutOf(objectOf(raw), kind),
+    rollout: { updated: 0, total: 0, stands: false },
   };
+  return readOrTell(() => ({ ...blank, rollout: rolloutOf(objectOf(raw), kind) }), blank);
 }
 
 /**
  * A spec that its controller has not seen yet is no matter: the counts tell of old pods as soon as it
  * has.
  */
-function rolloutOf({ spec, status }: JSONObject, kind: WorkloadKind): RolloutState {
-  const counts = kind === "DaemonSet"
-    ? daemonSetCounts(objectOf(status))
-    : replicaCounts(objectOf(spec), objectOf(status));
+function rolloutOf(raw: JSONObject, kind: WorkloadKind): RolloutState {
+  const spec = memberOf(raw, "spec");
+  const status = memberOf(raw, "status");
+  const counts = kind === "DaemonSet" ? daemonSetCounts(status) : replicaCounts(spec, status);
   const stands = kind === "Deployment"
-    ? objectOf(spec).paused === true || hasGivenUp(status)
-    : objectOf(objectOf(spec).updateStrategy).type === "OnDelete";
+    ? spec["paused"] === true || hasGivenUp(status)
+    : memberOf(spec, "updateStrategy")["type"] === "OnDelete";
   return { ...counts, stands };
 }
 
 type Counts = Pick<RolloutState, "updated" | "total">;
 
 function daemonSetCounts(status: JSONObject): Counts {
-  const { desiredNumberScheduled, currentNumberScheduled, updatedNumberScheduled } = status;
-  const wanted = wholeOf(desiredNumberScheduled) ?? 0;
+  const wanted = wholeMemberOf(status, "desiredNumberScheduled") ?? 0;
   // A node that must not have the pod any more is no rollout.
   return {
-    updated: wholeOf(updatedNumberScheduled) ?? 0,
-    total: Math.min(wanted, wholeOf(currentNumberScheduled) ?? 0),
+    updated: wholeMemberOf(status, "updatedNumberScheduled") ?? 0,
+    total: Math.min(wanted, wholeMemberOf(status, "currentNumberScheduled") ?? 0),
   };
 }
 
 /** Of a StatefulSet only the pods from the partition on are to be of the newest template. */
-function replicaCounts({ replicas, updateStrategy }: JSONObject, status: JSONObject): Counts {
-  const { partition } = objectOf(objectOf(updateStrategy).rollingUpdate);
-  const kept = Math.min(wholeOf(replicas) ?? 1, wholeOf(partition) ?? 0);
-  const { replicas: all, updatedReplicas, currentRevision, updateRevision } = status;
-  const total = Math.max(0, (wholeOf(all) ?? 0) - kept);
+function replicaCounts(spec: JSONObject, status: JSONObject): Counts {
+  const rolling = memberOf(memberOf(spec, "updateStrategy"), "rollingUpdate");
+  const wanted = wholeMemberOf(spec, "replicas") ?? 1;
+  const kept = Math.min(wanted, wholeMemberOf(rolling, "partition") ?? 0);
+  const { currentRevision, updateRevision } = status;
+  const total = Math.max(0, (wholeMemberOf(status, "replicas") ?? 0) - kept);
   // A StatefulSet whose rollout is over counts its pods as current ones, no longer as updated.
   const isOver = currentRevision !== undefined && currentRevision === updateRevision;
-  return { updated: isOver ? total : wholeOf(updatedReplicas) ?? 0, total };
+  return { updated: isOver ? total : wholeMemberOf(status, "updatedReplicas") ?? 0, total };
 }
 
 function hasGivenUp(status: unknown): boolean {

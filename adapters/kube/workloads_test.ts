@@ -57,6 +57,32 @@ pure("parseWorkload() names the identity that is not there", () => {
   });
 });
 
+pure("parseWorkload() keeps a workload whose rollout can't be read, with its words", () => {
+  const annotations = { "mbcas.io/hpa-coordination": "false" };
+  const read = (kind: WorkloadKind, odd: object) =>
+    parseWorkload({ metadata: { ...identity, annotations }, ...odd }, kind);
+  for (
+    const [kind, odd, why] of [
+      ["Deployment", { status: { replicas: 3, updatedReplicas: "1" } }, /updatedReplicas is/],
+      ["Deployment", { status: [] }, /status is/],
+      ["StatefulSet", { spec: { replicas: -1 }, status: {} }, /replicas is/],
+      ["StatefulSet", { spec: { updateStrategy: "OnDelete" } }, /updateStrategy is/],
+      ["DaemonSet", { status: { desiredNumberScheduled: 1.5 } }, /desiredNumberScheduled is/],
+    ] as const
+  ) {
+    const { unreadable = "", ...rest } = read(kind, odd);
+    assert.match(unreadable, why);
+    assert.deepEqual(rest, {
+      kind,
+      metadata: { ...identity, annotations },
+      rollout: { updated: 0, total: 0, stands: false },
+    });
+  }
+  // What says nothing of rollouts is no matter.
+  const odd = { spec: { template: 5 }, status: { readyReplicas: "all", replicas: null } };
+  assert.equal(read("Deployment", odd).unreadable, undefined);
+});
+
 pure("parseWorkload() reads how far a Deployment is", () => {
   const status = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
   assert.deepEqual(state("Deployment", { status }), {

@@ -4,7 +4,8 @@
  * @module
  */
 import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
-import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
+import { heedsAutoscaler } from "../../shared/actuation/hpa_coordination.ts";
+import { belongsTo, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
@@ -26,7 +27,7 @@ export interface Gathered {
   readonly limitRange: CPURanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
-  /** Of both, those that can't be read, each with why. */
+  /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
   readonly unreadable: readonly string[];
   /** Whose rollouts concern the pod; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
@@ -50,21 +51,30 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
   const limitRanges = caches.limitRanges.byIndex(namespace);
   const quotas = caches.resourceQuotas.byIndex(namespace);
   const isForPod = ({ target }: { readonly target: WorkloadRef }): boolean =>
-    refs.some(({ kind, name }) => kind === target.kind && name === target.name);
+    belongsTo(pod, target);
+  const node = caches.nodes.get(pod.nodeName);
+  const workload = workloadOf(caches, { namespace, refs });
+  const autoscalers = caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod);
+  const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod);
+  const heeded = autoscalers.filter((autoscaler) => heedsAutoscaler({ pod, workload, autoscaler }));
   return {
     pod,
     namespace: caches.namespaces.get(namespace),
-    node: caches.nodes.get(pod.nodeName),
+    node,
     allocation: caches.allocations.get(`${namespace}/${uid}`),
     limitRange: cpuRangesOf(limitRanges),
     quotas,
     unreadable: [
       ...faultsOf("LimitRange", limitRanges),
       ...faultsOf("ResourceQuota", quotas),
+      ...faultsOf("HorizontalPodAutoscaler", heeded),
+      ...faultsOf("VerticalPodAutoscaler", verticalAutoscalers),
+      ...(node === undefined ? [] : faultsOf("Node", [node])),
+      ...(workload === undefined ? [] : faultsOf(workload.kind, [workload])),
     ],
-    workload: workloadOf(caches, { namespace, refs }),
-    autoscalers: caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod),
-    verticalAutoscalers: caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod),
+    workload,
+    autoscalers,
+    verticalAutoscalers,
   };
 }
 

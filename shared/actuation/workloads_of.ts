@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../api/pod.ts";
-import type { WorkloadRef } from "../api/workload.ts";
+import { EVERY_WORKLOAD, type WorkloadRef } from "../api/workload.ts";
 
 /** A label of pods made by a ReplicaSet, and the kind of workload that such ReplicaSets belong to. */
 const TEMPLATE_HASHES: readonly (readonly [label: string, kind: string])[] = [
@@ -34,7 +34,8 @@ export function workloadsOf({ metadata: { owner, labels } }: Pod): readonly Work
   return cronJob === undefined ? [own] : [own, { kind: "CronJob", name: cronJob }];
 }
 
-/** True when the pod belongs to the workload. */
+/** True when the pod belongs to the workload; any pod does to `EVERY_WORKLOAD`. */
 export function belongsTo(pod: Pod, { kind, name }: WorkloadRef): boolean {
+  if (kind === EVERY_WORKLOAD.kind && name === EVERY_WORKLOAD.name) return true;
   return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../api/pod.ts";
+import { EVERY_WORKLOAD } from "../api/workload.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import { ofDeployment, ownedBy } from "../../tests/fixtures/sample_workloads.ts";
 import { belongsTo, workloadsOf } from "./workloads_of.ts";
@@ -80,6 +81,14 @@ test("belongsTo() asks for kind and name", () => {
   assert.ok(!belongsTo(pod, { kind: "StatefulSet", name: "web" }));
   assert.ok(!belongsTo(pod, { kind: "Deployment", name: "we" }));
   assert.ok(!belongsTo(bare, { kind: "Deployment", name: "web" }));
+});
+
+test("belongsTo() takes any pod for one of every workload, and of no half of that", () => {
+  for (const pod of [bare, ofDeployment(bare)]) {
+    assert.ok(belongsTo(pod, EVERY_WORKLOAD));
+    assert.ok(!belongsTo(pod, { ...EVERY_WORKLOAD, kind: "Deployment" }));
+    assert.ok(!belongsTo(pod, { ...EVERY_WORKLOAD, name: "api" }));
+  }
 });
 
 test("workloadsOf() finds every Deployment whose ReplicaSet is named as Kubernetes names it", () => {

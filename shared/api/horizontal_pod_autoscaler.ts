@@ -25,6 +25,7 @@ export interface HorizontalPodAutoscaler extends ApiObject {
     readonly resourceVersion: string;
     readonly annotations: Readonly<Record<string, string>>;
   };
+  /** `EVERY_WORKLOAD` where it can't be read. */
   readonly target: WorkloadRef;
   /** Empty when it does not look at CPU. */
   readonly cpuTargets: readonly CPUTarget[];
@@ -32,4 +33,6 @@ export interface HorizontalPodAutoscaler extends ApiObject {
   readonly lastScaleMs?: number;
   /** `behavior.scaleDown.stabilizationWindowSeconds`, ms. */
   readonly stabilizationMs: number;
+  /** Why target or CPU can't be read, in a sentence; then there are no `cpuTargets`. */
+  readonly unreadable?: string;
 }

@@ -14,11 +14,14 @@ export interface VerticalPodAutoscaler extends ApiObject {
     readonly uid: string;
     readonly resourceVersion: string;
   };
+  /** `EVERY_WORKLOAD` where it can't be read. */
   readonly target: WorkloadRef;
   /** For instance `Off`, `Initial`, `Recreate`, `InPlaceOrRecreate` or `Auto`. */
   readonly updateMode: string;
   /** What it says of containers; those of which it says nothing have their CPU set. @default {[]} */
   readonly cpuPolicies?: readonly CPUPolicy[];
+  /** Why it can't be read, in a sentence; then its mode is `Off`: nobody is left to it. */
+  readonly unreadable?: string;
 }
 
 /** Whether it sets the CPU of a container. */

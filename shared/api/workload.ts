@@ -15,6 +15,9 @@ export interface WorkloadRef {
   readonly name: string;
 }
 
+/** Stands for all workloads of a namespace: no name of an object is empty. */
+export const EVERY_WORKLOAD: WorkloadRef = Object.freeze({ kind: "", name: "" });
+
 /** The trimmed Deployment, StatefulSet or DaemonSet. */
 export interface Workload extends ApiObject {
   readonly kind: WorkloadKind;
@@ -28,6 +31,8 @@ export interface Workload extends ApiObject {
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;
+  /** Why its rollout can't be read, in a sentence; then it seems to have none. */
+  readonly unreadable?: string;
 }
 
 /** What tells whether pods of an old template are being replaced. */

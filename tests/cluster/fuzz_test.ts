@@ -12,6 +12,7 @@ import { readNode } from "../../adapters/kube/nodes.ts";
 import { BURST_FACTOR } from "../../controller/allocation/bounds/overrides.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { badWords, textsAt, WORD, type Word } from "../fixtures/own_words.ts";
 import { WRITTEN } from "../fixtures/written_allocations.ts";
@@ -253,6 +254,21 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
     }
   };
 
+  const statusOf = async ({ metadata }: Pod): Promise<PodAllocation["status"]> =>
+    (await node.allocation(metadata.namespace, metadata.uid))?.status;
+  const own = [{ name: "app", cpu: "50m" }, { name: "proxy", cpu: "50m" }];
+
+  /** Waits until each limit of the pod that has bounds lies within them. */
+  const untilBounded = (pod: Pod): Promise<true> =>
+    until(`limits of ${pod.metadata.name} within their bounds`, async () => {
+      const { bounds } = await statusOf(pod) ?? {};
+      const { containers = [] } = await node.pod(pod.metadata) ?? {};
+      return containers.every(({ name, limitCPU = 0 }) => {
+        const bound = bounds?.containers.find((one) => one.name === name);
+        return bound === undefined || (limitCPU >= bound.floor && limitCPU <= bound.ceiling);
+      }) || undefined;
+    }, SETTLED);
+
   await test.step("what the agent writes is written by somebody else", async () => {
     let taken = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -264,6 +280,10 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
         // The floor is the own limit, the ceiling four times as much.
         await assertWithin(50, 200);
         await pause(200);
+      }
+      for (const pod of pods) {
+        await untilBounded(pod);
+        assert.deepEqual((await statusOf(pod))?.originalLimits, own);
       }
     }
     assert.ok(taken > ROUNDS, `the server took ${taken}`);
@@ -291,10 +311,20 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
       for (const [index, pod] of pods.entries()) {
         taken += await overwrite(node, pod, all[round * OVERWRITTEN + index] ?? {});
       }
+      const records = await Promise.all(pods.map(statusOf));
       for (let look = 0; look < 10; look++) {
         // What the own limit is says the record: what bounds it then is request and node.
         await assertWithin(10, 0.9 * allocatableCPU);
         await pause(200);
+      }
+      for (const [index, pod] of pods.entries()) {
+        await untilBounded(pod);
+        // The record stays as the hand has left it, or tells the pod's own limits again.
+        for (const entry of (await statusOf(pod))?.originalLimits ?? []) {
+          const said = [...records[index]?.originalLimits ?? [], ...own]
+            .filter(({ name }) => name === entry.name);
+          assert.ok(said.some(({ cpu }) => cpu === entry.cpu), JSON.stringify([entry, said]));
+        }
       }
     }
     assert.ok(taken > ROUNDS, `the server took ${taken}`);

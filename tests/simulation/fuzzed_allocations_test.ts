@@ -13,6 +13,9 @@ import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { createFailureLog } from "./failure_log.ts";
 
+/** The record of a pod's own limits. */
+const OWN = [{ name: "app", cpu: "200m" }, { name: "proxy", cpu: "200m" }];
+
 /** Writes what the server takes of it; true when it takes it. */
 function overwrite({ api }: ControllerScene, key: string, written: object): boolean {
   try {
@@ -38,6 +41,7 @@ sceneTest(
     const { log, taken: failures } = createFailureLog();
     scene.startController({}, { log });
     scene.createPod("witness");
+    const { PodAllocation: allocations } = scene.api.store.tables;
     let cases = 0;
     let taken = 0;
     let moved = 0;
@@ -47,16 +51,31 @@ sceneTest(
         const { metadata } = scene.createPod(name, {
           containers: [sampleContainer(), sampleContainer({ name: "proxy" })],
         });
+        const key = `shop/${metadata.uid}`;
         const witness = 200 + 100 * (1 + cases % 2);
         scene.want("witness", witness);
         await scene.pass(5000);
         for (const written of writes) {
-          if (overwrite(scene, `shop/${metadata.uid}`, written)) taken++;
+          if (overwrite(scene, key, written)) taken++;
+          const recorded = allocations.get(key)?.status?.originalLimits;
+          const { containers: before } = scene.pod(name);
           await scene.pass(5000);
-          for (
-            const { name, requestCPU = 0, limitCPU = 0 } of scene.pod(`fuzzed-${cases}`).containers
-          ) {
-            assert.ok(limitCPU >= requestCPU && limitCPU <= 3600, `${name} has ${limitCPU}m`);
+          const { originalLimits, bounds } = allocations.get(key)?.status ?? {};
+          // What is on record stays; what is lost is found again, or the pod is left alone.
+          const found = originalLimits === undefined ? undefined : OWN;
+          assert.deepEqual(originalLimits, recorded ?? found);
+          for (const [index, container] of scene.pod(name).containers.entries()) {
+            const { requestCPU = 0, limitCPU = 0 } = container;
+            assert.ok(limitCPU >= requestCPU && limitCPU <= 3600, `it has ${limitCPU}m`);
+            const present = before[index]?.limitCPU;
+            const { floor = present, ceiling = present } = bounds?.containers.find((one) =>
+              one.name === container.name
+            ) ?? {};
+            assert.ok(floor !== undefined && ceiling !== undefined);
+            assert.ok(
+              limitCPU >= floor && limitCPU <= ceiling,
+              `${limitCPU}m: ${floor} ${ceiling}`,
+            );
             if (limitCPU !== 200) moved++;
           }
         }

@@ -1,4 +1,13 @@
 import assert from "node:assert/strict";
+import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
+import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
+import {
+  DONE,
+  ofDeployment,
+  sampleHPA,
+  sampleVPA,
+  sampleWorkload,
+} from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
@@ -10,13 +19,103 @@ function told({ allocation }: ControllerScene): readonly string[] {
     .filter(({ reason }) => reason === "UnreadableBound").map(({ message }) => message);
 }
 
-function events({ api }: ControllerScene) {
-  return api.events.all().filter(({ reason }) => reason === "CPULimitBounded");
+function events({ api }: ControllerScene, name: string) {
+  return api.events.all().filter(({ reason, podName }) =>
+    reason === "CPULimitBounded" && podName === name
+  );
 }
 
-const KINDS = [
+interface Spoilt {
+  readonly kind: string;
+  /** Whose pods it may hold: those of Deployment `web`, or others, too. */
+  readonly of: "web" | "all";
+  /** @default {"cpu"} */
+  readonly name?: string;
+  /** More to tell the case from others. */
+  readonly more?: string;
+  spoil(scene: ControllerScene): void;
+  mend(scene: ControllerScene): void;
+}
+
+const hpas = ({ api }: ControllerScene) => api.store.tables.HorizontalPodAutoscaler;
+const vpas = ({ api }: ControllerScene) => api.store.tables.VerticalPodAutoscaler;
+const target = sampleHPA().target;
+
+const KINDS: readonly Spoilt[] = [
+  {
+    kind: "HorizontalPodAutoscaler",
+    name: "web-hpa",
+    of: "web",
+    spoil: (scene) => void hpas(scene).create(sampleHPA({ cpuTargets: [], unreadable })),
+    mend: (scene) =>
+      void hpas(scene).modify("shop/web-hpa", ({ metadata }) => sampleHPA({ metadata })),
+  },
+  {
+    kind: "HorizontalPodAutoscaler",
+    name: "web-hpa",
+    of: "all",
+    more: " with its target",
+    spoil: (scene) =>
+      void hpas(scene).create(sampleHPA({ target: EVERY_WORKLOAD, cpuTargets: [], unreadable })),
+    mend: (scene) =>
+      void hpas(scene).modify("shop/web-hpa", ({ metadata }) => sampleHPA({ metadata, target })),
+  },
+  {
+    kind: "VerticalPodAutoscaler",
+    name: "web-vpa",
+    of: "web",
+    spoil: (scene) => void vpas(scene).create(sampleVPA("Off", { unreadable })),
+    mend: (scene) =>
+      void vpas(scene).modify("shop/web-vpa", ({ metadata }) => sampleVPA("Off", { metadata })),
+  },
+  {
+    kind: "VerticalPodAutoscaler",
+    name: "web-vpa",
+    of: "all",
+    more: " with its target",
+    spoil: (scene) =>
+      void vpas(scene).create(sampleVPA("Off", { target: EVERY_WORKLOAD, unreadable })),
+    mend: (scene) =>
+      void vpas(scene).modify("shop/web-vpa", ({ metadata }) => sampleVPA("Off", { metadata })),
+  },
+  {
+    kind: "Node",
+    name: "node-1",
+    of: "all",
+    spoil: ({ api }) =>
+      void api.store.tables.Node.modify("node-1", (node) => ({
+        ...node,
+        allocatableCPU: 0,
+        unreadable,
+      })),
+    mend: ({ api }) =>
+      void api.store.tables.Node.modify("node-1", ({ unreadable: _why, ...node }) => ({
+        ...node,
+        allocatableCPU: 4000,
+      })),
+  },
+  {
+    kind: "Deployment",
+    name: "web",
+    of: "web",
+    spoil: ({ api }) =>
+      void api.store.tables.Deployment.create({
+        ...sampleWorkload(),
+        rollout: { updated: 0, total: 0, stands: false },
+        unreadable,
+      }),
+    mend: ({ api }) =>
+      void api.store.tables.Deployment.modify(
+        "shop/web",
+        ({ unreadable: _why, ...deployment }) => ({
+          ...deployment,
+          rollout: DONE,
+        }),
+      ),
+  },
   {
     kind: "ResourceQuota",
+    of: "all",
     spoil: ({ api }: ControllerScene): void => {
       const quotas = api.store.tables.ResourceQuota;
       if (quotas.get("shop/cpu") !== undefined) quotas.remove("shop/cpu");
@@ -32,6 +131,7 @@ const KINDS = [
   },
   {
     kind: "LimitRange",
+    of: "all",
     spoil: ({ api }: ControllerScene): void =>
       void api.store.tables.LimitRange.create({ metadata, items: [], unreadable }),
     mend: ({ api }: ControllerScene): void =>
@@ -40,36 +140,60 @@ const KINDS = [
         items: [{ type: "Container", max: 5000 }],
       })),
   },
-] as const;
+];
 
-for (const { kind, spoil, mend } of KINDS) {
+for (const { kind, name = "cpu", of, more = "", spoil, mend } of KINDS) {
   sceneTest(
-    `runAllocationLoop() keeps limits as they are while a ${kind} can't be read, and tells it`,
+    `runAllocationLoop() keeps limits as they are while a ${kind} can't be read${more}, and tells it`,
     async (scene) => {
       scene.startController();
       scene.createPod("web");
+      scene.changePod("web", ofDeployment);
+      scene.createPod("bare");
       scene.want("web", 300);
+      scene.want("bare", 300);
       await scene.pass(10_000);
       assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
       assert.deepEqual(told(scene), []);
 
       spoil(scene);
       await scene.pass(5000);
-      assert.deepEqual(told(scene), [`${kind} cpu: ${unreadable}`]);
-      const { type, message = "" } = events(scene).at(-1) ?? {};
-      assert.match(message, new RegExp(`UnreadableBound: ${kind} cpu: Cannot`));
+      assert.deepEqual(told(scene), [`${kind} ${name}: ${unreadable}`]);
+      const { type, message = "" } = events(scene, "web").at(-1) ?? {};
+      assert.match(message, new RegExp(`^UnreadableBound: ${kind} ${name}: Cannot`));
       assert.equal(type, "Warning");
       assert.equal(scene.allocation("web")?.status?.bounds?.containers[0]?.held, "both");
       for (const limit of [500, 250]) {
         scene.want("web", limit);
+        scene.want("bare", limit);
         await scene.pass(60_000);
         assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+        assert.equal(scene.limits("bare").applied, of === "all" ? 300 : limit);
       }
 
       mend(scene);
       await scene.pass(10_000);
       assert.deepEqual(told(scene), []);
       assert.deepEqual(scene.limits("web"), { wanted: 250, applied: 250 });
+      assert.deepEqual(scene.limits("bare"), { wanted: 250, applied: 250 });
     },
   );
 }
+
+sceneTest(
+  "runAllocationLoop() goes on beside a HorizontalPodAutoscaler that can't be read where the pod heeds none",
+  async (scene) => {
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", (pod) => {
+      const { metadata } = pod;
+      const annotations = { ...metadata.annotations, [HPA_COORDINATION]: "false" };
+      return ofDeployment({ ...pod, metadata: { ...metadata, annotations } });
+    });
+    hpas(scene).create(sampleHPA({ cpuTargets: [], unreadable }));
+    scene.want("web", 300);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+    assert.deepEqual(told(scene), []);
+  },
+);

@@ -160,3 +160,33 @@ sceneTest("runAllocationLoop() waits for all other kinds, however long it takes"
   await scene.pass(180_000);
   assert.equal(scene.limits("web").applied, 600);
 });
+
+sceneTest(
+  "runAllocationLoop() raises no pod of a VPA that can't be read any more, and gives none of its own back",
+  async (scene) => {
+    const { VerticalPodAutoscaler: autoscalers } = scene.api.store.tables;
+    const unreadable = "Cannot read an object of the API: updateMode is 5";
+    const spoil = (): unknown =>
+      autoscalers.modify(key, ({ metadata }) => sampleVPA("Off", { metadata, unreadable }));
+    scene.startController();
+    autoscalers.create(sampleVPA("Auto"));
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 600);
+    await scene.pass(10_000);
+    assert.equal(scene.allocation("web"), undefined);
+    spoil();
+    await scene.pass(120_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    // In the market it stays as the market had it.
+    autoscalers.remove(key);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+    const before = restored(scene).length;
+    autoscalers.create(sampleVPA("Off", { unreadable }));
+    scene.want("web", 300);
+    await scene.pass(120_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
+    assert.equal(restored(scene).length, before);
+  },
+);

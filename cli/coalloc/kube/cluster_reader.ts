@@ -23,6 +23,7 @@ import { belongsTo } from "../../../shared/actuation/workloads_of.ts";
 import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { LimitRange } from "../../../shared/api/limit_range.ts";
+import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
@@ -72,7 +73,9 @@ export function createClusterReader(
     if (!movesRequest(pod)) return {};
     const { namespace } = pod.metadata;
     const source = horizontalPodAutoscalerListWatch(connection, { namespace });
-    const autoscalers = (await all(source)).filter(({ target }) => belongsTo(pod, target));
+    const autoscalers = (await all(source)).filter(({ target, unreadable }) =>
+      unreadable === undefined && belongsTo(pod, target)
+    );
     const [scaled] = autoscalers;
     const { kind = "", name = "" } = scaled?.target ?? {};
     const path = workloadPath(namespace, { kind, name });
@@ -112,7 +115,7 @@ export function createClusterReader(
       return {
         ...present("verticalAutoscalers", verticalAutoscalers),
         ...horizontal,
-        ...(node === undefined ? {} : { node: parseNode(node) }),
+        ...readableNode(node),
       };
     },
     async limitFacts({ nodeName, metadata: { namespace } }) {
@@ -126,7 +129,7 @@ export function createClusterReader(
       const limitRange = cpuRangesOf(ranges ?? []);
       return {
         ...(limitRange === undefined ? {} : { limitRange }),
-        ...(node === undefined ? {} : { node: parseNode(node) }),
+        ...readableNode(node),
       };
     },
     async versions() {
@@ -159,6 +162,12 @@ export function createClusterReader(
 /** The pod's own path. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
+}
+
+/** Nothing for a node that is not known, or can't be read: its CPU must not count as none. */
+function readableNode(raw: unknown): { readonly node?: Node } {
+  const node = raw === undefined ? undefined : parseNode(raw);
+  return node === undefined || node.unreadable !== undefined ? {} : { node };
 }
 
 /** Undefined for what the user may not read. */

@@ -23,7 +23,7 @@ export interface BidFacts {
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
   /** What a metric says of the pod; absent where it names none, or nothing is known yet. */
   readonly metric?: MetricFact | undefined;
-  /** The namespace's LimitRanges and quotas that can't be read, each with why. @default {[]} */
+  /** Objects that might hold the pod's limits and can't be read, each with why. @default {[]} */
   readonly unreadable?: readonly string[];
   /** Wall-clock time, ms since 1970: the API's objects speak of it. */
   readonly nowMs: number;

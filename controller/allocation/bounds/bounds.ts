@@ -81,7 +81,9 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     const lowest = lowestOf([
       allowed,
       {
-        ceiling: Math.floor((node?.allocatableCPU ?? Infinity) * NODE_SHARE),
+        ceiling: node === undefined || node.unreadable !== undefined
+          ? Infinity
+          : Math.floor(node.allocatableCPU * NODE_SHARE),
         reason: "NodeSize",
         source: "90 % of the node",
       },

@@ -26,6 +26,6 @@ export function createNodeMemory(
   };
 }
 
-function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs }: Node): string {
-  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs}`;
+function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs, unreadable }: Node): string {
+  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs} ${unreadable}`;
 }

@@ -27,6 +27,6 @@ export function createWorkloadMemory(
   };
 }
 
-function wordsOf({ metadata: { labels, annotations }, rollout }: Workload): string {
-  return JSON.stringify([isRollingOut(rollout), labels, annotations]);
+function wordsOf({ metadata: { labels, annotations }, rollout, unreadable }: Workload): string {
+  return JSON.stringify([isRollingOut(rollout), labels, annotations, unreadable]);
 }

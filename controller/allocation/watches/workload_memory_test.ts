@@ -56,3 +56,11 @@ test("createWorkloadMemory() tells of other labels", () => {
     true,
   ]);
 });
+
+test("createWorkloadMemory() tells of one that can't be read, and can again", () => {
+  const change = stage(sampleWorkload());
+  const unreadable = "Cannot read it";
+  assert.equal(change({ ...sampleWorkload(), unreadable }), true);
+  assert.equal(change({ ...sampleWorkload(), unreadable }), false);
+  assert.equal(change(sampleWorkload()), true);
+});
