@@ -13,7 +13,7 @@ import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { createBusyServer } from "./pace/busy_server.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
 import { gather, type Gathered } from "./gather.ts";
-import { netChange, refusalDecision } from "./limits/outcome_facts.ts";
+import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
 import type { PodCase } from "./pod_case.ts";
@@ -83,9 +83,9 @@ export function createReconciler(
     const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
     news.tellOthers(known);
     let untilMs: number | undefined;
-    const refusedMs = memory.boundsRefusedUntilMs - nowMs;
-    // Own limits come back in any case.
-    if (takesPart && own.known && !(refusedMs > 0 && agentSilent(known))) {
+    // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
+    if (takesPart && own.known && !agentSilent(known)) {
+      const refusedMs = memory.boundsRefusedUntilMs - nowMs;
       if (refusedMs > 0) return { requeueAfterMs: Math.min(refusedMs, LOOK_AGAIN_MS) };
       const published = await publish(known);
       if (published instanceof ApiError) return await boundsRefused(known, published);
@@ -150,6 +150,7 @@ export function createReconciler(
     if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
     if (!known.current) return { requeueAfterMs: CONFIRM_MS };
     const now = clock.monotonic();
+    const quota = known.quota?.headroom();
     const outcome = await enforce(known, {
       resizer: parts.resizer,
       restorer: parts.restorer,
@@ -159,8 +160,9 @@ export function createReconciler(
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
-      quotaHeadroom: known.quota?.headroom.millicores,
-      quotaName: known.quota?.headroom.quota,
+      quotaHeadroom: quota?.millicores,
+      quotaName: quota?.quota,
+      book: known.quota?.book,
     });
     if (outcome.patched !== undefined || outcome.refusal !== undefined) {
       memory.attemptedAt = new Date(clock.wall()).toISOString();
@@ -175,7 +177,6 @@ export function createReconciler(
       memory.sentAtMs = now;
       memory.refusal = undefined;
       parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
-      quotaRooms.note(known, netChange(known.pod, outcome));
       audit.accepted(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
     }

@@ -127,24 +127,31 @@ sceneTest(
   },
 );
 
-sceneTest(
-  "runAllocationLoop() gives own limits back on a silent agent's node while bounds can't be stored",
-  async (scene) => {
-    const { store } = oldStore(scene, refusingHalf);
-    const { tables } = scene.api.store;
-    tables.Deployment.create(sampleWorkload());
-    scene.startController({}, { store });
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 300);
-    await scene.pass(10_000);
-    assert.equal(scene.limits("web").wanted, 300);
-    tables.HorizontalPodAutoscaler.create(sampleHPA());
-    await scene.pass(60_000);
-    assert.equal(scene.limits("web").wanted, 300);
-    scene.silent.add("node-1");
-    await scene.pass(400_000);
-    assert.equal(scene.limits("web").wanted, 200);
-    assert.equal(scene.allocation("web")?.status?.reason, "Restored");
-  },
-);
+for (const status of [422, 403, 500]) {
+  sceneTest(
+    `runAllocationLoop() gives own limits back on a silent agent's node while bounds are answered with ${status}`,
+    async (scene) => {
+      const refuse = (allocation: PodAllocation): PodAllocation => {
+        const containers = allocation.status?.bounds?.containers ?? [];
+        if (containers.every(({ held }) => held !== "half")) return allocation;
+        throw new ApiError(status, "No", "no such bounds");
+      };
+      const { store } = oldStore(scene, refuse);
+      const { tables } = scene.api.store;
+      tables.Deployment.create(sampleWorkload());
+      scene.startController({}, { store });
+      scene.createPod("web");
+      scene.changePod("web", ofDeployment);
+      scene.want("web", 300);
+      await scene.pass(10_000);
+      assert.equal(scene.limits("web").wanted, 300);
+      tables.HorizontalPodAutoscaler.create(sampleHPA());
+      await scene.pass(60_000);
+      assert.equal(scene.limits("web").wanted, 300);
+      scene.silent.add("node-1");
+      await scene.pass(400_000);
+      assert.equal(scene.limits("web").wanted, 200);
+      assert.equal(scene.allocation("web")?.status?.reason, "Restored");
+    },
+  );
+}

@@ -12,10 +12,11 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { Gathered } from "../gather.ts";
+import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import { describeChanges } from "./report_words.ts";
-import { type LimitHands, sendLimits } from "./send_limits.ts";
+import { type LimitHands, netOf, sendLimits } from "./send_limits.ts";
 import type { OutOfScope } from "../../../shared/actuation/scope.ts";
 
 /** What enforcement needs beside the API's state. */
@@ -31,6 +32,8 @@ export interface EnforceContext extends LimitHands {
   /** See `PodFacts.quotaHeadroom`. */
   readonly quotaHeadroom?: number | undefined;
   readonly quotaName?: string | undefined;
+  /** Books a change of the pod's total with the quotas that bind it, millicores. */
+  readonly book?: ((change: number) => QuotaBooking) | undefined;
 }
 
 /** What became of it. */
@@ -113,7 +116,16 @@ export async function enforce(
     return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
   const own = ownValues(allocation.status?.originalLimits);
-  const sent = await sendLimits({ pod, changes: decision.changes, own }, context);
+  // Booked before anybody else can look: several pods of a namespace are in work at a time.
+  const booking = context.book?.(netOf(pod, decision.changes));
+  const sent = await sendLimits({ pod, changes: decision.changes, own }, context)
+    .catch((error) => {
+      booking?.unknown();
+      throw error;
+    });
+  if (sent.refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
+  else if (sent.refusal.status < 500) booking?.refused();
+  else booking?.unknown();
   if (sent.refusal !== undefined) return { ...base, decision, refusal: sent.refusal };
   return {
     ...base,

@@ -20,6 +20,8 @@ interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
   readonly applied?: number;
   readonly reason?: MarketReason;
   readonly refusal?: Error;
+  /** Takes what is sent. */
+  readonly patches?: ResizePatch[];
 }
 
 /** Own limit 200 m, the agent wants 300 m. */
@@ -48,7 +50,7 @@ async function attempt(
     spec: { ...bare.spec, ...desired, ...market },
     status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
   };
-  const patches: ResizePatch[] = [];
+  const patches = choice.patches ?? [];
   const hands: string[] = [];
   const hand = (manager: string): PodResizer => ({
     resize(_namespace, _name, patch) {
@@ -143,6 +145,32 @@ test("enforce() returns the server's refusal, and throws what is none", async ()
   assert.equal(outcome.refusal, refusal);
   assert.equal(outcome.patched, undefined);
   await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
+});
+
+test("enforce() books a raise with the quotas before it is sent, and says what became of it", async () => {
+  const play = async (choice: Choice): Promise<unknown[]> => {
+    const patches: ResizePatch[] = [];
+    const told: unknown[] = [];
+    const book: EnforceContext["book"] = (change) => {
+      told.push(["booked", change, patches.length]);
+      return {
+        accepted: (taken, version) => void told.push(["accepted", taken, version]),
+        refused: () => void told.push("refused"),
+        unknown: () => void told.push("unknown"),
+      };
+    };
+    await attempt({ ...choice, book, patches }).catch(() => told.push("thrown"));
+    return told;
+  };
+  const booked = ["booked", 100, 0];
+  assert.deepEqual(await play({}), [booked, ["accepted", 100, "2"]]);
+  assert.deepEqual(await play({ limit: 400 }), [["booked", -100, 0], ["accepted", -100, "2"]]);
+  const refused = (status: number) => play({ refusal: new ApiError(status, "No", "no") });
+  assert.deepEqual(await refused(403), [booked, "refused"]);
+  assert.deepEqual(await refused(504), [booked, "unknown"]);
+  assert.deepEqual(await play({ refusal: new TypeError("lost") }), [booked, "unknown", "thrown"]);
+  assert.deepEqual(await play({ dryRun: true }), []);
+  assert.deepEqual(await play({ limit: 300 }), []);
 });
 
 test("restoreIntents() is empty when nothing is on record", () => {

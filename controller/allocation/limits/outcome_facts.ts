@@ -3,9 +3,7 @@
  *
  * @module
  */
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Decision } from "../../../shared/actuation/decide.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
@@ -23,9 +21,4 @@ export function refusalDecision(
 /** Why the limits were to change: a restore's cause or the market's word. */
 export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): ChangeReason {
   return restoring?.reason ?? marketCause(spec);
-}
-
-/** By how much an accepted patch changes the pod's total, millicores. */
-export function netChange(pod: Pod, { decision }: Enforcement): number {
-  return changeOf(pod, new Map(decision.changes.map(({ name, limitCPU }) => [name, limitCPU]))).net;
 }

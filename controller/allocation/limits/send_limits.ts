@@ -70,6 +70,7 @@ export async function sendLimits(
   return { changes: sent, version: resourceVersion };
 }
 
-function netOf(pod: Pod, changes: readonly LimitChange[]): number {
+/** By how much the changes move the pod's total, millicores. */
+export function netOf(pod: Pod, changes: readonly LimitChange[]): number {
   return changeOf(pod, new Map(changes.map(({ name, limitCPU }) => [name, limitCPU]))).net;
 }

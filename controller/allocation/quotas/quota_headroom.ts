@@ -1,83 +1,17 @@
 /**
- * What a namespace's quotas on CPU limits and requests leave, and how it is divided.
+ * How what a namespace's quotas on CPU limits and requests leave is divided.
  *
  * @module
  */
 import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { QuotaBound, ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import { GRID } from "../../../shared/market/rounding.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
-
-/** What a quota may bound. */
-export type QuotaResource = "limits" | "requests";
+import { quotaBound, type QuotaResource } from "./quota_ledger.ts";
 
 /** What a raise of the pod's limits takes. */
 export function resourcesOf(pod: Pick<Pod, "qosClass">): readonly QuotaResource[] {
   return movesRequest(pod) ? ["limits", "requests"] : ["limits"];
-}
-
-/** Raises that the server has accepted and the cached quotas do not count yet. */
-export interface QuotaLedger {
-  /** Millicores that the quota leaves; undefined when it does not bound the resource. May be below 0. */
-  headroom(quota: ResourceQuota, resource: QuotaResource): number | undefined;
-  /** Notes a change of these resources that was accepted while these quotas were cached, millicores. */
-  note(
-    quotas: readonly ResourceQuota[],
-    change: number,
-    options: { readonly resources: readonly QuotaResource[] },
-  ): void;
-}
-
-interface Entry {
-  readonly version: string;
-  readonly change: number;
-}
-
-/** What the quota says of the resource; undefined when nothing. */
-function boundOf(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU }: ResourceQuota,
-  resource: QuotaResource,
-): QuotaBound | undefined {
-  if (resource === "requests") return requestsCPU;
-  return hard === undefined ? undefined : { hard, used };
-}
-
-/** An empty ledger. What was noted for a quota counts until the quota is seen in another version. */
-export function createQuotaLedger(): QuotaLedger {
-  const entries = new Map<string, Entry>();
-
-  function keyOf({ metadata }: ResourceQuota, resource: QuotaResource): string {
-    return `${resource} ${objectKey(metadata)}`;
-  }
-
-  function noted(quota: ResourceQuota, resource: QuotaResource): number {
-    const key = keyOf(quota, resource);
-    const entry = entries.get(key);
-    if (entry === undefined) return 0;
-    if (entry.version === quota.metadata.resourceVersion) return entry.change;
-    entries.delete(key);
-    return 0;
-  }
-
-  return {
-    headroom(quota, resource) {
-      const bound = boundOf(quota, resource);
-      return bound === undefined ? undefined : bound.hard - bound.used - noted(quota, resource);
-    },
-    note(quotas, change, { resources }) {
-      // The server takes decreases off the quota only later.
-      if (change <= 0) return;
-      for (const resource of resources) {
-        for (const quota of quotas) {
-          if (boundOf(quota, resource) === undefined) continue;
-          const version = quota.metadata.resourceVersion;
-          const entry = { version, change: noted(quota, resource) + change };
-          entries.set(keyOf(quota, resource), entry);
-        }
-      }
-    },
-  };
 }
 
 /**
@@ -90,7 +24,7 @@ export function quotaMissing(
   resource: QuotaResource,
   { used, kept }: { readonly used: number; readonly kept: number },
 ): number {
-  const bound = boundOf(quota, resource);
+  const bound = quotaBound(quota, resource);
   return bound === undefined ? 0 : Math.max(0, Math.min(bound.used, used) + kept - bound.hard);
 }
 

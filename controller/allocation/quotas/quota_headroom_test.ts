@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { createQuotaLedger, quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
+import { quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -17,37 +17,6 @@ function quota(change: Partial<ResourceQuota> = {}, resourceVersion = "1"): Reso
     ...change,
   };
 }
-
-test("headroom() is what the quota leaves, nothing where it does not bound the resource", () => {
-  const ledger = createQuotaLedger();
-  const { hardLimitsCPU: _none, ...ofMemory } = quota();
-  assert.equal(ledger.headroom(ofMemory, "limits"), undefined);
-  assert.equal(ledger.headroom(quota(), "limits"), 300);
-  assert.equal(ledger.headroom(quota({ usedLimitsCPU: 1300 }), "limits"), -300);
-  const requests = quota({ requestsCPU: { hard: 500, used: 450 } });
-  assert.equal(ledger.headroom(quota(), "requests"), undefined);
-  assert.equal(ledger.headroom(requests, "requests"), 50);
-  assert.equal(ledger.headroom(requests, "limits"), 300);
-});
-
-test("headroom() counts accepted raises until the quota is seen in another version", () => {
-  const ledger = createQuotaLedger();
-  const resources = ["limits"] as const;
-  ledger.note([quota()], 50, { resources });
-  ledger.note([quota()], 30, { resources });
-  ledger.note([quota()], -70, { resources });
-  assert.equal(ledger.headroom(quota(), "limits"), 220);
-  assert.equal(ledger.headroom(quota({ usedLimitsCPU: 780 }, "2"), "limits"), 220);
-});
-
-test("note() counts a raise in each resource that it takes, and in no other", () => {
-  const ledger = createQuotaLedger();
-  const both = quota({ requestsCPU: { hard: 500, used: 100 } });
-  ledger.note([both], 60, { resources: ["limits"] });
-  ledger.note([both], 50, { resources: ["limits", "requests"] });
-  assert.equal(ledger.headroom(both, "limits"), 190);
-  assert.equal(ledger.headroom(both, "requests"), 350);
-});
 
 test("resourcesOf() names the requests of pods whose requests move with their limits", () => {
   assert.deepEqual(resourcesOf({ qosClass: "Burstable" }), ["limits"]);

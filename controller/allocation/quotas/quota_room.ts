@@ -6,16 +6,17 @@
 import { quotaCounts } from "../../../shared/actuation/quota_counts.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { MarketConfig } from "../../config.ts";
 import { giveBack } from "./give_back.ts";
+import { quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
 import {
   createQuotaLedger,
-  quotaCeiling,
-  quotaMissing,
+  type QuotaBooking,
+  quotaBound,
   type QuotaResource,
-  resourcesOf,
-} from "./quota_headroom.ts";
+} from "./quota_ledger.ts";
 import { createQuotaUses, type QuotaUse } from "./quota_uses.ts";
 
 /** A pod and the quotas of its namespace. */
@@ -31,20 +32,20 @@ export interface QuotaWord {
   readonly quota: string;
 }
 
-/** What the quotas leave one pod. */
+/** What the quotas leave one pod, at the moment of each call. */
 export interface QuotaRoom {
   /** For its raises and those of all others. */
-  readonly headroom: QuotaWord;
+  headroom(): QuotaWord;
   /** What they allow it as its total. */
-  readonly ceiling: () => QuotaWord;
+  ceiling(): QuotaWord;
+  /** Books a change of the pod's total that is about to be sent, millicores. */
+  book(change: number): QuotaBooking;
 }
 
 /** The quotas of all namespaces. */
 export interface QuotaRooms {
   /** Undefined when none binds the pod. */
   of(subject: QuotaSubject): QuotaRoom | undefined;
-  /** Notes that the server has accepted a change of the pod's total, millicores. */
-  note(subject: QuotaSubject, change: number): void;
   /** Ends the watching of the copies. */
   stop(): void;
 }
@@ -65,12 +66,13 @@ interface Left {
  * say. When a pod has taken it, raises are taken back until it is there again.
  */
 export function createQuotaRooms(
-  { caches, config }: {
+  { caches, clock, config }: {
     readonly caches: Parameters<typeof createQuotaUses>[0];
+    readonly clock: Pick<Clock, "monotonic">;
     readonly config: Pick<MarketConfig, "quotaHeadroom">;
   },
 ): QuotaRooms {
-  const ledger = createQuotaLedger();
+  const ledger = createQuotaLedger(clock);
   const uses = createQuotaUses(caches);
 
   function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
@@ -93,21 +95,22 @@ export function createQuotaRooms(
   return {
     of({ pod, quotas }) {
       if (quotas.length === 0) uses.forget(pod.metadata.namespace);
-      const left = quotas.filter((quota) => quotaCounts(quota, pod)).flatMap((quota) =>
-        resourcesOf(pod).flatMap((resource) => leftOf(quota, resource))
-      );
-      const [first, ...others] = left.map(({ quota, headroom }): QuotaWord => ({
-        millicores: headroom,
-        quota: quota.metadata.name,
-      }));
-      return first === undefined ? undefined : {
-        headroom: others.reduce(least, first),
-        ceiling: () => left.map((one) => ceilingOf(pod, one)).reduce(least),
-      };
-    },
-    note({ pod, quotas }, change) {
       const counting = quotas.filter((quota) => quotaCounts(quota, pod));
-      ledger.note(counting, change, { resources: resourcesOf(pod) });
+      const resources = resourcesOf(pod);
+      if (!counting.some((quota) => resources.some((one) => quotaBound(quota, one)))) {
+        return undefined;
+      }
+      const left = (): readonly Left[] =>
+        counting.flatMap((quota) => resources.flatMap((resource) => leftOf(quota, resource)));
+      return {
+        headroom: () =>
+          left().map(({ quota, headroom }): QuotaWord => ({
+            millicores: headroom,
+            quota: quota.metadata.name,
+          })).reduce(least),
+        ceiling: () => left().map((one) => ceilingOf(pod, one)).reduce(least),
+        book: (change) => ledger.book(counting, change, { resources }),
+      };
     },
     stop: uses.stop,
   };

@@ -51,6 +51,7 @@ function namespaceOf(containers: Readonly<Record<string, PodContainer>>, quotaHe
   }
   const rooms = createQuotaRooms({
     caches: { pods, allocations },
+    clock: { monotonic: () => 0 },
     config: { quotaHeadroom },
   });
   const pod = (name: string): Pod => pods.get(`shop/${name}`) ?? assert.fail(name);
@@ -58,7 +59,7 @@ function namespaceOf(containers: Readonly<Record<string, PodContainer>>, quotaHe
     const found = rooms.of({ pod: pod(name), quotas });
     return found === undefined
       ? undefined
-      : [found.headroom.millicores, found.ceiling().millicores];
+      : [found.headroom().millicores, found.ceiling().millicores];
   };
   const change = (name: string, part: Partial<Pod>): void =>
     void pods.put({ ...pod(name), ...part });
@@ -97,12 +98,12 @@ test("createQuotaRooms() keeps room for one more pod of the largest own limit an
   assert.deepEqual(room("fixed", quota())?.[0], 150);
 });
 
-test("note() counts a Guaranteed pod's raise in both, another's in limits", () => {
+test("book() counts a Guaranteed pod's raise in both, another's in limits", () => {
   const { rooms, pod, room } = namespaceOf({ fixed: sampleGuaranteed(), web: sampleContainer() });
   const quotas = [quota()];
-  rooms.note({ pod: pod("web"), quotas }, 100);
+  rooms.of({ pod: pod("web"), quotas })?.book(100);
   assert.deepEqual(room("fixed", ...quotas)?.[0], 300);
-  rooms.note({ pod: pod("fixed"), quotas }, 50);
+  rooms.of({ pod: pod("fixed"), quotas })?.book(50);
   assert.deepEqual(room("fixed", ...quotas)?.[0], 250);
   assert.deepEqual(room("web", ...quotas)?.[0], 850);
 });
@@ -113,7 +114,7 @@ test("createQuotaRooms() names the quota that leaves the least", () => {
   const quotas = [quota(), { ...tight, metadata: { ...tight.metadata, name: "tight" } }];
   for (const order of [quotas, [...quotas].reverse()]) {
     const found = rooms.of({ pod: pod("web"), quotas: order });
-    assert.deepEqual(found?.headroom, { millicores: 300, quota: "tight" });
+    assert.deepEqual(found?.headroom(), { millicores: 300, quota: "tight" });
     assert.deepEqual(found?.ceiling(), { millicores: 500, quota: "tight" });
   }
 });
@@ -125,7 +126,7 @@ test("createQuotaRooms() passes over quotas whose scopes leave the pod out", () 
   const full = { ...bare, metadata: { ...bare.metadata, name: "jobs" } };
   assert.equal(room("web", full), undefined);
   assert.deepEqual(room("web", full, quota()), [1000, 200 + 1000]);
-  rooms.note({ pod: pod("web"), quotas: [full, quota()] }, 100);
+  rooms.of({ pod: pod("web"), quotas: [full, quota()] })?.book(100);
   assert.deepEqual(room("web", full, quota()), [900, 200 + 900]);
   change("web", { hasDeadline: true });
   assert.deepEqual(room("web", full, quota()), [0, 200]);

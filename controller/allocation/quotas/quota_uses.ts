@@ -9,7 +9,7 @@ import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import type { Caches } from "../caches.ts";
 import { podKeyOf } from "../gather.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
-import type { QuotaResource } from "./quota_headroom.ts";
+import type { QuotaResource } from "./quota_ledger.ts";
 
 /** What the pods that a quota counts use of a resource, millicores. */
 export interface QuotaUse {
