@@ -41,6 +41,8 @@ interface Scaled extends Pick<LoadPod, "annotations"> {
   readonly side?: LoadContainer;
   /** One of `spec.metrics` of its HPA; without it there is no HPA. */
   readonly metric?: Record<string, unknown>;
+  /** True where the HPA is made by its test: what it does is over soon. */
+  readonly later?: true;
   /** Of the Deployment itself. */
   readonly words?: Words;
   /** Of the HPA. */
@@ -75,8 +77,8 @@ const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
   silent: { container: IDLE, metric: percent(250), annotations: OFF },
   mute: { container: IDLE, metric: percent(250), hpaWords: OFF },
   capped: { container: IDLE, metric: percent(500), annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
-  beating: { container: BEATING, metric: percent(50) },
-  loose: { container: BEATING, metric: percent(50), words: OFF },
+  beating: { container: BEATING, metric: percent(50), later: true },
+  loose: { container: BEATING, metric: percent(50), words: OFF, later: true },
 };
 
 function autoscaler(
@@ -105,7 +107,8 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
       const metadata = { name, namespace, annotations: scaled.words ?? {} };
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
       await node.create(path, { ...deployment, metadata });
-      if (scaled.metric !== undefined) await node.create(HPAS(namespace), autoscaler(name, scaled));
+      if (scaled.metric === undefined || scaled.later) return;
+      await node.create(HPAS(namespace), autoscaler(name, scaled));
     }),
   );
 });
@@ -186,9 +189,11 @@ Deno.test("an HPA's aim above the ceiling is told (HPACapped)", async () => {
 
 Deno.test("no limit is lowered for one stabilization window after an HPA has scaled, and then it is", async () => {
   using node = await openRealNode();
-  const [held, loose] = await Promise.all(
-    ["beating", "loose"].map(async (name) => (await podsOf(node, name, 2))[1]),
-  );
+  const [held, loose] = await Promise.all(["beating", "loose"].map(async (name) => {
+    await firstPod(node, name);
+    await node.create(HPAS(shared.name), autoscaler(name, DEPLOYMENTS[name] ?? assert.fail(name)));
+    return (await podsOf(node, name, 2))[1];
+  }));
   assert.ok(held !== undefined && loose !== undefined);
   assert.equal((await boundBy(node, held, "HPAScaled")).held, "lower");
   await whenQuota(node, loose, (quota) => quota < 200);

@@ -20,8 +20,8 @@ const kubectl = createKubectl();
 /** Share of allocatable that is never shared out. */
 const RESERVE = 0.1;
 
-/** An agent looks at its node every 15 s; the rest is for its next round, and for looking here. */
-const SEEN_MS = 15_000 + 2000;
+/** An agent looks at its node every 15 s; the rest is for its next round, and for a busy machine. */
+const SEEN_MS = 30_000;
 /** How often a kubelet looks whether its conditions are still as it has told. */
 const KUBELET_MS = 10_000;
 
