@@ -9,7 +9,6 @@ import { isUnhurried, knownMarketReason } from "../shared/api/reasons/reason_wor
 import { formatCPU } from "../shared/quantity.ts";
 import { entryAt } from "./entry_at.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
-import { lacksQuota } from "./quota_off.ts";
 import { repeatFor, type Repeats, type Written } from "./written_over.ts";
 
 /** An allocation and what its spec should say. */
@@ -83,20 +82,10 @@ function newsOf(
   for (let i = start; i < end; i++) {
     const { told } = entryAt(seats, i);
     if (told === undefined || told === known) continue;
-    if (told === "QuotaBack" && !(known === "QuotaOff" && allHaveQuota(seats, { start, end }))) {
-      continue;
-    }
+    if (told === "QuotaBack" && known !== "QuotaOff") continue;
     if (moved === undefined || told === "QuotaOff") return told;
   }
   return moved;
-}
-
-function allHaveQuota(
-  seats: readonly SeatResult[],
-  { start, end }: { readonly start: number; readonly end: number },
-): boolean {
-  for (let i = start; i < end; i++) if (lacksQuota(entryAt(seats, i).page.quota)) return false;
-  return true;
 }
 
 /** More than any limit, millicores. */

@@ -204,7 +204,7 @@ pure("desiredWrites() says once that limits are not enforced, above what moved b
 });
 
 pure(
-  "desiredWrites() says that a quota is back where QuotaOff was the last word, once all are",
+  "desiredWrites() says that quotas are back only where QuotaOff was the last word",
   () => {
     const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
     const status = { bounds: { revision: 1, reason: "", containers } };
@@ -212,21 +212,17 @@ pure(
     assert.ok(market !== undefined);
     const reasons = (
       reason: MarketReason,
-      { moved, sideLacks }: { moved?: MarketReason; sideLacks?: true } = {},
+      { moved }: { moved?: MarketReason } = {},
     ) => {
       const spec = { ...WRITTEN, market: { ...market, reason } };
       const [first, second] = resultsOf(boundedAllocation("a", { status, spec }));
       assert.ok(first !== undefined && second !== undefined);
-      const page = sideLacks
-        ? { ...second.page, quota: { missingSince: 0, sampledAt: 0 } }
-        : second.page;
-      const side = { ...second, page, ...(moved === undefined ? {} : { changedFor: moved }) };
+      const side = { ...second, ...(moved === undefined ? {} : { changedFor: moved }) };
       return desiredWrites(roundOf([{ ...first, told: "QuotaBack" }, side]), NOTHING)
         .map(({ desired }) => desired.market?.reason);
     };
     assert.deepEqual(reasons("QuotaOff"), ["QuotaBack"]);
     assert.deepEqual(reasons("QuotaOff", { moved: "Throttled" }), ["Throttled"]);
-    assert.deepEqual(reasons("QuotaOff", { sideLacks: true }), []);
     assert.deepEqual(reasons("Throttled"), []);
   },
 );

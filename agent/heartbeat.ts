@@ -40,6 +40,8 @@ const LOOK_SPREAD = 0.2;
 const LEASE_SPREAD = 0.1;
 /** What failed is tried again after this long or up to half sooner, unless the server says when. */
 const RETRY_MS = 5000;
+/** But the server is not let put it off for longer than this share of the lease's time. */
+const MOST_WAIT = 0.5;
 
 /**
  * Looks at the node and renews the lease until the signal is aborted. The lease is renewed only after
@@ -80,7 +82,10 @@ export async function runHeartbeat(
       log[level](`Cannot ${doing}`, { status: error.status, reason: error.reason });
       inStep = true;
       lookDueMs = -Infinity;
-      waitMs = error.retryAfterMs ?? RETRY_MS * (1 - random.next() / 2);
+      // The lease must not run out for a word that any proxy on the way may have said.
+      waitMs = error.retryAfterMs === undefined
+        ? RETRY_MS * (1 - random.next() / 2)
+        : Math.min(error.retryAfterMs, heartbeatMs * MOST_WAIT);
     }
     await clock.sleep(waitMs, signal);
   }

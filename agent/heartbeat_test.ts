@@ -157,6 +157,24 @@ test("runHeartbeat() comes when the server asks for it", async () => {
   await stop();
 });
 
+test("runHeartbeat() waits half a lease's time at most, however long the server asks for", async () => {
+  for (const heartbeatMs of [MINUTE_MS, 20_000]) {
+    const { clock, looks, renewals, fail, stop } = stage([seededRandom(1)], { heartbeatMs });
+    await clock.runUntil(MINUTE_MS);
+    const [looked = [], renewed = []] = [...looks, ...renewals];
+    fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 3_600_000 }));
+    await clock.runUntil(5 * MINUTE_MS);
+    const during = gaps([looked], 2 * MINUTE_MS);
+    assert.ok(during.length > 1, `${during.length} looks`);
+    assert.ok(during.every((gap) => gap === heartbeatMs / 2 + LATENCY_MS), `${during}`);
+    fail();
+    const before = renewed.length;
+    await clock.runUntil(5 * MINUTE_MS + heartbeatMs / 2 + 2 * LATENCY_MS);
+    assert.ok(renewed.length > before, "the lease is renewed at the first look that succeeds");
+    await stop();
+  }
+});
+
 test("runHeartbeat() says what it can't do: of an outage once, of a refusal each time", async () => {
   const { clock, renewals, warnings, fail, stop } = stage([seededRandom(1)]);
   await clock.runUntil(MINUTE_MS);

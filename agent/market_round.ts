@@ -39,6 +39,7 @@ import {
   sayQuota,
 } from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
+import { unsettledQuotas } from "./unsettled_quotas.ts";
 import type { Written } from "./written_over.ts";
 
 /** What a round is made for. */
@@ -177,14 +178,12 @@ export function runRound(
     })
   );
   const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
-  const results = table.map((seat, i) =>
-    settle(entryAt(outcomes, i), {
-      seat,
-      page: entryAt(pages, i),
-      plan: entryAt(planned, i),
-      now,
-    })
-  );
+  const moves = (place: number): boolean => entryAt(planned, place).change !== undefined;
+  const unsettled = unsettledQuotas(table, { pages, moves });
+  const results = table.map((seat, i) => {
+    const [page, plan] = [entryAt(pages, i), entryAt(planned, i)];
+    return settle(entryAt(outcomes, i), { seat, page, plan, now, unsettled });
+  });
   earnCredits(results, { capacity });
   const free = freeCPU(paced, { now, capacity, options: pace });
   const freeShare = free / Math.max(capacity, 1);
@@ -251,18 +250,19 @@ function pacedOf(
 /** Takes what was planned over into the container's page. */
 function settle(
   { floor, ceiling, least, need, share, target }: RoundOutcome,
-  { seat, page, plan: { memory, change }, now }: {
+  { seat, page, plan: { memory, change }, now, unsettled }: {
     readonly seat: Seat;
     readonly page: ContainerPage;
     readonly plan: PlannedContainer;
     readonly now: number;
+    readonly unsettled: ReadonlySet<string>;
   },
 ): SeatResult {
   const from = page.pace.limit;
   const { limit } = memory;
   page.pace = memory;
   const base = { floor, ceiling, least, need, share, target, seat, page, from, limit };
-  const news = sayQuota(page.quota);
+  const news = sayQuota(page.quota, { podUnsettled: unsettled.has(seat.key) });
   if (news !== undefined) page.quota = news.memory;
   const reason = isQuotaOff(page.quota) && change !== undefined
     ? "QuotaOff"

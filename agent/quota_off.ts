@@ -56,8 +56,14 @@ export function isQuotaOff(memory: QuotaMemory | undefined): boolean {
   return missingSince !== undefined && sampledAt - missingSince >= QUOTA_OFF_MS;
 }
 
-/** What there is to say now for the first time, and the memory after it was said. */
-export function sayQuota(memory: QuotaMemory | undefined): {
+/**
+ * What there is to say now for the first time, and the memory after it was said. `podUnsettled` keeps
+ * back, and keeps in mind, that a quota is there again: that is said of the pod, once all are.
+ */
+export function sayQuota(
+  memory: QuotaMemory | undefined,
+  { podUnsettled = false }: { readonly podUnsettled?: boolean } = {},
+): {
   readonly reason: MarketReason;
   readonly memory: QuotaMemory | undefined;
 } | undefined {
@@ -65,7 +71,7 @@ export function sayQuota(memory: QuotaMemory | undefined): {
   if (isQuotaOff(memory)) {
     return memory.isTold ? undefined : { reason: "QuotaOff", memory: { ...memory, isTold: true } };
   }
-  const isBack = memory.isTold && !lacksQuota(memory);
+  const isBack = memory.isTold && !lacksQuota(memory) && !podUnsettled;
   return isBack ? { reason: "QuotaBack", memory: undefined } : undefined;
 }
 

@@ -8,6 +8,7 @@ import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fie
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";
+import { assertRestores } from "./scene/assert_restores.ts";
 import { assertTold } from "./scene/assert_told.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
@@ -193,7 +194,7 @@ Deno.test("a Guaranteed pod that asks for it is raised, request and limit togeth
     assert.equal((await valuesOf(node, web)).spec, OWN);
   }
   assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
-  assert.equal(await restoresFor(node, "NotBurstable") - restoresBefore, 1);
+  await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
   await assertTold(node, web, { outside: "NotBurstable" });
   assert.equal(await restartsOf(node, web), 0);
   await assertUntouched(node, still);

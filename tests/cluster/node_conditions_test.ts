@@ -1,6 +1,7 @@
 /**
  * What the node says of itself: under pressure the market shares out less of it, and while it is not
- * Ready or on its way out all limits stay as they are.
+ * Ready or on its way out all limits stay as they are. No kubelet of somebody's own cluster is silenced:
+ * an interruption would leave it so.
  *
  * @module
  */
@@ -9,6 +10,7 @@ import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
 import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { nodeFigures } from "./scene/ballast.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
 import { firstNode, nodeConditions, type NodeConditionType } from "./scene/node_condition_patch.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
@@ -35,20 +37,24 @@ function whenShare(node: RealNode, share: number, { timeoutMs = SEEN_MS } = {}):
   }, { timeoutMs, everyMs: 250 });
 }
 
-Deno.test("each pressure on the node takes a tenth of the market's capacity, and gives it back", async () => {
-  using node = await openRealNode();
-  const nodeName = await firstNode(node);
-  await whenShare(node, 1 - RESERVE, { timeoutMs: 60_000 });
-  const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
-  for (const count of [1, 3]) {
-    await using _pressed = await nodeConditions(node, {
-      nodeName,
-      types: types.slice(0, count),
-      status: "True",
-    });
-    await whenShare(node, (1 - RESERVE) * 0.9 ** count);
-  }
-  await whenShare(node, 1 - RESERVE, { timeoutMs: KUBELET_MS + SEEN_MS });
+Deno.test({
+  name: "each pressure on the node takes a tenth of the market's capacity, and gives it back",
+  ignore: !isHarness(),
+  async fn() {
+    using node = await openRealNode();
+    const nodeName = await firstNode(node);
+    await whenShare(node, 1 - RESERVE, { timeoutMs: 60_000 });
+    const types: NodeConditionType[] = ["MemoryPressure", "DiskPressure", "PIDPressure"];
+    for (const count of [1, 3]) {
+      await using _pressed = await nodeConditions(node, {
+        nodeName,
+        types: types.slice(0, count),
+        status: "True",
+      });
+      await whenShare(node, (1 - RESERVE) * 0.9 ** count);
+    }
+    await whenShare(node, 1 - RESERVE, { timeoutMs: KUBELET_MS + SEEN_MS });
+  },
 });
 
 /** Fails unless the pod is held on both sides for this reason, tells so, and its own limit stays. */
@@ -66,19 +72,23 @@ async function assertStays(node: RealNode, web: PodName): Promise<void> {
   }
 }
 
-Deno.test("limits stay on a node that is not Ready, and move once it is", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
-  const web = await waitingPod(node, namespace.name);
-  const nodeName = await firstNode(node);
-  {
-    const unready = { nodeName, types: ["Ready"], status: "False" } as const;
-    await using _unready = await nodeConditions(node, unready);
-    await takeIn(node, namespace.name);
-    await assertHeld(node, web, "NodeNotReady");
-  }
-  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-  await assertUntold(node, web, "NodeNotReady");
+Deno.test({
+  name: "limits stay on a node that is not Ready, and move once it is",
+  ignore: !isHarness(),
+  async fn() {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+    const web = await waitingPod(node, namespace.name);
+    const nodeName = await firstNode(node);
+    {
+      const unready = { nodeName, types: ["Ready"], status: "False" } as const;
+      await using _unready = await nodeConditions(node, unready);
+      await takeIn(node, namespace.name);
+      await assertHeld(node, web, "NodeNotReady");
+    }
+    await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+    await assertUntold(node, web, "NodeNotReady");
+  },
 });
 
 Deno.test("limits stay on a node that is marked for removal, and move once it is not", async () => {

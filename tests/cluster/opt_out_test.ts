@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { assertRestores } from "./scene/assert_restores.ts";
 import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -105,7 +106,7 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await Promise.all(out.map((name) => assertRestored(node, name)));
   await assertAlone(node, out);
   for (const name of [stayer, faithful]) assert.ok(await quotaOf(node, name) > OWN, name.name);
-  assert.equal(await restoresFor(node, "OptedOut") - restoresBefore, out.length);
+  await assertRestores(node, "OptedOut", { before: restoresBefore, count: out.length });
   await Promise.all(
     [byLabel, tenant].map((name) => assertTold(node, name, { outside: "OptedOut" })),
   );

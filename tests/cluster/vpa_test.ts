@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { assertRestores } from "./scene/assert_restores.ts";
 import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
@@ -103,7 +104,7 @@ Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods
   for (const mode of ["none", "Off"]) {
     assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);
   }
-  assert.equal(await restoresFor(node, "VPAConflict") - restoresBefore, ACTING.length);
+  await assertRestores(node, "VPAConflict", { before: restoresBefore, count: ACTING.length });
   await assertTold(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
   await assertUntold(node, await podOf(node, "Off"), "VPAConflict");
 });

@@ -1,5 +1,7 @@
 /** What the manifests tell Prometheus, held against the metrics that the programs serve. */
 import assert from "node:assert/strict";
+import { createSilentAgents } from "../../controller/allocation/watches/silent_agents.ts";
+import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
@@ -71,6 +73,51 @@ renderTest(
     ]);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
     assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
+  },
+);
+
+/** Who of so many agents on Ready nodes counts for what, five minutes after these were last heard. */
+function agentFigures(count: number, unheard: number): Readonly<Record<string, number>> {
+  const agents = createSilentAgents();
+  const verdicts = [0, 1].map((look) =>
+    agents.look({
+      nowMs: look * 300_000,
+      silentAfterMs: 300_000,
+      synced: true,
+      leases: Array.from({ length: count }, (_, agent) => ({
+        metadata: { ...agentLeaseRef(`node-${agent}`), uid: `${agent}`, resourceVersion: "1" },
+        holder: `node-${agent}`,
+        durationSeconds: 60,
+        acquireTimeMs: 0,
+        renewTimeMs: agent < unheard ? 0 : look,
+        transitions: 0,
+      })),
+      managedNodes: [],
+      isReady: () => true,
+    })
+  );
+  const { silent, overdue } = verdicts[1] ?? assert.fail("there was no look");
+  return { mbcas_agents_silent: silent.size, mbcas_agents_overdue: overdue };
+}
+
+renderTest(
+  "component alerts tells of agents that are overdue and not silent apart from silent ones",
+  async () => {
+    const { groups } = one(await renderWith(["alerts"]), "PrometheusRule", "mbcas").spec;
+    const rules = groups.flatMap((group) => group.rules);
+    const firing = (count: number, unheard: number): readonly string[] => {
+      const figures = agentFigures(count, unheard);
+      const valueOf = (term = ""): number =>
+        /^\d+$/.test(term) ? Number(term) : figures[term] ?? assert.fail(term);
+      return rules.filter(({ alert }) => alert.startsWith("MbcasAgents")).filter(({ expr }) => {
+        const [, left, metric, figure] = /^max\((\w+)\) > (?:max\((\w+)\)|(\d+))$/.exec(expr) ??
+          assert.fail(expr);
+        return valueOf(left) > valueOf(metric ?? figure);
+      }).map(({ alert }) => alert);
+    };
+    assert.deepEqual(firing(20, 0), []);
+    assert.deepEqual(firing(20, 2), ["MbcasAgentsSilent"]);
+    assert.deepEqual(firing(20, 3), ["MbcasAgentsOverdue"]);
   },
 );
 

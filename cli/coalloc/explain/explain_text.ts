@@ -20,7 +20,7 @@ import {
   pressureWords,
   readingWords,
 } from "./stage_words.ts";
-import { unheldWords } from "./unheld_words.ts";
+import { type UnheldWords, unheldWords } from "./unheld_words.ts";
 
 const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
@@ -62,17 +62,24 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const { namespace, pod, node, qosClass, phase, outside } = explanation;
   const where = node === "" ? "" : ` on node ${node}`;
   const held = heldBack(explanation);
+  const unheld = unheldWords(explanation);
+  const { remedy } = held ?? unheld;
   const head = paint(`Pod ${namespace}/${pod}${where}`, "bold", look) + `: ${qosClass}, ${phase}`;
   const verdict = outside !== undefined
     ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
     : held === undefined
-    ? unheldText(explanation, look)
+    ? unheldText(explanation, { unheld, look })
     : paint("Held back", "yellow", look) + `: ${held.words}`;
-  return [head, verdict, ...(held?.remedy === undefined ? [] : [`What to do: ${held.remedy}`])];
+  return [head, verdict, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])];
 }
 
-function unheldText(explanation: Explanation, look: TerminalLook): string {
-  const { covered, words } = unheldWords(explanation);
+function unheldText(
+  explanation: Explanation,
+  { unheld: { covered, words }, look }: {
+    readonly unheld: UnheldWords;
+    readonly look: TerminalLook;
+  },
+): string {
   const [verdict = "", ...rest] = words.split(":");
   return [paint(verdict, covered ? "green" : "yellow", look), ...rest].join(":") +
     keptWords(explanation);

@@ -235,10 +235,16 @@ Deno.test({
     const market = { ...written, reason: "DemandFell", observedBounds: 7 };
     const { market: _market, ...bare } = ALLOCATION.spec;
     const allocation = { ...ALLOCATION, spec: { ...bare, market } };
-    assert.equal(verdict({ nodeView: undefined, allocation }), covers);
+    const asWritten = (figures: string): string =>
+      `Nothing is known to hold it back: as last written down: ${figures}; ` +
+      "the agent's readings are not known";
+    assert.equal(
+      verdict({ nodeView: undefined, allocation }),
+      asWritten("demand 100m, limit 200m"),
+    );
     assert.equal(
       verdict({ nodeView: undefined, allocation: { ...ALLOCATION, spec: bare } }),
-      "Nothing is known to hold it back: demand not known, limit 200m",
+      asWritten("demand not known, limit 200m"),
     );
   },
 });

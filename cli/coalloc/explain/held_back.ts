@@ -8,7 +8,7 @@ import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.
 import { coresText, cpuText } from "../cpu_text.ts";
 import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
-import { demandAndLimit, exceeds, takesPart } from "./known_demand.ts";
+import { demandAndLimit, exceeds, isUnenforced, takesPart } from "./known_demand.ts";
 
 /** A cause, and what can be done about it. */
 export interface HeldBack {
@@ -23,9 +23,9 @@ type Finding = Omit<HeldBack, "by"> | undefined;
 /** The kubelet's quotas move in steps of this size, millicores. */
 const GRID = 10;
 
-/** True when the container is known to want more than it may use. */
+/** True when the container is known to want more than it may use; a limit that counts for nothing lets all. */
 function wantsMore(container: ContainerExplanation): boolean {
-  return exceeds(demandAndLimit(container)) === true;
+  return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
 function outsideTheMarket({ outside }: Explanation): Finding {
@@ -63,7 +63,8 @@ function controllerHolds({ controller }: Explanation): Finding {
 }
 
 function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
-  const behind = containers.filter(({ limit, applied }) =>
+  // What it does not enforce it never reports, either.
+  const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
     limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
   );
   const [first] = behind;
@@ -106,6 +107,8 @@ function ceilingBinds({ containers, bounds }: Explanation): Finding {
 /** Without an agent's word: what was written down last. */
 function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
   if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
+  // Of one of its containers at least the limit holds nothing back.
+  if (market.reason === "QuotaOff") return undefined;
   if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
   const words = `its demand of ${cpuText(market.demand)} is above its limit of ` +
     `${cpuText(desired)}, as last written down`;

@@ -25,15 +25,20 @@ export function demandAndLimit({ view, applied, limit }: ContainerExplanation): 
   return { demand: view?.demand, limit: applied ?? limit };
 }
 
-/** Of each container that takes part; of the whole pod where no agent answers. */
+/** Of each container whose limit counts; of the whole pod where no agent answers. */
 export function demandsAndLimits(
   { containers, nodeView, market, desired }: Explanation,
 ): readonly DemandAndLimit[] {
   if (nodeView === undefined) return [{ demand: market?.demand, limit: desired }];
-  return containers.filter(takesPart).map(demandAndLimit);
+  return containers.filter((one) => takesPart(one) && !isUnenforced(one)).map(demandAndLimit);
 }
 
 /** True where controller or agent know of the container: others have no limit to be moved. */
 export function takesPart({ bounds, view }: ContainerExplanation): boolean {
   return bounds !== undefined || view !== undefined;
+}
+
+/** True where the agent has found that the kernel enforces no limit for the container. */
+export function isUnenforced({ view }: ContainerExplanation): boolean {
+  return view?.quotaOff === true;
 }

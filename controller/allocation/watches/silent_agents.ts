@@ -29,7 +29,10 @@ export interface AgentsView {
 export interface AgentsVerdict {
   /** Nodes whose agent is silent; while too many are overdue at once, those that were before. */
   readonly silent: ReadonlySet<string>;
-  /** Agents that are overdue, whether that counts or not. */
+  /**
+   * Agents that are overdue, whether that counts or not. The silent ones are among them, also where
+   * their nodes are not Ready any more, so that more than those are overdue where this is larger.
+   */
   readonly overdue: number;
   /** Agents of Ready nodes that renew a lease, or should. */
   readonly agents: number;
@@ -100,7 +103,8 @@ export function createSilentAgents(): SilentAgents {
       if (overdue.length <= Math.max(1, MOST_SILENT * agents)) {
         for (const node of overdue) fallSilent(node);
       }
-      return { silent: silentNodes(), overdue: overdue.length, agents };
+      const silent = silentNodes();
+      return { silent, overdue: silent.union(new Set(overdue)).size, agents };
     },
     heard: (nodeName) => known.get(nodeName)?.heard ?? false,
   };

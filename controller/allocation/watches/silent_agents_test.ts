@@ -101,6 +101,27 @@ test("look() keeps an agent silent until it is heard, whatever the controller lo
   assert.deepEqual(silentAt(2 * SILENCE_MS + 6, heard), []);
 });
 
+test("look() counts silent agents as overdue, also those of nodes that are not Ready any more", () => {
+  const agents = createSilentAgents();
+  const renewals = Array.from({ length: 20 }, () => 0);
+  /** All but the first `unheard` agents have renewed their leases since the last look. */
+  const look = (nowMs: number, unheard: number, isReady = (_: string): boolean => true) => {
+    const leases = renewals.map((renewal, index) => {
+      renewals[index] = index < unheard ? renewal : nowMs;
+      return lease(`n${index}`, renewals[index] ?? NaN);
+    });
+    const { silent, overdue } = agents.look(view(nowMs, { leases, isReady }));
+    return { silent: silent.size, overdue };
+  };
+  look(0, 20);
+  assert.deepEqual(look(SILENCE_MS, 2), { silent: 2, overdue: 2 });
+  const down = (name: string): boolean => name !== "n0" && name !== "n1";
+  assert.deepEqual(look(SILENCE_MS + 1, 2, down), { silent: 2, overdue: 2 });
+  // Two more of the eighteen that are left are too many to fall silent.
+  assert.deepEqual(look(2 * SILENCE_MS + 1, 4, down), { silent: 2, overdue: 4 });
+  assert.deepEqual(look(2 * SILENCE_MS + 2, 0, down), { silent: 0, overdue: 0 });
+});
+
 test("heard() is true once a renewal was seen to change, also while nobody looked", () => {
   const agents = createSilentAgents();
   const heard = (): boolean[] => ["a", "b", "c"].map(agents.heard);

@@ -8,7 +8,6 @@ import assert from "node:assert/strict";
 import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
 import { QUIET_BOUNDS } from "../../../controller/allocation/news/pod_news.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
@@ -20,6 +19,7 @@ import { thePod } from "./limits.ts";
 import { productMetrics } from "./product_metrics.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
+import { type Gauge, GAUGES, gaugesOf } from "./word_gauges.ts";
 
 /** A word, by what it is said of. */
 export type Told =
@@ -76,14 +76,18 @@ export async function assertTold(node: RealNode, name: PodName, told: Told): Pro
   }
 }
 
-/** Fails unless `explain` is without the word, and the pod not one of those that the gauge counts. */
+/** Fails unless `explain` is without the word, and the pod none of those that a gauge counts by it. */
 export async function assertUntold(
   node: RealNode,
   name: PodName,
   word: BoundReason | EnforcementReason,
 ): Promise<void> {
-  const counted = assertCounted(node, name, { gauge: "bounds", word, one: false });
-  const [text] = await Promise.all([explain(name), counted]);
+  const gauges = gaugesOf(word);
+  assert.ok(gauges.length > 0, `no gauge counts by ${word}`);
+  const [text] = await Promise.all([
+    explain(name),
+    ...gauges.map((gauge) => assertCounted(node, name, { gauge, word, one: false })),
+  ]);
   assert.doesNotMatch(text, new RegExp(`\\b${word}\\b`));
 }
 
@@ -102,19 +106,6 @@ async function assertExplained(name: PodName, word: string, line: RegExp): Promi
   }
 }
 
-/** What the controllers count allocations by: the series of a word, and whether one has the word. */
-const GAUGES = {
-  bounds: {
-    series: (word: string) => new RegExp(`^mbcas_bounds\\{reason="${word}"\\}$`),
-    has: ({ status }: PodAllocation, word: string): boolean =>
-      status?.bounds?.rules?.some(({ reason }) => reason === word) === true,
-  },
-  allocations: {
-    series: (word: string) => new RegExp(`^mbcas_allocations\\{phase="\\w+",reason="${word}"\\}$`),
-    has: ({ status }: PodAllocation, word: string): boolean => status?.reason === word,
-  },
-} as const;
-
 /**
  * Waits until the gauge counts as many pods by this word as the server's allocations have it, of which
  * this pod's is one or is not.
@@ -123,7 +114,7 @@ async function assertCounted(
   node: RealNode,
   name: PodName,
   { gauge, word, one = true }: {
-    readonly gauge: keyof typeof GAUGES;
+    readonly gauge: Gauge;
     readonly word: string;
     readonly one?: boolean;
   },

@@ -6,13 +6,12 @@
  */
 import { createKubectl } from "../kubectl.ts";
 import type { RealNode } from "./real_node.ts";
+import { silencedKubelet } from "./silenced_kubelet.ts";
 import { until } from "./until.ts";
 
 /** A condition of a node. */
 export type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
 
-const GROUP = "/apis/admissionregistration.k8s.io/v1";
-const NAME = "try-node-conditions";
 const kubectl = createKubectl();
 
 /** Keeps the conditions at this status until the end; then the kubelet's own come back. */
@@ -25,25 +24,7 @@ export async function nodeConditions(
   },
 ): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
-  undo.use(
-    await clusterObject(node, "validatingadmissionpolicies", {
-      matchConstraints: {
-        resourceRules: [{
-          apiGroups: [""],
-          apiVersions: ["v1"],
-          operations: ["UPDATE"],
-          resources: ["nodes/status"],
-        }],
-      },
-      validations: [{ expression: "!('system:nodes' in request.userInfo.groups)" }],
-    }),
-  );
-  undo.use(
-    await clusterObject(node, "validatingadmissionpolicybindings", {
-      policyName: NAME,
-      validationActions: ["Deny"],
-    }),
-  );
+  undo.use(await silencedKubelet(node, nodeName));
   await until("kubelet that is not heard", async () => {
     const body = JSON.stringify({ status: { conditions: [] } });
     const { ok } = await kubectl.run([
@@ -60,20 +41,6 @@ export async function nodeConditions(
     body: { status: { conditions } },
   });
   return undo.move();
-}
-
-/** An object of this kind while it is wanted. */
-async function clusterObject(
-  { connection, create }: Pick<RealNode, "connection" | "create">,
-  kind: string,
-  spec: unknown,
-): Promise<AsyncDisposable> {
-  await create(`${GROUP}/${kind}`, { metadata: { name: NAME }, spec });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${NAME}` });
-    },
-  };
 }
 
 /** Name of the cluster's first node. */

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import {
+  sampleContainerView,
+  sampleNodeView,
+  samplePodView,
+} from "../../../tests/fixtures/node_views.ts";
+import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
+import { explainText } from "./explain_text.ts";
+import { type Explanation, explanationOf } from "./explanation.ts";
+import { heldBack } from "./held_back.ts";
+import { unheldWords } from "./unheld_words.ts";
+
+const LIMIT = 200;
+/** What the kubelet reports of a limit that it has not taken. */
+const ELSEWHERE = 500;
+const REMEDY = remedyFor("QuotaOff");
+const COVERED = {
+  covered: true,
+  words: "Held back by nothing: the limit covers the demand",
+};
+
+type Views = Readonly<Record<string, Partial<ContainerView>>>;
+
+/** A pod with these containers, each with a limit of 200 m, on a congested node. */
+function explained(
+  views: Views | undefined,
+  { applied = LIMIT, market = {} }: {
+    readonly applied?: number;
+    readonly market?: Partial<NonNullable<Desired["market"]>>;
+  } = {},
+): Explanation {
+  const names = Object.keys(views ?? { app: {} });
+  const seen = Object.entries(views ?? {})
+    .map(([name, change]) => sampleContainerView({ name, ...change }));
+  const [container] = seen;
+  const view = container === undefined
+    ? []
+    : [{ ...samplePodView("web", { uid: "", container }), containers: seen }];
+  const allocation: PodAllocation = {
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "" },
+    spec: {
+      podName: "web",
+      podUID: "",
+      nodeName: "node-1",
+      namespace: "shop",
+      desiredCPULimit: "200m",
+      market: {
+        mode: "uncongested",
+        demand: 100,
+        need: 100,
+        credit: 1,
+        reason: "DemandFell",
+        observedBounds: 7,
+        ...market,
+      },
+    },
+    status: {
+      bounds: {
+        revision: 7,
+        reason: "",
+        containers: names.map((name) => (
+          { name, containerID: `containerd://${name}`, floor: 100, ceiling: 800, weight: 100 }
+        )),
+      },
+      phase: "Applied",
+      reason: "Applied",
+    },
+  };
+  const containers = names.map((name) =>
+    sampleContainer({ name, containerID: `containerd://${name}`, appliedLimitCPU: applied })
+  );
+  return explanationOf({
+    pod: { ...samplePod("web", { containers }), phase: "Running" },
+    namespace: undefined,
+    settings: DEFAULT_MARKET_SETTINGS,
+    allocation,
+    nodeView: views === undefined ? undefined : sampleNodeView(view),
+    problems: [],
+    nowMs: Date.UTC(2026, 0, 1),
+  });
+}
+
+/** Held where it is, since no quota shows that the limit counts; it wants and uses far more. */
+const OFF: Partial<ContainerView> = {
+  quotaOff: true,
+  usage: 900,
+  demand: 900,
+  need: LIMIT,
+  ceiling: LIMIT,
+  target: LIMIT,
+};
+const CALM: Partial<ContainerView> = { demand: 90, need: 100, share: 100, target: LIMIT };
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("heldBack() finds nothing that holds a container back whose limit is not enforced", () => {
+  const { quotaOff: _off, ...on } = OFF;
+  assert.equal(heldBack(explained({ app: on }))?.by, "CeilingBinds");
+  assert.equal(heldBack(explained({ app: OFF })), undefined);
+  const short = { ...OFF, ceiling: 800, need: 480 };
+  assert.equal(heldBack(explained({ app: { ...short, quotaOff: undefined } }))?.by, "NodeIsShort");
+  assert.equal(heldBack(explained({ app: short })), undefined);
+  const behind = { applied: ELSEWHERE };
+  assert.equal(heldBack(explained({ app: CALM }, behind))?.by, "KubeletIsBehind");
+  assert.equal(heldBack(explained({ app: OFF }, behind)), undefined);
+  // One that is free does not hide what holds the other back.
+  assert.match(heldBack(explained({ app: OFF, side: on }))?.words ?? "", /^the ceiling of side,/);
+});
+
+pure("unheldWords() says of a limit that is not enforced that nothing is held back by it", () => {
+  const unenforced = "the limit of app is not enforced: QuotaOff";
+  assert.deepEqual(unheldWords(explained({ app: OFF })), {
+    covered: true,
+    words: `Held back by nothing: ${unenforced}`,
+    remedy: REMEDY,
+  });
+  assert.deepEqual(unheldWords(explained({ app: OFF, side: CALM })), {
+    covered: true,
+    words: `Held back by nothing: what is limited has what it demands; ${unenforced}`,
+    remedy: REMEDY,
+  });
+  assert.deepEqual(unheldWords(explained({ app: OFF, side: { demand: 480 } })), {
+    covered: false,
+    words: "Nothing is known to hold it back: demand 480m, limit 200m beside what is free; " +
+      unenforced,
+    remedy: REMEDY,
+  });
+  assert.equal(
+    unheldWords(explained({ app: OFF, side: OFF })).words,
+    "Held back by nothing: the limits of app, side are not enforced: QuotaOff",
+  );
+  assert.deepEqual(unheldWords(explained({ app: CALM })), COVERED);
+  assert.match(
+    explainText(explained({ app: OFF })),
+    /^Held back by nothing: the limit of app .*\nWhat to do: it takes cpuCFSQuota: true/m,
+  );
+  assert.doesNotMatch(explainText(explained({ app: CALM })), /QuotaOff|What to do/);
+});
+
+pure(
+  "unheldWords() never says that the demand is covered by what was written down some time",
+  () => {
+    const unread = "the agent's readings are not known";
+    assert.deepEqual(unheldWords(explained(undefined)), {
+      covered: false,
+      words: "Nothing is known to hold it back: as last written down: demand 100m, limit 200m; " +
+        unread,
+    });
+    const off = explained(undefined, { market: { demand: 480, reason: "QuotaOff" } });
+    assert.equal(heldBack(off), undefined);
+    assert.deepEqual(unheldWords(off), {
+      covered: false,
+      words:
+        `Nothing is known to hold it back: as last written down: demand 480m, limit 200m, QuotaOff; ${unread}`,
+      remedy: REMEDY,
+    });
+    const short = explained(undefined, { market: { demand: 480 } });
+    assert.equal(heldBack(short)?.by, "WrittenNeedIsBounded");
+  },
+);

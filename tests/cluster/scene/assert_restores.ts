@@ -1,0 +1,33 @@
+/**
+ * Whether the controllers have counted what was given back.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import { SETTLED } from "./agreement.ts";
+import { isHarness } from "./harness_access.ts";
+import { restoresFor } from "./product_metrics.ts";
+import type { RealNode } from "./real_node.ts";
+import { until } from "./until.ts";
+
+/**
+ * Waits until so many pods more than `before` have got their own limits back for this cause. On the
+ * harness's cluster these must be all: on another there are pods of other people, who may come and go.
+ */
+export async function assertRestores(
+  node: Pick<RealNode, "connection">,
+  cause: EnforcementReason,
+  { before, count }: {
+    /** What {@linkcode restoresFor} said before. */
+    readonly before: number;
+    readonly count: number;
+  },
+): Promise<void> {
+  const restored = await until(`${count} restores for ${cause}`, async () => {
+    const since = await restoresFor(node, cause) - before;
+    if (since >= count) return since;
+    throw new Error(`there are ${since}`);
+  }, SETTLED);
+  if (isHarness()) assert.equal(restored, count, `restores for ${cause}`);
+}
