@@ -17,6 +17,7 @@ import { createTargetMemory } from "./watches/autoscaler_targets.ts";
 import { createAgentWatch } from "./watches/agent_watch.ts";
 import { type Caches, podsOnNode } from "./caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { createNodeWrites } from "./pace/node_writes.ts";
 import { createWriteSlots } from "./pace/write_slots.ts";
 import { createEventGate } from "./news/event_gate.ts";
 import { podKeyOf } from "./gather.ts";
@@ -55,10 +56,7 @@ export interface AllocationLoopParts extends
   readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
-/**
- * Writes per second that tell pods of what became of their node: a zone that fails concerns a hundred
- * thousand at once, of which most are gone before they need be told.
- */
+/** Writes per second that tell pods of what became of their node, for each thing there is to tell. */
 const NODE_WRITES_PER_SECOND = 50;
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
@@ -99,7 +97,7 @@ export async function runAllocationLoop(
     backoff: createBackoff(),
     turns: createTurns({ perSecond: maxResizesPerSecond }),
     newAllocations: createWriteSlots({ perSecond: maxNewAllocationsPerSecond }),
-    nodeWrites: createWriteSlots({ perSecond: NODE_WRITES_PER_SECOND }),
+    nodeWrites: createNodeWrites({ perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,

@@ -16,6 +16,7 @@ import { gather, type Gathered } from "./gather.ts";
 import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
+import { takeTurn } from "./pace/node_writes.ts";
 import type { PodCase } from "./pod_case.ts";
 import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_memory.ts";
 import { createPodNews } from "./news/pod_news.ts";
@@ -59,6 +60,7 @@ export function createReconciler(
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
     busy.forget(podKey);
+    for (const line of Object.values(parts.nodeWrites)) line.free(podKey, clock.monotonic());
     parts.events.forget(uid);
   });
 
@@ -134,7 +136,7 @@ export function createReconciler(
       metric: parts.metricOf?.(pod, allocation),
       nowMs: clock.wall(),
       definition,
-      takeSlot: () => parts.nodeWrites.take(podKey, clock.monotonic()),
+      takeSlot: (crowd) => takeTurn(parts.nodeWrites, podKey, { crowd, nowMs: clock.monotonic() }),
       mayRetell: () => mayRetell(memory, clock.monotonic()),
       quotaCeiling: quota?.millicores,
       quotaName: quota?.quota,
@@ -214,10 +216,11 @@ export function createReconciler(
     } else {
       memory.pendingSince = undefined;
     }
-    if (reason !== undefined && QUIET_HOLDS.has(reason) && reason !== allocation.status?.reason) {
-      const waitMs = parts.nodeWrites.take(podKey, now);
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-    }
+    const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
+      reason !== allocation.status?.reason;
+    if (!isAway) parts.nodeWrites.agentAway.free(podKey, now);
+    const waitMs = isAway ? parts.nodeWrites.agentAway.take(podKey, now) : 0;
+    if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, LOOK_AGAIN_MS) };
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
     const event = statusEvent(allocation, { decision: outcome.decision, status });
@@ -293,6 +296,7 @@ export function createReconciler(
     const gathered = gather(caches, podKey);
     if (gathered === undefined) {
       memories.forget(podKey);
+      parts.newAllocations.free(podKey, clock.monotonic());
       return {};
     }
     const { pod } = gathered;
@@ -300,6 +304,7 @@ export function createReconciler(
     let { allocation } = gathered;
     if (allocation === undefined) {
       if (scope !== undefined || !isLive(pod)) {
+        parts.newAllocations.free(podKey, clock.monotonic());
         warnOutside({ ...gathered, podKey, scope });
         return {};
       }
@@ -308,6 +313,7 @@ export function createReconciler(
       // What is thrown here is the loop's to retry: no event may tell that the kind is served again
       // (404), or that the copy has caught up with what is there already (409).
       allocation = await store.create(newAllocation(gathered));
+      parts.newAllocations.free(podKey, clock.monotonic());
     }
     try {
       const result = await reconcile({ ...gathered, podKey, scope, allocation });

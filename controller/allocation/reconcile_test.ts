@@ -78,6 +78,56 @@ test("createReconciler() writes a pending reason only when it lasts over 2 s", a
   assert.equal(status()?.reason, "Waiting");
 });
 
+test("createReconciler() looks at a pod that stands in a long line as soon as at any other", async () => {
+  const { reconcile, status, clock, nodeWrites } = reconcilerStage();
+  await reconcile();
+  await reconcile();
+  await clock.runUntil(2000);
+  for (let one = 0; one < 10_000; one++) nodeWrites.agentAway.take(`zone/p${one}`, 2000);
+  assert.deepEqual(await reconcile(), { requeueAfterMs: 30_000 });
+  assert.equal(status()?.phase, undefined);
+  for (let one = 0; one < 10_000; one++) nodeWrites.agentAway.free(`zone/p${one}`, 2000);
+  const { requeueAfterMs = 0 } = await reconcile();
+  assert.ok(requeueAfterMs < 100, `${requeueAfterMs}`);
+  await clock.runUntil(2000 + requeueAfterMs);
+  await reconcile();
+  assert.equal(status()?.reason, "Waiting");
+});
+
+test("createReconciler() holds pods of a node that is drained while a zone's nodes are away", async () => {
+  const { reconcile, status, nodes, nodeWrites } = reconcilerStage();
+  await reconcile();
+  for (let one = 0; one < 10_000; one++) nodeWrites.failed.take(`zone/p${one}`, 0);
+  const metadata = { name: "node-1", uid: "n", resourceVersion: "1" };
+  const node = { metadata, allocatableCPU: 1000, ready: true, pressures: [] };
+  nodes.set("node-1", { ...node, ready: false });
+  await reconcile();
+  assert.notEqual(status()?.bounds?.containers[0]?.held, "both");
+  nodes.set("node-1", { ...node, draining: true });
+  await reconcile();
+  assert.equal(status()?.bounds?.containers[0]?.held, "both");
+});
+
+test("createReconciler() keeps a pod's place in the line when its write meets another", async () => {
+  const { reconcile, status, nodes, nodeWrites, clock, state } = reconcilerStage();
+  await reconcile();
+  for (let one = 0; one < 100; one++) nodeWrites.failed.take(`zone/p${one}`, 0);
+  const metadata = { name: "node-1", uid: "n", resourceVersion: "1" };
+  nodes.set("node-1", { metadata, allocatableCPU: 1000, ready: false, pressures: [] });
+  const wait = async (): Promise<void> => {
+    const { requeueAfterMs = 0 } = await reconcile();
+    await clock.runUntil(clock.monotonic() + requeueAfterMs);
+  };
+  await wait();
+  for (let one = 0; one < 10_000; one++) nodeWrites.failed.take(`zone/q${one}`, clock.monotonic());
+  state.storeRefusals.writeStatus = new ApiError(409, "Conflict", "the object has been modified");
+  await wait();
+  assert.notEqual(status()?.bounds?.containers[0]?.held, "both");
+  delete state.storeRefusals.writeStatus;
+  await reconcile();
+  assert.equal(status()?.bounds?.containers[0]?.held, "both");
+});
+
 test("createReconciler() keeps the server's word during the back-off", async () => {
   const { reconcile, want, state, status, clock, patches } = reconcilerStage();
   await reconcile();

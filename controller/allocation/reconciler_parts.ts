@@ -14,6 +14,7 @@ import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./port
 import type { QuotaRooms } from "./quotas/quota_room.ts";
 import type { LimitHands } from "./limits/send_limits.ts";
 import type { Turns } from "./pace/turns.ts";
+import type { NodeWrites } from "./pace/node_writes.ts";
 import type { WriteSlots } from "./pace/write_slots.ts";
 
 /** The copies, the hands and the pace of all reconciles. */
@@ -31,7 +32,7 @@ export interface ReconcilerParts extends LimitHands {
   readonly turns: Turns;
   readonly newAllocations: WriteSlots;
   /** Writes that concern all pods of a node. */
-  readonly nodeWrites: WriteSlots;
+  readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;

@@ -13,7 +13,7 @@ import type { Gathered } from "../gather.ts";
 import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
 import type { AllocationStore } from "../ports.ts";
-import { NODE_BOUNDS } from "../news/pod_news.ts";
+import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -67,10 +67,11 @@ export interface PublishContext {
   readonly definition?: OldDefinition;
   /**
    * Takes the pod's turn where many are written of at once, and returns 0, or when to ask again, ms.
+   * Called at each look, without a crowd where nobody else is concerned.
    *
    * @default {() => 0}
    */
-  readonly takeSlot?: () => number;
+  readonly takeSlot?: (crowd: BoundCrowd | undefined) => number;
   /**
    * Whether the same bounds may be written with other sentences now; called only where there are.
    *
@@ -110,13 +111,17 @@ export async function publishBounds(
   const same = present !== undefined && !differ(present, draft, allocation);
   const told = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
+  const news = newRules(present, draft.rules);
+  const before = wordsOf(present?.rules);
+  // What must be on record before the first patch waits for nobody.
+  const crowd = originals === undefined
+    ? boundCrowd({ before, now: wordsOf(draft.rules) })
+    : undefined;
+  const waitMs = takeSlot(crowd);
   if (originals === undefined && same && draft.reason === told) {
     const isNew = boundStory(present.rules) !== boundStory(draft.rules);
     if (!isNew || !mayRetell()) return { ...published, written: false, news: [] };
   }
-  const news = newRules(present, draft.rules);
-  const isCrowd = originals === undefined && news.some(({ reason }) => NODE_BOUNDS.has(reason));
-  const waitMs = isCrowd ? takeSlot() : 0;
   if (waitMs > 0) {
     const againMs = Math.min(untilMs ?? Infinity, nowMs + waitMs);
     return { warnings, untilMs: againMs, written: false, news: [] };
@@ -135,12 +140,16 @@ export async function publishBounds(
   return { ...published, written: true, news };
 }
 
+function wordsOf(rules: Bounds["rules"]): ReadonlySet<string> {
+  return new Set(rules?.map(({ reason }) => reason));
+}
+
 /** Rules whose word did not stand there before. */
 function newRules(
   present: Bounds | undefined,
   rules: readonly BoundWord[],
 ): readonly BoundWord[] {
-  const before = new Set<string>(present?.rules?.map(({ reason }) => reason));
+  const before = wordsOf(present?.rules);
   return rules.filter(({ reason }) => !before.has(reason));
 }
 

@@ -4,15 +4,19 @@
  *
  * @module
  */
+import FlatQueue from "flatqueue";
 import { createRateLimiter } from "../../../shared/control/rate_limiter.ts";
 
 /** The promises. */
 export interface WriteSlots {
   /**
-   * Takes the pod's slot and returns 0 when its time has come; otherwise the wait until then, ms.
-   * Asking too early changes nothing.
+   * Returns 0 when the pod's time has come; otherwise the wait until then, ms. Asking too early
+   * changes nothing, but that an earlier time may have been given back. The pod's time stays its own
+   * until it is freed: a write may fail.
    */
   take(podKey: string, nowMs: number): number;
+  /** The pod has been written about, or need not be: a time that has not come yet is another's. */
+  free(podKey: string, nowMs: number): void;
 }
 
 /** A promise that is not taken up for so long, ms, is void: the pod is gone, or out of the market. */
@@ -29,26 +33,51 @@ export function createWriteSlots(
   { perSecond }: { readonly perSecond: number },
 ): WriteSlots {
   const limiter = createRateLimiter({ perSecond, burst: Math.max(1, Math.ceil(perSecond)) });
-  // Each promise is for a later time than those before it: the oldest stand first.
+  // About the oldest first: what was given back is promised again out of turn.
   const dueAt = new Map<string, number>();
+  /** Times that were given back, the earliest first. */
+  const freed = new FlatQueue<undefined>();
+
+  function isVoid(dueMs: number, nowMs: number): boolean {
+    return dueMs + PATIENCE_MS < nowMs;
+  }
 
   function dropVoid(nowMs: number): void {
     for (const [podKey, dueMs] of dueAt) {
-      if (dueMs + PATIENCE_MS >= nowMs) return;
+      if (!isVoid(dueMs, nowMs)) break;
       dueAt.delete(podKey);
     }
+    for (let ms = freed.peekValue(); ms !== undefined && ms < nowMs; ms = freed.peekValue()) {
+      freed.pop();
+    }
+  }
+
+  /** The earliest time that is nobody's, before that which the pod has. */
+  function promise(present: number | undefined, nowMs: number): number {
+    const earliest = freed.peekValue();
+    if (present !== undefined && (present <= nowMs || (earliest ?? Infinity) >= present)) {
+      return present;
+    }
+    if (earliest === undefined) return nowMs + limiter.reserve(nowMs);
+    freed.pop();
+    if (present !== undefined) freed.push(undefined, present);
+    return earliest;
   }
 
   return {
     take(podKey, nowMs) {
       dropVoid(nowMs);
-      const dueMs = dueAt.get(podKey) ?? nowMs + limiter.reserve(nowMs);
-      if (dueMs - nowMs > SAME_TIME_MS) {
-        if (!dueAt.has(podKey)) dueAt.set(podKey, dueMs);
-        return dueMs - nowMs;
-      }
+      const known = dueAt.get(podKey);
+      const present = known === undefined || isVoid(known, nowMs) ? undefined : known;
+      const dueMs = promise(present, nowMs);
+      if (dueMs !== known) dueAt.set(podKey, dueMs);
+      return dueMs - nowMs > SAME_TIME_MS ? dueMs - nowMs : 0;
+    },
+    free(podKey, nowMs) {
+      const dueMs = dueAt.get(podKey);
+      if (dueMs === undefined) return;
       dueAt.delete(podKey);
-      return 0;
+      if (dueMs > nowMs) freed.push(undefined, dueMs);
     },
   };
 }
