@@ -50,9 +50,8 @@ export function parsePod(raw: unknown): Pod {
   const { labels, annotations, deletionTimestamp, generation, ownerReferences } = objectOf(
     metadata,
   );
-  const { nodeName, priority, priorityClassName, activeDeadlineSeconds, os, resources } = objectOf(
-    spec,
-  );
+  const { nodeName, priority, priorityClassName, activeDeadlineSeconds, os, resources, overhead } =
+    objectOf(spec);
   const { phase, qosClass, conditions, startTime, nodeAllocatableResourceClaimStatuses } = objectOf(
     status,
   );
@@ -91,6 +90,7 @@ export function parsePod(raw: unknown): Pod {
     initContainers,
     resizeConditions,
     ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...present("overheadCPU", parseResources({ requests: overhead }).requestCPU),
     ...(objectOf(os).name === "windows" ? { windows: true } : {}),
     ...(listOf(nodeAllocatableResourceClaimStatuses).length === 0
       ? {}

@@ -177,6 +177,7 @@ Deno.test({
       spec: {
         ...RUNNING.spec,
         os: { name: "windows" },
+        overhead: { cpu: "250m", memory: "120Mi" },
         resources: { limits: { cpu: "1", memory: "1Gi" } },
       },
       status: {
@@ -184,7 +185,8 @@ Deno.test({
         nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }],
       },
     };
-    const { windows, podLevel, claimsNodeResources } = parsePod(odd);
+    const { windows, podLevel, claimsNodeResources, overheadCPU } = parsePod(odd);
+    assert.equal(overheadCPU, 250);
     assert.deepEqual([windows, podLevel, claimsNodeResources], [
       true,
       { limitCPU: 1000, limitMemory: 2 ** 30 },

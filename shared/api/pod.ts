@@ -104,10 +104,12 @@ export interface Pod extends ApiObject {
   /** Since when it is Ready, ms since 1970; absent while it is not. */
   readonly readySinceMs?: number;
   readonly containers: readonly PodContainer[];
-  /** Init containers that are not sidecars; they count for the QoS class and for LimitRanges only. */
+  /** Init containers that are not sidecars; they count for the QoS class, LimitRanges and quotas. */
   readonly initContainers: readonly PodContainer[];
   /** `spec.resources`: what all containers together may have; absent where nothing is said. */
   readonly podLevel?: Resources;
+  /** CPU of `spec.overhead`, which quotas count; absent where the RuntimeClass has none. */
+  readonly overheadCPU?: number;
   /** True where `spec.os` says so. */
   readonly windows?: true;
   /** True where device claims hold CPU or memory of the node for the pod. */

@@ -102,3 +102,34 @@ test("podUseOf() lets a live pod claim whose need has reached its ceiling", () =
   const pod = limited(200);
   assert.equal(podUseOf(pod, sampleAllocation(pod))?.claims, false);
 });
+
+test("podUseOf() counts as the server's quota does: init containers, the pod's own word, overhead", () => {
+  const init = (limitCPU: number, requestCPU = 10) => ({
+    initContainers: [sampleContainer({ name: "prepare", limitCPU, requestCPU })],
+  });
+  const of = (limitCPU: number, change: Partial<Pod>): readonly unknown[] => {
+    const pod = limited(limitCPU, change);
+    const use = podUseOf(pod, allocationOf(pod));
+    return [use?.limits, use?.ownLimits, use?.raise, use?.requests, use?.ownRequests];
+  };
+  assert.deepEqual(of(500, {}), [500, 200, 300, 100, 100]);
+  // What the init container takes in any case can't be given back.
+  assert.deepEqual(of(500, init(350, 300)), [500, 350, 150, 300, 300]);
+  assert.deepEqual(of(500, init(2000)), [2000, 2000, 0, 100, 100]);
+  const podLevel = { limitCPU: 600, requestCPU: 400 };
+  assert.deepEqual(of(500, { podLevel }), [600, 600, 0, 400, 400]);
+  assert.deepEqual(of(500, { overheadCPU: 50 }), [550, 250, 300, 150, 150]);
+  const { limitCPU: _none, ...free } = sampleContainer();
+  const { limits, requests } = podUseOf(podOf([free], { overheadCPU: 50 }), undefined) ?? {};
+  assert.deepEqual([limits, requests], [0, 150]);
+});
+
+test("podUseOf() counts a sidecar beside the init containers that start after it", () => {
+  const of = (sidecarsBefore?: number): number | undefined => {
+    const order = sidecarsBefore === undefined ? {} : { sidecarsBefore };
+    const initContainers = [sampleContainer({ name: "prepare", limitCPU: 400, ...order })];
+    const sidecar = sampleContainer({ name: "proxy", sidecar: true, limitCPU: 150 });
+    return podUseOf(podOf([sampleContainer(), sidecar], { initContainers }), undefined)?.limits;
+  };
+  assert.deepEqual([of(), of(1)], [400, 550]);
+});
