@@ -64,11 +64,9 @@ export function namespaceBounds(
   const moves = movesRequest(pod);
   const byPod = partsOfPod(seats, { pod, range: limitRange?.pod });
   const present = { requests, bases: seats.map(({ container }) => container.limitCPU ?? 0) };
-  // What is given back are raises: of the own limits each container keeps what it has.
-  const kept = seats.map(({ own }, index) => Math.min(own, present.bases[index] ?? 0));
   const forQuota = quotaCeiling - others;
   const givesBack = forQuota < added(present.bases);
-  const byQuota = parts(forQuota, { requests, bases: givesBack ? kept : present.bases });
+  const byQuota = givesBack ? leftOfRaises(forQuota, seats) : parts(forQuota, present);
   const byNode = parts(nodeCeiling - others, present);
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
   return seats.map(({ container: { name, requestCPU = 0 } }, index) => ({
@@ -137,6 +135,25 @@ function partsOfPod(
 
 function added(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0);
+}
+
+/**
+ * What is left to each container when all come down to `total`: each gives in proportion to its raise,
+ * so that none gets what another gives. Where the raises are not enough the pod's own limits are
+ * divided by request.
+ */
+function leftOfRaises(total: number, seats: readonly BoundedSeat[]): readonly number[] {
+  const bases = seats.map(({ container }) => container.limitCPU ?? 0);
+  const raises = seats.map(({ own }, index) => Math.max(0, (bases[index] ?? 0) - own));
+  const owed = added(bases) - total;
+  if (owed > added(raises)) {
+    return parts(total, {
+      requests: seats.map(({ container }) => container.requestCPU ?? 0),
+      bases: bases.map((base, index) => base - (raises[index] ?? 0)),
+    });
+  }
+  const given = splitByRequest(owed, raises);
+  return bases.map((base, index) => base - (given[index] ?? 0));
 }
 
 interface Split {

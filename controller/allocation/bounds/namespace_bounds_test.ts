@@ -95,9 +95,33 @@ test("namespaceBounds() leaves own limits to containers whose pod gives raises b
   const of = (quotaCeiling: number) =>
     namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
       .map(({ ceilings }) => Math.min(...ceilings.map(({ ceiling }) => ceiling)));
-  assert.deepEqual(of(450), [210, 240]);
+  assert.deepEqual(of(450), [320, 130]);
   assert.deepEqual(of(250), [200, 50]);
   assert.deepEqual(of(750), [500, 250]);
+  assert.deepEqual(of(200), [10, 190]);
+});
+
+test("namespaceBounds() takes back what is owed, of raised containers alone, and lends it to none", () => {
+  const seat = (own: number, limitCPU: number, requestCPU: number, name: string) => ({
+    container: sampleContainer({ name, limitCPU, requestCPU }),
+    own,
+  });
+  const raised = [
+    seat(1000, 1000, 900, "app"),
+    seat(200, 300, 100, "proxy"),
+    seat(200, 150, 100, "lowered"),
+    seat(100, 200, 10, "log"),
+  ];
+  const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
+  const of = (quotaCeiling: number) =>
+    namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
+      .map(({ backTo, ceilings }) => [backTo, Math.min(...ceilings.map((one) => one.ceiling))]);
+  assert.deepEqual(of(1640), [
+    [undefined, 1000],
+    [295, 295],
+    [undefined, 150],
+    [195, 195],
+  ]);
 });
 
 test("namespaceBounds() divides what the node allows the same way", () => {
