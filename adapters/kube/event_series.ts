@@ -13,7 +13,7 @@ export interface PodNote {
   readonly type: "Normal" | "Warning";
   readonly reason: EventReason;
   readonly message: string;
-  /** The node or workload that it is about, by way of the pod; absent: the pod. */
+  /** What it is about that many pods share, by way of the pod; absent: the pod. */
   readonly about?: {
     readonly apiVersion: string;
     readonly kind: string;

@@ -42,8 +42,10 @@ export interface PodMemory {
   boundsRefusedUntilMs: number;
   /** When other sentences were written for the same bounds. */
   retoldAtMs: number;
-  /** The warnings that were told last. */
+  /** The warnings that were told last of the pod's own words. */
   warned: string;
+  /** The same of words that it shares. */
+  sharedWarned?: string;
   /** True from when it was told that the kernel does not enforce the limit until it does again. */
   isQuotaOffTold?: boolean;
 }

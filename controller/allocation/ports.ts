@@ -45,12 +45,12 @@ export interface OwnerTemplates {
   limitsOf(pod: Pod): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
-/** A node or workload that an event is about. */
+/** What an event is about that many pods share. */
 export interface SharedSubject {
   /** For instance `apps/v1`. */
   readonly apiVersion: string;
-  readonly kind: "Node" | WorkloadKind;
-  /** In the pod's namespace, but for nodes. */
+  readonly kind: "Node" | "Namespace" | "HorizontalPodAutoscaler" | WorkloadKind;
+  /** In the pod's namespace, but for nodes; a namespace is its own. */
   readonly name: string;
   readonly uid: string;
 }

@@ -76,13 +76,15 @@ async function writeWord({ connection }: RealNode, path: string, word: Word): Pr
   });
 }
 
-/** The notes of a pod's warnings. */
+/** The notes of warnings on the pod, or that came about by it on what it shares. */
 async function warningsOf({ connection }: RealNode, pod: Pod): Promise<readonly string[]> {
   const { namespace, uid } = pod.metadata;
   const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
-  const query = { fieldSelector: `reason=AnnotationIgnored,regarding.uid=${uid}` };
+  const query = { fieldSelector: "reason=AnnotationIgnored" };
   const list = objectOf(await connection.request({ path, query }));
-  return listOf(list["items"]).map((raw) => String(objectOf(raw)["note"]));
+  return listOf(list["items"]).map(objectOf).filter(({ regarding, related }) =>
+    [regarding, related].some((one) => objectOf(one)["uid"] === uid)
+  ).map(({ note }) => String(note));
 }
 
 /** Waits for the pod's one warning, and fails unless it names the word's key and value. */

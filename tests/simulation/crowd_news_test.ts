@@ -156,3 +156,59 @@ sceneTest(
     assert.deepEqual(told(scene, 0), later);
   },
 );
+
+sceneTest(
+  "runAllocationLoop() tells of a word that many pods share once, where it stands, by each leader",
+  async (scene) => {
+    const { Namespace: namespaces, Deployment: deployments } = scene.api.store.tables;
+    deployments.create(sampleWorkload());
+    deployments.modify("shop/web", (one) => ({
+      ...one,
+      metadata: { ...one.metadata, annotations: { [MAX_CPU]: "2" } },
+    }));
+    namespaces.modify("shop", (one) => ({
+      ...one,
+      metadata: { ...one.metadata, labels: { "mbcas.io/max-cpus": "2" } },
+    }));
+    for (let one = 0; one < PODS; one++) {
+      scene.createPod(`web-${one}`);
+      scene.changePod(`web-${one}`, ofDeployment);
+    }
+    const kill = scene.startController();
+    const ignored = (): readonly string[] =>
+      told(scene, 0).filter((text) => text.includes("max-cpu"));
+    await scene.pass(60_000);
+    assert.equal(ignored().length, 2, ignored().join("\n"));
+    assert.match(ignored().join("\n"), /^Namespace shop: .* is not known.*\nDeployment web: /);
+    kill();
+    scene.startController();
+    await scene.pass(600_000);
+    assert.equal(ignored().length, 4, ignored().join("\n"));
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() tells on the node, once, that its kubelet enforces no limits",
+  async (scene) => {
+    await crowd(scene);
+    const begunMs = scene.clock.monotonic();
+    const { PodAllocation: allocations } = scene.api.store.tables;
+    const say = (reason: "QuotaOff" | "QuotaBack"): void => {
+      for (const { metadata: { name } } of [...allocations.all()]) {
+        allocations.modify(`shop/${name}`, (one) => {
+          assert.ok(one.spec.market);
+          return { ...one, spec: { ...one.spec, market: { ...one.spec.market, reason } } };
+        });
+      }
+    };
+    const quota = (): readonly string[] =>
+      told(scene, begunMs).map((text) => text.split(": ", 2).join(" "));
+    for (let one = 0; one < PODS; one++) scene.want(`web-${one}`, undefined);
+    say("QuotaOff");
+    await scene.pass(60_000);
+    assert.deepEqual(quota(), ["Node node-1 QuotaOff"]);
+    say("QuotaBack");
+    await scene.pass(60_000);
+    assert.deepEqual(quota(), ["Node node-1 QuotaOff", "Node node-1 QuotaBack"]);
+  },
+);

@@ -13,7 +13,7 @@ function annotated(pod: Pod, annotations: Texts): Pod {
 
 function told({ api }: ControllerScene): readonly (readonly string[])[] {
   return api.events.all().filter(({ reason }) => reason === "AnnotationIgnored")
-    .map(({ podName, message }) => [podName, message]);
+    .map(({ about, podName, message }) => [about?.kind ?? podName, message]);
 }
 
 function labelNamespace({ api }: ControllerScene, labels: Texts): void {
@@ -46,7 +46,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells pods of words on their workload that nobody reads, once, and goes on",
+  "runAllocationLoop() tells of words on a workload that nobody reads, once and there, and goes on",
   async (scene) => {
     const { Deployment: deployments } = scene.api.store.tables;
     const { metadata, ...rest } = sampleWorkload({ annotations: { "mbcas.io/max-cpu": "250m" } });
@@ -63,13 +63,14 @@ sceneTest(
     const managed = "mbcas.io/managed does not count as label of the workload, but as label of " +
       "the pod or annotation of the pod or label of the namespace or annotation of the namespace" +
       hint;
-    const ofWorkload = `${managed}; mbcas.io/max-cpu does not count as annotation of the ` +
-      `workload, but as annotation of the pod${hint}`;
+    const maxCPU = "mbcas.io/max-cpu does not count as annotation of the workload, but as " +
+      `annotation of the pod${hint}`;
     const misspelt = "mbcas.io/max-cpus, annotation of the pod, is not known: did you mean " +
       "mbcas.io/max-cpu?";
     assert.deepEqual(told(scene).toSorted(), [
-      ["misspelt", `${misspelt}; ${ofWorkload}`],
-      ["web", ofWorkload],
+      ["Deployment", managed],
+      ["Deployment", maxCPU],
+      ["misspelt", misspelt],
     ]);
     for (const name of ["web", "misspelt", "lone"]) {
       assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
@@ -78,6 +79,8 @@ sceneTest(
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpu": "250m" }));
     await scene.pass(900_000);
     assert.equal(scene.limits("misspelt").applied, 250);
-    assert.deepEqual(told(scene).slice(2), [["misspelt", managed]]);
+    const before = ["Deployment", "Deployment", "misspelt"];
+    assert.deepEqual(told(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
+    assert.deepEqual(told(scene).slice(3), [["Deployment", managed]]);
   },
 );

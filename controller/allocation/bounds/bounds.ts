@@ -14,6 +14,7 @@ import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "../limits/own_limits.ts";
+import type { WordWarning } from "../news/word_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { seatsOf } from "./seats.ts";
@@ -50,7 +51,7 @@ const NODE_SHARE = 0.9;
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
   readonly rules: BoundWord[];
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly WordWarning[];
   /** When they will be others without an event, ms since 1970; absent: when something changes. */
   readonly untilMs?: number;
 }

@@ -9,6 +9,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
+import { namespaceSubject, warningOf, type WordWarning } from "../news/word_warning.ts";
+import type { SharedSubject } from "../ports.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
 /** Annotation of a pod: the ceiling of the whole pod. */
@@ -37,7 +39,7 @@ export interface Overrides {
   /** At least 1. */
   readonly burstFactor: number;
   /** Annotations that can't be read, may not count or count for another value, for an event. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly WordWarning[];
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
@@ -45,8 +47,9 @@ export function overridesOf(input: OverrideInput): Overrides {
   const { annotations, namespace: place } = input.pod.metadata;
   const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
   const allowed = labels[ALLOW_OVERRIDES] === "true";
-  const warnings: string[] = [];
-  const theirs = { warnings, on: `namespace ${place}: ` };
+  const warnings: WordWarning[] = [];
+  const about = input.namespace === undefined ? undefined : namespaceSubject(input.namespace);
+  const theirs = { warnings, on: `namespace ${place}: `, about };
   const factor = readNumber(labels, BURST_FACTOR, theirs) ??
     readNumber(ofNamespace, BURST_FACTOR, theirs) ?? input.burstFactor;
   const burstFactor = Math.max(1, factor);
@@ -94,7 +97,7 @@ interface AskingForMore {
 /** The multiplier as it counts, and a warning where that is another than was asked for. */
 function clamped(
   multiplier: number,
-  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: string[] },
+  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: WordWarning[] },
 ): number {
   const counts = clampMultiplier(multiplier);
   if (counts !== multiplier) {
@@ -108,21 +111,24 @@ function clamped(
 function readNumber(
   from: Texts,
   key: string,
-  { warnings, on = "" }: {
-    readonly warnings: string[];
+  { warnings, on = "", about }: {
+    readonly warnings: WordWarning[];
     /** Whose it is, where that is not the pod. @default {""} */
     readonly on?: string;
+    /** The same for events. */
+    readonly about?: SharedSubject | undefined;
   },
 ): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
   if (value > 0 && value < Infinity) return value;
-  warnings.push(`${on}${key}: ${quotedText(text)} is not a number above 0, for instance "2.5"`);
+  const message = `${on}${key}: ${quotedText(text)} is not a number above 0, for instance "2.5"`;
+  warnings.push(warningOf(about)(message));
   return undefined;
 }
 
-function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
+function readBoost(from: Texts, warnings: WordWarning[]): StartupBoost | undefined {
   const text = from[STARTUP_BOOST];
   if (text === undefined) return undefined;
   const boost = parseStartupBoost(text);
@@ -136,7 +142,7 @@ function readBoost(from: Texts, warnings: string[]): StartupBoost | undefined {
   return undefined;
 }
 
-function readCPU(from: Texts, key: string, warnings: string[]): number | undefined {
+function readCPU(from: Texts, key: string, warnings: WordWarning[]): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const millicores = countableCPU(text);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { warningText } from "../news/word_warning.ts";
 import {
   BURST_FACTOR,
   MAX_CPU,
@@ -70,12 +71,14 @@ test("overridesOf() lets nobody ask for more unless an administrator allows it",
 test("overridesOf() says whose value it can't read, and gives one that it can", () => {
   const theirs = { labels: { [BURST_FACTOR]: "x" }, annotations: { [BURST_FACTOR]: "y" } };
   const { warnings } = read({ [MAX_CPU]: "2 cores", [PRIORITY_MULTIPLIER]: "high" }, theirs);
-  assert.deepEqual(warnings, [
+  assert.deepEqual(warnings.map(warningText), [
     'namespace shop: mbcas.io/burst-factor: "x" is not a number above 0, for instance "2.5"',
     'namespace shop: mbcas.io/burst-factor: "y" is not a number above 0, for instance "2.5"',
     'mbcas.io/priority-multiplier: "high" is not a number above 0, for instance "2.5"',
     'mbcas.io/max-cpu: "2 cores" is not a CPU quantity, for instance "500m" or "2"',
   ]);
+  const whose = warnings.map((one) => typeof one === "string" ? "pod" : one.about.kind);
+  assert.deepEqual(whose, ["Namespace", "Namespace", "pod", "pod"]);
 });
 
 test("overridesOf() tells of a multiplier that counts for another value, and of no other", () => {

@@ -12,6 +12,7 @@ import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "../gather.ts";
 import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
+import type { WordWarning } from "../news/word_warning.ts";
 import type { AllocationStore } from "../ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -45,7 +46,7 @@ export interface Published {
   /** When the bounds will be others without an event, ms since 1970. */
   readonly untilMs?: number | undefined;
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly WordWarning[];
 }
 
 /** What publishing needs beside the pod. */

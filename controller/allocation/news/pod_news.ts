@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
@@ -14,6 +15,7 @@ import type { Gathered } from "../gather.ts";
 import type { PodCase } from "../pod_case.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { SharedSubject } from "../ports.ts";
+import { type WordWarning, workloadSubject } from "./word_warning.ts";
 import type { EventWords } from "./status_event.ts";
 
 /** What is told, of a pod that the caller names. */
@@ -25,10 +27,10 @@ export interface PodNews {
     facts: Pick<Gathered, "pod" | "node" | "workload">,
     rules: readonly BoundWord[],
   ): void;
-  /** Annotations that don't count; the same ones only once. */
+  /** Annotations that don't count; the same ones only once, of shared words where those stand. */
   warn(
     { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
-    warnings: readonly string[],
+    warnings: readonly WordWarning[],
   ): void;
   /** One event on the pod. */
   emit(pod: Pod, event: Omit<GatedEvent, "namespace" | "podName" | "podUID">): void;
@@ -60,14 +62,18 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
 ]);
 
 /** What is known of a pod that others work on, too. */
-export interface OthersNews extends Pick<PodCase, "pod" | "own" | "memory" | "scope"> {
+export interface OthersNews extends Pick<PodCase, "pod" | "node" | "own" | "memory" | "scope"> {
   readonly allocation: Pick<PodAllocation, "spec">;
 }
 
-/** That the kernel does not enforce the limit, once, and then once that it does again. */
-function quotaNews({ allocation, memory, scope }: OthersNews):
+/**
+ * That the kernel does not enforce the limit, once, and then once that it does again. It is mostly so
+ * for all pods of a node, by the kubelet's configuration: then the node tells it.
+ */
+function quotaNews({ allocation, memory, scope, node }: OthersNews):
   | EventWords & {
     readonly type: GatedEvent["type"];
+    readonly about?: SharedSubject;
   }
   | undefined {
   const reason = allocation.spec.market?.reason;
@@ -76,7 +82,11 @@ function quotaNews({ allocation, memory, scope }: OthersNews):
   const off = reason === "QuotaOff";
   if (off === (memory.isQuotaOffTold ?? false)) return undefined;
   memory.isQuotaOffTold = off;
-  const said = { word: reason, message: `${reason}: ${MARKET_REASONS[reason].means}` };
+  const said = {
+    word: reason,
+    message: `${reason}: ${MARKET_REASONS[reason].means}`,
+    ...(node === undefined ? {} : { about: nodeSubject(node) }),
+  };
   return off
     ? { ...said, type: "Warning", reason: "CPULimitHeld" }
     : { ...said, type: "Normal", reason: "CPULimitApplied" };
@@ -87,12 +97,13 @@ function subjectOf(
   reason: BoundReason,
   { node, workload }: Pick<Gathered, "node" | "workload">,
 ): SharedSubject | undefined {
-  if (NODE_BOUNDS.has(reason) && node !== undefined) {
-    return { apiVersion: "v1", kind: "Node", name: node.metadata.name, uid: node.metadata.uid };
-  }
+  if (NODE_BOUNDS.has(reason) && node !== undefined) return nodeSubject(node);
   if (!WORKLOAD_BOUNDS.has(reason) || workload === undefined) return undefined;
-  const { kind, metadata: { name, uid } } = workload;
-  return { apiVersion: "apps/v1", kind, name, uid };
+  return workloadSubject(workload);
+}
+
+function nodeSubject({ metadata: { name, uid } }: Node): SharedSubject {
+  return { apiVersion: "v1", kind: "Node", name, uid };
 }
 
 /** Tells it to this gate and this log. */
@@ -140,12 +151,20 @@ export function createPodNews(
       }
     },
     warn({ pod, memory }, warnings) {
-      const message = warnings.join("; ");
+      const message = warnings.filter((one) => typeof one === "string").join("; ");
       if (message === "") events.withdraw(pod.metadata.uid, "AnnotationIgnored");
       else if (message !== memory.warned) {
         emit(pod, { type: "Warning", reason: "AnnotationIgnored", message });
       }
       memory.warned = message;
+      const shared = warnings.filter((one) => typeof one !== "string");
+      const told = shared.map((one) => one.message).join("; ");
+      if (told === (memory.sharedWarned ?? "")) return;
+      memory.sharedWarned = told;
+      // Each a word of its own: one pod's words may make up for what others lack.
+      for (const one of shared) {
+        emit(pod, { type: "Warning", reason: "AnnotationIgnored", word: one.message, ...one });
+      }
     },
   };
 }

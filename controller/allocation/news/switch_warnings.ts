@@ -16,16 +16,23 @@ import { switchWord, type Texts } from "../../../shared/actuation/switch_words.t
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type WordHolders, wordPlaceWarnings } from "./word_places.ts";
+import {
+  autoscalerSubject,
+  namespaceSubject,
+  warningOf,
+  type WordWarning,
+  workloadSubject,
+} from "./word_warning.ts";
 
 /** Warnings of the words that might have taken in a pod that is left alone for this reason. */
 export function outsideWarnings(
   facts: WordHolders,
   scope: OutOfScope | undefined,
-): readonly string[] {
+): readonly WordWarning[] {
   switch (scope?.reason) {
     case "NotOptedIn":
       return [
-        ...(wantsIn(facts) ? [scope.message] : []),
+        ...wantsIn(facts).map((say) => say(scope.message)),
         ...managedWarnings(facts),
         ...wordPlaceWarnings(facts),
       ];
@@ -38,9 +45,13 @@ export function outsideWarnings(
   }
 }
 
-/** True where a word says yes and does not count: the scope's sentence says what is missing. */
-function wantsIn({ pod, namespace }: Pick<BidFacts, "pod" | "namespace">): boolean {
-  return [pod, namespace].some((one) => one !== undefined && managedWord(one) === "true");
+/** Who says yes where it does not count: the scope's sentence says what is missing. */
+function wantsIn(
+  { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
+): readonly ((message: string) => WordWarning)[] {
+  if (managedWord(pod) === "true") return [warningOf(undefined)];
+  if (namespace === undefined || managedWord(namespace) !== "true") return [];
+  return [warningOf(namespaceSubject(namespace))];
 }
 
 function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
@@ -50,23 +61,35 @@ function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
 /** Warnings of the switches that decide whether the pod takes part. */
 export function managedWarnings(
   { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
-): readonly string[] {
+): readonly WordWarning[] {
+  const theirs = namespace === undefined ? undefined : namespaceSubject(namespace);
   return [
     ...warningsOf(MANAGED, [pod.metadata.labels, pod.metadata.annotations]),
-    ...warningsOf(MANAGED, [namespace?.metadata.labels, namespace?.metadata.annotations]),
+    ...warningsOf(MANAGED, [namespace?.metadata.labels, namespace?.metadata.annotations])
+      .map(warningOf(theirs)),
   ];
 }
 
 /** Warnings of all switches that concern a pod in the market, and of words that nobody reads. */
-export function switchWarnings(facts: WordHolders): readonly string[] {
+export function switchWarnings(facts: WordHolders): readonly WordWarning[] {
   const { pod, namespace, workload, autoscalers } = facts;
+  const coordinating = [
+    { annotations: pod.metadata.annotations, about: undefined },
+    ...(workload === undefined
+      ? []
+      : [{ annotations: workload.metadata.annotations, about: workloadSubject(workload) }]),
+    ...autoscalers.map((one) => ({
+      annotations: one.metadata.annotations,
+      about: autoscalerSubject(one),
+    })),
+  ];
   return [
     ...managedWarnings(facts),
     ...skipWarnings(facts),
-    ...warningsOf(ALLOW_OVERRIDES, [namespace?.metadata.labels]),
-    ...warningsOf(
-      HPA_COORDINATION,
-      [pod, workload, ...autoscalers].map((one) => one?.metadata.annotations),
+    ...(namespace === undefined ? [] : warningsOf(ALLOW_OVERRIDES, [namespace.metadata.labels])
+      .map(warningOf(namespaceSubject(namespace)))),
+    ...coordinating.flatMap(({ annotations, about }) =>
+      warningsOf(HPA_COORDINATION, [annotations]).map(warningOf(about))
     ),
     ...wordPlaceWarnings(facts),
   ];

@@ -11,13 +11,25 @@ import { samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { horizontalAutoscaler } from "../bid_rules/horizontal_autoscaler.ts";
-import { managedWarnings, outsideWarnings, switchWarnings } from "./switch_warnings.ts";
+import * as said from "./switch_warnings.ts";
+import { warningText, type WordWarning } from "./word_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+/** The sentences alone. */
+function texts<A extends readonly unknown[]>(
+  warnings: (...given: A) => readonly WordWarning[],
+): (...given: A) => readonly string[] {
+  return (...given) => warnings(...given).map(warningText);
+}
+
+const managedWarnings = texts(said.managedWarnings);
+const outsideWarnings = texts(said.outsideWarnings);
+const switchWarnings = texts(said.switchWarnings);
 
 /** Labels and annotations of pod and namespace, annotations of the workload and its HPA. */
 function facts(
@@ -136,6 +148,20 @@ test("outsideWarnings() tells of words that nobody reads, but where the market i
   assert.deepEqual(outsideWarnings(misspelt, outside("NamespaceExcluded")), []);
   assert.deepEqual(outsideWarnings(misspelt, undefined), []);
   assert.deepEqual(switchWarnings(misspelt), told);
+});
+
+test("switchWarnings() tells of a word where it stands, and of the pod's own on the pod", () => {
+  const odd = { [MANAGED]: "maybe", [HPA_COORDINATION]: "maybe" };
+  const holders = (...given: Parameters<typeof facts>): readonly (string | undefined)[] =>
+    said.switchWarnings(facts(...given)).map((one) =>
+      typeof one === "string" ? undefined : one.about.kind
+    );
+  assert.deepEqual(holders({ annotations: odd }), [undefined, undefined]);
+  const shared = { annotations: odd, workload: odd, autoscaler: odd };
+  assert.deepEqual(holders({}, shared), ["Namespace", "Deployment", "HorizontalPodAutoscaler"]);
+  const yes = facts({}, { annotations: { [MANAGED]: "true" } });
+  const [outsider] = said.outsideWarnings(yes, outside("NotOptedIn"));
+  assert.ok(typeof outsider === "object" && outsider.about.kind === "Namespace");
 });
 
 test("horizontalAutoscaler() passes over a pod's word that it can't read, to the workload's", () => {

@@ -11,6 +11,14 @@ import { DEMAND_QUERY } from "../../metrics_demand/metric_question.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "../bounds/overrides.ts";
+import type { SharedSubject } from "../ports.ts";
+import {
+  autoscalerSubject,
+  namespaceSubject,
+  warningOf,
+  type WordWarning,
+  workloadSubject,
+} from "./word_warning.ts";
 
 /** Whose words may concern a pod. */
 type Holder = "pod" | "namespace" | "workload" | "HPA";
@@ -50,6 +58,8 @@ interface Written {
   readonly place: Place;
   readonly texts: Texts;
   readonly of: object;
+  /** Absent for the pod. */
+  readonly about: SharedSubject | undefined;
 }
 
 /** The facts that hold such words. */
@@ -60,38 +70,40 @@ function writtenIn({ pod, namespace, workload, autoscalers }: WordHolders): read
     Holder,
     {
       readonly metadata: { readonly labels?: Texts; readonly annotations: Texts };
-    } | undefined,
+    },
+    SharedSubject | undefined,
   ])[] = [
-    ["pod", pod],
-    ["namespace", namespace],
-    ["workload", workload],
-    ...autoscalers.map((one) => ["HPA", one] as const),
+    ["pod", pod, undefined],
+    ...(namespace === undefined
+      ? []
+      : [["namespace", namespace, namespaceSubject(namespace)] as const]),
+    ...(workload === undefined ? [] : [["workload", workload, workloadSubject(workload)] as const]),
+    ...autoscalers.map((one) => ["HPA", one, autoscalerSubject(one)] as const),
   ];
-  return holders.flatMap(([holder, of]): Written[] => {
-    if (of === undefined) return [];
+  return holders.flatMap(([holder, of, about]): Written[] => {
     const { labels = {}, annotations } = of.metadata;
     return [
-      { place: `label of the ${holder}`, texts: labels, of },
-      { place: `annotation of the ${holder}`, texts: annotations, of },
+      { place: `label of the ${holder}`, texts: labels, of, about },
+      { place: `annotation of the ${holder}`, texts: annotations, of, about },
     ];
   });
 }
 
 /** A sentence for each word that is not known, or not where it stands. O(labels and annotations). */
-export function wordPlaceWarnings(facts: WordHolders): readonly string[] {
+export function wordPlaceWarnings(facts: WordHolders): readonly WordWarning[] {
   const written = writtenIn(facts);
-  return written.flatMap(({ place, texts, of }) =>
+  return written.flatMap(({ place, texts, of, about }) =>
     Object.keys(texts).flatMap((key) => {
       if (!key.startsWith(PREFIX)) return [];
       const places = PLACES.get(key);
-      if (places === undefined) return [unknownWord(key, place)];
+      if (places === undefined) return [warningOf(about)(unknownWord(key, place))];
       if (places.includes(place)) return [];
       // Who has said it in the right place as well has only said it twice.
       const isSaid = written.some((other) =>
         places.includes(other.place) && Object.hasOwn(other.texts, key) &&
         (other.of === of || other.of === facts.pod || other.texts[key] === texts[key])
       );
-      return isSaid ? [] : [misplacedWord(key, { place, places })];
+      return isSaid ? [] : [warningOf(about)(misplacedWord(key, { place, places }))];
     })
   );
 }

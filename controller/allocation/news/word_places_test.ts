@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
-import { wordPlaceWarnings } from "./word_places.ts";
+import { type WordHolders, wordPlaceWarnings as said } from "./word_places.ts";
+import { warningText } from "./word_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -13,6 +14,11 @@ interface Words {
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
+}
+
+/** The sentences alone. */
+function wordPlaceWarnings(facts: WordHolders): readonly string[] {
+  return said(facts).map(warningText);
 }
 
 const identity = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
