@@ -24,6 +24,7 @@ import { newAllocation, publishBounds, type Published } from "./bounds/publish_b
 import type { ReconcilerParts } from "./reconciler_parts.ts";
 import { refusalKind, refusalReason } from "./limits/refusal.ts";
 import { createResizeAudit } from "./news/resize_audit.ts";
+import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
 import { settleOwnLimits } from "./limits/settle_own_limits.ts";
 import { staysRestored } from "./limits/stays_restored.ts";
@@ -56,6 +57,7 @@ export function createReconciler(
   const news = createPodNews(parts);
   const definition = createOldDefinition(parts);
   const audit = createResizeAudit(parts);
+  const rolloutStillSince = createRolloutMemory();
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
@@ -134,6 +136,7 @@ export function createReconciler(
       config,
       originals,
       metric: parts.metricOf?.(pod, allocation),
+      rolloutStillSinceMs: rolloutStillSince(known.workload, clock.wall()),
       nowMs: clock.wall(),
       definition,
       takeSlot: (crowd) => takeTurn(parts.nodeWrites, podKey, { crowd, nowMs: clock.monotonic() }),

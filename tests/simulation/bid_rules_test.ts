@@ -272,3 +272,34 @@ for (const kind of ["StatefulSet", "DaemonSet"] as const) {
     assert.equal(await lowers(scene), true);
   });
 }
+
+sceneTest(
+  "runAllocationLoop() lowers pods of a StatefulSet whose rollout stands still for 10 min",
+  async (scene) => {
+    const { StatefulSet: statefulSets } = scene.api.store.tables;
+    const sample = sampleWorkload({ rollout: { updated: 3 } });
+    statefulSets.create({ ...sample, kind: "StatefulSet" });
+    scene.startController();
+    scene.createPod("web");
+    scene.changePod("web", (pod) => {
+      const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "w" };
+      return { ...pod, metadata: { ...pod.metadata, owner } };
+    });
+    scene.want("web", 300);
+    await scene.pass(20_000);
+    const roll = (updated: number): void =>
+      void statefulSets.modify("shop/web", (one) => ({
+        ...one,
+        rollout: { updated, total: 3, stands: false },
+      }));
+    roll(1);
+    await scene.pass(300_000);
+    roll(2);
+    await scene.pass(30_000);
+    scene.want("web", 250);
+    await scene.pass(500_000);
+    assert.equal(scene.limits("web").applied, 300);
+    await scene.pass(120_000);
+    assert.equal(scene.limits("web").applied, 250);
+  },
+);

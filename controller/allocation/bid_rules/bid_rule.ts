@@ -19,6 +19,8 @@ export interface BidFacts {
   readonly node: Node | undefined;
   /** The workload of the pod; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
+  /** Since when its rollout has made no step, ms since 1970; absent while it has none. */
+  readonly rolloutStillSinceMs?: number | undefined;
   /** Those that scale the pod's workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
   /** What a metric says of the pod; absent where it names none, or nothing is known yet. */

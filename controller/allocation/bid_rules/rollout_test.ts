@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { RolloutState } from "../../../shared/api/workload.ts";
+import type { RolloutState, WorkloadKind } from "../../../shared/api/workload.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { rollout } from "./rollout.ts";
 
@@ -26,4 +26,19 @@ test("rollout() lowers nothing while pods of an old template are being replaced"
   assert.equal(word?.held, "lower");
   assert.match(word?.message ?? "", /^Deployment web rolls out/);
   assert.equal(word?.untilMs, undefined);
+});
+
+test("rollout() ends the hold of a rollout that makes no step, but for Deployments", () => {
+  const after = (stillMs: number, kind: WorkloadKind) => {
+    const workload = { ...sampleWorkload({ rollout: { updated: 1, total: 4 } }), kind };
+    const rolloutStillSinceMs = FACTS_NOW_MS - stillMs;
+    return rollout(bidFacts(samplePod("web"), { workload, rolloutStillSinceMs }));
+  };
+  for (const kind of ["StatefulSet", "DaemonSet"] as const) {
+    const [word] = after(599_000, kind);
+    assert.deepEqual([word?.held, word?.untilMs], ["lower", FACTS_NOW_MS + 1000]);
+    assert.deepEqual(after(600_000, kind), []);
+  }
+  const [word] = after(600_000, "Deployment");
+  assert.deepEqual([word?.held, word?.untilMs], ["lower", undefined]);
 });

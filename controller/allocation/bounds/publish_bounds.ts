@@ -60,6 +60,8 @@ export interface PublishContext {
   readonly quotaName?: string | undefined;
   /** What a metric says of the pod. */
   readonly metric?: MetricFact | undefined;
+  /** See `BidFacts.rolloutStillSinceMs`. */
+  readonly rolloutStillSinceMs?: number | undefined;
   /** See `BoundsInput.nodeCeiling`. */
   readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
@@ -97,6 +99,7 @@ export async function publishBounds(
   const { burstFactor } = config;
   const { warnings, untilMs, ...wanted } = boundsOf({
     ...gathered,
+    rolloutStillSinceMs: context.rolloutStillSinceMs,
     metric,
     nowMs,
     burstFactor,

@@ -1,0 +1,47 @@
+/**
+ * Since when a rollout has made no step.
+ *
+ * @module
+ */
+import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
+
+interface Seen {
+  readonly updated: number;
+  readonly total: number;
+  readonly sinceMs: number;
+  readonly askedMs: number;
+}
+
+/** A workload that nobody asks about for so long, ms, is gone. */
+const FORGET_MS = 60 * 60_000;
+
+/**
+ * The function says since when the workload's counts are what they are, ms of the clock that it is
+ * asked by; undefined while it does not roll out. A rollout that is seen for the first time has just
+ * made a step.
+ */
+export function createRolloutMemory(): (
+  workload: Workload | undefined,
+  nowMs: number,
+) => number | undefined {
+  const seen = new Map<string, Seen>();
+
+  function dropGone(nowMs: number): void {
+    for (const [uid, { askedMs }] of seen) if (nowMs - askedMs > FORGET_MS) seen.delete(uid);
+  }
+
+  return (workload, nowMs) => {
+    if (workload === undefined) return undefined;
+    const { metadata: { uid }, rollout: { updated, total } } = workload;
+    if (!isRollingOut(workload.rollout)) {
+      seen.delete(uid);
+      return undefined;
+    }
+    const last = seen.get(uid);
+    if (last === undefined) dropGone(nowMs);
+    const stands = last?.updated === updated && last.total === total;
+    const sinceMs = stands ? last.sinceMs : nowMs;
+    seen.set(uid, { updated, total, sinceMs, askedMs: nowMs });
+    return sinceMs;
+  };
+}
