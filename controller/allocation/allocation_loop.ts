@@ -121,9 +121,7 @@ export async function runAllocationLoop(
   ];
 
   function addPodsOn(nodeName: string): void {
-    for (const allocation of caches.allocations.all()) {
-      if (allocation.spec.nodeName === nodeName) queue.add(podKeyOf(allocation));
-    }
+    for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
   }
 
   try {

@@ -81,6 +81,8 @@ export function mayRetell(memory: PodMemory, nowMs: number): boolean {
 export interface PodMemories {
   /** The notes on this pod; new ones when the last pod of this name was another. */
   of(podKey: string, pod: Pod): PodMemory;
+  /** The notes on this pod if there are any. */
+  known(podKey: string, pod: Pod): PodMemory | undefined;
   /** Forgets a pod that is gone. */
   forget(podKey: string): void;
 }
@@ -104,6 +106,10 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       const memory = { uid, warned: "", ...times };
       memories.set(podKey, memory);
       return memory;
+    },
+    known(podKey, { metadata: { uid } }) {
+      const memory = memories.get(podKey);
+      return memory?.uid === uid ? memory : undefined;
     },
     forget,
   };

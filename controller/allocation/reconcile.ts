@@ -292,7 +292,9 @@ export function createReconciler(
   function warnOutside(outside: Gathered & Pick<PodCase, "podKey" | "scope">): void {
     const { podKey, pod, scope } = outside;
     const warnings = outsideWarnings(outside, scope);
-    if (warnings.length > 0) news.warn({ pod, memory: memories.of(podKey, pod) }, warnings);
+    // Most pods outside have nothing to be told, and no memory.
+    const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
+    if (memory !== undefined) news.warn({ pod, memory }, warnings);
   }
 
   return async (podKey) => {

@@ -84,3 +84,21 @@ sceneTest(
     assert.deepEqual(told(scene).slice(3), [["Deployment", managed]]);
   },
 );
+
+sceneTest(
+  "runAllocationLoop() tells no more of a pod outside of the market what has been put right",
+  async (scene) => {
+    scene.startController({ managementPolicy: "OptIn" });
+    scene.createPod("web");
+    for (const text of ["maybe", "perhaps", "false", "maybe", "false"]) {
+      scene.changePod("web", (pod) => annotated(pod, { [MANAGED]: text }));
+      await scene.pass(20_000);
+    }
+    await scene.pass(900_000);
+    const maybe = 'mbcas.io/managed: "maybe" is not "true" or "false"';
+    assert.deepEqual(told(scene), [["web", maybe]]);
+    scene.changePod("web", (pod) => annotated(pod, { [MANAGED]: "maybe" }));
+    await scene.pass(20_000);
+    assert.deepEqual(told(scene).slice(1).map(([pod]) => pod), ["web"]);
+  },
+);

@@ -91,8 +91,12 @@ export function createQuotaUses(
   }
 
   function hear(podKey: string): void {
-    const book = books.get(namespaceOf(podKey));
-    if (book !== undefined) update(book, podKey);
+    const namespace = namespaceOf(podKey);
+    const book = books.get(namespace);
+    if (book === undefined) return;
+    update(book, podKey);
+    // The namespace may be on its way out; otherwise the next question reads it anew.
+    if (book.entries.size === 0) books.delete(namespace);
   }
 
   const stops = [

@@ -147,6 +147,24 @@ test("forget() begins anew with the next question, and stop() hears nothing more
   assert.deepEqual([pods.watchers, allocations.watchers], [0, 0]);
 });
 
+test("createQuotaUses() forgets a namespace with its last pod", () => {
+  const { pods, limits } = stage();
+  const [a, b] = [limited("a", 300), limited("b", 200)];
+  for (const pod of [a, b]) pods.put(pod);
+  assert.equal(limits().used, 500);
+  const reads = (act: () => void): number => {
+    const before = pods.reads;
+    act();
+    return pods.reads - before;
+  };
+  assert.equal(reads(() => pods.remove(a)), 1);
+  assert.equal(reads(() => pods.remove(b)), 1);
+  assert.equal(reads(() => pods.put(b)), 0);
+  assert.equal(limits().used, 200);
+  assert.equal(reads(() => pods.put(a)), 1);
+  assert.equal(limits().used, 500);
+});
+
 test("createQuotaUses() has the sums of a fresh look after any changes", () => {
   const change = fc.record({
     name: fc.constantFrom("a", "b", "c", "d"),
