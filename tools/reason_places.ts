@@ -118,7 +118,7 @@ export const REASON_PLACES: {
     others: {
       QuotaOff: [
         "`spec.market.reason`",
-        "event `CPULimitHeld`",
+        "event `CPULimitHeld` of the node",
         "`mbcas_pod_unenforced_limits`",
         "where the limit goes back to the own one: event `CPULimitApplied`, `mbcas_resizes_total{reason}`",
         `${EXPLAIN}, Desired`,
@@ -126,7 +126,7 @@ export const REASON_PLACES: {
       ],
       QuotaBack: [
         "`spec.market.reason`",
-        "event `CPULimitApplied`",
+        "event `CPULimitApplied` of the node",
         `${EXPLAIN}, Desired`,
         "`top`",
       ],
@@ -139,7 +139,10 @@ export const REASON_PLACES: {
   enforcement: ENFORCEMENT,
   events: {
     usual: ["event of the pod"],
-    others: { CPULimitBounded: ["event of the pod, of its workload or of its node"] },
+    others: {
+      CPULimitBounded: ["event of the pod, of its workload or of its node"],
+      AnnotationIgnored: ["event of what bears the word: pod, workload, HPA or namespace"],
+    },
   },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },
 };
