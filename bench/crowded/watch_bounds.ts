@@ -6,7 +6,7 @@
 import { allocationsPath } from "../../adapters/kube/allocation_path.ts";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
-import { pause } from "../../tests/cluster/scene/until.ts";
+import { atTimes } from "./at_times.ts";
 import type { Tally } from "./write_account.ts";
 
 /** Where and for how long. */
@@ -25,8 +25,7 @@ export async function watchBounds(
   { connection, namespaces, startMs, seconds }: BoundsWatch,
 ): Promise<Tally[]> {
   const seen = new Map<string, Set<string>>();
-  for (let atS = 0; atS <= seconds; atS += EVERY_S) {
-    await pause(Math.max(0, startMs + 1000 * atS - Date.now()));
+  for await (const _atS of atTimes({ startMs, seconds, everyS: EVERY_S })) {
     for (const namespace of namespaces) {
       noteRules(seen, await connection.request({ path: allocationsPath(namespace) }));
     }

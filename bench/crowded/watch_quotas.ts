@@ -8,7 +8,7 @@ import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { parsePod } from "../../adapters/kube/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { pause } from "../../tests/cluster/scene/until.ts";
+import { atTimes } from "./at_times.ts";
 import { NEVER_READY, type Place } from "./crowd.ts";
 
 /** A namespace's quota at a moment. Millicores. */
@@ -47,8 +47,7 @@ export async function watchQuotas(
 ): Promise<QuotaRecord> {
   const samples: QuotaSample[] = [];
   const neverReady: number[] = [];
-  for (let atS = 0; atS <= seconds; atS++) {
-    await pause(Math.max(0, startMs + 1000 * atS - Date.now()));
+  for await (const atS of atTimes({ startMs, seconds, everyS: 1 })) {
     const [pods, quotas] = await Promise.all([
       itemsOf(connection, "/api/v1/pods"),
       itemsOf(connection, "/api/v1/resourcequotas"),

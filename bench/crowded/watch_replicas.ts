@@ -6,7 +6,7 @@
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { numberOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { quantile } from "../../simulation/quantile.ts";
-import { pause } from "../../tests/cluster/scene/until.ts";
+import { atTimes } from "./at_times.ts";
 import { SCALED } from "./crowd.ts";
 
 /** The scaled service at a moment. */
@@ -34,8 +34,7 @@ export async function watchReplicas(
 ): Promise<ReplicaSample[]> {
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${SCALED}`;
   const samples: ReplicaSample[] = [];
-  for (let atS = 0; atS <= seconds; atS += EVERY_S) {
-    await pause(Math.max(0, startMs + 1000 * atS - Date.now()));
+  for await (const atS of atTimes({ startMs, seconds, everyS: EVERY_S })) {
     const { spec, status } = objectOf(await connection.request({ path }));
     const wanted = numberOf(objectOf(spec).replicas) ?? 0;
     samples.push({ atS, wanted, ready: numberOf(objectOf(status).readyReplicas) ?? 0 });

@@ -153,6 +153,25 @@ async function assertNothingRefused(node: RealNode, row: string): Promise<void> 
   assert.deepEqual(texts, [], row);
 }
 
+/** Samples the pods of these rows while their twin is raised. */
+async function assertLeftAlone(node: RealNode, rows: readonly string[]): Promise<void> {
+  // By now the twin is where they would be.
+  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
+  for (let i = 0; i < 12; i++) {
+    for (const row of rows) {
+      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
+      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
+    }
+    await pause(250);
+  }
+}
+
+/** Deletes the LimitRange. */
+async function assertRaisedWithout(node: RealNode, row: string): Promise<void> {
+  await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
+  await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+}
+
 Deno.test("max and ratio of pods and ratio of containers in a LimitRange cap the raises, without a refused write", async () => {
   using node = await openRealNode();
   const rows = Object.keys(CAPS);
@@ -187,20 +206,11 @@ Deno.test("a pod that is older than a LimitRange which it can't meet is left as 
     }, SETTLED);
     assert.equal(metadata.generation, 1, "nobody has changed the pod");
   }
-  // By now the twin is where they would be.
-  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
-  for (let i = 0; i < 12; i++) {
-    for (const [row] of rows) {
-      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
-      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
-    }
-    await pause(250);
-  }
+  await assertLeftAlone(node, rows.map(([row]) => row));
   await Promise.all(rows.map(async ([row]) => {
     await assertNothingRefused(node, row);
     assert.equal(await refusalOf(node, row), "403 LimitRange", row);
-    await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
-    await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+    await assertRaisedWithout(node, row);
   }));
 });
 
@@ -237,20 +247,11 @@ Deno.test("a pod that a resize would write a LimitRange's defaults into is left 
       return true;
     }, SETTLED);
   }
-  // By now the twin is where they would be.
-  await whenQuota(node, podOf("free"), (quota) => quota >= RAISED, SETTLED);
-  for (let i = 0; i < 12; i++) {
-    for (const [row] of rows) {
-      assert.equal(await quotaOf(node, podOf(row)), OWN, row);
-      assert.equal((await thePod(node, podOf(row))).metadata.generation, 1, row);
-    }
-    await pause(250);
-  }
+  await assertLeftAlone(node, rows.map(([row]) => row));
   await Promise.all(rows.map(async ([row]) => {
     await assertNothingRefused(node, row);
     assert.deepEqual(otherLimits(await resizedDry(node, row)), [150], `${row}: why it is held`);
-    await node.connection.request({ method: "DELETE", path: `${rangesOf(row)}/range` });
-    await whenQuota(node, podOf(row), (quota) => quota > OWN, SETTLED);
+    await assertRaisedWithout(node, row);
     assert.deepEqual(otherLimits(await thePod(node, podOf(row))), [undefined], row);
   }));
 });

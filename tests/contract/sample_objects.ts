@@ -8,6 +8,7 @@ import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 
 /** A container with 100 m requested and 200 m allowed. */
 export function sampleContainer(change: Partial<PodContainer> = {}): PodContainer {
@@ -93,5 +94,16 @@ export function sampleDesired(cpuLimit: string, price: number | undefined = 0.01
       reason: "Throttled",
       observedBounds: 3,
     },
+  };
+}
+
+/** A quota of 1000 m on limits, of which 700 m are used. */
+export function sampleQuota(change: Partial<ResourceQuota> = {}): ResourceQuota {
+  return {
+    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion: "1" },
+    hardLimitsCPU: 1000,
+    usedLimitsCPU: 700,
+    scopes: [],
+    ...change,
   };
 }

@@ -37,15 +37,30 @@ function withoutBoost(allocation: PodAllocation): PodAllocation {
   return { ...allocation, status: { ...status, bounds: { ...status.bounds, containers } } };
 }
 
-/** As a server does that does not know `half`. */
-function refusingHalf(allocation: PodAllocation): PodAllocation {
-  const containers = allocation.status?.bounds?.containers ?? [];
-  if (containers.every(({ held }) => held !== "half")) return allocation;
-  throw new ApiError(
-    422,
-    "Invalid",
-    'status.bounds.containers[0].held: Unsupported value: "half": supported values: "lower", "both"',
-  );
+/** As a server does that does not know `half`: 422; or that refuses it for a reason of its own. */
+function refusingHalf(status = 422): (allocation: PodAllocation) => PodAllocation {
+  return (allocation) => {
+    const containers = allocation.status?.bounds?.containers ?? [];
+    if (containers.every(({ held }) => held !== "half")) return allocation;
+    throw new ApiError(
+      status,
+      "Invalid",
+      'status.bounds.containers[0].held: Unsupported value: "half": supported values: "lower", "both"',
+    );
+  };
+}
+
+/** A pod that is raised to 300 m under this store, and then an HPA whose bounds are refused. */
+async function raisedThenScaled(scene: ControllerScene, store: AllocationStore): Promise<void> {
+  const { tables } = scene.api.store;
+  tables.Deployment.create(sampleWorkload());
+  scene.startController({}, { store });
+  scene.createPod("web");
+  scene.changePod("web", ofDeployment);
+  scene.want("web", 300);
+  await scene.pass(10_000);
+  assert.equal(scene.limits("web").wanted, 300);
+  tables.HorizontalPodAutoscaler.create(sampleHPA());
 }
 
 sceneTest(
@@ -100,15 +115,8 @@ sceneTest(
 sceneTest(
   "runAllocationLoop() ends bounds that the server finds invalid as one clear reason",
   async (scene) => {
-    const { store, definition } = oldStore(scene, refusingHalf);
-    const { tables } = scene.api.store;
-    tables.Deployment.create(sampleWorkload());
-    scene.startController({}, { store });
-    scene.createPod("web");
-    scene.changePod("web", ofDeployment);
-    scene.want("web", 300);
-    await scene.pass(10_000);
-    tables.HorizontalPodAutoscaler.create(sampleHPA());
+    const { store, definition } = oldStore(scene, refusingHalf());
+    await raisedThenScaled(scene, store);
     const before = writes(scene);
     await scene.pass(280_000);
     const { phase, reason, message, bounds } = scene.allocation("web")?.status ?? {};
@@ -131,21 +139,8 @@ for (const status of [422, 403, 500]) {
   sceneTest(
     `runAllocationLoop() gives own limits back on a silent agent's node while bounds are answered with ${status}`,
     async (scene) => {
-      const refuse = (allocation: PodAllocation): PodAllocation => {
-        const containers = allocation.status?.bounds?.containers ?? [];
-        if (containers.every(({ held }) => held !== "half")) return allocation;
-        throw new ApiError(status, "No", "no such bounds");
-      };
-      const { store } = oldStore(scene, refuse);
-      const { tables } = scene.api.store;
-      tables.Deployment.create(sampleWorkload());
-      scene.startController({}, { store });
-      scene.createPod("web");
-      scene.changePod("web", ofDeployment);
-      scene.want("web", 300);
-      await scene.pass(10_000);
-      assert.equal(scene.limits("web").wanted, 300);
-      tables.HorizontalPodAutoscaler.create(sampleHPA());
+      const { store } = oldStore(scene, refusingHalf(status));
+      await raisedThenScaled(scene, store);
       await scene.pass(60_000);
       assert.equal(scene.limits("web").wanted, 300);
       scene.silent.add("node-1");

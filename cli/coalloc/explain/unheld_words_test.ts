@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
 } from "../../../tests/fixtures/node_views.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
@@ -40,15 +45,15 @@ function explained(
   const view = container === undefined
     ? []
     : [{ ...samplePodView("web", { uid: "", container }), containers: seen }];
+  const containers = names.map((name) =>
+    sampleContainer({ name, containerID: `containerd://${name}`, appliedLimitCPU: applied })
+  );
+  const pod: Pod = { ...samplePod("web", { containers }), phase: "Running" };
+  const { spec, ...rest } = sampleAllocation(pod);
   const allocation: PodAllocation = {
-    apiVersion: "allocation.mbcas.io/v1alpha1",
-    kind: "PodAllocation",
-    metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "" },
+    ...rest,
     spec: {
-      podName: "web",
-      podUID: "",
-      nodeName: "node-1",
-      namespace: "shop",
+      ...spec,
       desiredCPULimit: "200m",
       market: {
         mode: "uncongested",
@@ -72,11 +77,8 @@ function explained(
       reason: "Applied",
     },
   };
-  const containers = names.map((name) =>
-    sampleContainer({ name, containerID: `containerd://${name}`, appliedLimitCPU: applied })
-  );
   return explanationOf({
-    pod: { ...samplePod("web", { containers }), phase: "Running" },
+    pod,
     namespace: undefined,
     settings: DEFAULT_MARKET_SETTINGS,
     allocation,

@@ -27,7 +27,7 @@ export function nodeCeiling(
 /**
  * Allocatable less the requests of these pods, millicores; below 0 on a node that is overcommitted.
  * As the scheduler and the kubelet count them, but for the overhead of a RuntimeClass and requests of
- * whole pods, which are not known here.
+ * whole pods, which are left out.
  */
 export function nodeRoom(
   { allocatableCPU }: Pick<Node, "allocatableCPU">,

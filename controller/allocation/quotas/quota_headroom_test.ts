@@ -1,21 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { samplePod, sampleQuota } from "../../../tests/contract/sample_objects.ts";
 import { quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
-}
-
-function quota(change: Partial<ResourceQuota> = {}, resourceVersion = "1"): ResourceQuota {
-  return {
-    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion },
-    hardLimitsCPU: 1000,
-    usedLimitsCPU: 700,
-    scopes: [],
-    ...change,
-  };
 }
 
 test("resourcesOf() names the requests of pods whose requests move with their limits", () => {
@@ -24,14 +13,14 @@ test("resourcesOf() names the requests of pods whose requests move with their li
 });
 
 test("quotaMissing() is what the quota lacks, by its own count or the pods', whichever is less", () => {
-  const { hardLimitsCPU: _none, ...ofMemory } = quota();
-  const of = (used: number, kept: number, one = quota()) =>
+  const { hardLimitsCPU: _none, ...ofMemory } = sampleQuota();
+  const of = (used: number, kept: number, one = sampleQuota()) =>
     quotaMissing(one, "limits", { used, kept });
   assert.equal(of(700, 200), 0);
   assert.equal(of(700, 350), 50);
   assert.equal(of(600, 350), 0);
   assert.equal(of(900, 350), 50);
-  assert.equal(of(700, 350, quota({ hardLimitsCPU: 800 })), 250);
+  assert.equal(of(700, 350, sampleQuota({ hardLimitsCPU: 800 })), 250);
   assert.equal(of(9000, 9000, ofMemory), 0);
 });
 

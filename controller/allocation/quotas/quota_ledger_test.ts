@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
 import { createQuotaLedger, type QuotaLedger } from "./quota_ledger.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function quota(change: Partial<ResourceQuota> = {}, resourceVersion = "10"): ResourceQuota {
-  return {
-    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion },
-    hardLimitsCPU: 1000,
-    usedLimitsCPU: 700,
-    scopes: [],
-    ...change,
-  };
+function quota(change: Partial<ResourceQuota> = {}): ResourceQuota {
+  return seen(700, 10, change);
 }
 
-function seen(used: number, version: number): ResourceQuota {
-  return quota({ usedLimitsCPU: used }, `${version}`);
+function seen(
+  usedLimitsCPU: number,
+  version: number,
+  change: Partial<ResourceQuota> = {},
+): ResourceQuota {
+  const { metadata } = sampleQuota();
+  return sampleQuota({
+    metadata: { ...metadata, resourceVersion: `${version}` },
+    usedLimitsCPU,
+    ...change,
+  });
 }
 
 const LIMITS = { resources: ["limits"] } as const;

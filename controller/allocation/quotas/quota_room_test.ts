@@ -8,6 +8,7 @@ import {
   sampleDesired,
   sampleGuaranteed,
   samplePod,
+  sampleQuota,
 } from "../../../tests/contract/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
 import { createQuotaRooms } from "./quota_room.ts";
@@ -17,14 +18,12 @@ function test(name: string, fn: () => void): void {
 }
 
 function quota(change: Partial<ResourceQuota> = {}): ResourceQuota {
-  return {
-    metadata: { name: "cpu", namespace: "shop", uid: "q", resourceVersion: "1" },
+  return sampleQuota({
     hardLimitsCPU: 2000,
     usedLimitsCPU: 1000,
     requestsCPU: { hard: 1000, used: 700 },
-    scopes: [],
     ...change,
-  };
+  });
 }
 
 /** A namespace whose pods all want more than their ceilings. */

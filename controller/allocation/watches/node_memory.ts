@@ -6,24 +6,13 @@
 import { isOldKubelet } from "../../../shared/actuation/old_kubelet.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
+import { createChangeMemory } from "./change_memory.ts";
 
-/**
- * The function says whether the node of this name is for its pods another one than when it was last
- * asked. A node tells of itself every few seconds; one that is gone is forgotten.
- */
+/** See {@linkcode createChangeMemory}; keys are names. A node tells of itself every few seconds. */
 export function createNodeMemory(
   copy: Pick<Informer<Node>, "all" | "get">,
 ): (nodeName: string) => boolean {
-  const known = new Map<string, string>();
-  for (const node of copy.all()) known.set(node.metadata.name, stateOf(node));
-  return (nodeName) => {
-    const node = copy.get(nodeName);
-    const before = known.get(nodeName);
-    if (node === undefined) return known.delete(nodeName);
-    const now = stateOf(node);
-    known.set(nodeName, now);
-    return now !== before;
-  };
+  return createChangeMemory(copy, stateOf);
 }
 
 function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs, unreadable }: Node): string {
