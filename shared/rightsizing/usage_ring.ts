@@ -37,13 +37,6 @@ export const MOST_SLOTS = 256;
 
 const DEFAULT_SLOTS = 16;
 
-/** The samples of one part of the window. */
-export interface RingSlot {
-  /** Which part since 1970: it begins at number × slotMs. */
-  readonly number: number;
-  readonly histogram: UsageHistogram;
-}
-
 /**
  * One resource of one container, over all pods of its workload.
  *
@@ -59,7 +52,7 @@ export interface UsageRing {
   readonly slotMs: number;
   /**
    * Counts a sample in the slot of its time, however late it comes, or says why it does not count.
-   * Rounded to the scale's parts: nanocores, bytes.
+   * Rounded to the scale's parts (nanocores, bytes), its time up to whole milliseconds.
    */
   add(sample: UsageSample, nowMs: number): SampleFault | undefined;
   /**
@@ -68,12 +61,13 @@ export interface UsageRing {
    */
   distribution(window: SampleWindow): Distribution;
   /**
-   * Adds what another ring of the resource has. Where its slots are of another length, each goes whole
-   * to the slot of its oldest sample, so that it leaves early rather than late.
+   * Adds what another ring of the resource held, but for what is outside of this one's window. Where
+   * the other's slots were of another length, each goes whole to the slot of its oldest sample, so that
+   * it leaves early rather than late.
    */
-  absorb(other: UsageRing, nowMs: number): void;
-  /** What is kept, in order of time. */
-  contents(): RingSlot[];
+  absorb(slots: readonly UsageHistogram[], nowMs: number): void;
+  /** The slots that are kept, the oldest first. */
+  contents(): UsageHistogram[];
 }
 
 /** An empty ring. Throws a `RangeError` for a shape that cannot be. */
@@ -113,9 +107,11 @@ export function createUsageRing(
     windowMs,
     slots,
     slotMs,
-    add({ atMs, value }, nowMs) {
-      const fault = sampleFault({ atMs, value }, { nowMs, windowMs });
+    add(sample, nowMs) {
+      const fault = sampleFault(sample, { nowMs, windowMs });
       if (fault !== undefined) return fault;
+      const { value } = sample;
+      const atMs = Math.ceil(sample.atMs);
       const parts = Math.round(value * scale.partsPerUnit);
       if (parts > Number.MAX_SAFE_INTEGER) return "not a quantity";
       addSample(slotOf(atMs, nowMs), { atMs, value: parts / scale.partsPerUnit }, { scale });
@@ -135,16 +131,15 @@ export function createUsageRing(
       }
       return distributionOfHistogram(merged, { scale, emptyMs: startMs });
     },
-    absorb(other, nowMs) {
-      for (const { histogram } of other.contents()) {
+    absorb(slots, nowMs) {
+      for (const histogram of slots) {
         const { oldestMs, newestMs } = histogram;
         if (oldestMs <= nowMs - windowMs || newestMs > nowMs) continue;
         mergeInto(slotOf(oldestMs, nowMs), histogram);
       }
     },
     contents() {
-      return [...kept].map(([number, histogram]) => ({ number, histogram }))
-        .toSorted((a, b) => a.number - b.number);
+      return [...kept.values()].toSorted((a, b) => a.oldestMs - b.oldestMs);
     },
   };
 }

@@ -178,7 +178,7 @@ pure("absorb() of a ring of the same shape is as if its samples had come here", 
     const inside = (all: readonly UsageSample[]): UsageSample[] =>
       all.filter(({ atMs }) => atMs >= NOW_MS - WINDOW_MS + SLOT_MS);
     const ring = filled(inside(one));
-    ring.absorb(filled(inside(other)), NOW_MS);
+    ring.absorb(filled(inside(other)).contents(), NOW_MS);
     const together = filled([...inside(one), ...inside(other)]);
     assert.deepEqual(told(ring.distribution(WINDOW)), told(together.distribution(WINDOW)));
   }));
@@ -189,7 +189,7 @@ pure("absorb() into another shape keeps no sample longer than its window", () =>
   const later = fc.integer({ min: 0, max: WINDOW_MS });
   fc.assert(fc.property(samples, lengths, later, (drawn, windowMs, laterMs) => {
     const ring = createUsageRing("cpu", { windowMs });
-    ring.absorb(filled(drawn), NOW_MS);
+    ring.absorb(filled(drawn).contents(), NOW_MS);
     const window = { nowMs: NOW_MS + laterMs, windowMs };
     const found = ring.distribution(window);
     assert.ok(found.count <= distributionOfSamples(drawn, window).count);
@@ -202,7 +202,7 @@ pure("absorb() into another shape keeps no sample longer than its window", () =>
 
 /** Bytes of counts: two to a bucket. */
 function countBytes(ring: UsageRing): number {
-  return ring.contents().reduce((sum, { histogram }) => sum + histogram.counts.byteLength, 0);
+  return ring.contents().reduce((sum, { counts }) => sum + counts.byteLength, 0);
 }
 
 pure(
