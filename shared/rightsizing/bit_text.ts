@@ -15,6 +15,9 @@ const VALUES: ReadonlyMap<string, number> = new Map(
 const LENGTH_BITS = 6;
 const MOST_BITS = 53;
 
+/** With the five bits at most that wait for a sixth, these are less than the 31 that can be shifted. */
+const AT_ONCE = 24;
+
 /** Appends whole numbers; the last two throw a `RangeError` for what is none. */
 export interface BitWriter {
   /** A number below 2^bits, at most 53 of them. */
@@ -34,17 +37,17 @@ export function createBitWriter(): BitWriter {
   let filled = 0;
 
   const fixed = (value: number, bits: number): void => {
-    let left = bits;
-    while (left > 0) {
-      const taken = Math.min(left, BITS - filled);
-      left -= taken;
-      // Divisions, since shifts end at 32 bits.
-      pending = pending * 2 ** taken + Math.floor(value / 2 ** left) % 2 ** taken;
-      filled += taken;
-      if (filled < BITS) continue;
-      characters.push(ALPHABET[pending]!);
-      pending = 0;
-      filled = 0;
+    if (bits > AT_ONCE) {
+      fixed(Math.floor(value / 2 ** AT_ONCE), bits - AT_ONCE);
+      fixed(value % 2 ** AT_ONCE, AT_ONCE);
+      return;
+    }
+    pending = pending << bits | value;
+    filled += bits;
+    while (filled >= BITS) {
+      filled -= BITS;
+      characters.push(ALPHABET[pending >> filled]!);
+      pending &= (1 << filled) - 1;
     }
   };
   const small = (value: number): void => {
@@ -70,9 +73,8 @@ function bitLength(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new RangeError(`Cannot write number: ${value} is not whole and from 0 to 2^53 - 1`);
   }
-  let bits = 0;
-  for (let rest = value; rest >= 1; rest = Math.floor(rest / 2)) bits++;
-  return bits;
+  const high = Math.floor(value / 2 ** 32);
+  return high === 0 ? 32 - Math.clz32(value) : 64 - Math.clz32(high);
 }
 
 /** Takes the numbers in the order in which they were written. */

@@ -128,21 +128,18 @@ function writeBuckets(
   writer.sized(min);
   writer.sized(Math.round(histogram.max * scale.partsPerUnit) - min);
   writer.small(histogram.tiny);
-  const groups = new Map<number, number>();
+  const start = Math.floor(histogram.first / width);
+  const groups = new Float64Array(Math.ceil(histogram.counts.length / width) + 1);
   for (let place = 0; place < histogram.counts.length; place++) {
     const bucket = histogram.first + place;
-    const count = countAt(histogram, bucket);
-    if (count === 0) continue;
-    const group = Math.floor(bucket / width);
-    groups.set(group, (groups.get(group) ?? 0) + count);
+    groups[Math.floor(bucket / width) - start]! += countAt(histogram, bucket);
   }
-  // In order, since buckets are.
-  const used = [...groups.keys()];
-  const first = used[0] ?? 0;
-  const end = (used.at(-1) ?? -1) + 1;
-  writer.fixed(first, FIRST_BITS);
-  writer.small(end - first);
-  for (let group = first; group < end; group++) writer.small(groups.get(group) ?? 0);
+  const used = (count: number): boolean => count > 0;
+  const first = Math.max(0, groups.findIndex(used));
+  const end = groups.findLastIndex(used) + 1;
+  writer.fixed(end === 0 ? 0 : start + first, FIRST_BITS);
+  writer.small(end === 0 ? 0 : end - first);
+  for (let group = first; group < end; group++) writer.small(groups[group]!);
 }
 
 /** Reads what {@linkcode encodeSlots} writes of one resource. */

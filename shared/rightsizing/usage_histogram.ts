@@ -125,25 +125,25 @@ export function mergeInto(target: UsageHistogram, source: UsageHistogram): void 
 }
 
 /**
- * What the histogram says now; later samples don't change it. The lowest and the highest rank are exact,
- * every other is within the relative error (below the first bucket within its start), and never
- * outside of minimum and maximum. Times as given where there are no samples.
+ * What the histograms say together now; later samples don't change it. The lowest and the highest rank
+ * are exact, every other is within the relative error (below the first bucket within its start), and
+ * never outside of minimum and maximum. Times as given where there are no samples.
  */
-export function distributionOfHistogram(
-  histogram: UsageHistogram,
+export function distributionOfHistograms(
+  histograms: readonly UsageHistogram[],
   { scale, emptyMs }: { readonly scale: BucketScale; readonly emptyMs: number },
 ): Distribution {
-  const { count, first, counts } = histogram;
+  const used = histograms.filter(({ count }) => count > 0);
+  const sum = (of: (one: UsageHistogram) => number): number =>
+    used.reduce((total, one) => total + of(one), 0);
+  const least = (of: (one: UsageHistogram) => number): number => Math.min(...used.map(of));
+  const most = (of: (one: UsageHistogram) => number): number => Math.max(...used.map(of));
+  const count = sum((one) => one.count);
+  const tiny = sum((one) => one.tiny);
   const empty = count === 0;
-  const [min, max] = empty ? [0, 0] : [histogram.min, histogram.max];
-  // How many samples lie in each bucket of the span or below.
-  const upTo = new Float64Array(counts.length);
-  let sum = histogram.tiny;
-  for (let place = 0; place < upTo.length; place++) {
-    sum += countAt(histogram, first + place);
-    upTo[place] = sum;
-  }
-  const { tiny } = histogram;
+  const [min, max] = empty ? [0, 0] : [least((one) => one.min), most((one) => one.max)];
+  const first = empty ? 0 : least((one) => one.first);
+  const upTo = cumulated(used, { first, tiny });
   const valueAt = (rank: number): number => {
     if (rank === 0) return min;
     if (rank === count - 1) return max;
@@ -154,10 +154,31 @@ export function distributionOfHistogram(
     count,
     min,
     max,
-    oldestMs: empty ? emptyMs : histogram.oldestMs,
-    newestMs: empty ? emptyMs : histogram.newestMs,
+    oldestMs: empty ? emptyMs : least((one) => one.oldestMs),
+    newestMs: empty ? emptyMs : most((one) => one.newestMs),
     quantile: (fraction) => interpolatedQuantile({ count, valueAt }, fraction),
   };
+}
+
+/** How many samples lie in each bucket or below, from the bucket `first` on: one addition a bucket. */
+function cumulated(
+  histograms: readonly UsageHistogram[],
+  { first, tiny }: { readonly first: number; readonly tiny: number },
+): Float64Array {
+  const ends = histograms.map((one) => one.first + one.counts.length - first);
+  const upTo = new Float64Array(Math.max(0, ...ends));
+  for (const { first: begin, counts, carries } of histograms) {
+    for (let place = 0; place < counts.length; place++) {
+      upTo[begin - first + place]! += counts[place]!;
+    }
+    for (const [bucket, times] of carries ?? []) upTo[bucket - first]! += CARRY * times;
+  }
+  let sum = tiny;
+  for (let place = 0; place < upTo.length; place++) {
+    sum += upTo[place]!;
+    upTo[place] = sum;
+  }
+  return upTo;
 }
 
 /** The place of the first of the ascending numbers that is above `rank`. */

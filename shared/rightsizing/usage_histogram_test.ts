@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BUCKET_SCALES, RELATIVE_ERROR } from "./bucket_scale.ts";
+import { BUCKET_SCALES, bucketValue, RELATIVE_ERROR } from "./bucket_scale.ts";
 import { distributionOfSamples } from "./samples.ts";
 import {
   addCount,
@@ -8,7 +8,7 @@ import {
   BLOCK,
   countAt,
   createUsageHistogram,
-  distributionOfHistogram,
+  distributionOfHistograms,
   mergeInto,
   type UsageHistogram,
 } from "./usage_histogram.ts";
@@ -29,8 +29,8 @@ function filled(samples: readonly UsageSample[]): UsageHistogram {
   return histogram;
 }
 
-function told(histogram: UsageHistogram): ReturnType<typeof distributionOfHistogram> {
-  return distributionOfHistogram(histogram, { scale, emptyMs: 0 });
+function told(histogram: UsageHistogram): ReturnType<typeof distributionOfHistograms> {
+  return distributionOfHistograms([histogram], { scale, emptyMs: 0 });
 }
 
 /** Counts by bucket, whatever span they are kept in. */
@@ -52,7 +52,7 @@ const sample = fc.record({ atMs: fc.integer({ min: NOW_MS - 999_999, max: NOW_MS
 const samples = fc.array(sample, { minLength: 1, maxLength: 150 });
 
 pure(
-  "distributionOfHistogram() is within 1 % of the exact quantile, and 1 m where it is tiny",
+  "distributionOfHistograms() is within 1 % of the exact quantile, and 1 m where it is tiny",
   () => {
     fc.assert(
       fc.property(samples, (drawn) => {
@@ -71,7 +71,7 @@ pure(
   },
 );
 
-pure("distributionOfHistogram() has count, times, minimum and maximum exactly", () => {
+pure("distributionOfHistograms() has count, times, minimum and maximum exactly", () => {
   fc.assert(fc.property(samples, (drawn) => {
     const exact = distributionOfSamples(drawn, WINDOW);
     const found = told(filled(drawn));
@@ -83,7 +83,7 @@ pure("distributionOfHistogram() has count, times, minimum and maximum exactly", 
   }));
 });
 
-pure("property 13: distributionOfHistogram() has P50 ≤ P90 ≤ P99 within min and max", () => {
+pure("property 13: distributionOfHistograms() has P50 ≤ P90 ≤ P99 within min and max", () => {
   fc.assert(fc.property(samples, (drawn) => {
     const found = told(filled(drawn));
     const ranks = [0.5, 0.9, 0.95, 0.99].map((fraction) => found.quantile(fraction));
@@ -92,13 +92,13 @@ pure("property 13: distributionOfHistogram() has P50 ≤ P90 ≤ P99 within min 
   }));
 });
 
-pure("distributionOfHistogram() of equal samples is that sample, not its bucket's", () => {
+pure("distributionOfHistograms() of equal samples is that sample, not its bucket's", () => {
   const found = told(filled([1, 2, 3].map((back) => ({ atMs: NOW_MS - back, value: 123.456 }))));
   for (const fraction of FRACTIONS) assert.equal(found.quantile(fraction), 123.456);
 });
 
-pure("distributionOfHistogram() of nothing has no quantile", () => {
-  const none = distributionOfHistogram(createUsageHistogram(), { scale, emptyMs: 7 });
+pure("distributionOfHistograms() of nothing has no quantile", () => {
+  const none = distributionOfHistograms([createUsageHistogram()], { scale, emptyMs: 7 });
   const { count, min, max, oldestMs, newestMs } = none;
   assert.deepEqual({ count, min, max, oldestMs, newestMs }, {
     count: 0,
@@ -110,13 +110,38 @@ pure("distributionOfHistogram() of nothing has no quantile", () => {
   assert.throws(() => none.quantile(0.5), RangeError);
 });
 
-pure("distributionOfHistogram() stays what it was when samples come later", () => {
+pure("distributionOfHistograms() stays what it was when samples come later", () => {
   const histogram = filled([{ atMs: NOW_MS, value: 100 }, { atMs: NOW_MS, value: 200 }]);
   const before = told(histogram);
   for (let i = 0; i < 50; i++) addSample(histogram, { atMs: NOW_MS, value: 900 }, { scale });
   assert.equal(before.count, 2);
   assert.equal(before.quantile(0.5), 150);
   assert.equal(told(histogram).max, 900);
+});
+
+pure("distributionOfHistograms() of several is that of all their samples", () => {
+  const parts = fc.array(fc.array(sample, { maxLength: 40 }), { maxLength: 6 });
+  const all = (distribution: ReturnType<typeof told>): unknown => {
+    const { quantile, ...rest } = distribution;
+    return { ...rest, quantiles: rest.count === 0 ? [] : FRACTIONS.map(quantile) };
+  };
+  fc.assert(fc.property(parts, (drawn) => {
+    const apart = distributionOfHistograms(drawn.map(filled), { scale, emptyMs: 0 });
+    assert.deepEqual(all(apart), all(told(filled(drawn.flat()))));
+  }));
+});
+
+pure("distributionOfHistograms() counts what was carried out of buckets", () => {
+  const heavy = (bucket: number, count: number): UsageHistogram => {
+    const histogram = filled([{ atMs: NOW_MS, value: 1 }, { atMs: NOW_MS, value: 2 ** 20 }]);
+    addCount(histogram, { bucket, count });
+    return histogram;
+  };
+  const histograms = [heavy(100, 200_000), heavy(300, 100_000)];
+  const found = distributionOfHistograms(histograms, { scale, emptyMs: 0 });
+  assert.equal(found.count, 300_004);
+  assert.equal(found.quantile(0.66), bucketValue(100, scale));
+  assert.equal(found.quantile(0.67), bucketValue(300, scale));
 });
 
 pure("mergeInto() is as if all samples had come into one, in either order", () => {

@@ -222,7 +222,7 @@ pure(
       bytes += countBytes(ring);
     }
     assert.equal(bytes, 52_224);
-    assert.ok(bytes + 34 * 350 < 0.1 * 2 ** 20, "with the objects' 350 bytes a slot");
+    assert.ok(bytes + 34 * 450 < 0.07 * 2 ** 20, "with the objects' 450 bytes a slot");
   },
 );
 
