@@ -14,7 +14,7 @@ export interface Distribution {
   /** The smallest and the largest sample, exactly. */
   readonly min: number;
   readonly max: number;
-  /** Times of the oldest and the newest sample, ms since 1970. */
+  /** Times of the oldest and the newest sample, ms since 1970; without any, the window's start. */
   readonly oldestMs: number;
   readonly newestMs: number;
   /**

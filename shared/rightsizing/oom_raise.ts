@@ -1,0 +1,46 @@
+/**
+ * What a container that was killed for lack of memory should have.
+ *
+ * @module
+ */
+import { amountText } from "./amount_text.ts";
+import type { Estimator } from "./estimator.ts";
+import { truncatedProduct } from "./truncated_product.ts";
+
+/** A kill for lack of memory within the window; older ones are the caller's to forget. */
+export interface OOMKill {
+  /**
+   * Bytes that the container had: its memory limit at that time, or where it had none (then the node
+   * was short) what it used at the last sample before.
+   */
+  readonly hadBytes: number;
+}
+
+const MEBI = 2 ** 20;
+/** Raised by as much at least, so that small containers do not take many kills to grow. */
+const LEAST_RAISE_BYTES = 100 * MEBI;
+const RAISE_FACTOR = 1.2;
+
+/** Bytes after a kill: max(20 %, 100Mi) over what it had. 256Mi becomes 356Mi, 1024Mi 1228.8Mi. */
+export function raisedAfterOOM({ hadBytes }: OOMKill): number {
+  return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
+}
+
+/**
+ * The base, or what is over what the container had when it was killed, if that is more. Samples never
+ * show what was missing: none is taken at the moment of a kill, and none can be above the limit. Belongs
+ * around the safety factor (the raise is one itself) and inside of the bounds.
+ */
+export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estimator {
+  if (kills.length === 0) return base;
+  const had = Math.max(...kills.map(({ hadBytes }) => hadBytes));
+  const raised = raisedAfterOOM({ hadBytes: had });
+  return (usage) => {
+    const estimate = base(usage);
+    if (estimate.amount >= raised) return estimate;
+    const told = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
+      amountText("memory", raised)
+    }`;
+    return { amount: raised, told: [...estimate.told, told] };
+  };
+}

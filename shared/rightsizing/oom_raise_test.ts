@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Estimator } from "./estimator.ts";
+import { raisedAfterOOM, withOOMRaise } from "./oom_raise.ts";
+import { distributionOfSamples } from "./samples.ts";
+
+const MEBI = 2 ** 20;
+const NO_USAGE = distributionOfSamples([], { nowMs: 1, windowMs: 1 });
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function fixed(amount: number): Estimator {
+  return () => ({ amount, told: ["what it used"] });
+}
+
+pure("raisedAfterOOM() is 100Mi more below 500Mi, and a fifth more above", () => {
+  assert.equal(raisedAfterOOM({ hadBytes: 256 * MEBI }), 356 * MEBI);
+  assert.equal(raisedAfterOOM({ hadBytes: 500 * MEBI }), 600 * MEBI);
+  assert.equal(raisedAfterOOM({ hadBytes: 1000 * MEBI }), 1200 * MEBI);
+});
+
+pure("raisedAfterOOM() is the larger of both raises, in whole bytes", () => {
+  fc.assert(fc.property(fc.nat({ max: 2 ** 45 }), (hadBytes) => {
+    const raise = raisedAfterOOM({ hadBytes }) - hadBytes;
+    assert.ok(Number.isInteger(raise));
+    assert.ok(raise >= 100 * MEBI && raise >= hadBytes / 5 - 1);
+    assert.ok(raise === 100 * MEBI || raise <= hadBytes / 5);
+  }));
+});
+
+pure("withOOMRaise() raises by the worst kill, and tells it", () => {
+  const kills = [{ hadBytes: 200 * MEBI }, { hadBytes: 256 * MEBI }, { hadBytes: 100 * MEBI }];
+  assert.deepEqual(withOOMRaise(fixed(300 * MEBI), kills)(NO_USAGE), {
+    amount: 356 * MEBI,
+    told: ["what it used", "killed for lack of memory at 256Mi, so raised to 356Mi"],
+  });
+});
+
+pure("withOOMRaise() leaves alone what is as much already, and what was not killed", () => {
+  const enough = { amount: 356 * MEBI, told: ["what it used"] };
+  assert.deepEqual(
+    withOOMRaise(fixed(356 * MEBI), [{ hadBytes: 256 * MEBI }])(NO_USAGE),
+    enough,
+  );
+  assert.deepEqual(withOOMRaise(fixed(356 * MEBI), [])(NO_USAGE), enough);
+});
+
+pure(
+  "withOOMRaise() ends kills that repeat: each time there is more than what was too little",
+  () => {
+    let hadBytes = 10 * MEBI;
+    const needed = 3000 * MEBI;
+    let kills = 0;
+    while (hadBytes < needed && kills < 100) {
+      hadBytes = withOOMRaise(fixed(hadBytes), [{ hadBytes }])(NO_USAGE).amount;
+      kills++;
+    }
+    // Five of 100Mi to 510Mi, then ten of a fifth: 510 × 1.2^10 = 3158.
+    assert.equal(kills, 15);
+  },
+);

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { truncatedProduct } from "./truncated_product.ts";
+
+const MANY = { numRuns: 1000 } as const;
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("truncatedProduct() makes 88617123 of 73847603 × 1.2, and no less than decimals would", () => {
+  assert.equal(truncatedProduct(73_847_603, 1.2), 88_617_123);
+  assert.ok(100 * 1.15 < 115, "binary fractions");
+  assert.equal(truncatedProduct(100, 1.15), 115);
+  assert.ok(1.001 * 1000 < 1001);
+  assert.equal(truncatedProduct(1.001 * 1000, 1), 1001);
+  assert.equal(truncatedProduct(280, 1.2), 336);
+  assert.equal(truncatedProduct(0, 10), 0);
+  assert.equal(truncatedProduct(0.9, 1), 0);
+});
+
+pure("truncatedProduct() is exact for whole amounts and factors of up to four decimals", () => {
+  const amount = fc.nat({ max: 2 ** 48 });
+  const tenThousandths = fc.integer({ min: 10_000, max: 100_000 });
+  fc.assert(
+    fc.property(amount, tenThousandths, (value, factor) => {
+      const exact = BigInt(value) * BigInt(factor) / 10_000n;
+      assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
+    }),
+    MANY,
+  );
+});
+
+pure("truncatedProduct() is at most one below the product of any amount, and never above", () => {
+  const amount = fc.double({ min: 0, max: 2 ** 40, noNaN: true });
+  const factor = fc.double({ min: 1, max: 10, noNaN: true });
+  fc.assert(
+    fc.property(amount, factor, (value, by) => {
+      const found = truncatedProduct(value, by);
+      // A millionth of the amount, times ten, is what its rounding may add.
+      assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
+    }),
+    MANY,
+  );
+});
+
+pure("truncatedProduct() ends at the largest number that can be counted", () => {
+  assert.equal(truncatedProduct(Number.MAX_SAFE_INTEGER, 10), Number.MAX_SAFE_INTEGER);
+  assert.equal(truncatedProduct(Number.MAX_SAFE_INTEGER, 1), Number.MAX_SAFE_INTEGER);
+});
+
+pure("truncatedProduct() refuses what is no amount or no factor, naming it", () => {
+  for (const wrong of [-1, NaN, Infinity]) {
+    assert.throws(() => truncatedProduct(wrong, 1.2), {
+      name: "RangeError",
+      message: `Cannot multiply ${wrong}: expected an amount of at least 0`,
+    });
+  }
+  for (const wrong of [-1, NaN, Infinity, 1e-9]) {
+    assert.throws(() => truncatedProduct(1, wrong), {
+      name: "RangeError",
+      message: `Cannot multiply by ${wrong}: expected a decimal number above a millionth`,
+    });
+  }
+});
