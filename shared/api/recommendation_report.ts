@@ -8,7 +8,13 @@
 import * as z from "zod";
 import type { ApiObject } from "../control/list_watch.ts";
 import { OPTIPOD_GROUP_VERSION } from "./optimization_policy.ts";
-import { workloadStatusSchema } from "./policy_status.ts";
+import { containerAdviceSchema, MOST_CONTAINERS, workloadStatusSchema } from "./policy_status.ts";
+
+/** Values of a container that were adopted; what is absent was left as it was. */
+export const containerValuesSchema = containerAdviceSchema.omit({ explanation: true }).partial({
+  cpu: true,
+  memory: true,
+});
 
 /** A workload of the report's namespace. */
 export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: true }).extend({
@@ -16,6 +22,9 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
     namespace: z.string().min(1).max(63).describe("Namespace of the policy."),
     name: z.string().min(1).max(253).describe("Name of the policy."),
   }).describe("The policy that counts for the workload."),
+  inForce: z.array(containerValuesSchema).max(MOST_CONTAINERS).default([]).describe(
+    "What was last adopted: running pods are brought to it, and new ones begin with it.",
+  ),
 });
 
 /** The whole object. */
@@ -37,6 +46,8 @@ export const recommendationReportSchema = z.object({
   }),
 });
 
+/** Values in force. */
+export type WrittenValues = z.infer<typeof containerValuesSchema>;
 /** A workload in a report. */
 export type ReportedWorkload = z.infer<typeof reportedWorkloadSchema>;
 /** The whole object. */
