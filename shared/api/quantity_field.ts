@@ -45,7 +45,7 @@ export function positiveQuantity(
     "x-kubernetes-int-or-string": true,
     maxLength: LONGEST,
     rules: [{
-      rule: "isQuantity(string(self)) && quantity(string(self)).sign() > 0 && " +
+      rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && " +
         `quantity(string(self)).compareTo(quantity('${most}')) <= 0`,
       message,
       holds: (written) => countedQuantity(of, written) !== undefined,
