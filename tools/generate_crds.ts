@@ -5,6 +5,8 @@
  * @module
  */
 import { stringify } from "yaml";
+import { optimizationPolicyCRD } from "./crd/optimization_policy_crd.ts";
+import { recommendationReportCRD } from "./crd/recommendation_report_crd.ts";
 import type { JSONValue } from "./crd/structural_schema.ts";
 import { podAllocationCRD } from "./crd/pod_allocation_crd.ts";
 
@@ -12,7 +14,9 @@ const HEADER =
   "# Made from the schemas in shared/api by `deno task crds`; changes here are lost.\n";
 
 const DEFINITIONS: Readonly<Record<string, () => JSONValue>> = {
+  "optimizationpolicies.yaml": optimizationPolicyCRD,
   "podallocations.yaml": podAllocationCRD,
+  "recommendationreports.yaml": recommendationReportCRD,
 };
 
 const folder = new URL("../manifests/crds/", import.meta.url);

@@ -4,19 +4,8 @@
  * @module
  */
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
+import { type Column, definition } from "./definition.ts";
 import { type JSONValue, structuralSchema } from "./structural_schema.ts";
-
-const GROUP = "allocation.mbcas.io";
-const PLURAL = "podallocations";
-
-/** A column of `kubectl get`; `wide` ones show with `-o wide` only. */
-interface Column {
-  readonly name: string;
-  readonly path: string;
-  readonly description: string;
-  readonly type?: "date" | "number";
-  readonly wide?: boolean;
-}
 
 const COLUMNS: readonly Column[] = [
   { name: "Pod", path: ".spec.podName", description: "Name of the pod" },
@@ -55,55 +44,19 @@ const COLUMNS: readonly Column[] = [
 /** The definition, ready to be written as a manifest. */
 export function podAllocationCRD(): JSONValue {
   const { spec, status } = podAllocationSchema.shape;
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${PLURAL}.${GROUP}` },
-    spec: {
-      group: GROUP,
-      scope: "Namespaced",
-      names: {
-        kind: "PodAllocation",
-        listKind: "PodAllocationList",
-        plural: PLURAL,
-        singular: "podallocation",
-        shortNames: ["pa"],
-      },
-      versions: [{
-        name: "v1alpha1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        selectableFields: [{ jsonPath: ".spec.nodeName" }],
-        additionalPrinterColumns: COLUMNS.map(printerColumn),
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            description:
-              "One pod in the CPU market of its node: the bounds that the controller publishes, " +
-              "the limits that the agent wants, and what the kubelet confirms. Named by the pod's " +
-              "UID and removed with the pod.",
-            required: ["spec"],
-            properties: {
-              apiVersion: { type: "string", description: `Always ${GROUP}/v1alpha1.` },
-              kind: { type: "string", description: "Always PodAllocation." },
-              metadata: { type: "object" },
-              spec: structuralSchema(spec),
-              status: structuralSchema(status),
-            },
-          },
-        },
-      }],
-    },
-  };
-}
-
-function printerColumn({ name, path, description, type, wide = false }: Column): JSONValue {
-  return {
-    name,
-    type: type ?? "string",
-    jsonPath: path,
-    description,
-    ...(wide ? { priority: 1 } : {}),
-  };
+  return definition({
+    group: "allocation.mbcas.io",
+    kind: "PodAllocation",
+    plural: "podallocations",
+    shortNames: ["pa"],
+    description:
+      "One pod in the CPU market of its node: the bounds that the controller publishes, " +
+      "the limits that the agent wants, and what the kubelet confirms. Named by the pod's " +
+      "UID and removed with the pod.",
+    columns: COLUMNS,
+    fields: { spec: structuralSchema(spec), status: structuralSchema(status) },
+    required: ["spec"],
+    status: true,
+    selectable: [".spec.nodeName"],
+  });
 }

@@ -17,11 +17,8 @@ export type JSONValue =
 /** A schema as it stands in a manifest. */
 export type StructuralSchema = { readonly [key: string]: JSONValue };
 
-/**
- * What JSON Schema says and a structural schema may not: the server prunes unknown fields by itself
- * and refuses `additionalProperties: false` beside `properties`.
- */
-const FOREIGN: readonly string[] = ["$schema", "additionalProperties"];
+/** What JSON Schema says and a structural schema may not. */
+const FOREIGN: readonly string[] = ["$schema", "propertyNames"];
 
 /**
  * The structural schema of what `schema` accepts. Descriptions and `x-kubernetes-…` extensions come
@@ -38,9 +35,22 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
 function withoutForeign(schema: StructuralSchema): StructuralSchema {
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([key]) => !FOREIGN.includes(key))
+      .filter(([key, value]) => !FOREIGN.includes(key) && !isForeign(key, { value, schema }))
       .map(([key, value]) => [key, key === "properties" ? eachField(value) : cleaned(value)]),
   );
+}
+
+/**
+ * The server prunes unknown fields by itself, and refuses `additionalProperties: false` beside
+ * `properties`; of a map they are the schema of its values. An int-or-string takes its two types for
+ * granted, and no bounds of theirs.
+ */
+function isForeign(
+  key: string,
+  { value, schema }: { readonly value: JSONValue; readonly schema: StructuralSchema },
+): boolean {
+  if (key === "additionalProperties") return !isSchema(value) || Object.keys(value).length === 0;
+  return key === "anyOf" && schema["x-kubernetes-int-or-string"] === true;
 }
 
 /** Below `properties` the keys are names of fields, whatever they are called. */

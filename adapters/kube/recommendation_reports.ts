@@ -1,0 +1,109 @@
+/**
+ * RecommendationReports on a real API server.
+ *
+ * @module
+ */
+import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
+import {
+  type RecommendationReport,
+  type ReportedWorkload,
+  reportedWorkloadSchema,
+} from "../../shared/api/recommendation_report.ts";
+import { readableItems } from "../../shared/api/stored_policy_status.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ReportPart } from "../../shared/rightsizing/report_parts.ts";
+import type { KubeConnection } from "./connection.ts";
+import { objectOf, textsOf } from "./json_fields.ts";
+import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
+import { parseNamespacedIdentity } from "./object_identity.ts";
+import { optipodCollection, optipodObject } from "./optipod_path.ts";
+
+/** Which reports. */
+export interface ReportSelection extends ListWatchSurroundings {
+  /** Only those of this namespace. */
+  readonly namespace?: string;
+}
+
+/** List-watch of reports, by default of all. */
+export function recommendationReportListWatch(
+  connection: KubeConnection,
+  { namespace, ...surroundings }: ReportSelection = {},
+): ListWatch<RecommendationReport> {
+  return kubeListWatch(connection, {
+    ...surroundings,
+    path: optipodCollection("recommendationreports", namespace),
+    parse: parseRecommendationReport,
+  });
+}
+
+const workloads = readableItems(reportedWorkloadSchema);
+
+/** The report, without entries that can't be read. Throws a `TypeError` without identity. */
+export function parseRecommendationReport(raw: unknown): RecommendationReport {
+  const { metadata, workloads: list } = objectOf(raw);
+  const labels = textsOf(objectOf(metadata).labels);
+  const { data = [] } = workloads.safeParse(list);
+  return {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "RecommendationReport",
+    metadata: {
+      ...parseNamespacedIdentity(raw),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    },
+    workloads: data,
+  };
+}
+
+/** Writes reports. Each call throws an `ApiError` when the server refuses. */
+export interface KubeReportStore {
+  /**
+   * Makes the report or replaces what it tells, and returns it as stored. With `resourceVersion`, 409
+   * `Conflict` when that is not the stored one.
+   */
+  apply(report: NewReport): Promise<RecommendationReport>;
+  /** Deletes the report if its UID is still this one; 404 when it is gone. */
+  remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
+}
+
+/** A report that is about to be written. */
+export interface NewReport extends ReportPart {
+  readonly namespace: string;
+  /** The version that is replaced. Absent: whichever there is, or none. */
+  readonly resourceVersion?: string;
+  readonly workloads: readonly ReportedWorkload[];
+}
+
+/** A store with the rights of the connection. */
+export function createReportStore(connection: KubeConnection): KubeReportStore {
+  return {
+    async apply({ namespace, name, resourceVersion, workloads }) {
+      return parseRecommendationReport(
+        await connection.request({
+          method: "PATCH",
+          path: optipodObject("recommendationreports", { namespace, name }),
+          // Nobody else writes reports: what stands there is replaced, whoever wrote it.
+          query: { fieldManager: "mbcas-controller", force: "true" },
+          contentType: "application/apply-patch+yaml",
+          body: {
+            apiVersion: OPTIPOD_GROUP_VERSION,
+            kind: "RecommendationReport",
+            metadata: {
+              namespace,
+              name,
+              labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
+              ...(resourceVersion === undefined ? {} : { resourceVersion }),
+            },
+            workloads,
+          },
+        }),
+      );
+    },
+    async remove({ metadata }) {
+      await connection.request({
+        method: "DELETE",
+        path: optipodObject("recommendationreports", metadata),
+        body: { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: metadata.uid } },
+      });
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * What a policy's status tells, and what a report tells of a workload: the same words.
+ *
+ * @module
+ */
+import * as z from "zod";
+
+const whole = z.int().min(0);
+const time = z.string().max(64);
+
+/** Characters of a sentence. */
+export const LONGEST_SENTENCE = 4096;
+
+/** Containers of a workload that stand in one entry. */
+export const MOST_CONTAINERS = 128;
+
+/** Workloads that stand in a policy's status. */
+export const MOST_WORKLOADS = 100;
+
+const written = z.string().max(64);
+
+/** What a container should ask for. */
+export const containerAdviceSchema = z.object({
+  container: z.string().min(1).max(63).describe("Name of the container."),
+  cpu: written.describe("CPU request, for instance 250m."),
+  memory: written.describe("Memory request in bytes, for instance 88617123."),
+  cpuLimit: written.optional().describe("CPU limit; absent where limits are left alone."),
+  memoryLimit: written.optional().describe("Memory limit; absent where limits are left alone."),
+  explanation: z.string().max(LONGEST_SENTENCE).describe(
+    "Percentile, samples, window, raw value, factor, bounds and what clamped it.",
+  ),
+});
+
+/** What became of a workload in the last cycle. */
+export const workloadStatusSchema = z.object({
+  namespace: z.string().min(1).max(63).describe("Namespace of the workload."),
+  kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]).describe("Kind of the workload."),
+  name: z.string().min(1).max(253).describe("Name of the workload."),
+  status: z.enum(["Applied", "Recommended", "Skipped", "Error"]).describe(
+    "Applied: it has the recommended values. Recommended: it is told, and not applied. " +
+      "Skipped: something held it back. Error: something failed.",
+  ),
+  reason: z.string().min(1).max(63).optional().describe("Why, as one word."),
+  message: z.string().max(LONGEST_SENTENCE).optional().describe("The same in a sentence."),
+  lastRecommendation: time.optional().describe("Time of the last recommendation."),
+  lastApplied: time.optional().describe("Time at which values were last applied."),
+  lastApplyMethod: z.enum(["InPlace", "Recreate", "Skip"]).optional().describe(
+    "InPlace: running pods were resized. Recreate: the template was changed. Skip: neither.",
+  ),
+  recommendations: z.array(containerAdviceSchema).max(MOST_CONTAINERS).default([]).describe(
+    "What each container should ask for.",
+  ),
+});
+
+/** A condition. */
+export const policyConditionSchema = z.object({
+  type: z.enum(["Ready", "MetricsMissing", "DryRun"]).describe(
+    "Ready: the policy can be followed. MetricsMissing: a workload has no recommendation for want " +
+      "of metrics. DryRun: recommendations are made, and none is applied.",
+  ),
+  status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
+  reason: z.string().min(1).max(63).describe("Why, as one word."),
+  message: z.string().max(32_768).describe("The reason in a sentence."),
+  lastTransitionTime: time.describe("Time at which status last changed."),
+  observedGeneration: whole.optional().describe("The metadata.generation that was looked at."),
+});
+
+/** The status of a policy. */
+export const policyStatusSchema = z.object({
+  conditions: z.array(policyConditionSchema).max(8).optional().meta({
+    description: "For kubectl wait; one of each type.",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+  }),
+  workloadsDiscovered: whole.optional().describe("Workloads that the policy matches."),
+  workloadsProcessed: whole.optional().describe("Those of them whose evaluation came to an end."),
+  workloadsByType: z.object({
+    deployments: whole.optional().describe("Deployments among those that it matches."),
+    statefulSets: whole.optional().describe("StatefulSets among those that it matches."),
+    daemonSets: whole.optional().describe("DaemonSets among those that it matches."),
+  }).optional().describe("Workloads that the policy matches, by kind."),
+  lastReconciliation: time.optional().describe("Time of the last evaluation."),
+  observedGeneration: whole.optional().describe("The metadata.generation that was looked at."),
+  workloads: z.array(workloadStatusSchema).max(MOST_WORKLOADS).optional().describe(
+    "The worst first: errors, then what was skipped, then the largest changes. All of them, with " +
+      "all their containers, stand in the RecommendationReports of their namespaces.",
+  ),
+}).describe("What became of it; written by the controller.");
+
+/** What a container should ask for, as the API has it. */
+export type ContainerAdvice = z.infer<typeof containerAdviceSchema>;
+/** What became of a workload. */
+export type WorkloadStatus = z.infer<typeof workloadStatusSchema>;
+/** A condition of a policy. */
+export type PolicyCondition = z.infer<typeof policyConditionSchema>;
+/** The status of a policy. */
+export type PolicyStatus = z.infer<typeof policyStatusSchema>;

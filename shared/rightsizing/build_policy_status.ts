@@ -1,0 +1,191 @@
+/**
+ * The status of a policy, from what became of its workloads.
+ *
+ * @module
+ */
+import {
+  MOST_CONTAINERS,
+  MOST_WORKLOADS,
+  type PolicyCondition,
+  type PolicyStatus,
+} from "../api/policy_status.ts";
+import { cutToBytes } from "../cut_to_bytes.ts";
+import { faultText, type FieldFault } from "./field_fault.ts";
+import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+
+/** Whether a policy can be followed, as the word of its condition `Ready`. */
+export type ReadyReason =
+  | "PolicyValid"
+  | "ValidationFailed"
+  | "ProviderUnavailable"
+  | "DiscoveryFailed";
+
+/** Why a policy can't be followed now. */
+export interface PolicyProblem {
+  readonly reason: Exclude<ReadyReason, "PolicyValid">;
+  readonly message: string;
+}
+
+/** A workload that a policy matches, whether it has won it or not. */
+export interface PolicyWorkload {
+  readonly record: WorkloadRecord;
+  /** True: there is no recommendation for want of metrics. */
+  readonly metricsMissing: boolean;
+  /**
+   * The largest difference of a value from what was recommended, as a part of that value: 0.5 for
+   * 100m where 150m is recommended. Infinity where there is no value.
+   */
+  readonly difference: number;
+}
+
+/** One cycle of a policy. */
+export interface PolicyCycle {
+  readonly nowMs: number;
+  /** `metadata.generation` of the policy that was looked at. */
+  readonly generation: number;
+  /** The status before: what is not known anew stays. */
+  readonly before: PolicyStatus;
+  readonly dryRun: boolean;
+  /** Absent: it can be followed. */
+  readonly problem?: PolicyProblem;
+  /** Absent where no workload was looked at: the policy is disabled, or there is a problem. */
+  readonly workloads?: readonly PolicyWorkload[];
+}
+
+/**
+ * Bytes of recommendations in a status, of 1.5 MB that a server stores; a hundred workloads without
+ * them have another half at most.
+ */
+const MOST_BYTES = 512 * 1024;
+/** Bytes of a condition's message: characters are not more. */
+const LONGEST_MESSAGE = 32_768;
+/** Workloads that a message names. */
+const MOST_NAMED = 5;
+
+const encoder = new TextEncoder();
+
+const WORST_FIRST = ["Error", "Skipped"];
+const COUNTED = {
+  deployments: "Deployment",
+  statefulSets: "StatefulSet",
+  daemonSets: "DaemonSet",
+} as const;
+
+/** The status after the cycle. Workloads and counts of a cycle that looked at none are those before. */
+export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
+  const { before, workloads, generation } = cycle;
+  const conditions = [readyCondition(cycle), metricsCondition(cycle), dryRunCondition(cycle)];
+  return {
+    ...before,
+    conditions: conditions.filter((one) => one !== undefined),
+    observedGeneration: generation,
+    ...(workloads === undefined ? {} : workloadParts(workloads, cycle.nowMs)),
+  };
+}
+
+/** What a policy that can't be read has for a problem. */
+export function validationProblem(faults: readonly FieldFault[]): PolicyProblem {
+  return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
+}
+
+type News = Pick<PolicyCondition, "type" | "status" | "reason" | "message">;
+
+function readyCondition(cycle: PolicyCycle): PolicyCondition {
+  const { problem } = cycle;
+  return condition(cycle, {
+    type: "Ready",
+    status: problem === undefined ? "True" : "False",
+    reason: problem?.reason ?? "PolicyValid",
+    message: problem?.message ?? "each field of the policy is valid",
+  });
+}
+
+function metricsCondition(cycle: PolicyCycle): PolicyCondition | undefined {
+  const { workloads, before } = cycle;
+  if (workloads === undefined) {
+    return before.conditions?.find(({ type }) => type === "MetricsMissing");
+  }
+  const missing = workloads.filter(({ metricsMissing }) => metricsMissing);
+  return condition(cycle, {
+    type: "MetricsMissing",
+    status: missing.length > 0 ? "True" : "False",
+    reason: missing.length > 0 ? "MetricsMissing" : "MetricsPresent",
+    message: missing.length > 0
+      ? `${missing.length} of ${workloads.length} workloads: ${named(missing)}`
+      : "there are metrics of all workloads",
+  });
+}
+
+function dryRunCondition(cycle: PolicyCycle): PolicyCondition {
+  return condition(cycle, {
+    type: "DryRun",
+    status: cycle.dryRun ? "True" : "False",
+    reason: cycle.dryRun ? "DryRun" : "Live",
+    message: cycle.dryRun
+      ? "the controller's setting dryRun is on: nothing is applied"
+      : "the controller's setting dryRun is off",
+  });
+}
+
+/** The time is that of the last change of status. */
+function condition({ nowMs, generation, before }: PolicyCycle, news: News): PolicyCondition {
+  const old = before.conditions?.find(({ type }) => type === news.type);
+  return {
+    ...news,
+    message: cutToBytes(news.message, LONGEST_MESSAGE),
+    lastTransitionTime: old?.status === news.status
+      ? old.lastTransitionTime
+      : new Date(nowMs).toISOString(),
+    observedGeneration: generation,
+  };
+}
+
+function workloadParts(workloads: readonly PolicyWorkload[], nowMs: number): PolicyStatus {
+  const count = (kind: string): number =>
+    workloads.filter(({ record }) => record.workload.kind === kind).length;
+  return {
+    workloadsDiscovered: workloads.length,
+    workloadsProcessed: workloads.filter(({ record }) => record.status !== "Error").length,
+    workloadsByType: {
+      deployments: count(COUNTED.deployments),
+      statefulSets: count(COUNTED.statefulSets),
+      daemonSets: count(COUNTED.daemonSets),
+    },
+    lastReconciliation: new Date(nowMs).toISOString(),
+    workloads: worst(workloads),
+  };
+}
+
+/** At most a hundred. What each container should ask for stands there as far as it fits. */
+function worst(workloads: readonly PolicyWorkload[]): NonNullable<PolicyStatus["workloads"]> {
+  let room = MOST_BYTES;
+  return workloads.toSorted(worstFirst).slice(0, MOST_WORKLOADS).map(({ record }) => {
+    const status = workloadStatusOf(record);
+    const recommendations = status.recommendations.slice(0, MOST_CONTAINERS);
+    const size = encoder.encode(JSON.stringify(recommendations)).length;
+    if (size > room) return { ...status, recommendations: [] };
+    room -= size;
+    return { ...status, recommendations };
+  });
+}
+
+/** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
+function worstFirst(a: PolicyWorkload, b: PolicyWorkload): number {
+  const difference = a.difference === b.difference ? 0 : b.difference - a.difference;
+  return rank(a) - rank(b) || difference || (nameOf(a) < nameOf(b) ? -1 : 1);
+}
+
+function rank({ record }: PolicyWorkload): number {
+  const place = WORST_FIRST.indexOf(record.status);
+  return place < 0 ? WORST_FIRST.length : place;
+}
+
+function nameOf({ record: { workload } }: PolicyWorkload): string {
+  return `${workload.namespace}/${workload.kind}/${workload.name}`;
+}
+
+function named(workloads: readonly PolicyWorkload[]): string {
+  const names = workloads.map(nameOf).toSorted();
+  const more = names.length - MOST_NAMED;
+  return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

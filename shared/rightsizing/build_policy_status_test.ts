@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { largeRecord, workloadRecords } from "../../tests/fixtures/workload_records.ts";
+import { type PolicyStatus, policyStatusSchema } from "../api/policy_status.ts";
+import {
+  buildPolicyStatus,
+  type PolicyCycle,
+  type PolicyWorkload,
+  validationProblem,
+} from "./build_policy_status.ts";
+import { readPolicySpec } from "./read_policy_spec.ts";
+import type { WorkloadRecord } from "./workload_record.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const LATER = NOON + 300_000;
+
+function workload(
+  name: string,
+  change: Partial<WorkloadRecord> & { difference?: number; metricsMissing?: boolean } = {},
+): PolicyWorkload {
+  const { difference = 0, metricsMissing = false, ...record } = change;
+  const blank = largeRecord(name, { containers: 1, explanation: 10 });
+  return { record: { ...blank, ...record }, difference, metricsMissing };
+}
+
+function build(change: Partial<PolicyCycle> = {}): PolicyStatus {
+  return buildPolicyStatus({ nowMs: NOON, generation: 3, before: {}, dryRun: false, ...change });
+}
+
+/** `type: status reason` of each condition. */
+function conditions({ conditions = [] }: PolicyStatus): readonly string[] {
+  return conditions.map(({ type, status, reason }) => `${type}: ${status} ${reason}`);
+}
+
+function message({ conditions = [] }: PolicyStatus, wanted: string): string | undefined {
+  return conditions.find(({ type }) => type === wanted)?.message;
+}
+
+pure("buildPolicyStatus() counts workloads by kind, and those that came to an end", () => {
+  const daemon = { kind: "DaemonSet", namespace: "shop", name: "log" } as const;
+  const status = build({
+    workloads: [
+      workload("web"),
+      workload("db", { status: "Error", reason: "Refused" }),
+      workload("log", { workload: daemon, status: "Skipped" }),
+    ],
+  });
+  assert.equal(status.workloadsDiscovered, 3);
+  assert.equal(status.workloadsProcessed, 2);
+  assert.deepEqual(status.workloadsByType, { deployments: 2, statefulSets: 0, daemonSets: 1 });
+  assert.equal(status.lastReconciliation, "2026-01-01T12:00:00.000Z");
+  assert.equal(status.observedGeneration, 3);
+  assert.deepEqual(conditions(status), [
+    "Ready: True PolicyValid",
+    "MetricsMissing: False MetricsPresent",
+    "DryRun: False Live",
+  ]);
+});
+
+pure("buildPolicyStatus() names the field of a policy that can't be read", () => {
+  const { faults } = readPolicySpec({ mode: "Sometimes" });
+  const status = build({ problem: validationProblem(faults) });
+  assert.deepEqual(conditions(status), ["Ready: False ValidationFailed", "DryRun: False Live"]);
+  assert.match(
+    message(status, "Ready") ?? "",
+    /^spec\.mode is "Sometimes": must be one of Auto, Recommend, Disabled; spec\.selector is missing/,
+  );
+});
+
+pure("buildPolicyStatus() keeps what it had where no workload was looked at", () => {
+  const before = build({ workloads: [workload("web", { metricsMissing: true })] });
+  const problem = { reason: "ProviderUnavailable", message: "prometheus does not answer" } as const;
+  const status = build({ before, problem, nowMs: LATER, generation: 4 });
+  assert.deepEqual(status.workloads, before.workloads);
+  assert.equal(status.lastReconciliation, before.lastReconciliation);
+  assert.equal(status.workloadsDiscovered, 1);
+  assert.deepEqual(conditions(status), [
+    "Ready: False ProviderUnavailable",
+    "MetricsMissing: True MetricsMissing",
+    "DryRun: False Live",
+  ]);
+  assert.equal(message(status, "Ready"), "prometheus does not answer");
+});
+
+pure("buildPolicyStatus() dates a condition by its last change of status", () => {
+  const times = (status: PolicyStatus): readonly string[] =>
+    (status.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime.slice(11, 16));
+  const first = build({ workloads: [workload("web")] });
+  assert.deepEqual(times(first), ["12:00", "12:00", "12:00"]);
+  const second = build({ before: first, nowMs: LATER, dryRun: true, workloads: [] });
+  assert.deepEqual(times(second), ["12:00", "12:00", "12:05"]);
+  assert.equal(second.conditions?.[2]?.reason, "DryRun");
+});
+
+pure("buildPolicyStatus() says of how many workloads metrics are missing, and names some", () => {
+  const workloads = Array.from(
+    { length: 8 },
+    (_, index) => workload(`w${index}`, { metricsMissing: index > 0 }),
+  );
+  assert.equal(
+    message(build({ workloads }), "MetricsMissing"),
+    "7 of 8 workloads: shop/Deployment/w1, shop/Deployment/w2, shop/Deployment/w3, " +
+      "shop/Deployment/w4, shop/Deployment/w5 and 2 more",
+  );
+});
+
+pure("buildPolicyStatus() puts errors first, then what was skipped, then large differences", () => {
+  const { workloads = [] } = build({
+    workloads: [
+      workload("small", { difference: 0.1 }),
+      workload("unset", { difference: Infinity }),
+      workload("large", { difference: 3, status: "Applied" }),
+      workload("skipped", { status: "Skipped", difference: 9 }),
+      workload("failed-b", { status: "Error" }),
+      workload("failed-a", { status: "Error" }),
+      workload("unset-too", { difference: Infinity }),
+    ],
+  });
+  assert.deepEqual(workloads.map(({ name }) => name), [
+    "failed-a",
+    "failed-b",
+    "skipped",
+    "unset",
+    "unset-too",
+    "large",
+    "small",
+  ]);
+});
+
+pure(
+  "buildPolicyStatus() keeps the worst hundred, and their recommendations as far as they fit",
+  () => {
+    const workloads = Array.from({ length: 500 }, (_, index) => ({
+      ...workload("", { difference: index }),
+      record: largeRecord(`w${index}`, { containers: 200, explanation: 4000 }),
+    }));
+    const status = build({ workloads });
+    assert.equal(status.workloads?.length, 100);
+    assert.equal(status.workloads?.[0]?.name, "w499");
+    assert.equal(status.workloadsDiscovered, 500);
+    assert.ok(JSON.stringify(status).length < 1_000_000);
+    assert.equal(policyStatusSchema.safeParse(status).success, true);
+    const slim = Array.from({ length: 100 }, (_, index) => workload(`w${index}`));
+    assert.ok(
+      build({ workloads: slim }).workloads?.every((one) => one.recommendations.length === 1),
+    );
+  },
+);
+
+pure("buildPolicyStatus() writes what the schema takes, for whatever workloads", () => {
+  fc.assert(
+    fc.property(
+      workloadRecords("shop"),
+      fc.array(
+        fc.record({ difference: fc.double({ min: 0, noNaN: true }), metricsMissing: fc.boolean() }),
+        {
+          minLength: 30,
+          maxLength: 30,
+        },
+      ),
+      fc.boolean(),
+      (records, facts, dryRun) => {
+        const workloads = records.map((record, index) => ({
+          record,
+          difference: facts[index]?.difference ?? 0,
+          metricsMissing: facts[index]?.metricsMissing === true,
+        }));
+        const status = build({ workloads, dryRun });
+        assert.deepEqual(policyStatusSchema.parse(status), status);
+        assert.equal(status.workloads?.length, records.length);
+        // The order that the workloads came in is of no matter.
+        assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,132 @@
+/**
+ * What is known of a workload after a cycle, and how it is written: to the status of its policy, and to
+ * the report of its namespace, from which it is read again.
+ *
+ * @module
+ */
+import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
+import type { ReportedWorkload, WrittenValues } from "../api/recommendation_report.ts";
+import type { WorkloadKind } from "../api/workload.ts";
+import { cutToBytes } from "../cut_to_bytes.ts";
+import { formatCPU, parseBytes, parseCPU } from "../quantity.ts";
+import type { ContainerRecommendation } from "./recommendation.ts";
+
+/** Bytes of a sentence; the schema counts characters, which are not more. */
+const MOST_BYTES = 4096;
+
+/** Values of a container that were adopted: millicores and bytes. Absent: left as it was. */
+export type ValuesInForce =
+  & Pick<ContainerRecommendation, "container">
+  & Partial<Omit<ContainerRecommendation, "container" | "explanation">>;
+
+/** A workload after a cycle. */
+export interface WorkloadRecord {
+  readonly workload: {
+    readonly kind: WorkloadKind;
+    readonly namespace: string;
+    readonly name: string;
+  };
+  /** The policy that counts for it. */
+  readonly policy: { readonly namespace: string; readonly name: string };
+  readonly status: WorkloadStatus["status"];
+  /** One word; absent where there is nothing to say. */
+  readonly reason?: string;
+  readonly message?: string;
+  /** Wall time of the last recommendation, ms. */
+  readonly recommendedAtMs?: number;
+  /** Wall time at which values were last applied, ms. */
+  readonly appliedAtMs?: number;
+  readonly method?: NonNullable<WorkloadStatus["lastApplyMethod"]>;
+  readonly recommendations: readonly ContainerRecommendation[];
+  readonly inForce: readonly ValuesInForce[];
+}
+
+/** The record as it stands in the status of a policy. */
+export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
+  const { workload, status, reason, message, recommendedAtMs, appliedAtMs, method } = record;
+  return {
+    namespace: workload.namespace,
+    kind: workload.kind,
+    name: workload.name,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message: cutToBytes(message, MOST_BYTES) }),
+    ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
+    ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
+    ...(method === undefined ? {} : { lastApplyMethod: method }),
+    recommendations: record.recommendations.map(adviceOf),
+  };
+}
+
+/** The record as it stands in the report of its namespace. */
+export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
+  const { namespace: _namespace, ...status } = workloadStatusOf(record);
+  const { namespace, name } = record.policy;
+  return { ...status, policy: { namespace, name }, inForce: record.inForce.map(writtenValues) };
+}
+
+/** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
+export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
+  const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
+  return {
+    workload: { kind, namespace, name },
+    policy: reported.policy,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(lastRecommendation === undefined
+      ? {}
+      : { recommendedAtMs: millisecondsOf(lastRecommendation) }),
+    ...(lastApplied === undefined ? {} : { appliedAtMs: millisecondsOf(lastApplied) }),
+    ...(reported.lastApplyMethod === undefined ? {} : { method: reported.lastApplyMethod }),
+    recommendations: reported.recommendations.map((advice) => ({
+      ...valuesOf(advice),
+      cpu: parseCPU(advice.cpu),
+      memory: parseBytes(advice.memory),
+      explanation: advice.explanation,
+    })),
+    inForce: reported.inForce.map(valuesOf),
+  };
+}
+
+function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
+  return {
+    ...writtenValues(recommendation),
+    cpu: formatCPU(recommendation.cpu),
+    memory: String(recommendation.memory),
+    explanation: cutToBytes(recommendation.explanation, MOST_BYTES),
+  };
+}
+
+/** Memory in plain bytes, never with an `m`, which means thousandths of a byte. */
+function writtenValues(values: ValuesInForce): WrittenValues {
+  const { container, cpu, memory, cpuLimit, memoryLimit } = values;
+  return {
+    container,
+    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: String(memory) }),
+    ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit: String(memoryLimit) }),
+  };
+}
+
+function valuesOf(written: WrittenValues): ValuesInForce {
+  const { container, cpu, memory, cpuLimit, memoryLimit } = written;
+  return {
+    container,
+    ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
+    ...(cpuLimit === undefined ? {} : { cpuLimit: parseCPU(cpuLimit) }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit: parseBytes(memoryLimit) }),
+  };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function millisecondsOf(time: string): number {
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms)) throw new SyntaxError(`Cannot parse time: ${time} is no date`);
+  return ms;
+}

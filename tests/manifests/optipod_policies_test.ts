@@ -1,0 +1,77 @@
+/** Policies as users write them: the examples are taken, the invalid ones refused by the right field. */
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+import { optimizationPolicySchema } from "../../shared/api/optimization_policy.ts";
+import { faultsOf, faultText } from "../../shared/rightsizing/field_fault.ts";
+import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
+import { structuralSchema } from "../../tools/crd/structural_schema.ts";
+
+const EXAMPLES = new URL("../../manifests/examples/optipod/", import.meta.url);
+const INVALID = new URL("../fixtures/optipod/invalid/", import.meta.url);
+
+interface Manifest {
+  readonly file: string;
+  readonly text: string;
+  readonly object: { readonly kind: string; readonly spec?: unknown };
+}
+
+function manifestsIn(folder: URL): readonly Manifest[] {
+  return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".yaml"))
+    .flatMap(({ name: file }) => {
+      const text = Deno.readTextFileSync(new URL(file, folder));
+      return parseAllDocuments(text).map((document) => ({ file, text, object: document.toJS() }));
+    }).filter(({ object }) => object.kind === "OptimizationPolicy");
+}
+
+/** Paths of all fields of a schema that hold no other ones. */
+function leaves(schema: unknown, path: string): readonly string[] {
+  const { properties, items } = schema as { properties?: object; items?: object };
+  if (items !== undefined) return leaves(items, path);
+  if (properties === undefined) return [path];
+  return Object.entries(properties).flatMap(([name, field]) => leaves(field, `${path}.${name}`));
+}
+
+/** Paths of what a value sets, without places in lists and without the keys of labels. */
+function set(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => set(one, path));
+  if (typeof value !== "object" || value === null || path.endsWith(".matchLabels")) return [path];
+  return Object.entries(value).flatMap(([name, field]) => set(field, `${path}.${name}`));
+}
+
+Deno.test("readPolicySpec() takes each example, and the examples use each field", () => {
+  const examples = manifestsIn(EXAMPLES);
+  for (const { file, object } of examples) {
+    assert.deepEqual(readPolicySpec(object.spec).faults, [], file);
+    assert.equal(optimizationPolicySchema.safeParse(object).success, true, file);
+  }
+  const used = new Set(examples.flatMap(({ object }) => set(object.spec, "spec")));
+  const fields = leaves(structuralSchema(optimizationPolicySchema.shape.spec), "spec");
+  assert.ok(fields.length > 30);
+  // One label selector is like the other.
+  const unused = fields.filter((field) =>
+    !used.has(field) && !field.startsWith("spec.selector.namespaceSelector.matchExpressions.values")
+  );
+  assert.deepEqual(unused, []);
+});
+
+Deno.test("readPolicySpec() refuses each invalid policy, by the field that it names first", () => {
+  const invalid = manifestsIn(INVALID);
+  assert.ok(invalid.length >= 40);
+  for (const { file, text, object } of invalid) {
+    const [, named] = /^# names: (\S+)\n/.exec(text) ?? assert.fail(`${file} names no field`);
+    const { spec, faults } = readPolicySpec(object.spec);
+    assert.equal(spec, undefined, `${file} was taken`);
+    const [fault, ...more] = faults;
+    assert.deepEqual(more.map(faultText), [], file);
+    assert.ok(
+      fault?.field === named || fault?.field.startsWith(`${named}.`),
+      `${file}: ${fault?.field}`,
+    );
+    const { error } = optimizationPolicySchema.safeParse(object);
+    assert.ok(error !== undefined);
+    assert.deepEqual(
+      faultsOf(error, { raw: object, root: "" }).map(faultText),
+      faults.map((one) => `.${faultText(one)}`),
+    );
+  }
+});
