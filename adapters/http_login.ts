@@ -58,12 +58,11 @@ export function createHTTPLogin(
     if (readAuthorities === undefined) return undefined;
     const authorities = await read(readAuthorities, { refresh, path: caFile });
     if (present?.authorities === authorities) return present.client;
-    let next: Deno.HttpClient;
-    try {
-      next = Deno.createHttpClient({ caCerts: [authorities] });
-    } catch (cause) {
-      throw new Error(`Cannot log in: ${caFile} holds no certificates`, { cause });
+    // The runtime passes over what is no certificate, and would then trust nobody without a word.
+    if (!authorities.includes("-----BEGIN CERTIFICATE-----")) {
+      throw new Error(`Cannot log in: ${caFile} holds no certificates`);
     }
+    const next = Deno.createHttpClient({ caCerts: [authorities] });
     present?.client.close();
     present = { authorities, client: next };
     return next;
