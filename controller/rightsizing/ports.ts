@@ -13,7 +13,7 @@ export interface WorkloadIdentity {
   readonly uid: string;
 }
 
-/** A time span, ms since 1970: what lies in it is after `fromMs`, and at `toMs` or before. */
+/** A time span, ms since 1970: what lies in it is after `fromMs`, and at `toMs` or before; never empty. */
 export interface UsageWindow {
   /** Exclusive. */
   readonly fromMs: number;
