@@ -47,7 +47,8 @@ export interface UsageProblem {
 
 /**
  * Usage by container, over all pods of the workload. Each container that was asked for is there; one
- * of which nothing was seen has distributions without samples.
+ * of which nothing was seen has distributions without samples. A source that keeps no single samples
+ * may answer for a window that ends later, now, and is not longer.
  */
 export type UsageAnswer = { readonly usage: ReadonlyMap<string, ContainerUsage> } | UsageProblem;
 

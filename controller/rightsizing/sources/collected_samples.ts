@@ -8,7 +8,7 @@ import type {
   Distribution,
   ResourceName,
 } from "../../../shared/rightsizing/distribution.ts";
-import { samplesDistribution } from "../../../shared/rightsizing/samples.ts";
+import { samplesDistribution } from "../../../shared/rightsizing/samples_distribution.ts";
 import type { UsageWindow } from "../ports.ts";
 
 /** Values with their times, at the same places. */
@@ -71,20 +71,22 @@ export function createCollectedSamples(
       new Map(
         Array.from(piles, ([container, { cpu, memory }]) => [
           container,
-          { container, cpu: distributionOf(cpu), memory: distributionOf(memory) },
+          { container, cpu: distributionOf(cpu, window), memory: distributionOf(memory, window) },
         ]),
       ),
   };
 }
 
-/** No samples, and no times. */
-export const NO_SAMPLES: Distribution = samplesDistribution(new Float64Array(), {
-  oldestMs: NaN,
-  newestMs: NaN,
-});
+/** Of what nothing was seen: since the window's beginning. */
+export function noSamples({ fromMs }: UsageWindow): Distribution {
+  return samplesDistribution(new Float64Array(), { oldestMs: fromMs, newestMs: fromMs });
+}
 
-function distributionOf({ chunks, count, oldestMs, newestMs }: Pile): Distribution {
-  if (count === 0) return NO_SAMPLES;
+function distributionOf(
+  { chunks, count, oldestMs, newestMs }: Pile,
+  window: UsageWindow,
+): Distribution {
+  if (count === 0) return noSamples(window);
   const values = new Float64Array(count);
   let at = 0;
   for (const chunk of chunks) {

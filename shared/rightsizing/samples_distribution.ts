@@ -17,8 +17,8 @@ export function samplesDistribution(
   const count = sorted.length;
   return {
     count,
-    min: sorted[0] ?? NaN,
-    max: sorted[count - 1] ?? NaN,
+    min: sorted[0] ?? 0,
+    max: sorted[count - 1] ?? 0,
     oldestMs,
     newestMs,
     quantile(fraction) {

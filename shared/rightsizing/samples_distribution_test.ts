@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { samplesDistribution } from "./samples.ts";
+import { samplesDistribution } from "./samples_distribution.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
