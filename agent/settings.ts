@@ -168,7 +168,7 @@ export const AGENT_SETTINGS = {
 export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
 
 /** Sections of the settings file that the controller checks. */
-export const OTHER_SECTIONS: readonly string[] = ["market", "metrics", "controller"];
+export const OTHER_SECTIONS: readonly string[] = ["market", "metrics", "rightsizing", "controller"];
 
 /** Keeps the type of the value while the row is checked. */
 function row<T>(setting: Setting<T>): Setting<T> {

@@ -12,6 +12,7 @@ import { serveHTTP } from "../adapters/http_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
 import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
 import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
+import { createHTTPLogin } from "../adapters/http_login.ts";
 import { registerProcessMetrics } from "../adapters/process_metrics.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
@@ -71,6 +72,7 @@ async function main(): Promise<number> {
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
+  const prometheusLogin = createHTTPLogin(values.prometheusLogin, { clock });
   let waitsFor: string | undefined = "the start check has not ended";
   const server = serveHTTP(
     healthRoutes({
@@ -91,7 +93,7 @@ async function main(): Promise<number> {
       log,
       settings,
       metrics,
-      instantQueries: createInstantQueries(),
+      instantQueries: createInstantQueries({ login: prometheusLogin }),
       identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);
@@ -101,6 +103,7 @@ async function main(): Promise<number> {
   } finally {
     await server.shutdown();
     connection.close();
+    prometheusLogin.close();
     log.info("Ended", { signal: String(signals.signal.reason ?? "none") });
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { loginFilesKind } from "../shared/config/login_files.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
@@ -18,6 +19,7 @@ import {
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
+import { customSourceTableKind } from "./rightsizing/sources/custom_source_table_kind.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -111,10 +113,19 @@ export const CONTROLLER_SETTINGS = {
     flag: "--prometheus-url",
     env: "MBCAS_PROMETHEUS_URL",
     default: "",
-    description: "The Prometheus that is asked what pods could use; empty: none. It must answer " +
-      "without a login",
+    description: "The Prometheus that is asked what pods could use, and have used; empty: none",
     kind: optionalKind(serverURLKind),
     live: true,
+  }),
+  prometheusLogin: row({
+    key: "metrics.prometheusLogin",
+    flag: "--prometheus-login",
+    env: "MBCAS_PROMETHEUS_LOGIN",
+    default: "",
+    description:
+      "Files with the login to that Prometheus, for instance of a Secret mounted below " +
+      "/etc/mbcas; empty: it answers without one",
+    kind: loginFilesKind,
   }),
   metricQueries: row({
     key: "metrics.queries",
@@ -141,6 +152,22 @@ export const CONTROLLER_SETTINGS = {
     description: "An answer that is older is ignored; two intervals at least",
     kind: durationKind({ leastMs: 2000, mostMs: 3_600_000 }),
     live: true,
+  }),
+  samplerInterval: row({
+    key: "rightsizing.samplerInterval",
+    flag: "--sampler-interval",
+    env: "MBCAS_SAMPLER_INTERVAL",
+    default: "30s",
+    description:
+      "Time between two readings of metrics-server, for policies that take usage from it",
+    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
+    live: true,
+  }),
+  customSources: row({
+    key: "rightsizing.customSources",
+    default: "",
+    description: "Servers that policies with the provider custom may name. In the file only",
+    kind: customSourceTableKind,
   }),
   dryRun: row({
     key: "controller.dryRun",

@@ -61,6 +61,11 @@ export function parseCPUBound(text: string): number {
   return parseQuantity(text, { what: "CPU", unit: "m", exponent: 3, most });
 }
 
+/** As `parseCPU`, in whole nanocores, in which usage is measured: `0.5` is 500,000,000. */
+export function parseNanoCPU(text: string): number {
+  return parseQuantity(text, { what: "CPU", unit: "n", exponent: 9 });
+}
+
 /**
  * Bytes of a memory quantity such as `64Mi`, `1.5G` or `128974848`; fractions of a byte round up.
  * Throws a `SyntaxError` as `parseCPU` does, the limit being 2^53 bytes.

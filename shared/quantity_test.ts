@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatBytes, formatCPU, parseBytes, parseCPU, parseCPUBound, sumCPU } from "./quantity.ts";
+import {
+  formatBytes,
+  formatCPU,
+  parseBytes,
+  parseCPU,
+  parseCPUBound,
+  parseNanoCPU,
+  sumCPU,
+} from "./quantity.ts";
 
 const MANY = { numRuns: 1000 } as const;
 
@@ -220,4 +228,13 @@ pure("formatBytes() refuses what is no whole number of bytes", () => {
       message: `Cannot format memory quantity: ${bytes} is not a whole number of bytes`,
     });
   }
+});
+
+pure("parseNanoCPU() keeps what is below a millicore", () => {
+  const forms = { "1n": 1, "123456n": 123_456, "1500u": 1_500_000, "2m": 2_000_000, "0.5": 5e8 };
+  for (const [text, nanocores] of Object.entries(forms)) {
+    assert.equal(parseNanoCPU(text), nanocores, text);
+  }
+  assert.throws(() => parseNanoCPU("-1"), SyntaxError);
+  assert.throws(() => parseNanoCPU("10M"), SyntaxError, "beyond 2^53 nanocores");
 });

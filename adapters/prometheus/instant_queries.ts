@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import type { HTTPLogin } from "../http_login.ts";
 import { type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
 
 /** One series or scalar. */
@@ -14,8 +15,10 @@ export interface PrometheusSample {
   readonly atMs: number;
 }
 
-/** How long and how much. */
+/** How long and how much, and who asks. */
 export interface InstantQueriesOptions {
+  /** @default nobody in particular */
+  readonly login?: HTTPLogin;
   /** @default {5000} */
   readonly timeoutMs?: number;
   /** @default {65536} */
@@ -48,7 +51,7 @@ const dataSchema = z.discriminatedUnion("resultType", [
 
 /** An adapter; it keeps no state but the program's open connections. */
 export function createInstantQueries(
-  { timeoutMs = 5000, mostBytes = 65_536 }: InstantQueriesOptions = {},
+  { timeoutMs = 5000, mostBytes = 65_536, ...login }: InstantQueriesOptions = {},
 ): PrometheusInstantQueries {
   return {
     async ask({ server, query }, signal) {
@@ -57,7 +60,7 @@ export function createInstantQueries(
       const parameters = { query, timeout: `${timeoutMs}ms`, limit: "2" };
       const path = "/api/v1/query";
       const answer = await requestPrometheus(
-        { server, path, parameters, timeoutMs, mostBytes },
+        { server, path, parameters, timeoutMs, mostBytes, ...login },
         signal,
       );
       if ("problem" in answer) return answer;

@@ -6,15 +6,16 @@
  */
 import { z } from "zod";
 import { quotedText } from "../../shared/quoted_text.ts";
-import { failureWords } from "../failure_words.ts";
-import { createPatience } from "../patience.ts";
-import { boundedText } from "./bounded_text.ts";
+import { boundedExchange } from "../bounded_exchange.ts";
+import type { HTTPLogin } from "../http_login.ts";
 
 /** Why there is no data. */
 export interface PrometheusProblem {
   readonly problem: "unreachable" | "refused" | "unreadable";
   /** In a sentence. */
   readonly message: string;
+  /** Present where a smaller question might be answered. */
+  readonly tooMuch?: true;
 }
 
 /** The `data` of an answer, whose shape is the question's matter. */
@@ -27,6 +28,8 @@ export interface PrometheusRequest {
   /** For instance `/api/v1/query`. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+  /** Absent: nobody in particular asks. */
+  readonly login?: HTTPLogin;
   readonly timeoutMs: number;
   readonly mostBytes: number;
 }
@@ -42,6 +45,8 @@ const answerSchema = z.discriminatedUnion("status", [
 
 /** The server's word on the question itself; every other failure is one of the moment. */
 const REFUSALS: readonly string[] = ["bad_data", "execution", "not_found"];
+/** What Prometheus says beyond `--query.max-samples`, and beyond 11,000 points a series. */
+const TOO_MUCH = /too many samples|exceeded maximum resolution/;
 /** Longer ones repeat a long query. */
 const MOST_WORDS = 300;
 
@@ -50,47 +55,36 @@ export async function requestPrometheus(
   request: PrometheusRequest,
   signal: AbortSignal,
 ): Promise<PrometheusData> {
-  const { server, path, parameters, timeoutMs, mostBytes } = request;
-  const patience = createPatience(signal);
-  patience.start(timeoutMs);
-  try {
-    const response = await fetch(`${server}${path}?${new URLSearchParams(parameters)}`, {
-      redirect: "manual",
-      headers: { accept: "application/json" },
-      signal: patience.signal,
-    });
-    const text = await boundedText(response, { mostBytes, signal: patience.signal });
-    return dataOf({ response, text, mostBytes });
-  } catch (error) {
-    const message = patience.exceededMs === undefined
-      ? failureWords(error)
-      : `nothing came for ${patience.exceededMs} ms`;
-    return { problem: "unreachable", message };
-  } finally {
-    patience.end();
-  }
+  const { server, path, parameters, ...rest } = request;
+  const url = `${server}${path}?${new URLSearchParams(parameters)}`;
+  const answer = await boundedExchange({ url, ...rest }, signal);
+  if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
+  return dataOf(answer, request.mostBytes);
 }
 
 function dataOf(
-  { response: { status, headers }, text, mostBytes }: {
-    readonly response: Response;
+  { status, headers, text }: {
+    readonly status: number;
+    readonly headers: Headers;
     readonly text: string | undefined;
-    readonly mostBytes: number;
   },
+  mostBytes: number,
 ): PrometheusData {
   if (status >= 300 && status < 400) {
     const to = headers.get("location") ?? "nowhere";
     return { problem: "unreachable", message: `HTTP ${status}: it sends on to ${quoted(to)}` };
   }
   if (text === undefined) {
-    return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };
+    const message = `the answer has more than ${mostBytes} bytes`;
+    return { problem: "unreadable", message, tooMuch: true };
   }
   const answer = answerSchema.safeParse(jsonOf(text)).data;
   if (answer?.status === "success" && status === 200) return answer;
   if (answer?.status === "error") {
     const { errorType, error } = answer;
     const problem = REFUSALS.includes(errorType) ? "refused" : "unreachable";
-    return { problem, message: `${errorType}: ${quoted(error)}` };
+    const message = `${errorType}: ${quoted(error)}`;
+    return TOO_MUCH.test(error) ? { problem, message, tooMuch: true } : { problem, message };
   }
   return status === 200
     ? { problem: "unreadable", message: "the answer is not one of Prometheus's query API" }

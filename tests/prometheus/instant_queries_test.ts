@@ -3,15 +3,10 @@ import { createInstantQueries } from "../../adapters/prometheus/instant_queries.
 import { systemClock } from "../../adapters/system_clock.ts";
 import { instantQueriesContract, METRIC_SERIES } from "../contract/instant_queries_contract.ts";
 import { serveExporter } from "./exporter.ts";
+import { freePort } from "./free_port.ts";
 import { startPrometheus, withoutPrometheus } from "./own_prometheus.ts";
 
 const HOST = "127.0.0.1";
-
-/** A port that nobody listens on now. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: HOST, port: 0 });
-  return listener.addr.port;
-}
 
 if (withoutPrometheus()) {
   Deno.test.ignore("createInstantQueries() against a real Prometheus", () => {});
@@ -20,7 +15,7 @@ if (withoutPrometheus()) {
     const exporter = serveExporter({ hostname: HOST, name: "jobs" });
     for (const [workload, value] of METRIC_SERIES) exporter.values.set({ workload }, value);
     const prometheus = await startPrometheus({
-      listen: `${HOST}:${freePort()}`,
+      listen: `${HOST}:${freePort(HOST)}`,
       target: exporter.address,
     });
     return {

@@ -11,6 +11,12 @@ export interface OwnPrometheusOptions {
   readonly listen: string;
   /** Address and port that it collects metrics from, path `/metrics`. */
   readonly target: string;
+  /**
+   * What it collected before it began, as OpenMetrics text with times.
+   *
+   * @default {"", nothing}
+   */
+  readonly history?: string;
 }
 
 /** A process that answers. */
@@ -23,6 +29,8 @@ export interface OwnPrometheus extends AsyncDisposable {
 
 /** Debian's package puts it there; another place can be told. */
 const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
+/** Comes with it. */
+const TOOL = PROGRAM.replace(/[^/]*$/, "promtool");
 const MISSING = `${PROGRAM} does not exist (package prometheus, or PROMETHEUS)`;
 /** Short, so that tests need not wait. */
 const SCRAPE_INTERVAL = "250ms";
@@ -48,7 +56,7 @@ function hasProgram(): boolean {
 
 /** Starts one and waits until it answers and has collected once. Throws where there is none. */
 export async function startPrometheus(
-  { listen, target }: OwnPrometheusOptions,
+  { listen, target, history = "" }: OwnPrometheusOptions,
 ): Promise<OwnPrometheus> {
   if (!hasProgram()) throw new Error(`Cannot start Prometheus: ${MISSING}`);
   const folder = await Deno.makeTempDir({ prefix: "coallocator-prometheus-" });
@@ -58,6 +66,7 @@ export async function startPrometheus(
   };
   // JSON is YAML.
   await Deno.writeTextFile(`${folder}/prometheus.yml`, JSON.stringify(config));
+  if (history !== "") await backfill(folder, history);
   const child = new Deno.Command(PROGRAM, {
     args: [
       `--config.file=${folder}/prometheus.yml`,
@@ -94,4 +103,15 @@ export async function startPrometheus(
     throw error;
   }
   return { url, stop, [Symbol.asyncDispose]: dispose };
+}
+
+/** Makes the blocks of its database. */
+async function backfill(folder: string, history: string): Promise<void> {
+  const file = `${folder}/history.txt`;
+  await Deno.writeTextFile(file, history);
+  const args = ["tsdb", "create-blocks-from", "openmetrics", "--quiet", file, `${folder}/data`];
+  const { success, stderr } = await new Deno.Command(TOOL, { args, stdout: "null" }).output();
+  if (!success) {
+    throw new Error(`Cannot fill Prometheus: promtool says ${new TextDecoder().decode(stderr)}`);
+  }
 }

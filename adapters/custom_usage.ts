@@ -1,0 +1,142 @@
+/**
+ * A server of somebody's own that knows what workloads use: `docs/custom-usage-source.md`.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { quotedText } from "../shared/quoted_text.ts";
+import { boundedExchange } from "./bounded_exchange.ts";
+import type { HTTPLogin } from "./http_login.ts";
+
+/** What is asked. */
+export interface CustomUsageQuestion {
+  readonly namespace: string;
+  readonly workload: { readonly kind: string; readonly name: string; readonly uid: string };
+  readonly pods: readonly string[];
+  readonly containers: readonly string[];
+  /** Ms since 1970; the first is outside, the last inside. */
+  readonly window: { readonly fromMs: number; readonly toMs: number };
+}
+
+/** Samples with their times, ms since 1970, at the same places. */
+export interface CustomSeries {
+  readonly timesMs: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** Millicores and bytes by container, or why there are none. */
+export type CustomUsage =
+  | {
+    readonly containers: ReadonlyMap<
+      string,
+      { readonly cpu: CustomSeries; readonly memory: CustomSeries }
+    >;
+  }
+  | {
+    readonly problem: "unreachable" | "refused" | "unreadable";
+    /** In a sentence. */
+    readonly message: string;
+  };
+
+/** Asks that server. */
+export interface CustomUsageServer {
+  /** Resolves within the timeout, whatever happens; `signal` ends the wait. */
+  ask(question: CustomUsageQuestion, signal: AbortSignal): Promise<CustomUsage>;
+}
+
+/** Where it is, who asks, and how much it may say. */
+export interface CustomUsageOptions {
+  readonly url: string;
+  /** @default nobody in particular */
+  readonly login?: HTTPLogin;
+  /** @default {15000} */
+  readonly timeoutMs?: number;
+  /** @default {16777216, which is 16 MiB} */
+  readonly mostBytes?: number;
+}
+
+/** What the questions look like; an answer may say it, too. */
+const VERSION = 1;
+
+const seriesSchema = z.array(z.tuple([z.number(), z.number().nonnegative()])).default([])
+  .transform((pairs): CustomSeries => ({
+    timesMs: pairs.map(([timeMs]) => timeMs),
+    values: pairs.map(([, value]) => value),
+  }));
+
+const answerSchema = z.object({
+  version: z.literal(VERSION).optional(),
+  containers: z.record(
+    z.string(),
+    z.object({ cpuMillicores: seriesSchema, memoryBytes: seriesSchema }),
+  ),
+});
+
+const refusalSchema = z.object({ error: z.string() });
+
+/** The server's word on the question itself. */
+const REFUSALS: readonly number[] = [400, 404, 422];
+const MOST_WORDS = 300;
+
+/** An adapter; it keeps no state but open connections. */
+export function createCustomUsage(
+  { url, timeoutMs = 15_000, mostBytes = 16 * 1024 * 1024, ...login }: CustomUsageOptions,
+): CustomUsageServer {
+  return {
+    async ask({ namespace, workload, pods, containers, window }, signal) {
+      const { kind, name, uid } = workload;
+      const { fromMs, toMs } = window;
+      const body = {
+        version: VERSION,
+        namespace,
+        workload: { kind, name, uid },
+        pods,
+        containers,
+        window: { fromMs, toMs },
+      };
+      const answer = await boundedExchange({ url, body, timeoutMs, mostBytes, ...login }, signal);
+      if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
+      const { status, text } = answer;
+      if (status >= 300 && status < 400) {
+        return { problem: "unreachable", message: `HTTP ${status}: it sends on to another place` };
+      }
+      if (status !== 200) {
+        const words = refusalSchema.safeParse(jsonOf(text)).data?.error;
+        const said = words === undefined ? "" : `: ${quotedText(words, { most: MOST_WORDS })}`;
+        const problem = REFUSALS.includes(status) ? "refused" : "unreachable";
+        return { problem, message: `HTTP ${status}${said}` };
+      }
+      if (text === undefined) {
+        return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };
+      }
+      return containersOf(text);
+    },
+  };
+}
+
+function containersOf(text: string): CustomUsage {
+  const { success, data, error } = answerSchema.safeParse(jsonOf(text));
+  if (!success) {
+    const [issue] = error.issues;
+    const where = issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
+    const message = `the answer is none of a usage source: ${quotedText(where, { most: 200 })}`;
+    return { problem: "unreadable", message };
+  }
+  return {
+    containers: new Map(
+      Object.entries(data.containers).map(([name, { cpuMillicores, memoryBytes }]) => [
+        name,
+        { cpu: cpuMillicores, memory: memoryBytes },
+      ]),
+    ),
+  };
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

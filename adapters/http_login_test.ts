@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { serveCanned } from "../tests/fixtures/canned_server.ts";
+import { boundedExchange } from "./bounded_exchange.ts";
+import { createHTTPLogin, type HTTPLogin } from "./http_login.ts";
+
+const NEVER = new AbortController().signal;
+const clock = createVirtualClock({ wallStart: 0 });
+const TLS = "tests/fixtures/tls";
+
+/** A folder with these files, for the length of a test. */
+async function withFiles(
+  files: Readonly<Record<string, string>>,
+  check: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+    await check(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function ask(url: string, login: HTTPLogin) {
+  const answer = await boundedExchange({ url, login, timeoutMs: 5000, mostBytes: 1000 }, NEVER);
+  login.close();
+  return answer;
+}
+
+Deno.test("createHTTPLogin() sends a token, or user and password in UTF-8, from files", async () => {
+  await withFiles({ token: "t0ken\n", password: "pässword\n" }, async (folder) => {
+    await using server = serveCanned(() => ({}));
+    await ask(server.url, createHTTPLogin({ tokenFile: `${folder}/token` }, { clock }));
+    const user = { name: "reader", passwordFile: `${folder}/password` };
+    await ask(server.url, createHTTPLogin({ user }, { clock }));
+    await ask(server.url, createHTTPLogin({}, { clock }));
+    assert.deepEqual(server.requests.map(({ headers }) => headers.get("authorization")), [
+      "Bearer t0ken",
+      "Basic cmVhZGVyOnDDpHNzd29yZA==",
+      null,
+    ]);
+  });
+});
+
+Deno.test("boundedExchange() reads the login anew, once, when it is refused", async () => {
+  await withFiles({ token: "old" }, async (folder) => {
+    const login = createHTTPLogin({ tokenFile: `${folder}/token` }, { clock });
+    await login.parts({ refresh: false });
+    await Deno.writeTextFile(`${folder}/token`, "new");
+    let valid = "new";
+    await using server = serveCanned(({ headers }) =>
+      headers.get("authorization") === `Bearer ${valid}` ? {} : new Response("no", { status: 401 })
+    );
+    const answer = await ask(server.url, login);
+    assert.equal("status" in answer && answer.status, 200);
+    valid = "other";
+    const refused = await ask(server.url, login);
+    assert.equal("status" in refused && refused.status, 401);
+    assert.equal(server.requests.length, 4);
+  });
+});
+
+Deno.test("createHTTPLogin() names a file that is of no use, and shows nothing of it", async () => {
+  await withFiles({ token: "hunter2\nhunter2", empty: "", ca: "hunter2" }, async (folder) => {
+    await using server = serveCanned(() => ({}));
+    const faults = {
+      [`Cannot log in: ${folder}/token holds no token of visible characters`]: {
+        tokenFile: `${folder}/token`,
+      },
+      [`Cannot log in: ${folder}/empty holds no token of visible characters`]: {
+        tokenFile: `${folder}/empty`,
+      },
+      [`Cannot log in with ${folder}/none: there is no such file`]: {
+        tokenFile: `${folder}/none`,
+      },
+      [`Cannot log in: ${folder}/ca holds no certificates`]: { caFile: `${folder}/ca` },
+    };
+    for (const [failed, files] of Object.entries(faults)) {
+      assert.deepEqual(await ask(server.url, createHTTPLogin(files, { clock })), { failed });
+    }
+    assert.deepEqual(server.requests, []);
+  });
+});
+
+Deno.test("createHTTPLogin() trusts a server by the authorities of its file, and no other way", async () => {
+  const [cert, key] = await Promise.all(
+    ["server.crt", "server.key"].map((name) => Deno.readTextFile(`${TLS}/${name}`)),
+  );
+  assert.ok(cert !== undefined && key !== undefined);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, cert, key, onListen() {} },
+    () => Response.json({}),
+  );
+  try {
+    const url = `https://127.0.0.1:${server.addr.port}`;
+    const trusted = await ask(url, createHTTPLogin({ caFile: `${TLS}/ca.crt` }, { clock }));
+    assert.equal("status" in trusted && trusted.status, 200);
+    const unknown = await ask(url, createHTTPLogin({}, { clock }));
+    assert.match("failed" in unknown ? unknown.failed : "", /certificate/);
+  } finally {
+    await server.shutdown();
+  }
+});

@@ -1,0 +1,59 @@
+/**
+ * What rightsizing needs from the outside.
+ *
+ * @module
+ */
+import type { WorkloadKind } from "../../shared/api/workload.ts";
+import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
+
+/** One workload. Its namespace stands beside it. */
+export interface WorkloadIdentity {
+  readonly kind: WorkloadKind;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A time span, ms since 1970: what lies in it is after `fromMs`, and at `toMs` or before; never empty. */
+export interface UsageWindow {
+  /** Exclusive. */
+  readonly fromMs: number;
+  /** Inclusive. */
+  readonly toMs: number;
+}
+
+/** What is asked of a source. */
+export interface UsageQuestion {
+  readonly namespace: string;
+  readonly workload: WorkloadIdentity;
+  /** Names of the pods that there are of it, by their owner references. */
+  readonly pods: readonly string[];
+  /** Names of pods of its namespace that are known to be others'. */
+  readonly otherPods: readonly string[];
+  /** Names of its containers, init containers left out. */
+  readonly containers: readonly string[];
+  readonly window: UsageWindow;
+}
+
+/**
+ * Why there is no usage. `unreachable`: nothing came, or not now. `refused`: the server says that it
+ * can't do such a question. `unreadable`: what came is no answer to it. `unavailable`: there is
+ * nobody to ask, or not yet.
+ */
+export interface UsageProblem {
+  readonly problem: "unreachable" | "refused" | "unreadable" | "unavailable";
+  /** In a sentence, without secrets. */
+  readonly message: string;
+}
+
+/**
+ * Usage by container, over all pods of the workload. Each container that was asked for is there; one
+ * of which nothing was seen has distributions without samples. A source that keeps no single samples
+ * may answer for a window that ends later, now, and is not longer.
+ */
+export type UsageAnswer = { readonly usage: ReadonlyMap<string, ContainerUsage> } | UsageProblem;
+
+/** Where usage comes from. */
+export interface UsageSource {
+  /** Never rejects; `signal` ends the wait. */
+  usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
+}

@@ -1,0 +1,89 @@
+/**
+ * What the sampler needs from the outside.
+ *
+ * @module
+ */
+import type { Distribution } from "../../../shared/rightsizing/distribution.ts";
+import type { UsageProblem, WorkloadIdentity } from "../ports.ts";
+
+/** What one pod used at a time. */
+export interface PodUsage {
+  readonly namespace: string;
+  readonly pod: string;
+  /** Ms since 1970, by its node's clock. */
+  readonly timeMs: number;
+  /** Millicores and bytes. */
+  readonly containers: readonly {
+    readonly name: string;
+    readonly cpu: number;
+    readonly memory: number;
+  }[];
+}
+
+/** Reads what all pods use now. */
+export interface PodMetrics {
+  /** Never rejects; `signal` ends the wait. */
+  read(
+    signal: AbortSignal,
+  ): Promise<
+    { readonly pods: readonly PodUsage[]; readonly unreadable: number } | UsageProblem
+  >;
+}
+
+/** Whose a pod is, and what is kept of it. */
+export interface PodOwner {
+  readonly workload: WorkloadIdentity;
+  /** Init containers left out. */
+  readonly containers: readonly string[];
+  /** How long what it uses counts. */
+  readonly windowMs: number;
+}
+
+/** What the caches know of pods and workloads. */
+export interface PodOwners {
+  /** Undefined where nobody wants to know what the pod uses. */
+  ownerOf(pod: { readonly namespace: string; readonly name: string }): PodOwner | undefined;
+  /** False only where the workload is known to be gone. */
+  exists(workload: { readonly namespace: string; readonly uid: string }): boolean;
+}
+
+/** One resource of one container over a rolling window, in bounded memory. */
+export interface SampleRing {
+  readonly windowMs: number;
+  /** Counts a sample; what is returned where it does not count tells why. */
+  add(sample: { readonly atMs: number; readonly value: number }, nowMs: number): unknown;
+  /** What lies in (nowMs − windowMs, nowMs]; the window is not longer than the ring's. */
+  distribution(window: { readonly nowMs: number; readonly windowMs: number }): Distribution;
+}
+
+/** A container's rings. */
+export interface ContainerRings {
+  readonly cpu: SampleRing;
+  readonly memory: SampleRing;
+}
+
+/** How rings are made, and kept as text. */
+export interface RingKeeping {
+  /** Empty ones. */
+  create(windowMs: number): ContainerRings;
+  /** On one line. */
+  encode(rings: ContainerRings): string;
+  /** Rings with what a text holds of a window. Throws an `Error` for a text that can't be read. */
+  decode(
+    text: string,
+    window: { readonly nowMs: number; readonly windowMs: number },
+  ): ContainerRings;
+}
+
+/** What is kept under a name. */
+export interface Checkpoint {
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** Where the history outlives the process. All methods throw an `ApiError`. */
+export interface CheckpointStore {
+  list(signal: AbortSignal): Promise<readonly Checkpoint[]>;
+  apply(checkpoint: Checkpoint, signal: AbortSignal): Promise<void>;
+  remove(name: string, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { listRings } from "../../../tests/fixtures/list_rings.ts";
+import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
+import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
+import { createUsageSampler } from "./usage_sampler.ts";
+
+const START_MS = 1_767_225_600_000;
+const HOUR_MS = 3_600_000;
+const NEVER = new AbortController().signal;
+const INTERVAL_MS = 30_000;
+const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** A cluster with one pod of one workload, whose API and whose samplers come and go. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: START_MS });
+  const kept = new Map<string, Checkpoint>();
+  const told: string[] = [];
+  const world = {
+    problem: undefined as UsageProblem | undefined,
+    storeDown: false,
+    exists: true,
+    pods: true,
+    reads: 0,
+    writes: 0,
+  };
+  const metrics: PodMetrics = {
+    read() {
+      world.reads++;
+      if (world.problem !== undefined) return Promise.resolve(world.problem);
+      // A kubelet measures once a minute here, so each reading comes twice.
+      const timeMs = Math.floor(clock.wall() / 60_000) * 60_000 - 5000;
+      const usage = { name: "app", cpu: world.reads, memory: 1000 };
+      const pod: PodUsage = { namespace: "shop", pod: "web-a", timeMs, containers: [usage] };
+      return Promise.resolve({ pods: world.pods ? [pod] : [], unreadable: 0 });
+    },
+  };
+  const guard = (): void => {
+    if (world.storeDown) throw new ApiError(0, "Unreachable", "nobody there");
+  };
+  const store: CheckpointStore = {
+    list: async () => (guard(), await Promise.resolve([...kept.values()])),
+    apply: async (checkpoint) => {
+      guard();
+      world.writes++;
+      await Promise.resolve(kept.set(checkpoint.name, checkpoint));
+    },
+    remove: async (name) => (guard(), void await Promise.resolve(kept.delete(name))),
+  };
+  const log = {
+    ...silentLog,
+    warn: (message: string, fields: object = {}) =>
+      void told.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const owner = { workload: WEB, containers: ["app"], windowMs: HOUR_MS };
+  const owners = { ownerOf: () => owner, exists: () => world.exists };
+
+  /** A process; it ends cleanly, or just never goes on. */
+  function begin() {
+    const sampler = createUsageSampler({
+      metrics,
+      owners,
+      keeping: listRings,
+      store,
+      clock,
+      log,
+      intervalMs: () => INTERVAL_MS,
+    });
+    const end = new AbortController();
+    const running = sampler.run(end.signal);
+    return {
+      async ask() {
+        const toMs = clock.wall();
+        const question: UsageQuestion = {
+          namespace: "shop",
+          workload: WEB,
+          pods: ["web-a"],
+          otherPods: [],
+          containers: ["app"],
+          window: { fromMs: toMs - HOUR_MS, toMs },
+        };
+        return await sampler.usage(question, NEVER);
+      },
+      async count(): Promise<number> {
+        const answer = await this.ask();
+        assert.ok("usage" in answer, JSON.stringify(answer));
+        return answer.usage.get("app")?.cpu.count ?? -1;
+      },
+      async end() {
+        end.abort();
+        await pass(0);
+        await running;
+      },
+    };
+  }
+
+  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+  return { clock, kept, told, world, begin, pass };
+}
+
+test("createUsageSampler() reads each interval, and counts the same reading once", async () => {
+  const { world, begin, pass } = stage();
+  const process = begin();
+  const before = await process.ask();
+  assert.ok("problem" in before && before.problem === "unavailable");
+  await pass(0);
+  assert.equal(await process.count(), 1);
+  await pass(10 * 60_000 - 1);
+  assert.equal(world.reads, 20);
+  assert.equal(await process.count(), 10);
+  await process.end();
+  const after = await process.ask();
+  assert.ok("problem" in after && after.problem === "unavailable");
+});
+
+test("createUsageSampler() loses nothing at a clean end, and counts nothing twice after it", async () => {
+  const { begin, pass } = stage();
+  const first = begin();
+  await pass(10 * 60_000 - 1);
+  await first.end();
+  const second = begin();
+  await pass(0);
+  assert.equal(await second.count(), 10, "the latest reading was counted before");
+  await pass(60_000);
+  assert.equal(await second.count(), 11);
+  await second.end();
+});
+
+test("createUsageSampler() loses no more than the last interval of writing when it dies", async () => {
+  const { clock, begin, pass, world } = stage();
+  begin();
+  await pass(17 * 60_000 + 30_000);
+  // A copy of what would be there if the process had died now.
+  const diedAt = clock.monotonic();
+  assert.equal(world.writes, 5);
+  const second = begin();
+  await pass(0);
+  // 18 readings so far, 16 of them until the write after 15 minutes, and the present one.
+  assert.equal(await second.count(), 17);
+  assert.equal(clock.monotonic(), diedAt);
+});
+
+test("createUsageSampler() answers from its history while readings fail for a while, and not for ever", async () => {
+  const { world, begin, pass, told } = stage();
+  const process = begin();
+  await pass(60_000);
+  const known = await process.count();
+  world.problem = { problem: "unreachable", message: "gone" };
+  await pass(4 * INTERVAL_MS);
+  assert.equal(await process.count(), known);
+  await pass(INTERVAL_MS);
+  assert.deepEqual(await process.ask(), world.problem);
+  assert.equal(told.length, 1, "told once");
+  world.problem = undefined;
+  await pass(INTERVAL_MS);
+  assert.ok(await process.count() > known);
+  await process.end();
+});
+
+test("createUsageSampler() samples nothing over a history that it can't read", async () => {
+  const { world, begin, pass, kept } = stage();
+  const first = begin();
+  await pass(10 * 60_000 - 1);
+  await first.end();
+  world.storeDown = true;
+  const reads = world.reads;
+  const second = begin();
+  await pass(5 * 60_000);
+  assert.equal(world.reads, reads);
+  const answer = await second.ask();
+  assert.ok("problem" in answer && answer.problem === "unavailable");
+  assert.match(answer.message, /nobody there/);
+  world.storeDown = false;
+  await pass(60_000);
+  assert.ok(await second.count() > 10);
+  assert.equal(kept.size, 1);
+  await second.end();
+});
+
+test("createUsageSampler() tells of damaged checkpoints and goes on", async () => {
+  const { kept, begin, pass, told } = stage();
+  const first = begin();
+  await pass(10 * 60_000 - 1);
+  await first.end();
+  kept.set("mbcas-usage-other", { name: "mbcas-usage-other", data: { about: "{" } });
+  const second = begin();
+  await pass(0);
+  assert.equal(await second.count(), 10);
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? "", /mbcas-usage-other/);
+  await second.end();
+});
+
+test("createUsageSampler() tries again what could not be written, and tells it once", async () => {
+  const { world, begin, pass, told, kept } = stage();
+  const process = begin();
+  await pass(0);
+  world.storeDown = true;
+  await pass(10 * 60_000);
+  assert.equal(told.length, 1, told.join());
+  assert.equal(kept.size, 0);
+  world.storeDown = false;
+  await pass(3 * 60_000);
+  assert.equal(kept.size, 1);
+  await process.end();
+});
+
+test("createUsageSampler() writes nothing that has not changed, and forgets what is gone", async () => {
+  const { world, begin, pass, kept } = stage();
+  const process = begin();
+  await pass(3 * 60_000);
+  assert.equal(world.writes, 1);
+  await pass(60_000);
+  world.pods = false;
+  await pass(30 * 60_000);
+  assert.equal(world.writes, 2, "what was read after the first write");
+  world.exists = false;
+  await pass(5 * 60_000);
+  assert.deepEqual([...kept.keys()], []);
+  assert.equal(await process.count(), 0);
+  await process.end();
+});

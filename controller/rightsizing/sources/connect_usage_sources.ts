@@ -1,0 +1,69 @@
+/**
+ * The sources of usage on real servers.
+ *
+ * @module
+ */
+import { createCustomUsage } from "../../../adapters/custom_usage.ts";
+import { createHTTPLogin, type HTTPLogin } from "../../../adapters/http_login.ts";
+import { createRangeQueries } from "../../../adapters/prometheus/range_queries.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { LoginFiles } from "../../../shared/config/login_files.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { ControllerSettings } from "../../settings.ts";
+import type { UsageSource } from "../ports.ts";
+import { createCustomUsageSource } from "./custom_usage.ts";
+import { createPrometheusUsage } from "./prometheus_usage.ts";
+import { createUsageSources, type UsageSources } from "./usage_sources.ts";
+
+/** What says where the servers are, and what is made elsewhere. */
+export interface UsageConnections {
+  readonly settings: () => Pick<
+    ControllerSettings,
+    "prometheusURL" | "prometheusLogin" | "customSources"
+  >;
+  /** What the sampler of metrics-server keeps. */
+  readonly sampler: UsageSource;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Sources with connections of their own. */
+export interface ConnectedUsageSources extends UsageSources {
+  /** Lets go of idle connections. */
+  close(): void;
+}
+
+/** The sources that the settings name. Prometheus's address is followed while the program runs. */
+export function connectUsageSources(
+  { settings, sampler, clock, log }: UsageConnections,
+): ConnectedUsageSources {
+  const logins: HTTPLogin[] = [];
+  const loginOf = (files: LoginFiles): HTTPLogin => {
+    const login = createHTTPLogin(files, { clock });
+    logins.push(login);
+    return login;
+  };
+  const custom = new Map(
+    Array.from(settings().customSources, ([name, { url, login }]) => [
+      name,
+      () => createCustomUsageSource(createCustomUsage({ url, login: loginOf(login) })),
+    ]),
+  );
+  const sources = createUsageSources({
+    prometheus: () =>
+      createPrometheusUsage({
+        queries: createRangeQueries({ login: loginOf(settings().prometheusLogin) }),
+        server: () => settings().prometheusURL,
+      }),
+    metricsServer: () => sampler,
+    custom,
+    clock,
+    log,
+  });
+  return {
+    of: sources.of,
+    close() {
+      for (const login of logins) login.close();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * The contract of `UsageSource`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type {
+  UsageAnswer,
+  UsageQuestion,
+  UsageSource,
+} from "../../controller/rightsizing/ports.ts";
+import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
+import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import { SCENE_EXPECTED, SCENE_WINDOW_MS, sceneQuestion } from "./usage_scene.ts";
+
+/** A source that has seen the scene. */
+export interface UsageSourceHarness extends ContractHarness {
+  readonly subject: UsageSource;
+  /** The end of the scene, ms since 1970; nothing was measured after it. */
+  readonly endMs: number;
+  /** Ends what the source learns from, until it can't answer any more. */
+  stop(): Promise<void>;
+}
+
+/** Rates are extrapolated, and histograms have an error. */
+const TOLERANCE = 0.02;
+
+function near(value: number, expected: number, what: string): void {
+  const most = TOLERANCE * expected;
+  assert.ok(Math.abs(value - expected) <= most, `${what} is ${value}, expected ${expected}`);
+}
+
+/** Registers the suite. */
+export function usageSourceContract(name: string, open: OpenHarness<UsageSourceHarness>): void {
+  const test = (sentence: string, check: (harness: UsageSourceHarness) => Promise<void>): void =>
+    contractTest(`${name}: ${sentence}`, open, check);
+  const numbered = (
+    property: number,
+    sentence: string,
+    check: (harness: UsageSourceHarness) => Promise<void>,
+  ): void => contractTest(`property ${property}: ${name}: ${sentence}`, open, check);
+  const ask = (
+    { subject, settle }: UsageSourceHarness,
+    question: UsageQuestion,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<UsageAnswer> => settle(subject.usage(question, signal));
+  const usageOf = async (
+    harness: UsageSourceHarness,
+    over: Partial<UsageQuestion> = {},
+  ): Promise<ReadonlyMap<string, ContainerUsage>> => {
+    const answer = await ask(harness, sceneQuestion(harness.endMs, over));
+    assert.ok("usage" in answer, JSON.stringify(answer));
+    return answer.usage;
+  };
+
+  test("usage() is that of the workload's containers, over all pods, and of nobody else", async (harness) => {
+    const usage = await usageOf(harness);
+    for (const [container, { millicores, bytes }] of Object.entries(SCENE_EXPECTED)) {
+      const { cpu, memory, ...rest } = usage.get(container) ?? assert.fail(container);
+      assert.deepEqual(rest, { container });
+      near(cpu.quantile(0.5), millicores.median, `median of ${container}'s CPU`);
+      near(cpu.max, millicores.max, `maximum of ${container}'s CPU`);
+      near(memory.min, bytes.min, `minimum of ${container}'s memory`);
+      near(memory.quantile(0.5), bytes.min, `median of ${container}'s memory`);
+      near(memory.max, bytes.max, `maximum of ${container}'s memory`);
+    }
+  });
+
+  test("usage() stands on at least a sample a minute, the newest of the last minutes", async (harness) => {
+    for (const { cpu, memory } of (await usageOf(harness)).values()) {
+      for (const { count, newestMs, oldestMs } of [cpu, memory]) {
+        assert.ok(count >= SCENE_WINDOW_MS / 60_000, `${count} samples`);
+        assert.ok(newestMs > harness.endMs - 120_000);
+        assert.ok(oldestMs < harness.endMs - SCENE_WINDOW_MS + 300_000);
+      }
+    }
+  });
+
+  numbered(11, "usage() covers each container, cpu and memory", async (harness) => {
+    const names = fc.uniqueArray(fc.constantFrom("app", "proxy", "never", "init-2"));
+    await fc.assert(fc.asyncProperty(names, async (containers) => {
+      const usage = await usageOf(harness, { containers });
+      assert.deepEqual([...usage.keys()].sort(), containers.toSorted());
+      for (const [name, { container, cpu, memory }] of usage) {
+        assert.equal(container, name);
+        const seen = name in SCENE_EXPECTED;
+        assert.deepEqual([cpu.count > 0, memory.count > 0], [seen, seen], name);
+      }
+    }));
+  });
+
+  numbered(12, "usage() has samples of (now - window, now] only", async (harness) => {
+    const lengths = fc.integer({ min: 60_000, max: SCENE_WINDOW_MS });
+    await fc.assert(fc.asyncProperty(lengths, async (windowMs) => {
+      const window = { fromMs: harness.endMs - windowMs, toMs: harness.endMs };
+      for (const { cpu, memory } of (await usageOf(harness, { window })).values()) {
+        for (const { count, oldestMs, newestMs } of [cpu, memory]) {
+          assert.ok(count > 0);
+          assert.ok(oldestMs > window.fromMs && oldestMs <= newestMs && newestMs <= window.toMs);
+        }
+      }
+    }));
+  });
+
+  test("usage() has the quantiles of its samples in order, within their ends", async (harness) => {
+    for (const { cpu, memory } of (await usageOf(harness)).values()) {
+      for (const one of [cpu, memory]) {
+        const values = [one.min, ...[0, 0.5, 0.9, 0.95, 0.99, 1].map(one.quantile), one.max];
+        assert.deepEqual(values, values.toSorted((a, b) => a - b));
+      }
+    }
+  });
+
+  test("usage() of a workload of which nothing was seen has no samples", async (harness) => {
+    const workload = { kind: "StatefulSet", name: "nobody", uid: "uid-nobody" } as const;
+    const usage = await usageOf(harness, { workload, pods: [], otherPods: [] });
+    assert.deepEqual([...usage.keys()], ["app", "proxy"]);
+    for (const { cpu, memory } of usage.values()) {
+      assert.deepEqual([cpu.count, memory.count], [0, 0]);
+      assert.throws(() => cpu.quantile(0.5), RangeError);
+    }
+  });
+
+  test("usage() resolves when it is called off, and says why it can't answer any more", async (harness) => {
+    const question = sceneQuestion(harness.endMs);
+    const calledOff = await ask(harness, question, AbortSignal.abort());
+    if ("problem" in calledOff) assert.equal(calledOff.problem, "unreachable");
+    await harness.settle(harness.stop());
+    const gone = await ask(harness, question);
+    assert.ok("problem" in gone);
+    assert.equal(gone.problem, "unreachable");
+    assert.notEqual(gone.message, "");
+  });
+}
