@@ -148,3 +148,19 @@ export function formatCPU(millicores: number): string {
   }
   return millicores % 1000 === 0 ? String(millicores / 1000) : `${millicores}m`;
 }
+
+const MEBI = 2 ** 20;
+
+/**
+ * The quantity of whole bytes: `64Mi` for whole mebibytes, else plain bytes, `88617123`. Never with an
+ * `m`, which Kubernetes takes for thousandths of a byte and which `resource.Quantity` itself writes once
+ * bytes have been multiplied by a fraction.
+ */
+export function formatBytes(bytes: number): string {
+  if (!Number.isSafeInteger(bytes) || bytes < 0) {
+    throw new RangeError(
+      `Cannot format memory quantity: ${bytes} is not a whole number of bytes`,
+    );
+  }
+  return bytes > 0 && bytes % MEBI === 0 ? `${bytes / MEBI}Mi` : String(bytes);
+}

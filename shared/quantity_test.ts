@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatCPU, parseCPU, parseCPUBound, sumCPU } from "./quantity.ts";
+import { formatBytes, formatCPU, parseBytes, parseCPU, parseCPUBound, sumCPU } from "./quantity.ts";
 
 const MANY = { numRuns: 1000 } as const;
 
@@ -180,6 +180,44 @@ pure("formatCPU() refuses what is no whole number of millicores", () => {
     assert.throws(() => formatCPU(millicores), {
       name: "RangeError",
       message: new RegExp(String(millicores).replace("+", "\\+")),
+    });
+  }
+});
+
+pure("formatBytes() writes whole mebibytes as such, and bytes for all else", () => {
+  const forms: Readonly<Record<string, number>> = {
+    "0": 0,
+    "1": 1,
+    "1048575": 2 ** 20 - 1,
+    "1Mi": 2 ** 20,
+    "100Mi": 104_857_600,
+    "2048Mi": 2 ** 31,
+    "73847603": 73_847_603,
+    "88617123": 88_617_123,
+  };
+  for (const [text, bytes] of Object.entries(forms)) assert.equal(formatBytes(bytes), text);
+});
+
+pure("formatBytes() is read back by parseBytes() exactly, and has no m", () => {
+  const bytes = fc.oneof(
+    fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+    fc.nat({ max: 2 ** 33 - 1 }).map((mebi) => mebi * 2 ** 20),
+  );
+  fc.assert(
+    fc.property(bytes, (drawn) => {
+      const text = formatBytes(drawn);
+      assert.equal(parseBytes(text), drawn);
+      assert.match(text, /^\d+(Mi)?$/);
+    }),
+    MANY,
+  );
+});
+
+pure("formatBytes() refuses what is no whole number of bytes", () => {
+  for (const bytes of [-1, 0.5, NaN, Infinity, 2 ** 53]) {
+    assert.throws(() => formatBytes(bytes), {
+      name: "RangeError",
+      message: `Cannot format memory quantity: ${bytes} is not a whole number of bytes`,
     });
   }
 });
