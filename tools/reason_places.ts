@@ -116,7 +116,8 @@ const RIGHTSIZING: ListPlaces<RightsizingReason> = {
     ProviderUnavailable: [WORKLOADS, "condition `Ready`", "event `MetricsCollectionFailed`"],
     UnsafeMemoryDecrease: [WORKLOADS, SKIPPED, "event `UnsafeMemoryDecrease`"],
     InPlaceResizeUnavailable: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
-    KubeletTooOld: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
+    RestartPolicy: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
+    MemoryLimitLocked: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
   },
 };
 

@@ -83,10 +83,6 @@ export const RIGHTSIZING_REASONS = {
     means: "servers of Kubernetes 1.33 lower no memory limit of a running pod",
     remedy: "updateStrategy.allowRecreate replaces the pods instead; servers from 1.34 on can",
   },
-  KubeletTooOld: ENFORCEMENT_REASONS.KubeletTooOld,
-  WindowsPod: ENFORCEMENT_REASONS.WindowsPod,
-  StaticPod: ENFORCEMENT_REASONS.StaticPod,
-  DeviceClaims: ENFORCEMENT_REASONS.DeviceClaims,
   InPlaceResizeUnavailable: {
     means: "the pods can't be resized in place, and the policy lets nobody recreate them",
     remedy: "set updateStrategy.allowRecreate to true, or use Kubernetes 1.33 or newer",
