@@ -33,20 +33,15 @@ export function keepClass(wanted: WantedResources, subjects: readonly Subject[])
   const words: string[] = [];
   let kept = wanted;
   if (subjects.some(movesRequest)) {
-    const apart = pairsOf(kept).filter(({ pair: { request, limit } }) =>
-      request === undefined || limit === undefined
-    );
+    const whole = wantedOf(pairsOf(kept).filter(isWhole));
     words.push(
-      ...apart.map(({ container, resource }) =>
+      ...pairsOf(kept).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
         `request and limit of ${container} ${resource} would have to move together, as in any ` +
         "Guaranteed pod, and only one of them may"
       ),
     );
-    const equal = wantedOf(pairsOf(kept).filter((entry) => !apart.includes(entry)).map(equalPair));
-    const cut = describeCut(
-      wantedOf(pairsOf(kept).filter((entry) => !apart.includes(entry))),
-      equal,
-    );
+    const equal = wantedOf(pairsOf(whole).map(equalPair));
+    const cut = describeCut(whole, equal);
     if (cut !== "") words.push(`limits of Guaranteed pods are their requests: ${cut}`);
     kept = equal;
   }
@@ -67,8 +62,14 @@ function classWith(subject: Subject, wanted: WantedResources): QOSClass {
   return qosClassOfPod({ ...subject, containers: containersWanted(subject, wanted) });
 }
 
+function isWhole({ pair: { request, limit } }: PairEntry): boolean {
+  return request !== undefined && limit !== undefined;
+}
+
+/** Both halves at the lower one; a pair that is not whole stays as it is. */
 function equalPair(entry: PairEntry): PairEntry {
-  const { request = Infinity, limit = Infinity } = entry.pair;
+  const { request, limit } = entry.pair;
+  if (request === undefined || limit === undefined) return entry;
   const both = Math.min(request, limit);
   return { ...entry, pair: pair(both, both) };
 }
