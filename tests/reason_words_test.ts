@@ -9,7 +9,7 @@ import type { BidWord } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { ToldStatus } from "../controller/allocation/allocation_status.ts";
 import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
-import type { refusalReason } from "../controller/allocation/limits/refusal.ts";
+import type { refusalReason } from "../shared/actuation/refusal.ts";
 import type { Verdict } from "../shared/actuation/check.ts";
 import type { Decision } from "../shared/actuation/decide.ts";
 import type { Intent } from "../shared/actuation/intent.ts";

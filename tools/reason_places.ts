@@ -12,6 +12,8 @@ import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
+import type { RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
 import type { VersionReason } from "../shared/api/reasons/version_reasons.ts";
 import type { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
 
@@ -99,12 +101,34 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
   },
 };
 
+const WORKLOADS = "`status.workloads[].reason` of the OptimizationPolicy";
+const SKIPPED = "`optipod_workloads_skipped{reason}`";
+
+const RIGHTSIZING: ListPlaces<RightsizingReason> = {
+  usual: [WORKLOADS, SKIPPED, "event `WorkloadSkipped`"],
+  others: {
+    RecommendOnly: [WORKLOADS, "event `RecommendationGenerated`"],
+    DryRun: [WORKLOADS, "condition `DryRun`", "event `RecommendationGenerated`"],
+    RBACError: [WORKLOADS, SKIPPED, "event `RBACError`"],
+    AdmissionDenied: [WORKLOADS, SKIPPED, "event `UpdateFailed`"],
+    ServerBusy: [WORKLOADS, "event `UpdateFailed`"],
+    MetricsMissing: [WORKLOADS, SKIPPED, "event `MetricsCollectionFailed`"],
+    ProviderUnavailable: [WORKLOADS, "condition `Ready`", "event `MetricsCollectionFailed`"],
+    UnsafeMemoryDecrease: [WORKLOADS, SKIPPED, "event `UnsafeMemoryDecrease`"],
+    InPlaceResizeUnavailable: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
+    RestartPolicy: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
+    MemoryLimitLocked: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
+  },
+};
+
 /** By list, as in `REASON_LISTS`. */
 export const REASON_PLACES: {
   readonly market: ListPlaces<MarketReason>;
   readonly bounds: ListPlaces<BoundReason>;
   readonly enforcement: ListPlaces<EnforcementReason>;
   readonly events: ListPlaces<EventReason>;
+  readonly rightsizing: ListPlaces<RightsizingReason>;
+  readonly rightsizingEvents: ListPlaces<RightsizingEventReason>;
   readonly versions: ListPlaces<VersionReason>;
 } & Readonly<Record<keyof typeof REASON_LISTS, unknown>> = {
   market: {
@@ -142,6 +166,14 @@ export const REASON_PLACES: {
     others: {
       CPULimitBounded: ["event of the pod, of its workload or of its node"],
       AnnotationIgnored: ["event of what bears the word: pod, workload, HPA or namespace"],
+    },
+  },
+  rightsizing: RIGHTSIZING,
+  rightsizingEvents: {
+    usual: ["event of the workload and of its OptimizationPolicy"],
+    others: {
+      ValidationFailed: ["event of the OptimizationPolicy"],
+      DiscoveryFailed: ["event of the OptimizationPolicy"],
     },
   },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },

@@ -18,6 +18,14 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>
     "Why the controller did or did not do what the agent wants, and why a pod takes no part.",
   ],
   events: ["Of events", "`kubectl events --for pod/NAME`, at most one of a kind in five minutes."],
+  rightsizing: [
+    "Of rightsizing",
+    "Why an OptimizationPolicy does not apply a recommendation, or not all of it.",
+  ],
+  rightsizingEvents: [
+    "Of rightsizing's events",
+    "`kubectl events --for deployment/NAME`, and of the policy. Each message ends with a suggestion.",
+  ],
   versions: [
     "Of other versions",
     "During an upgrade, or after one that has not reached all parts.",

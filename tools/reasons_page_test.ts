@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REFUSAL_REASONS } from "../controller/allocation/limits/refusal.ts";
+import { REFUSAL_REASONS } from "../shared/actuation/refusal.ts";
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
 import { REASON_PLACES } from "./reason_places.ts";

@@ -39,16 +39,21 @@ export function parseContainer(
       "appliedRequestCPU",
       cpuOf(allocatedResources) ?? cpuOf(objectOf(applied).requests),
     ),
-    restartsOnCPU: listOf(resizePolicy).some((policy) => {
-      const { resourceName, restartPolicy: onResize } = objectOf(policy);
-      return resourceName === "cpu" && onResize === "RestartContainer";
-    }),
+    restartsOnCPU: restartsOn(resizePolicy, "cpu"),
+    ...(restartsOn(resizePolicy, "memory") ? { restartsOnMemory: true } : {}),
     ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
     ...present("startedAtMs", startedAt(objectOf(status))),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
     ...(isCrashLooping(objectOf(status)) ? { crashLooping: true } : {}),
     ...present("limitManagers", limitManagers),
   };
+}
+
+function restartsOn(resizePolicy: unknown, resource: "cpu" | "memory"): boolean {
+  return listOf(resizePolicy).some((policy) => {
+    const { resourceName, restartPolicy } = objectOf(policy);
+    return resourceName === resource && restartPolicy === "RestartContainer";
+  });
 }
 
 /** CPU and memory of a `resources` member. Throws a `SyntaxError` for a bad quantity. */

@@ -11,7 +11,7 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
-import type { RefusalKind } from "./limits/refusal.ts";
+import type { RefusalKind } from "../../shared/actuation/refusal.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
 /** Writes allocations. Each call throws an `ApiError` when the server refuses. */

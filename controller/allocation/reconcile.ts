@@ -22,7 +22,7 @@ import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_m
 import { createPodNews } from "./news/pod_news.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { refusalKind, refusalReason } from "./limits/refusal.ts";
+import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { createResizeAudit } from "./news/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";

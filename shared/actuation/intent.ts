@@ -5,7 +5,10 @@
  */
 import type { ChangeReason } from "../api/reasons/reason_words.ts";
 
-/** Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods. */
+/**
+ * Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods; what rightsizing owns,
+ * requests and `limits.memory`, comes to them in `mergeChanges()`.
+ */
 export type IntentSource = "restore" | "manual" | "market";
 
 /** One wish for one container. */

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { Pod, PodContainer } from "../api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../api/pod.ts";
 
 /** What is added up. */
-export type TotalField = "requestCPU" | "limitCPU";
+export type TotalField = keyof Resources;
 
 /**
  * Those that run at the same time: containers and sidecars, and each other init container with the
@@ -27,7 +27,7 @@ export function sumOf(containers: readonly PodContainer[], field: TotalField): n
 }
 
 /**
- * The pod's total, millicores; undefined where no container has a value. What the pod says as a whole
+ * The pod's total, millicores or bytes; undefined where no container has a value. What the pod says as a whole
  * stands for it.
  */
 export function podTotal(

@@ -1,25 +1,37 @@
 /**
- * The body of a `pods/resize` patch.
+ * The body of a `pods/resize` patch, whoever wants it.
  *
  * @module
  */
-import { formatCPU } from "../quantity.ts";
+import type { Resources } from "../api/pod.ts";
+import { formatBytes, formatCPU } from "../quantity.ts";
 
-/** One container's new CPU limit, millicores. */
+/** One container's new values, millicores and bytes; what is absent stays as it is. */
+export interface ResourceChange extends Resources {
+  readonly name: string;
+  readonly sidecar: boolean;
+}
+
+/** One container's new CPU limit, millicores, with the request where that moves with the limit. */
 export interface LimitChange {
   readonly name: string;
   readonly sidecar: boolean;
   readonly limitCPU: number;
-  /** The new request, where it moves with the limit; absent: it stays. */
   readonly requestCPU?: number;
+}
+
+/** Quantities of CPU and memory, as the API has them. */
+export interface Quantities {
+  readonly cpu?: string;
+  readonly memory?: string;
 }
 
 /** One container of the patch. */
 export interface ContainerResources {
   readonly name: string;
   readonly resources: {
-    readonly requests?: { readonly cpu: string };
-    readonly limits: { readonly cpu: string };
+    readonly requests?: Quantities;
+    readonly limits?: Quantities;
   };
 }
 
@@ -47,29 +59,47 @@ export interface ResizePatchOptions {
   readonly resourceVersion?: string;
 }
 
-/** The patch that sets these limits on the pod with this UID, and touches nothing else. */
+/** The patch that sets these values on the pod with this UID, and touches nothing else. */
 export function resizePatch(
   podUID: string,
-  changes: readonly LimitChange[],
+  changes: readonly ResourceChange[],
   { resourceVersion }: ResizePatchOptions = {},
 ): ResizePatch {
   if (changes.length === 0) {
     throw new RangeError("Cannot build a resize patch: no container changes");
   }
-  const entry = ({ name, limitCPU, requestCPU }: LimitChange): ContainerResources => ({
-    name,
-    resources: {
-      ...(requestCPU === undefined ? {} : { requests: { cpu: formatCPU(requestCPU) } }),
-      limits: { cpu: formatCPU(limitCPU) },
-    },
-  });
-  const containers = changes.filter((change) => !change.sidecar).map(entry);
-  const initContainers = changes.filter((change) => change.sidecar).map(entry);
+  const containers = changes.filter((change) => !change.sidecar).map(containerResources);
+  const initContainers = changes.filter((change) => change.sidecar).map(containerResources);
   return {
     metadata: { uid: podUID, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     spec: {
       ...(containers.length > 0 ? { containers } : {}),
       ...(initContainers.length > 0 ? { initContainers } : {}),
     },
+  };
+}
+
+/** The container's entry in a patch: the values that are there, and nothing about the others. */
+export function containerResources(
+  { name, requestCPU, requestMemory, limitCPU, limitMemory }:
+    & { readonly name: string }
+    & Resources,
+): ContainerResources {
+  const requests = quantities(requestCPU, requestMemory);
+  const limits = quantities(limitCPU, limitMemory);
+  return {
+    name,
+    resources: {
+      ...(requests === undefined ? {} : { requests }),
+      ...(limits === undefined ? {} : { limits }),
+    },
+  };
+}
+
+function quantities(cpu: number | undefined, memory: number | undefined): Quantities | undefined {
+  if (cpu === undefined && memory === undefined) return undefined;
+  return {
+    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
   };
 }

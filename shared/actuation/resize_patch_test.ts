@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { Resources } from "../api/pod.ts";
 import { resizePatch } from "./resize_patch.ts";
 
 Deno.test({
@@ -45,8 +46,31 @@ Deno.test({
       );
       for (const { resources } of asked) {
         assert.deepEqual(Object.keys(resources), ["limits"]);
-        assert.match(resources.limits.cpu, /^[1-9]/);
+        assert.match(resources.limits?.cpu ?? "", /^[1-9]/);
       }
     }));
+  },
+});
+
+Deno.test({
+  name:
+    "resizePatch() sets requests, memory and limits with the same body, and only those asked for",
+  permissions: "none",
+  fn() {
+    const bytes = 88_617_123;
+    const named = { name: "app", sidecar: false };
+    const resources = (change: Resources) =>
+      resizePatch("u1", [{ ...named, ...change }]).spec.containers?.[0]?.resources;
+    assert.deepEqual(resources({ requestCPU: 90, requestMemory: bytes }), {
+      requests: { cpu: "90m", memory: "88617123" },
+    });
+    assert.deepEqual(resources({ requestMemory: 2 ** 26, limitMemory: 2 ** 27 }), {
+      requests: { memory: "64Mi" },
+      limits: { memory: "128Mi" },
+    });
+    assert.deepEqual(resources({ requestCPU: 90, limitCPU: 2000 }), {
+      requests: { cpu: "90m" },
+      limits: { cpu: "2" },
+    });
   },
 });

@@ -40,6 +40,8 @@ export interface PodContainer extends Resources {
   readonly appliedRequestCPU?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
+  /** True when a memory change restarts the container; absent when it does not. */
+  readonly restartsOnMemory?: true;
   /**
    * The requests that the kubelet has allocated (`status.containerStatuses[].allocatedResources`,
    * which holds no limits); kept only while the pod has a resize condition without a generation.

@@ -54,8 +54,8 @@ function reaches(value: unknown, path: readonly string[]): boolean {
   return present !== undefined;
 }
 
-/** `k:{"name":"app"}` → `app`. */
-function itemName(key: string): string | undefined {
+/** The name in the key of a list item: `k:{"name":"app"}` → `app`; undefined for other keys. */
+export function itemName(key: string): string | undefined {
   if (!key.startsWith(KEY)) return undefined;
   try {
     const parsed: unknown = JSON.parse(key.slice(KEY.length));

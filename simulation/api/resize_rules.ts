@@ -8,8 +8,8 @@
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import { parseCPU } from "../../shared/quantity.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 
 type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
 
@@ -17,23 +17,22 @@ function invalid(pod: Pod, problem: string): ApiError {
   return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
 }
 
-/** What a patch asks of a container, millicores. */
-interface Asked {
-  readonly limitCPU: number;
-  readonly requestCPU?: number;
-}
-
-function askedOf({ name, resources: { limits, requests } }: Entry): Asked {
+/** What a patch asks of a container, millicores and bytes; absent: as it is. */
+function askedOf({ name, resources: { limits = {}, requests = {} } }: Entry): Resources {
   try {
-    const limitCPU = parseCPU(limits.cpu);
-    return requests === undefined ? { limitCPU } : { limitCPU, requestCPU: parseCPU(requests.cpu) };
+    return {
+      ...(requests.cpu === undefined ? {} : { requestCPU: parseCPU(requests.cpu) }),
+      ...(requests.memory === undefined ? {} : { requestMemory: parseBytes(requests.memory) }),
+      ...(limits.cpu === undefined ? {} : { limitCPU: parseCPU(limits.cpu) }),
+      ...(limits.memory === undefined ? {} : { limitMemory: parseBytes(limits.memory) }),
+    };
   } catch (cause) {
     throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
   }
 }
 
-function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Asked> {
-  const all = new Map<string, Asked>();
+function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Resources> {
+  const all = new Map<string, Resources>();
   const take = (entries: readonly Entry[] | undefined, sidecar: boolean): void => {
     for (const entry of entries ?? []) {
       const known = pod.containers.some((container) =>
@@ -52,30 +51,32 @@ function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Asked> {
 }
 
 interface Change {
-  readonly asked: Asked | undefined;
+  readonly asked: Resources | undefined;
   readonly manager: string;
 }
+
+const PAIRS = [
+  ["cpu", "m", "requestCPU", "limitCPU"],
+  ["memory", "", "requestMemory", "limitMemory"],
+] as const;
 
 /** Who changes a value takes it from all who managed it; who sets what is there gets nothing. */
 function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
   if (asked === undefined) return container;
-  const { name } = container;
-  const { limitCPU, requestCPU = container.requestCPU } = asked;
-  if (limitCPU < (requestCPU ?? 0)) {
+  const after = { ...container, ...asked };
+  for (const [resource, unit, request, limit] of PAIRS) {
+    if ((after[limit] ?? Infinity) >= (after[request] ?? 0)) continue;
     throw invalid(
       pod,
-      `container "${name}": requests: Invalid value: "${requestCPU}m": ` +
-        `must be less than or equal to cpu limit of ${limitCPU}m`,
+      `container "${container.name}": requests: Invalid value: "${after[request]}${unit}": ` +
+        `must be less than or equal to ${resource} limit of ${after[limit]}${unit}`,
     );
   }
-  const sameLimit = limitCPU === container.limitCPU;
-  if (sameLimit && requestCPU === container.requestCPU) return container;
-  return {
-    ...container,
-    limitCPU,
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-    ...(sameLimit ? {} : { limitManagers: [manager] }),
-  };
+  const same = PAIRS.every(([, , request, limit]) =>
+    after[request] === container[request] && after[limit] === container[limit]
+  );
+  if (same) return container;
+  return after.limitCPU === container.limitCPU ? after : { ...after, limitManagers: [manager] };
 }
 
 /**

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
 import { parsePod } from "../../adapters/kube/pods.ts";
-import { refusalReason } from "../../controller/allocation/limits/refusal.ts";
+import { refusalReason } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { SETTLED } from "./scene/agreement.ts";

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { refusalReason } from "../../controller/allocation/limits/refusal.ts";
+import { refusalReason } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";

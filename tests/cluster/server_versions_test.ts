@@ -9,7 +9,7 @@ import { checkAPI } from "../../adapters/kube/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { refusalKind, refusalReason } from "../../controller/allocation/limits/refusal.ts";
+import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
 import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";

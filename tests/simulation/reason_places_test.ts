@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REFUSAL_REASONS } from "../../controller/allocation/limits/refusal.ts";
+import { REFUSAL_REASONS } from "../../shared/actuation/refusal.ts";
 import { INFEASIBLE_REASONS } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";

@@ -149,7 +149,8 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
     words: "the ceiling of app, 200m (QuotaExceeded: app at most 200m: what ResourceQuota cpu " +
       "leaves), is below its demand of 480m",
     remedy:
-      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too",
+      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too, " +
+      "for rightsizing what the message names",
   });
   const old = heldBack(explanation({ view }));
   assert.match(old?.words ?? "", /200m \(own limit × 4\), is below/);

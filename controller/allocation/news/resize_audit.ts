@@ -9,7 +9,7 @@ import type { Enforcement } from "../limits/enforce.ts";
 import { causeOf } from "../limits/outcome_facts.ts";
 import type { PodCase } from "../pod_case.ts";
 import type { AllocationObserver } from "../ports.ts";
-import type { RefusalKind } from "../limits/refusal.ts";
+import type { RefusalKind } from "../../../shared/actuation/refusal.ts";
 import { describeChanges } from "../limits/report_words.ts";
 
 /** Hears of each answer. */

@@ -9,6 +9,7 @@ import { type CPURange, type CPURanges, largestLimit } from "../cpu_range.ts";
 import { cutRaises } from "../cut_raises.ts";
 import { containersWith, movesRequest } from "../moved_request.ts";
 import { podPhases, podTotal, sumOf } from "../pod_total.ts";
+import { rangeProblem } from "../range_problem.ts";
 
 /**
  * Clamps each limit into the ranges, and holds where the pod would lie outside of them all the
@@ -72,40 +73,12 @@ function problemOf(pod: Pod, { limits, limitRange }: Asked): string | undefined 
     ...pod.initContainers.map((one) => [`init container ${one.name}`, one] as const),
   ];
   for (const [who, { requestCPU: request, limitCPU: limit }] of all) {
-    const problem = outside(limitRange.container, { request, limit });
+    const problem = rangeProblem(limitRange.container, { request, limit });
     if (problem !== undefined) return `${who}: ${problem}`;
   }
-  const problem = outside(limitRange.pod, {
+  const problem = rangeProblem(limitRange.pod, {
     request: podTotal(after, "requestCPU"),
     limit: podTotal(after, "limitCPU"),
   });
   return problem === undefined ? undefined : `the pod: ${problem}`;
-}
-
-/** What a container or pod asks for, millicores; absent is not 0. */
-interface Sizes {
-  readonly request: number | undefined;
-  readonly limit: number | undefined;
-}
-
-/** As `minConstraint`, `maxConstraint` and `limitRequestRatioConstraint` of the server. */
-function outside(range: CPURange, { request, limit }: Sizes): string | undefined {
-  if (request === undefined && (range.min > 0 || range.ratio < Infinity)) {
-    return "the LimitRange asks for a request, there is none";
-  }
-  if (limit === undefined && (range.max < Infinity || range.ratio < Infinity)) {
-    return "the LimitRange asks for a limit, there is none";
-  }
-  const most = largestLimit(range, request ?? 0);
-  // A ratio can't be computed without a request, and a limit below the request is none.
-  if (most < 1) return "the LimitRange asks for a request, there is none";
-  if (request !== undefined && request > most) {
-    return `the LimitRange allows a limit of ${most}m, the request is ${request}m already`;
-  }
-  if (limit !== undefined && limit > most) {
-    return `the LimitRange allows a limit of ${most}m, it would be ${limit}m`;
-  }
-  const least = Math.min(request ?? Infinity, limit ?? Infinity);
-  if (least < range.min) return `the LimitRange asks for ${range.min}m, it would be ${least}m`;
-  return undefined;
 }

@@ -74,7 +74,7 @@ export const BOUND_REASONS = {
     remedy: "look at its last words: kubectl logs --previous",
   },
   RolloutInProgress: {
-    means: "the workload rolls out: its pods' limits are not lowered",
+    means: "the workload rolls out: its pods' limits are not lowered, and it is not rightsized",
     remedy: "if it lasts: kubectl rollout status",
   },
   StartupBoost: {

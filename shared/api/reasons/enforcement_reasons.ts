@@ -71,8 +71,9 @@ export const ENFORCEMENT_REASONS = {
     remedy: "it takes a kubelet of 1.33 or newer",
   },
   RestartPolicy: {
-    means: "the container's resizePolicy restarts it on a CPU change",
-    remedy: "it takes resizePolicy NotRequired for cpu",
+    means: "the container's resizePolicy restarts it on the change",
+    remedy: "it takes resizePolicy NotRequired for the resource; in a policy, " +
+      "updateStrategy.allowRecreate lets pods be replaced",
   },
   WindowsPod: {
     means: "pods on Windows can't be resized in place",
@@ -104,28 +105,30 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the pod keeps its own limits, unless it claims no CPU or memory",
   },
   VPAConflict: {
-    means: "a VerticalPodAutoscaler sets the CPU of the workload's containers",
+    means: "a VerticalPodAutoscaler sets resources of the workload's containers",
     remedy: "set the VPA's updateMode to Off, take cpu out of its controlledResources, or leave " +
       "the workload to it",
   },
   HPAConflict: {
-    means: "an HPA divides the usage of a Guaranteed pod by the request, which would move",
+    means: "an HPA divides CPU usage by the request, which would move",
     remedy:
       'let the HPA aim at a value instead of a utilization; mbcas.io/hpa-coordination: "false" ' +
-      "on the workload or its pods takes them in all the same",
+      "on the workload or its pods takes them into the market all the same, " +
+      "updateStrategy.allowWithHPA into a policy",
   },
   QoSWouldChange: {
     means: "the change would alter the pod's QoS class",
     remedy: "a CPU limit above the request in one container, or another memory limit, helps",
   },
   LimitRange: {
-    means: "a LimitRange of the namespace bounds the limit",
+    means: "a LimitRange of the namespace bounds the value",
     remedy: "change the namespace's LimitRange, or recreate pods that are older than it",
   },
   QuotaExceeded: {
-    means: "a ResourceQuota of the namespace bounds the limit",
+    means: "a ResourceQuota of the namespace bounds the value",
     remedy:
-      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too",
+      "raise limits.cpu of the namespace's ResourceQuota, for Guaranteed pods requests.cpu too, " +
+      "for rightsizing what the message names",
   },
   ResizeInProgress: {
     means: "the kubelet is still working on the last resize",

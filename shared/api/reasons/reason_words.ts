@@ -9,6 +9,11 @@ import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reaso
 import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
 import type { Reason } from "./reason.ts";
+import {
+  RIGHTSIZING_EVENT_REASONS,
+  type RightsizingEventReason,
+} from "./rightsizing_event_reasons.ts";
+import { RIGHTSIZING_REASONS, type RightsizingReason } from "./rightsizing_reasons.ts";
 import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
 
 /** The lists by who says their words. */
@@ -17,6 +22,8 @@ export const REASON_LISTS = {
   bounds: BOUND_REASONS,
   enforcement: ENFORCEMENT_REASONS,
   events: EVENT_REASONS,
+  rightsizing: RIGHTSIZING_REASONS,
+  rightsizingEvents: RIGHTSIZING_EVENT_REASONS,
   versions: VERSION_REASONS,
 } as const;
 
@@ -24,7 +31,12 @@ export const REASON_LISTS = {
 export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
 
 /** Any word of the lists. */
-export type ReasonWord = ChangeReason | BoundReason | EventReason;
+export type ReasonWord =
+  | ChangeReason
+  | BoundReason
+  | EventReason
+  | RightsizingReason
+  | RightsizingEventReason;
 
 const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),

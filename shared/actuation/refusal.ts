@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ApiError } from "../../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import type { ApiError } from "../api/api_error.ts";
+import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 
 /** What to do next. */
 export type RefusalKind = "gone" | "conflict" | "busy" | "refused";

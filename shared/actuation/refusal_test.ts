@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { ApiError } from "../api/api_error.ts";
 import { refusalKind, refusalReason } from "./refusal.ts";
 
 const permissions = "none" as const;

@@ -1,0 +1,71 @@
+/**
+ * What a resize in place sends to each pod.
+ *
+ * @module
+ */
+import type { Resources } from "../../api/pod.ts";
+import type { RightsizingFacts } from "../../rightsizing/guards/rightsizing_facts.ts";
+import { containersWanted, ownFields, presentSubjects } from "../../rightsizing/guards/subjects.ts";
+import { resourcesOf, type WantedResources } from "../../rightsizing/guards/wanted_resources.ts";
+import type { ResourceChange } from "../resize_patch.ts";
+
+/** One pod and its changes, for `resizePatch()`, or for `mergeChanges()` with the market's. */
+export interface PodChanges {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** One at least; only fields that differ. */
+  readonly changes: readonly ResourceChange[];
+}
+
+/** What is to be done, and what is from then on in force. */
+export interface InPlacePlan {
+  readonly pods: readonly PodChanges[];
+  /**
+   * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
+   * of their ceilings. Empty where the limit is patched itself.
+   */
+  readonly ownLimits: ReadonlyMap<string, number>;
+  /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
+  readonly inForce: ReadonlyMap<string, Resources>;
+}
+
+const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
+
+/** The plan for wanted values that all guards have let pass. Pods that have them already are left out. */
+export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
+  const subjects = presentSubjects(facts, "InPlace");
+  const pods = facts.pods.flatMap((pod, index): PodChanges[] => {
+    const subject = subjects[index];
+    if (subject === undefined) return [];
+    const after = containersWanted(subject, wanted);
+    const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
+      const values = wanted.get(present.name);
+      const next = after[at];
+      if (values === undefined || next === undefined || next === present) return [];
+      const fields = changedFields(present, ownFields(subject, values));
+      const { name, sidecar } = present;
+      return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
+    });
+    const { namespace, name, uid, resourceVersion } = pod.metadata;
+    return changes.length === 0 ? [] : [{ namespace, name, uid, resourceVersion, changes }];
+  });
+  const limits = [...wanted].flatMap(([name, { cpu }]): [string, number][] =>
+    cpu?.limit === undefined ? [] : [[name, cpu.limit]]
+  );
+  const inForce = new Map(facts.inForce);
+  for (const [name, values] of wanted) {
+    inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+  }
+  return { pods, ownLimits: new Map(facts.marketManages ? limits : []), inForce };
+}
+
+/** Those of the fields that are not there yet. */
+function changedFields(present: Resources, fields: Resources): Resources {
+  const changed = FIELDS.flatMap((field) => {
+    const value = fields[field];
+    return value === undefined || value === present[field] ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(changed);
+}

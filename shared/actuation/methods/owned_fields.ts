@@ -1,0 +1,66 @@
+/**
+ * Which requests and limits of a template a field manager has applied.
+ *
+ * @module
+ */
+import type { Resources } from "../../api/pod.ts";
+import { itemName } from "../../api/pod_managers.ts";
+
+/** Fields by container, of either list of the template. */
+export interface OwnedFields {
+  readonly containers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
+  readonly initContainers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
+}
+
+/** Nothing has been applied. */
+export const OWNS_NOTHING: OwnedFields = { containers: new Map(), initContainers: new Map() };
+
+const FIELDS = [
+  ["f:requests", "f:cpu", "requestCPU"],
+  ["f:requests", "f:memory", "requestMemory"],
+  ["f:limits", "f:cpu", "limitCPU"],
+  ["f:limits", "f:memory", "limitMemory"],
+] as const satisfies readonly (readonly [string, string, keyof Resources])[];
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * What `manager` owns by applying, as a workload's `metadata.managedFields` has it; entries of no known
+ * shape are passed over. Fields that it has merely updated (strategic merge patches) stay when a later
+ * apply does not name them. Source: Kubernetes documentation, "Server-Side Apply", and the set encoding
+ * of FieldsV1 in structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
+ */
+export function ownedFields(managedFields: unknown, manager: string): OwnedFields {
+  const owned = { containers: new Map(), initContainers: new Map() };
+  for (const entry of Array.isArray(managedFields) ? managedFields : []) {
+    const { manager: name, operation, fieldsV1 } = membersOf(entry);
+    if (name !== manager || operation !== "Apply") continue;
+    const spec = at(fieldsV1, ["f:spec", "f:template", "f:spec"]);
+    for (const list of ["containers", "initContainers"] as const) {
+      for (const [key, item] of Object.entries(at(spec, [`f:${list}`]))) {
+        const container = itemName(key);
+        if (container === undefined) continue;
+        const fields = resourceFields(item);
+        if (fields.size > 0) owned[list].set(container, fields);
+      }
+    }
+  }
+  return owned;
+}
+
+function resourceFields(item: unknown): ReadonlySet<keyof Resources> {
+  const resources = at(item, ["f:resources"]);
+  return new Set(
+    FIELDS.filter(([side, resource]) => Object.hasOwn(at(resources, [side]), resource))
+      .map(([, , field]) => field),
+  );
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null ? value as Members : {};
+}
+
+/** The members below the path; none where it ends before. */
+function at(value: unknown, path: readonly string[]): Members {
+  return path.reduce<Members>((found, name) => membersOf(found[name]), membersOf(value));
+}

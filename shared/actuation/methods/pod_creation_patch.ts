@@ -1,0 +1,151 @@
+/**
+ * What a new pod of a rightsized workload gets, in place of its template's values.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import { keepClass } from "../../rightsizing/guards/keep_class.ts";
+import { capRequests, podLevelProblem } from "../../rightsizing/guards/request_above_limit.ts";
+import type { Subject } from "../../rightsizing/guards/subjects.ts";
+import {
+  fieldOf,
+  pair,
+  type PairEntry,
+  RESOURCE_NAMES,
+  resourcesOf,
+  wantedOf,
+} from "../../rightsizing/guards/wanted_resources.ts";
+import { parseBytes, parseCPU } from "../../quantity.ts";
+import { qosClassOfPod } from "../qos.ts";
+import { containerResources, type Quantities } from "../resize_patch.ts";
+
+/** A step of a JSON patch (RFC 6902). */
+export interface CreationStep {
+  readonly op: "add" | "replace";
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/**
+ * The steps that give the pod, raw as an admission review has it, these values by container name: what
+ * pods of the workload that were resized in place have, so that all are alike. Init containers, sidecars
+ * too, stay as they are; requests stay within limits, and the pod in its QoS class, where need be by
+ * leaving it alone. No steps where it has the values already. Throws a `TypeError` or `SyntaxError` for
+ * a pod that can't be read.
+ */
+export function podCreationPatch(
+  pod: unknown,
+  values: ReadonlyMap<string, Resources>,
+): readonly CreationStep[] {
+  const { containers: raw, subject } = readPod(pod);
+  const asked = wantedOf(subject.containers.flatMap(({ name }): PairEntry[] => {
+    const found = values.get(name) ?? {};
+    return RESOURCE_NAMES.map((resource) => ({
+      container: name,
+      resource,
+      pair: pair(found[fieldOf(resource, "request")], found[fieldOf(resource, "limit")]),
+    }));
+  }));
+  const kept = keepClass(asked, [subject]);
+  if ("problem" in kept) return [];
+  const wanted = capRequests(kept.wanted, [subject]);
+  if (podLevelProblem(subject, wanted) !== undefined) return [];
+  return subject.containers.flatMap((present, index) => {
+    const next = resourcesOf(wanted.get(present.name) ?? {});
+    const changed = Object.entries(next).filter(([field, value]) =>
+      present[field as keyof Resources] !== value
+    );
+    if (changed.length === 0) return [];
+    const { resources } = containerResources({
+      name: present.name,
+      ...Object.fromEntries(changed),
+    });
+    return steps(`/spec/containers/${index}/resources`, { raw: raw[index]?.resources, resources });
+  });
+}
+
+interface Change {
+  /** What the container has under `resources`. */
+  readonly raw: unknown;
+  readonly resources: Readonly<Partial<Record<"requests" | "limits", Quantities>>>;
+}
+
+/** A step adds what is not there with all that is below it; what is there is replaced one by one. */
+function steps(path: string, { raw, resources }: Change): CreationStep[] {
+  if (!isObject(raw)) return [{ op: "add", path, value: resources }];
+  return Object.entries(resources).flatMap(([side, quantities]): CreationStep[] => {
+    const present = raw[side];
+    if (!isObject(present)) return [{ op: "add", path: `${path}/${side}`, value: quantities }];
+    return Object.entries(quantities).map(([name, value]) => ({
+      op: Object.hasOwn(present, name) ? "replace" : "add",
+      path: `${path}/${side}/${name}`,
+      value,
+    }));
+  });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface ReadPod {
+  /** Raw, in their order. */
+  readonly containers: readonly Members[];
+  readonly subject: Subject;
+}
+
+function readPod(pod: unknown): ReadPod {
+  const spec = isObject(pod) ? pod.spec : undefined;
+  if (!isObject(spec) || !Array.isArray(spec.containers)) {
+    throw new TypeError("Cannot read a new pod: it has no spec.containers");
+  }
+  const containers = spec.containers.filter(isObject);
+  if (containers.length < spec.containers.length) {
+    throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
+  }
+  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isObject) : [];
+  const podLevel = readResources(spec.resources);
+  const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
+    containers: containers.map(readContainer),
+    initContainers: inits.map(readContainer),
+    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+  };
+  const qosClass = qosClassOfPod(read);
+  const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
+  return { containers, subject };
+}
+
+function readContainer({ name, resources }: Members): PodContainer {
+  if (typeof name !== "string") {
+    throw new TypeError("Cannot read a new pod: a container has no name");
+  }
+  const read = readResources(resources);
+  // As the server makes it of a limit alone.
+  const { requestCPU = read.limitCPU, requestMemory = read.limitMemory } = read;
+  return {
+    name,
+    sidecar: false,
+    ready: false,
+    restartsOnCPU: false,
+    ...read,
+    ...(requestCPU === undefined ? {} : { requestCPU }),
+    ...(requestMemory === undefined ? {} : { requestMemory }),
+  };
+}
+
+function readResources(raw: unknown): Resources {
+  const { requests, limits } = isObject(raw) ? raw : {};
+  const values = [
+    ["requestCPU", requests, "cpu", parseCPU],
+    ["requestMemory", requests, "memory", parseBytes],
+    ["limitCPU", limits, "cpu", parseCPU],
+    ["limitMemory", limits, "memory", parseBytes],
+  ] as const;
+  return Object.fromEntries(values.flatMap(([field, side, name, parse]) => {
+    const quantity = isObject(side) ? side[name] : undefined;
+    // JSON lets a quantity be a number, too.
+    return quantity === undefined || quantity === null ? [] : [[field, parse(String(quantity))]];
+  }));
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,45 @@
+/**
+ * The kinds of events of rightsizing, on policies and workloads.
+ *
+ * @module
+ */
+import type { Reason } from "./reason.ts";
+import { RIGHTSIZING_REASONS } from "./rightsizing_reasons.ts";
+
+/** What the event streams of a policy and of its workloads tell. */
+export const RIGHTSIZING_EVENT_REASONS = {
+  RecommendationGenerated: {
+    means: "there is a recommendation for the workload, which is not applied",
+    remedy: "kubectl coalloc recommend shows it; mode Auto applies it",
+  },
+  OptimizationApplied: {
+    means: "the recommendation is in force",
+    remedy: "nothing: the message has the values, and how they were set",
+  },
+  UpdateFailed: {
+    means: "the API server refused the change, or could not be reached",
+    remedy: "the message is the server's, and says what becomes of it",
+  },
+  WorkloadSkipped: {
+    means: "the recommendation is not applied, for the reason in the message",
+    remedy: "the message ends with what can be done about it",
+  },
+  MetricsCollectionFailed: {
+    means: "usage could not be read: nothing is changed",
+    remedy: "look at the source that the message names",
+  },
+  ValidationFailed: {
+    means: "the policy's spec is not valid: it does nothing",
+    remedy: "correct the field that the message names",
+  },
+  DiscoveryFailed: {
+    means: "the policy's workloads could not be listed",
+    remedy: "the message is the server's; it is tried again with the next cycle",
+  },
+  RBACError: RIGHTSIZING_REASONS.RBACError,
+  InPlaceResizeUnavailable: RIGHTSIZING_REASONS.InPlaceResizeUnavailable,
+  UnsafeMemoryDecrease: RIGHTSIZING_REASONS.UnsafeMemoryDecrease,
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode RIGHTSIZING_EVENT_REASONS}. */
+export type RightsizingEventReason = keyof typeof RIGHTSIZING_EVENT_REASONS;

@@ -1,0 +1,98 @@
+/**
+ * Why a recommendation was not applied.
+ *
+ * @module
+ */
+import { BOUND_REASONS } from "./bound_reasons.ts";
+import { ENFORCEMENT_REASONS } from "./enforcement_reasons.ts";
+import type { Reason } from "./reason.ts";
+
+/** What an OptimizationPolicy says of a workload; words that the market has mean the same here. */
+export const RIGHTSIZING_REASONS = {
+  PolicyDisabled: {
+    means: "the policy's mode is Disabled: nothing is looked at, and nothing written",
+    remedy: "set the policy's mode to Recommend or Auto",
+  },
+  RecommendOnly: {
+    means: "the policy's mode is Recommend: the recommendation is only told",
+    remedy: "set the policy's mode to Auto to have it applied",
+  },
+  DryRun: ENFORCEMENT_REASONS.DryRun,
+  RBACError: {
+    means: "the controller lacks a permission that it takes to change the workload",
+    remedy: "grant what the message names: the component rightsizing of the manifests has it",
+  },
+  AdmissionDenied: ENFORCEMENT_REASONS.AdmissionDenied,
+  Refused: ENFORCEMENT_REASONS.Refused,
+  ServerBusy: {
+    means: "the API server could not be reached, or had too much to do",
+    remedy: "nothing: it is tried again, after a while that grows",
+  },
+  WorkloadGone: {
+    means: "the workload no longer exists",
+    remedy: "nothing: it is forgotten",
+  },
+  InsufficientSamples: {
+    means: "there are fewer samples of the container than the policy asks for",
+    remedy: "wait for more, or lower metricsConfig.minSamples; the message has the numbers",
+  },
+  MetricsMissing: {
+    means: "the metrics of the workload could not be read, or there are none",
+    remedy: "the message says why; it is tried again with the next cycle",
+  },
+  ProviderUnavailable: {
+    means: "the policy's source of metrics does not answer: nothing is changed",
+    remedy: "look at the source that the message names; it is tried again with the next cycle",
+  },
+  UnreadableBound: BOUND_REASONS.UnreadableBound,
+  HPAConflict: ENFORCEMENT_REASONS.HPAConflict,
+  VPAConflict: ENFORCEMENT_REASONS.VPAConflict,
+  RolloutInProgress: BOUND_REASONS.RolloutInProgress,
+  RolloutPaused: {
+    means: "the workload's rollout is paused: whoever paused it wants no changes",
+    remedy: "kubectl rollout resume",
+  },
+  LimitRange: ENFORCEMENT_REASONS.LimitRange,
+  QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
+  QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
+  RequestAboveLimit: {
+    means: "the recommended request is above the container's limit, which stays: it is cut there",
+    remedy:
+      "raise the limit, or let the policy move limits: updateStrategy.updateRequestsOnly false",
+  },
+  PodLevelLimit: BOUND_REASONS.PodLevelLimit,
+  UnsafeMemoryDecrease: {
+    means: "the recommended memory is below the recent peak + 15 %: a container could be killed",
+    remedy: "a higher metricsConfig.percentile or safetyFactor takes peaks in; or wait until the " +
+      "peak has left the window",
+  },
+  NodePressure: {
+    means: "a node of the workload's pods is short of memory, disk or process IDs: no raises",
+    remedy: "look at the node that the message names: kubectl describe node",
+  },
+  BelowThreshold: {
+    means: "the recommendation differs from what is there by less than the policy's threshold",
+    remedy: "nothing, unless updateStrategy.changeThresholdPercent is too large",
+  },
+  Cooldown: {
+    means: "the last change of the workload is younger than the policy's cooldown",
+    remedy: "nothing: it ends by itself; updateStrategy.cooldown sets it",
+  },
+  RestartPolicy: ENFORCEMENT_REASONS.RestartPolicy,
+  MemoryLimitLocked: {
+    means: "servers of Kubernetes 1.33 lower no memory limit of a running pod",
+    remedy: "updateStrategy.allowRecreate replaces the pods instead; servers from 1.34 on can",
+  },
+  InPlaceResizeUnavailable: {
+    means: "the pods can't be resized in place, and the policy lets nobody recreate them",
+    remedy: "set updateStrategy.allowRecreate to true, or use Kubernetes 1.33 or newer",
+  },
+  MethodNotAllowed: {
+    means: "the policy allows neither resizing in place nor recreation",
+    remedy:
+      "set updateStrategy.allowInPlaceResize or allowRecreate to true, or the mode to Recommend",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode RIGHTSIZING_REASONS}. */
+export type RightsizingReason = keyof typeof RIGHTSIZING_REASONS;

@@ -1,0 +1,50 @@
+/**
+ * Is it worth a change?
+ *
+ * @module
+ */
+import { methodFor } from "../../actuation/methods/choose_method.ts";
+import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import { containersWanted, presentSubjects } from "./subjects.ts";
+import { formatAmount, type PairEntry, pairOf, type WantedResources } from "./wanted_resources.ts";
+
+/**
+ * Leaves out a resource of a container that differs by less than the policy's percentage of what is
+ * there, in its request and in its limit, in each pod and in those to come. What is there already is
+ * left out whatever the percentage is, and what is not there at all is worth having.
+ */
+export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const percent = facts.policy.updateStrategy.changeThresholdPercent;
+  const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  const differs = ({ container, resource }: PairEntry): boolean =>
+    subjects.some((subject) => {
+      const index = subject.containers.findIndex(({ name }) => name === container);
+      const present = pairOf(subject.containers[index] ?? {}, resource);
+      const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
+      return isWorth(present.request, after.request, { percent }) ||
+        isWorth(present.limit, after.limit, { percent });
+    });
+  const verdict = withoutPairs(wanted, "BelowThreshold", {
+    against: (entry) =>
+      differs(entry) ? undefined : `${told(entry)} differs by less than ${percent} %`,
+  });
+  if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
+  const { reason, message } = verdict;
+  return { verdict: "hold", reason, message, yields: true };
+}
+
+function told(entry: PairEntry): string {
+  const { container, resource, pair: { request, limit } } = entry;
+  return `${container} ${resource} ${formatAmount(resource, request ?? limit ?? 0)}`;
+}
+
+/** |to − from| ≥ percent of `from`, and there is a difference at all. */
+export function isWorth(
+  from: number | undefined,
+  to: number | undefined,
+  { percent }: { readonly percent: number },
+): boolean {
+  if (to === undefined || to === from) return false;
+  return from === undefined || Math.abs(to - from) * 100 >= percent * from;
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import {
+  MI,
+  outcomeOf,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+import { isWorth } from "./change_threshold.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("isWorth() asks for the percentage of what is there, and for a difference at all", () => {
+  const percent = 10;
+  assert.equal(isWorth(100, 110, { percent }), true);
+  assert.equal(isWorth(100, 109, { percent }), false);
+  assert.equal(isWorth(100, 90, { percent }), true);
+  assert.equal(isWorth(100, 91, { percent }), false);
+  assert.equal(isWorth(100, 100, { percent: 0 }), false);
+  assert.equal(isWorth(100, 101, { percent: 0 }), true);
+  assert.equal(isWorth(undefined, 1, { percent }), true);
+  assert.equal(isWorth(100, undefined, { percent: 0 }), false);
+});
+
+test("belowThreshold() leaves out resources that would hardly change, and holds when all would", () => {
+  const recommendations = [recommendation({ cpu: 109, memory: 80 * MI })];
+  assert.equal(outcomeOf({ recommendations }), "InPlace: app memory 80Mi");
+  const hardly = [recommendation({ cpu: 109, memory: 60 * MI })];
+  assert.equal(
+    outcomeOf({ recommendations: hardly }),
+    "BelowThreshold BelowThreshold: app cpu 109m differs by less than 10 %; " +
+      "app memory 60Mi differs by less than 10 %",
+  );
+  assert.match(
+    outcomeOf({ recommendations: hardly, strategy: { changeThresholdPercent: 5 } }),
+    /^InPlace: app cpu 109m, app memory 60Mi/,
+  );
+});
+
+test("belowThreshold() keeps a request with a limit that is worth it", () => {
+  const recommendations = [
+    recommendation({ cpu: 105, cpuLimit: 300, memory: 64 * MI, memoryLimit: 128 * MI }),
+  ];
+  const strategy = { updateRequestsOnly: false };
+  assert.equal(outcomeOf({ recommendations, strategy }), "InPlace: app cpu 105m (limit 300m)");
+});
+
+test("belowThreshold() compares with pods and with what new ones get, not with the template", () => {
+  const resized = templateContainer({ requestCPU: 150, requestMemory: 96 * MI });
+  const pods = [workloadPod("web-1", [resized])];
+  const inForce = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+  assert.match(outcomeOf({ pods, inForce }), /^BelowThreshold /);
+  assert.match(outcomeOf({ pods }), /^InPlace: /);
+  const late = rightsizingFacts().pods;
+  assert.match(outcomeOf({ pods: [...pods, ...late], inForce }), /^InPlace: /);
+  const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  assert.match(outcomeOf({ pods, inForce, strategy }), /^Recreate: /);
+});

@@ -1,0 +1,69 @@
+/**
+ * Wanted values cut to the room that there is.
+ *
+ * @module
+ */
+import type { ResourceName } from "../distribution.ts";
+import {
+  formatAmount,
+  pair,
+  type PairSide,
+  pairsOf,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
+
+/** Which values are cut, and by how much. */
+export interface Cut {
+  readonly resource: ResourceName;
+  readonly side: PairSide;
+  /** By how much the sum of the values is to fall. */
+  readonly excess: number;
+  /** By container: no value is cut below this. */
+  readonly base: (container: string) => number;
+}
+
+/**
+ * The wanted values with each raise above its base cut by the same share, rounded down, so that their
+ * sum falls by `excess`, or as far as the raises go. Others stay as they are: a partial raise is better
+ * than a refused one.
+ */
+export function cutValues(
+  wanted: WantedResources,
+  { resource, side, excess, base }: Cut,
+): WantedResources {
+  const raiseOf = (container: string, value: number | undefined): number =>
+    value === undefined ? 0 : Math.max(0, value - base(container));
+  const raises = pairsOf(wanted).reduce(
+    (sum, one) => one.resource === resource ? sum + raiseOf(one.container, one.pair[side]) : sum,
+    0,
+  );
+  if (excess <= 0 || raises === 0) return wanted;
+  const share = Math.max(0, raises - excess) / raises;
+  return wantedOf(
+    pairsOf(wanted).map((entry) => {
+      const raise = raiseOf(entry.container, entry.pair[side]);
+      if (entry.resource !== resource || raise === 0) return entry;
+      const value = base(entry.container) + Math.floor(raise * share);
+      const { request, limit } = entry.pair;
+      const cut = side === "request" ? pair(value, limit) : pair(request, value);
+      return { ...entry, pair: cut };
+    }),
+  );
+}
+
+/** What differs between two states of the same wish, in words: `app cpu request 300m to 250m`. */
+export function describeCut(
+  before: WantedResources,
+  after: WantedResources,
+): string {
+  return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
+    (["request", "limit"] as const).flatMap((side) => {
+      const was = old[side];
+      const is = after.get(container)?.[resource]?.[side];
+      if (was === undefined || was === is) return [];
+      const to = is === undefined ? "left as it is" : `to ${formatAmount(resource, is)}`;
+      return [`${container} ${resource} ${side} ${formatAmount(resource, was)} ${to}`];
+    })
+  ).join(", ");
+}

@@ -1,0 +1,109 @@
+/**
+ * Runs the guards over a workload's recommendations.
+ *
+ * @module
+ */
+import { methodFor } from "../../actuation/methods/choose_method.ts";
+import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import type { GuardVerdict } from "./guard.ts";
+import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
+import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
+import { pair, type PairEntry, wantedOf, type WantedResources } from "./wanted_resources.ts";
+
+/** What a guard has cut. */
+export interface GuardWord {
+  /** Name of the guard. */
+  readonly by: string;
+  readonly reason: RightsizingReason;
+  readonly message: string;
+}
+
+/** What the guards came to. */
+export type RightsizingDecision =
+  & {
+    /** What was cut on the way, each word once. */
+    readonly clamps: readonly GuardWord[];
+  }
+  & (
+    | { readonly outcome: "apply"; readonly method: ApplyMethod; readonly wanted: WantedResources }
+    | ({ readonly outcome: "hold"; readonly retryAfterMs?: number } & GuardWord)
+  );
+
+/**
+ * Clamps only take out, or move towards what is there, so a few passes are enough; the bound is for what
+ * nobody has thought of.
+ */
+const MOST_PASSES = 10;
+
+/**
+ * Asks every guard in order. The first hold ends it; a clamp changes what is wanted and goes on. Where
+ * one has clamped, all are asked again: a guard far down may have taken out what one before it had
+ * counted on, as a decrease that made room in a quota.
+ */
+export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision {
+  const clamps: GuardWord[] = [];
+  let wanted = recommended(facts);
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
+    let changed = false;
+    for (const { name: by, guard } of RIGHTSIZING_CHAIN) {
+      const verdict = guard(facts, wanted);
+      if (verdict === undefined) continue;
+      const { reason, message } = verdict;
+      if (verdict.verdict === "hold") return held({ by, verdict, clamps });
+      if (verdict.wanted.size === 0) return { outcome: "hold", by, reason, message, clamps };
+      if (!clamps.some((one) => one.by === by && one.message === message)) {
+        clamps.push({ by, reason, message });
+      }
+      wanted = verdict.wanted;
+      changed = true;
+    }
+    if (changed) continue;
+    const method = methodFor(facts, wanted);
+    // The last guard holds where there is none.
+    if (method === undefined) break;
+    return { outcome: "apply", method, wanted, clamps };
+  }
+  const last = clamps.at(-1);
+  if (last === undefined) throw new RangeError("Cannot decide: no guard holds, and no way is open");
+  return { outcome: "hold", ...last, clamps };
+}
+
+interface Held {
+  readonly by: string;
+  readonly verdict: Extract<GuardVerdict, { verdict: "hold" }>;
+  readonly clamps: readonly GuardWord[];
+}
+
+/** Where only a rest too small to matter is left, the guard that has cut the most of it is the reason. */
+function held({ by, verdict, clamps }: Held): RightsizingDecision {
+  const { reason, message, retryAfterMs, yields = false } = verdict;
+  const cut = clamps.findLast((one) => one.reason !== reason);
+  if (yields && cut !== undefined) return { outcome: "hold", ...cut, clamps };
+  const hold = { outcome: "hold", by, reason, message, clamps } as const;
+  return retryAfterMs === undefined ? hold : { ...hold, retryAfterMs };
+}
+
+/**
+ * The recommendations as wanted values: limits only where the policy updates them, containers that the
+ * template has and that are no sidecars, each once.
+ */
+function recommended(
+  { recommendations, workload: { template }, policy }: RightsizingFacts,
+): WantedResources {
+  const { updateRequestsOnly } = policy.updateStrategy;
+  const own = new Set(
+    template.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name),
+  );
+  return wantedOf(recommendations.flatMap((one): PairEntry[] => {
+    const { container, cpu, memory, cpuLimit, memoryLimit } = one;
+    if (!own.has(container)) return [];
+    return [
+      { container, resource: "cpu", pair: pair(cpu, updateRequestsOnly ? undefined : cpuLimit) },
+      {
+        container,
+        resource: "memory",
+        pair: pair(memory, updateRequestsOnly ? undefined : memoryLimit),
+      },
+    ];
+  }));
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import {
+  MI,
+  outcomeOf,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("decideRightsizing() takes recommendations for the template's containers, limits only if asked", () => {
+  assert.equal(outcomeOf(), "InPlace: app cpu 150m, app memory 96Mi");
+  assert.equal(
+    outcomeOf({ strategy: { updateRequestsOnly: false } }),
+    "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
+  );
+  const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
+  const recommendations = ["app", "proxy", "gone"].map((container) =>
+    recommendation({ container })
+  );
+  assert.equal(
+    outcomeOf({ containers, recommendations }),
+    "InPlace: app cpu 150m, app memory 96Mi",
+  );
+});
+
+test("decideRightsizing() tells the guard that cut the most where only a rest is left", () => {
+  const recommendations = [recommendation({ cpu: 104, memory: 32 * MI })];
+  const memoryPeaks = new Map([["app", 60 * MI]]);
+  assert.match(outcomeOf({ recommendations, memoryPeaks }), /^UnsafeMemoryDecrease /);
+  assert.match(
+    outcomeOf({ recommendations: [recommendation({ cpu: 104, memory: 64 * MI })], memoryPeaks }),
+    /^BelowThreshold /,
+  );
+});
+
+test("decideRightsizing() asks again where a later guard has taken out what made room", () => {
+  // The log's decrease pays for the app's raise, and is too small to be done.
+  const containers = [templateContainer(), templateContainer({ name: "log", requestCPU: 150 })];
+  const recommendations = [
+    recommendation({ cpu: 114, memory: 64 * MI }),
+    recommendation({ container: "log", cpu: 136, memory: 64 * MI }),
+  ];
+  const quotas = [{ name: "q", resource: "cpu", of: "request", room: 0 }] as const;
+  const both = { containers, recommendations, quotas };
+  assert.match(
+    outcomeOf({ ...both, strategy: { changeThresholdPercent: 5 } }),
+    /app cpu 114m, log/,
+  );
+  assert.match(outcomeOf(both), /^OverQuotas QuotaExceeded: /);
+});
+
+test("decideRightsizing() changes none of its facts", () => {
+  const facts = rightsizingFacts({ strategy: { updateRequestsOnly: false } });
+  const before = structuredClone(facts);
+  decideRightsizing(facts);
+  assert.deepEqual(facts, before);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import {
+  outcomeOf,
+  rightsizingFacts,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+import { tooFewSamples } from "./enough_samples.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const containers = [templateContainer(), templateContainer({ name: "log" })];
+
+test("tooFewSamples() leaves out containers below the policy's minimum, and says have and need", () => {
+  const few = new Map([["app", 10], ["log", 9]]);
+  assert.equal(
+    outcomeOf({ containers, samples: few }),
+    "InPlace: app cpu 150m, app memory 96Mi",
+  );
+  assert.match(outcomeOf({ samples: new Map([["app", 10]]) }), /^InPlace: /);
+  assert.equal(
+    outcomeOf({ samples: new Map([["app", 9]]) }),
+    "TooFewSamples InsufficientSamples: app has 9 of 10 samples",
+  );
+});
+
+test("tooFewSamples() holds without any recommendation, and names the samples of all containers", () => {
+  const facts = rightsizingFacts({ containers, samples: new Map([["app", 3]]) });
+  const verdict = tooFewSamples({ ...facts, recommendations: [] }, new Map());
+  assert.deepEqual(verdict, {
+    verdict: "hold",
+    reason: "InsufficientSamples",
+    message: "app has 3 of 10 samples; log has 0 of 10 samples",
+  });
+  assert.match(
+    outcomeOf({ recommendations: [] }),
+    /InsufficientSamples: there is no recommendation/,
+  );
+});

@@ -1,0 +1,95 @@
+/**
+ * Values that leave pods in their QoS class.
+ *
+ * @module
+ */
+import { movesRequest } from "../../actuation/moved_request.ts";
+import { qosClassOfPod } from "../../actuation/qos.ts";
+import type { QOSClass } from "../../api/pod.ts";
+import { describeCut } from "./cut_values.ts";
+import { capRequests } from "./request_above_limit.ts";
+import { containersWanted, type Subject } from "./subjects.ts";
+import {
+  pair,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  RESOURCE_NAMES,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
+
+/** What is left of the wish, or why nothing may be done. */
+export type KeptClass =
+  | { readonly wanted: WantedResources; readonly words: readonly string[] }
+  | { readonly problem: string };
+
+/**
+ * Requests and limits of Guaranteed pods move together, at the lower of the two, or not at all; a
+ * Burstable pod whose last request would reach its limit keeps one of them a unit below. Where the class
+ * would change all the same, as of a BestEffort pod, nothing may be done.
+ */
+export function keepClass(wanted: WantedResources, subjects: readonly Subject[]): KeptClass {
+  const words: string[] = [];
+  let kept = wanted;
+  if (subjects.some(movesRequest)) {
+    const whole = wantedOf(pairsOf(kept).filter(isWhole));
+    words.push(
+      ...pairsOf(kept).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
+        `request and limit of ${container} ${resource} would have to move together, as in any ` +
+        "Guaranteed pod, and only one of them may"
+      ),
+    );
+    const equal = wantedOf(pairsOf(whole).map(equalPair));
+    const cut = describeCut(whole, equal);
+    if (cut !== "") words.push(`limits of Guaranteed pods are their requests: ${cut}`);
+    kept = equal;
+  }
+  for (const subject of subjects) {
+    const after = classWith(subject, capRequests(kept, subjects));
+    if (after === subject.qosClass) continue;
+    const below = after === "Guaranteed" ? oneBelow(subject, kept) : undefined;
+    if (below === undefined || classWith(subject, below) !== subject.qosClass) {
+      return { problem: `${subject.name} would turn from ${subject.qosClass} to ${after}` };
+    }
+    words.push(`${subject.name} would turn Guaranteed: ${describeCut(kept, below)}`);
+    kept = below;
+  }
+  return { wanted: kept, words };
+}
+
+function classWith(subject: Subject, wanted: WantedResources): QOSClass {
+  return qosClassOfPod({ ...subject, containers: containersWanted(subject, wanted) });
+}
+
+function isWhole({ pair: { request, limit } }: PairEntry): boolean {
+  return request !== undefined && limit !== undefined;
+}
+
+/** Both halves at the lower one; a pair that is not whole stays as it is. */
+function equalPair(entry: PairEntry): PairEntry {
+  const { request, limit } = entry.pair;
+  if (request === undefined || limit === undefined) return entry;
+  const both = Math.min(request, limit);
+  return { ...entry, pair: pair(both, both) };
+}
+
+/** The first wanted request that would reach its limit, a unit lower; undefined where there is none. */
+function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | undefined {
+  const after = containersWanted(subject, capRequests(wanted, [subject]));
+  for (const resource of RESOURCE_NAMES) {
+    for (const container of after) {
+      const { request = 0, limit = 0 } = pairOf(container, resource);
+      const asked = wanted.get(container.name)?.[resource]?.request;
+      if (asked === undefined || request !== limit || request < 2) continue;
+      return wantedOf(
+        pairsOf(wanted).map((entry) =>
+          entry.container === container.name && entry.resource === resource
+            ? { ...entry, pair: pair(request - 1, entry.pair.limit) }
+            : entry
+        ),
+      );
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,40 @@
+/**
+ * Is there a way to do it?
+ *
+ * @module
+ */
+import {
+  type Disruption,
+  disruptions,
+  inPlaceProblem,
+  methodFor,
+  openMethod,
+} from "../../actuation/methods/choose_method.ts";
+import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { WantedResources } from "./wanted_resources.ts";
+
+/**
+ * Holds where neither method is open. Where only that in place is, values that it could not set without
+ * a restart are left out, resource by resource.
+ */
+export function noMethod(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
+  if (!allowInPlaceResize && !allowRecreate) {
+    const message = "allowInPlaceResize and allowRecreate are both false";
+    return { verdict: "hold", reason: "MethodNotAllowed", message };
+  }
+  if (openMethod(facts) === undefined) {
+    const message = `${inPlaceProblem(facts) ?? "no way is open"}, and allowRecreate is false`;
+    return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
+  }
+  if (methodFor(facts, wanted) === "Recreate") return undefined;
+  const found = disruptions(facts, wanted);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return withoutPairs(wanted, first.reason, {
+    against: ({ container, resource }) =>
+      found.find((one: Disruption) => one.container === container && one.resource === resource)
+        ?.message,
+  });
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import {
+  clampsOf,
+  MI,
+  outcomeOf,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const RECREATE = { allowRecreate: true };
+
+test("noMethod() takes recreation where pods can't be resized in place, if it is allowed", () => {
+  assert.match(outcomeOf(), /^InPlace: /);
+  assert.match(outcomeOf({ resizeServed: false, strategy: RECREATE }), /^Recreate: /);
+  assert.equal(
+    outcomeOf({ resizeServed: false }),
+    "NoMethod InPlaceResizeUnavailable: the server does not serve pods/resize, and " +
+      "allowRecreate is false",
+  );
+  const neither = { allowInPlaceResize: false, allowRecreate: false };
+  assert.match(outcomeOf({ strategy: neither }), /^NoMethod MethodNotAllowed: /);
+});
+
+test("noMethod() knows kubelets that can't, and pods that can't be resized at all", () => {
+  const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);
+  assert.match(
+    outcomeOf({ nodes }),
+    /^NoMethod InPlaceResizeUnavailable: pod web-1: the kubelet of node-1 is v1\.32\.1/,
+  );
+  assert.match(outcomeOf({ nodes, strategy: RECREATE }), /^Recreate: /);
+  const [pod] = rightsizingFacts().pods;
+  assert.ok(pod !== undefined);
+  assert.match(
+    outcomeOf({ pods: [{ ...pod, windows: true }] }),
+    /InPlaceResizeUnavailable: pod web-1/,
+  );
+});
+
+test("noMethod() leaves out what would restart a container, or makes new pods where that is allowed", () => {
+  const containers = [templateContainer({ restartsOnMemory: true })];
+  assert.equal(outcomeOf({ containers }), "InPlace: app cpu 150m");
+  assert.match(
+    clampsOf({ containers }).join(),
+    /NoMethod RestartPolicy: resizePolicy restarts app/,
+  );
+  assert.equal(
+    outcomeOf({ containers, strategy: RECREATE }),
+    "Recreate: app cpu 150m, app memory 96Mi",
+  );
+  const recommendations = [recommendation({ cpu: 100 })];
+  assert.match(outcomeOf({ containers, recommendations }), /^NoMethod RestartPolicy: /);
+  const calm = [recommendation({ memory: 64 * MI })];
+  const strategy = RECREATE;
+  assert.equal(outcomeOf({ containers, recommendations: calm, strategy }), "InPlace: app cpu 150m");
+});
+
+test("noMethod() lowers no memory limit where the server does not", () => {
+  const strategy = { updateRequestsOnly: false };
+  const locked = { strategy, lowersMemoryLimits: false };
+  assert.equal(outcomeOf(locked), "InPlace: app cpu 150m (limit 180m)");
+  assert.match(clampsOf(locked).join(), /NoMethod MemoryLimitLocked: /);
+  assert.match(outcomeOf({ strategy }), /memory 96Mi \(limit 112Mi\)/);
+  const recommendations = [recommendation({ memory: 120 * MI, memoryLimit: 132 * MI })];
+  assert.match(outcomeOf({ ...locked, recommendations }), /memory 120Mi \(limit 132Mi\)/);
+  const recreate = { ...locked, strategy: { ...strategy, ...RECREATE } };
+  assert.match(outcomeOf(recreate), /^Recreate: .*memory 96Mi \(limit 112Mi\)/);
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import {
+  bareContainer,
+  clampsOf,
+  MI,
+  outcomeOf,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const LIMITS = { updateRequestsOnly: false };
+const guaranteed = templateContainer({ requestCPU: 200, requestMemory: 128 * MI });
+
+test("qosWouldChange() moves request and limit of Guaranteed pods together, or not at all", () => {
+  assert.equal(
+    outcomeOf({ containers: [guaranteed], strategy: LIMITS }),
+    "InPlace: app cpu 150m (limit 150m), app memory 96Mi (limit 96Mi)",
+  );
+  const held = outcomeOf({ containers: [guaranteed] });
+  assert.match(
+    held,
+    /^QoSWouldChange QoSWouldChange: request and limit of app cpu would have to move/,
+  );
+  assert.match(outcomeOf({ containers: [templateContainer()] }), /^InPlace: /);
+});
+
+test("qosWouldChange() keeps a Burstable pod's last request a unit below its limit", () => {
+  const containers = [templateContainer({ requestMemory: 128 * MI })];
+  const recommendations = [recommendation({ cpu: 500, memory: 128 * MI })];
+  assert.equal(outcomeOf({ containers, recommendations }), "InPlace: app cpu 199m");
+  assert.match(clampsOf({ containers, recommendations }).join(), /pod web-1 would turn Guaranteed/);
+  const other = [...containers, templateContainer({ name: "log" })];
+  assert.equal(outcomeOf({ containers: other, recommendations }), "InPlace: app cpu 200m");
+});
+
+test("qosWouldChange() gives BestEffort pods nothing", () => {
+  const held = outcomeOf({ containers: [bareContainer("app", {})] });
+  assert.equal(
+    held,
+    "QoSWouldChange QoSWouldChange: pod web-1 would turn from BestEffort to Burstable",
+  );
+});
+
+test("qosWouldChange() has nothing to say where the pod's own resources make the class", () => {
+  const podLevel = {
+    requestCPU: 400,
+    limitCPU: 400,
+    requestMemory: 512 * MI,
+    limitMemory: 512 * MI,
+  };
+  const facts = rightsizingFacts();
+  const template = { ...facts.workload.template, podLevel };
+  const workload = { ...facts.workload, template };
+  const pods = facts.pods.map((pod) => ({ ...pod, podLevel, qosClass: "Guaranteed" as const }));
+  assert.equal(outcomeOf({ workload, pods }), "InPlace: app cpu 150m, app memory 96Mi");
+});
+
+test("qosWouldChange() leaves the CPU of a Guaranteed pod of the market to its own limit", () => {
+  assert.equal(
+    outcomeOf({ containers: [guaranteed], strategy: LIMITS, marketManages: true }),
+    "InPlace: app cpu 150m (limit 150m), app memory 96Mi (limit 96Mi)",
+  );
+});

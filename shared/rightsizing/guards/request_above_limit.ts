@@ -1,0 +1,95 @@
+/**
+ * Do requests stay within their limits?
+ *
+ * @module
+ */
+import { methodFor } from "../../actuation/methods/choose_method.ts";
+import { sumOf } from "../../actuation/pod_total.ts";
+import { describeCut } from "./cut_values.ts";
+import type { GuardVerdict } from "./guard.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import { containersWanted, type Subject, subjectsOf } from "./subjects.ts";
+import {
+  fieldOf,
+  formatAmount,
+  pair,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  RESOURCE_NAMES,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
+
+/**
+ * Cuts each request at the limit that its container has after the change, in each pod and in new ones:
+ * where limits stay, a recommendation above them can't be had. What the pod says for all its containers
+ * together holds.
+ */
+export function requestAboveLimit(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
+  const subjects = subjectsOf(facts, methodFor(facts, wanted));
+  const capped = capRequests(wanted, subjects);
+  for (const subject of subjects) {
+    const problem = podLevelProblem(subject, capped);
+    if (problem !== undefined) {
+      return { verdict: "hold", reason: "PodLevelLimit", message: problem };
+    }
+  }
+  const words = describeCut(wanted, capped);
+  if (words === "") return undefined;
+  const message = `a request may not be above its container's limit: ${words}`;
+  return { verdict: "clamp", reason: "RequestAboveLimit", message, wanted: capped };
+}
+
+/** The wanted values with each request at most the least limit that any of the subjects would have. */
+export function capRequests(
+  wanted: WantedResources,
+  subjects: readonly Subject[],
+): WantedResources {
+  return wantedOf(
+    pairsOf(wanted).map((entry): PairEntry => {
+      const { request, limit } = entry.pair;
+      if (request === undefined) return entry;
+      const most = Math.min(...subjects.map((subject) => limitAfter(subject, { wanted, entry })));
+      return { ...entry, pair: pair(Math.min(request, most), limit) };
+    }),
+  );
+}
+
+interface Asked {
+  readonly wanted: WantedResources;
+  readonly entry: PairEntry;
+}
+
+/** Infinity where the container has no limit, or is not there. */
+function limitAfter(subject: Subject, { wanted, entry }: Asked): number {
+  const after = containersWanted(subject, wanted).find(({ name }) => name === entry.container);
+  return (after === undefined ? undefined : pairOf(after, entry.resource).limit) ?? Infinity;
+}
+
+/** What pod-level resources have against the values: they bound the sum of requests, and each limit. */
+export function podLevelProblem(subject: Subject, wanted: WantedResources): string | undefined {
+  const { podLevel, name } = subject;
+  if (podLevel === undefined) return undefined;
+  const after = containersWanted(subject, wanted);
+  for (const resource of RESOURCE_NAMES) {
+    const whole = pairOf(podLevel, resource);
+    const most = whole.request ?? whole.limit ?? Infinity;
+    const sum = sumOf(after, fieldOf(resource, "request"));
+    if (sum > most) {
+      return `${name} as a whole requests ${formatAmount(resource, most)} of ${resource}, its ` +
+        `containers would request ${formatAmount(resource, sum)}`;
+    }
+    const above = after.find((one) =>
+      (pairOf(one, resource).limit ?? 0) > (whole.limit ?? Infinity)
+    );
+    if (above !== undefined) {
+      return `${name} as a whole has a limit of ${formatAmount(resource, whole.limit ?? 0)} of ` +
+        `${resource}, container ${above.name} would have more`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,46 @@
+/**
+ * The guards of rightsizing: what must hold before a recommendation is applied, in order.
+ *
+ * @module
+ */
+import { belowThreshold } from "./change_threshold.ts";
+import { coolingDown } from "./cooldown.ts";
+import { dryRunHolds } from "./dry_run.ts";
+import { tooFewSamples } from "./enough_samples.ts";
+import type { Guard } from "./guard.ts";
+import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
+import { lastDenialHolds } from "./last_denial.ts";
+import { outsideRanges } from "./limit_range.ts";
+import { unsafeMemoryDecrease } from "./memory_decrease.ts";
+import { noMethod } from "./method.ts";
+import { modeHolds } from "./mode.ts";
+import { nodeUnderPressure } from "./node_pressure.ts";
+import { permissionMissing } from "./permissions.ts";
+import { qosWouldChange } from "./qos_class.ts";
+import { overQuotas } from "./quota.ts";
+import { requestAboveLimit } from "./request_above_limit.ts";
+import { rolloutHolds } from "./rollout.ts";
+import { boundUnreadable } from "./unreadable_bound.ts";
+import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
+
+/** What people have said first, then what is known, then other controllers, then what values allow. */
+export const RIGHTSIZING_CHAIN: readonly Guard[] = [
+  { name: "ModeHolds", guard: modeHolds },
+  { name: "DryRunHolds", guard: dryRunHolds },
+  { name: "PermissionMissing", guard: permissionMissing },
+  { name: "LastDenialHolds", guard: lastDenialHolds },
+  { name: "TooFewSamples", guard: tooFewSamples },
+  { name: "BoundUnreadable", guard: boundUnreadable },
+  { name: "HorizontalAutoscalerConflicts", guard: horizontalAutoscalerConflicts },
+  { name: "VerticalAutoscalerConflicts", guard: verticalAutoscalerConflicts },
+  { name: "RolloutHolds", guard: rolloutHolds },
+  { name: "OutsideRanges", guard: outsideRanges },
+  { name: "OverQuotas", guard: overQuotas },
+  { name: "QoSWouldChange", guard: qosWouldChange },
+  { name: "RequestAboveLimit", guard: requestAboveLimit },
+  { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },
+  { name: "NodeUnderPressure", guard: nodeUnderPressure },
+  { name: "BelowThreshold", guard: belowThreshold },
+  { name: "CoolingDown", guard: coolingDown },
+  { name: "NoMethod", guard: noMethod },
+];

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
+
+Deno.test({
+  name: "RIGHTSIZING_CHAIN keeps its order",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(RIGHTSIZING_CHAIN.map(({ name }) => name), [
+      "ModeHolds",
+      "DryRunHolds",
+      "PermissionMissing",
+      "LastDenialHolds",
+      "TooFewSamples",
+      "BoundUnreadable",
+      "HorizontalAutoscalerConflicts",
+      "VerticalAutoscalerConflicts",
+      "RolloutHolds",
+      "OutsideRanges",
+      "OverQuotas",
+      "QoSWouldChange",
+      "RequestAboveLimit",
+      "UnsafeMemoryDecrease",
+      "NodeUnderPressure",
+      "BelowThreshold",
+      "CoolingDown",
+      "NoMethod",
+    ]);
+  },
+});

@@ -1,0 +1,103 @@
+/**
+ * Everything that the guards look at, gathered before the first one runs.
+ *
+ * @module
+ */
+import type { CPURanges } from "../../actuation/cpu_range.ts";
+import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscaler.ts";
+import type { Node } from "../../api/node.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
+import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
+import type { Workload } from "../../api/workload.ts";
+import type { ResourceName } from "../distribution.ts";
+import type { PolicySpec } from "../policy_spec.ts";
+import type { ContainerRecommendation } from "../recommendation.ts";
+
+/** What a workload's new pods are made of. Of its containers the sidecars are left alone. */
+export type PodTemplate = Pick<Pod, "containers" | "initContainers" | "podLevel">;
+
+/** The workload that is to be rightsized. */
+export interface RightsizedWorkload extends Pick<Workload, "kind" | "metadata" | "rollout"> {
+  /** `spec.paused`; StatefulSets and DaemonSets have none. */
+  readonly paused: boolean;
+  /** Pods that it is to have. */
+  readonly replicas: number;
+  readonly template: PodTemplate;
+}
+
+/** How values come to containers. */
+export type ApplyMethod = "InPlace" | "Recreate";
+
+/** What a ResourceQuota that counts the workload's pods leaves of one of its bounds. */
+export interface QuotaRoom {
+  /** Name of the ResourceQuota. */
+  readonly name: string;
+  readonly resource: ResourceName;
+  readonly of: "request" | "limit";
+  /** hard − used, millicores or bytes; may be negative. */
+  readonly room: number;
+}
+
+/** What the namespace's LimitRanges come to: millicores and bytes. */
+export interface ResourceRanges {
+  readonly cpu?: Pick<CPURanges, "container" | "pod">;
+  readonly memory?: Pick<CPURanges, "container" | "pod">;
+  /** As in `CPURanges`. */
+  readonly defaults?: readonly string[];
+}
+
+/** A permission that a 403 or a review has shown to be missing. */
+export interface MissingPermission {
+  /** The method that takes it. */
+  readonly method: ApplyMethod;
+  /** For people: `patch pods/resize in namespace shop`. */
+  readonly permission: string;
+}
+
+/** A policy engine's no to the last try. */
+export interface LastDenial {
+  /** The engine's words. */
+  readonly message: string;
+  /** When it may be asked again, ms since 1970. */
+  readonly retryAtMs: number;
+}
+
+/** The facts of one workload under the policy that has won it. */
+export interface RightsizingFacts {
+  /** Ms since 1970. */
+  readonly nowMs: number;
+  readonly policy: PolicySpec;
+  /** The configuration's dry-run, for all policies. */
+  readonly dryRun: boolean;
+  readonly workload: RightsizedWorkload;
+  /** Those that have not ended and are not ending. */
+  readonly pods: readonly Pod[];
+  /** By name; a node that is not known is given the benefit of the doubt. */
+  readonly nodes: ReadonlyMap<string, Pick<Node, "kubeletVersion" | "os" | "pressures">>;
+  readonly recommendations: readonly ContainerRecommendation[];
+  /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
+  readonly samples: ReadonlyMap<string, number>;
+  /** By container: the largest memory lately seen in any pod, bytes. */
+  readonly memoryPeaks: ReadonlyMap<string, number>;
+  /** Those that scale the workload. */
+  readonly autoscalers: readonly HorizontalPodAutoscaler[];
+  /** Those that are for the workload. */
+  readonly verticalAutoscalers: readonly VerticalPodAutoscaler[];
+  /** Absent where no LimitRange says anything of CPU or memory. */
+  readonly ranges?: ResourceRanges;
+  readonly quotas: readonly QuotaRoom[];
+  /** A sentence for each object that would bound the workload and can't be read. */
+  readonly unreadable: readonly string[];
+  readonly missingPermissions: readonly MissingPermission[];
+  readonly denial?: LastDenial;
+  /** When values were last applied to the workload, ms since 1970. */
+  readonly lastAppliedMs?: number;
+  /** Values of earlier applications, by container: what new pods get, in place of the template's. */
+  readonly inForce: ReadonlyMap<string, Resources>;
+  /** Whether the server serves `pods/resize`. */
+  readonly resizeServed: boolean;
+  /** Whether it takes a lower memory limit there: from 1.34 on. */
+  readonly lowersMemoryLimits: boolean;
+  /** Whether the market owns `limits.cpu` of the pods. */
+  readonly marketManages: boolean;
+}

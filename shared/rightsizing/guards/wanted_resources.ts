@@ -1,0 +1,106 @@
+/**
+ * Wanted requests and limits on their way through the guards.
+ *
+ * @module
+ */
+import type { Resources } from "../../api/pod.ts";
+import { formatBytes, formatCPU } from "../../quantity.ts";
+import type { ResourceName } from "../distribution.ts";
+
+/** Request and limit of one resource; what is absent is left as it is. Millicores or bytes. */
+export interface ResourcePair {
+  readonly request?: number;
+  readonly limit?: number;
+}
+
+/** Half of a pair. */
+export type PairSide = keyof ResourcePair;
+
+/** What is wanted of one container; a resource that is absent is left alone. */
+export type WantedContainer = Readonly<Partial<Record<ResourceName, ResourcePair>>>;
+
+/**
+ * By container. A guard that speaks against a resource of a container takes out the pair: a request
+ * and its limit have been made for each other, and the pair that is there is valid.
+ */
+export type WantedResources = ReadonlyMap<string, WantedContainer>;
+
+/** Both resources, in the order in which they are told. */
+export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
+
+const FIELDS = {
+  cpu: { request: "requestCPU", limit: "limitCPU" },
+  memory: { request: "requestMemory", limit: "limitMemory" },
+} as const satisfies Record<ResourceName, Record<PairSide, keyof Resources>>;
+
+/** The field of `Resources` that is meant. */
+export function fieldOf(resource: ResourceName, side: PairSide): keyof Resources {
+  return FIELDS[resource][side];
+}
+
+/** What the container has of the resource. */
+export function pairOf(container: Resources, resource: ResourceName): ResourcePair {
+  const { request, limit } = FIELDS[resource];
+  return pair(container[request], container[limit]);
+}
+
+/** A pair of what there is. */
+export function pair(request: number | undefined, limit: number | undefined): ResourcePair {
+  return {
+    ...(request === undefined ? {} : { request }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** The wanted values as fields of a container. */
+export function resourcesOf(wanted: WantedContainer): Resources {
+  const { cpu = {}, memory = {} } = wanted;
+  return {
+    ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
+    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
+    ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
+    ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
+  };
+}
+
+/** One pair and whose it is. */
+export interface PairEntry {
+  readonly container: string;
+  readonly resource: ResourceName;
+  readonly pair: ResourcePair;
+}
+
+/** All pairs, container by container. */
+export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
+  return [...wanted].flatMap(([container, resources]) =>
+    RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
+      const found = resources[resource];
+      return found === undefined ? [] : [{ container, resource, pair: found }];
+    })
+  );
+}
+
+/** Entries as wanted resources; who has nothing left is not in it. */
+export function wantedOf(entries: readonly PairEntry[]): WantedResources {
+  const wanted = new Map<string, WantedContainer>();
+  for (const { container, resource, pair: { request, limit } } of entries) {
+    if (request === undefined && limit === undefined) continue;
+    wanted.set(container, { ...wanted.get(container), [resource]: pair(request, limit) });
+  }
+  return wanted;
+}
+
+/** A quantity for people and for the API. */
+export function formatAmount(resource: ResourceName, amount: number): string {
+  return resource === "cpu" ? formatCPU(amount) : formatBytes(amount);
+}
+
+/** `app cpu 120m (limit 300m), app memory 64Mi`. */
+export function describeWanted(wanted: WantedResources): string {
+  return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
+    const told = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
+    if (request === undefined) return `${container} ${resource} ${told}`;
+    const words = `${container} ${resource} ${formatAmount(resource, request)}`;
+    return told === "" ? words : `${words} (${told})`;
+  }).join(", ");
+}

@@ -1,0 +1,72 @@
+/**
+ * What a decision is told as, on the workload and on its policy.
+ *
+ * @module
+ */
+import type { RightsizingEventReason } from "../../api/reasons/rightsizing_event_reasons.ts";
+import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import { type ReasonWord, remedyFor } from "../../api/reasons/reason_words.ts";
+import type { ApplyFailure } from "./apply_failure.ts";
+import type { GuardWord, RightsizingDecision } from "./decide_rightsizing.ts";
+
+/** One event. */
+export interface WorkloadEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: RightsizingEventReason;
+  /** Ends with a suggestion. */
+  readonly message: string;
+}
+
+/** As in `status.workloads[].status`; `Applied` and `Error` are what a write comes to. */
+export type HeldStatus = "Recommended" | "Skipped";
+
+/** Recommended where nobody wants it applied, skipped where something holds it. */
+export function heldStatus(reason: RightsizingReason): HeldStatus {
+  return reason === "RecommendOnly" || reason === "DryRun" ? "Recommended" : "Skipped";
+}
+
+/** The event by word; a word that is not here is told as `WorkloadSkipped`, null is not told at all. */
+const EVENTS: Readonly<
+  Partial<Record<RightsizingReason, Pick<WorkloadEvent, "type" | "reason"> | null>>
+> = {
+  PolicyDisabled: null,
+  // Nothing is wrong, and nothing would ever be told but this.
+  BelowThreshold: null,
+  Cooldown: null,
+  RecommendOnly: { type: "Normal", reason: "RecommendationGenerated" },
+  DryRun: { type: "Normal", reason: "RecommendationGenerated" },
+  RBACError: { type: "Warning", reason: "RBACError" },
+  AdmissionDenied: { type: "Warning", reason: "UpdateFailed" },
+  UnsafeMemoryDecrease: { type: "Warning", reason: "UnsafeMemoryDecrease" },
+  InPlaceResizeUnavailable: { type: "Warning", reason: "InPlaceResizeUnavailable" },
+  RestartPolicy: { type: "Warning", reason: "InPlaceResizeUnavailable" },
+  MemoryLimitLocked: { type: "Warning", reason: "InPlaceResizeUnavailable" },
+  MethodNotAllowed: { type: "Warning", reason: "WorkloadSkipped" },
+};
+
+/**
+ * The events of a decision: at most one for a hold, and one for each resource that was left out for a
+ * reason with an event of its own. That values were applied is told once the server has taken them.
+ */
+export function decisionEvents(decision: RightsizingDecision): readonly WorkloadEvent[] {
+  const words: readonly GuardWord[] = decision.outcome === "hold" ? [decision] : decision.clamps;
+  return words.flatMap(({ reason, message }): WorkloadEvent[] => {
+    const event = EVENTS[reason];
+    if (event === null) return [];
+    if (event === undefined && decision.outcome === "apply") return [];
+    const { type, reason: word } = event ?? { type: "Normal", reason: "WorkloadSkipped" };
+    return [{ type, reason: word, message: eventMessage(reason, message) }];
+  });
+}
+
+/** The event of a write that failed; undefined for one that is simply done again, or is for nobody. */
+export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
+  if (next === "forget" || next === "fresh") return undefined;
+  const word = reason === "RBACError" ? "RBACError" : "UpdateFailed";
+  return { type: "Warning", reason: word, message: eventMessage(reason, message) };
+}
+
+/** `WORD: message; what can be done`. */
+export function eventMessage(reason: ReasonWord, message: string): string {
+  return `${reason}: ${message}; ${remedyFor(reason)}`;
+}
