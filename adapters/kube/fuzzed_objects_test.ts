@@ -12,7 +12,9 @@ import { parseLease } from "./leases.ts";
 import { parseLimitRange } from "./limit_ranges.ts";
 import { parseNamespace } from "./namespaces.ts";
 import { parseNode } from "./nodes.ts";
+import { parseOptimizationPolicy } from "./optimization_policies.ts";
 import { parsePod } from "./pods.ts";
+import { parseRecommendationReport } from "./recommendation_reports.ts";
 import { parseResourceQuota } from "./resource_quotas.ts";
 import { parseVerticalPodAutoscaler } from "./vertical_pod_autoscalers.ts";
 import { parseWorkload } from "./workloads.ts";
@@ -30,6 +32,8 @@ const PARSERS: Readonly<Record<keyof typeof RAW_OBJECTS, (raw: unknown) => ApiOb
   ResourceQuota: parseResourceQuota,
   Lease: parseLease,
   PodAllocation: parseAllocation,
+  OptimizationPolicy: parseOptimizationPolicy,
+  RecommendationReport: parseRecommendationReport,
 };
 
 /** What a member may hold; all others are counts or millicores. */
@@ -38,6 +42,8 @@ const RANGES: Readonly<Record<string, readonly [least: number, most: number]>> =
   utilization: [0.01, (2 ** 31 - 1) / 100],
   ratio: [0, Number.MAX_SAFE_INTEGER],
   stabilizationMs: [0, 3_600_000],
+  safetyFactor: [1, 10],
+  limitMultipliers: [1, 10],
   ...Object.fromEntries(
     ["price", "demand", "need", "credit", "weight"].map((name) => [name, [0, Number.MAX_VALUE]]),
   ),
@@ -53,8 +59,8 @@ function assertInRange(value: unknown, name = "object"): void {
     assert.ok(value >= least && value <= most, `${name} is ${value}`);
     if (!(name in RANGES)) assert.ok(Number.isInteger(value), `${name} is ${value}`);
   } else if (typeof value === "object" && value !== null) {
-    const list = Array.isArray(value);
-    for (const [key, one] of Object.entries(value)) assertInRange(one, list ? name : key);
+    const same = Array.isArray(value) || name in RANGES;
+    for (const [key, one] of Object.entries(value)) assertInRange(one, same ? name : key);
   }
 }
 

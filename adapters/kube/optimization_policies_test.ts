@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import type { Log } from "../../shared/log.ts";
+import { silentLog } from "../../shared/log.ts";
+import { serveCanned, statusAnswer, streamAnswer } from "../../tests/fixtures/canned_server.ts";
+import {
+  createPolicyStatusWriter,
+  optimizationPolicyListWatch,
+  parseOptimizationPolicy,
+} from "./optimization_policies.ts";
+
+const GOLDEN = JSON.parse(
+  Deno.readTextFileSync(
+    new URL("../../tests/fixtures/optipod/stored/policy.json", import.meta.url),
+  ),
+);
+const MALFORMED = {
+  ...GOLDEN,
+  metadata: { ...GOLDEN.metadata, name: "typo", uid: "u2" },
+  spec: { ...GOLDEN.spec, mode: "Sometimes" },
+};
+const { signal } = new AbortController();
+
+Deno.test("parseOptimizationPolicy() reads a policy that the first version stored", () => {
+  const { spec, faults, unreadable, metadata } = parseOptimizationPolicy(GOLDEN);
+  assert.deepEqual([faults, unreadable], [[], undefined]);
+  assert.deepEqual(metadata, {
+    name: "production",
+    namespace: "optipod-policies",
+    uid: "0b6f1c1e-6d5b-4d0c-9a53-0a6f5f0f3a11",
+    resourceVersion: "4711",
+    generation: 2,
+  });
+  assert.deepEqual(spec, {
+    mode: "Auto",
+    weight: 500,
+    selector: {
+      namespaceSelector: { matchLabels: { environment: "production" }, matchExpressions: [] },
+      namespaces: { allow: [], deny: ["kube-system"] },
+      workloadKinds: ["Deployment", "StatefulSet"],
+    },
+    provider: "prometheus",
+    windowMs: 7 * 86_400_000,
+    percentile: "P95",
+    safetyFactor: 1.2,
+    minSamples: 100,
+    bounds: {
+      cpu: { min: 100, max: 4000 },
+      memory: { min: 128 * 2 ** 20, max: 8 * 2 ** 30 },
+    },
+    updateStrategy: {
+      allowInPlaceResize: true,
+      allowRecreate: false,
+      updateRequestsOnly: true,
+      limitMultipliers: { cpu: 1, memory: 1.1 },
+      changeThresholdPercent: 15,
+      cooldownMs: 5_400_000,
+      useServerSideApply: true,
+      allowWithHPA: false,
+      publishVPA: true,
+    },
+    intervalMs: 600_000,
+  });
+});
+
+Deno.test("optimizationPolicyListWatch() lists a policy that can't be read, and says why", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [GOLDEN, MALFORMED],
+  }));
+  const warned: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (_message, fields) => void warned.push(fields) };
+  const { items } = await optimizationPolicyListWatch(server.connection, { log }).list(signal);
+  const why = 'spec.mode is "Sometimes": must be one of Auto, Recommend, Disabled';
+  assert.deepEqual(items.map(({ metadata, spec }) => [metadata.name, spec === undefined]), [
+    ["production", false],
+    ["typo", true],
+  ]);
+  assert.deepEqual(items[1]?.faults, [{
+    field: "spec.mode",
+    value: '"Sometimes"',
+    valid: "must be one of Auto, Recommend, Disabled",
+  }]);
+  assert.deepEqual(items[1]?.status, items[0]?.status);
+  assert.partialDeepStrictEqual(warned, [{
+    name: "typo",
+    error: `Cannot read OptimizationPolicy: ${why}`,
+  }]);
+  assert.equal(server.requests[0]?.path, "/apis/optipod.io/v1alpha1/optimizationpolicies");
+});
+
+Deno.test("optimizationPolicyListWatch() tells of a policy that has become unreadable", async () => {
+  await using server = serveCanned(() =>
+    streamAnswer([`${JSON.stringify({ type: "MODIFIED", object: MALFORMED })}\n`])
+  );
+  const seen: unknown[] = [];
+  const own = optimizationPolicyListWatch(server.connection, { namespace: "shop" });
+  for await (const event of own.watch("7", signal)) {
+    seen.push(event.type === "BOOKMARK" ? event.type : event.object.faults.length);
+  }
+  assert.deepEqual(seen, [1]);
+  assert.equal(
+    server.requests[0]?.path,
+    "/apis/optipod.io/v1alpha1/namespaces/shop/optimizationpolicies",
+  );
+});
+
+Deno.test("parseOptimizationPolicy() reads what it can of a status that others have spoiled", () => {
+  const status = {
+    ...GOLDEN.status,
+    workloadsDiscovered: "many",
+    lastReconciliation: 5,
+    conditions: [{ type: "Later", status: "True" }, GOLDEN.status.conditions[0], null],
+    workloads: [GOLDEN.status.workloads[1], { name: "web" }, "db"],
+  };
+  const { conditions, workloads, workloadsDiscovered, workloadsProcessed, ...rest } =
+    parseOptimizationPolicy({ ...GOLDEN, status }).status;
+  assert.deepEqual(conditions, [GOLDEN.status.conditions[0]]);
+  assert.deepEqual(workloads, [GOLDEN.status.workloads[1]]);
+  assert.deepEqual([workloadsDiscovered, workloadsProcessed], [undefined, 1]);
+  assert.equal("lastReconciliation" in rest, false);
+  for (const none of [undefined, null, "broken", []]) {
+    assert.deepEqual(parseOptimizationPolicy({ ...GOLDEN, status: none }).status, {});
+  }
+});
+
+Deno.test("createPolicyStatusWriter() sends back the status that was stored, unchanged", async () => {
+  await using server = serveCanned(() => ({ metadata: { resourceVersion: "4712" } }));
+  const policy = parseOptimizationPolicy(GOLDEN);
+  const writer = createPolicyStatusWriter(server.connection);
+  assert.equal(await writer.writeStatus(policy, policy.status), "4712");
+  const [sent] = server.requests;
+  assert.deepEqual([sent?.method, sent?.path, sent?.query], [
+    "PUT",
+    "/apis/optipod.io/v1alpha1/namespaces/optipod-policies/optimizationpolicies/production/status",
+    { fieldManager: "mbcas-controller" },
+  ]);
+  const { name, namespace, uid, resourceVersion } = GOLDEN.metadata;
+  assert.deepEqual(sent?.body, {
+    apiVersion: GOLDEN.apiVersion,
+    kind: GOLDEN.kind,
+    metadata: { name, namespace, uid, resourceVersion },
+    status: GOLDEN.status,
+  });
+});
+
+Deno.test("createPolicyStatusWriter() passes on that somebody was faster", async () => {
+  await using server = serveCanned(() => statusAnswer(409, { reason: "Conflict" }));
+  const writer = createPolicyStatusWriter(server.connection);
+  await assert.rejects(writer.writeStatus(parseOptimizationPolicy(GOLDEN), {}), {
+    status: 409,
+    reason: "Conflict",
+  });
+});
