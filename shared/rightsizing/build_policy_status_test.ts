@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { largeRecord, workloadRecords } from "../../tests/fixtures/workload_records.ts";
 import { type PolicyStatus, policyStatusSchema } from "../api/policy_status.ts";
+import { storedPolicyStatus } from "../api/stored_policy_status.ts";
 import {
   buildPolicyStatus,
   type PolicyCycle,
@@ -151,31 +152,38 @@ pure(
   },
 );
 
-pure("buildPolicyStatus() writes what the schema takes, for whatever workloads", () => {
-  fc.assert(
-    fc.property(
-      workloadRecords("shop"),
-      fc.array(
-        fc.record({ difference: fc.double({ min: 0, noNaN: true }), metricsMissing: fc.boolean() }),
-        {
-          minLength: 30,
-          maxLength: 30,
+pure(
+  "property 31: buildPolicyStatus() writes what the schema takes, and what is read back unchanged",
+  () => {
+    fc.assert(
+      fc.property(
+        workloadRecords("shop"),
+        fc.array(
+          fc.record({
+            difference: fc.double({ min: 0, noNaN: true }),
+            metricsMissing: fc.boolean(),
+          }),
+          {
+            minLength: 30,
+            maxLength: 30,
+          },
+        ),
+        fc.boolean(),
+        (records, facts, dryRun) => {
+          const workloads = records.map((record, index) => ({
+            record,
+            difference: facts[index]?.difference ?? 0,
+            metricsMissing: facts[index]?.metricsMissing === true,
+          }));
+          const status = build({ workloads, dryRun });
+          assert.deepEqual(policyStatusSchema.parse(status), status);
+          assert.deepEqual(storedPolicyStatus(JSON.parse(JSON.stringify(status))), status);
+          assert.equal(status.workloads?.length, records.length);
+          // The order that the workloads came in is of no matter.
+          assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
         },
       ),
-      fc.boolean(),
-      (records, facts, dryRun) => {
-        const workloads = records.map((record, index) => ({
-          record,
-          difference: facts[index]?.difference ?? 0,
-          metricsMissing: facts[index]?.metricsMissing === true,
-        }));
-        const status = build({ workloads, dryRun });
-        assert.deepEqual(policyStatusSchema.parse(status), status);
-        assert.equal(status.workloads?.length, records.length);
-        // The order that the workloads came in is of no matter.
-        assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
-      },
-    ),
-    { numRuns: 200 },
-  );
-});
+      { numRuns: 200 },
+    );
+  },
+);

@@ -74,3 +74,28 @@ Deno.test({
     assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date cannot be represented/);
   },
 });
+
+Deno.test({
+  name: "structuralSchema() keeps what the values of a map are, and no bounds of an int-or-string",
+  permissions: "none",
+  fn() {
+    const schema = z.object({
+      labels: z.record(z.string().max(9), z.string().max(5)).meta({ maxProperties: 3 }),
+      size: z.union([z.int(), z.string().max(5)]).meta({ "x-kubernetes-int-or-string": true }),
+      either: z.union([z.int().min(1).max(2), z.boolean()]),
+    });
+    assert.deepEqual(structuralSchema(schema), {
+      type: "object",
+      properties: {
+        labels: {
+          type: "object",
+          additionalProperties: { type: "string", maxLength: 5 },
+          maxProperties: 3,
+        },
+        size: { "x-kubernetes-int-or-string": true },
+        either: { anyOf: [{ type: "integer", minimum: 1, maximum: 2 }, { type: "boolean" }] },
+      },
+      required: ["labels", "size", "either"],
+    });
+  },
+});
