@@ -11,8 +11,9 @@ import {
   fieldOf,
   pair,
   type PairEntry,
+  pairOf,
   RESOURCE_NAMES,
-  resourcesOf,
+  type WantedContainer,
   wantedOf,
 } from "../../rightsizing/guards/wanted_resources.ts";
 import { parseBytes, parseCPU } from "../../quantity.ts";
@@ -37,7 +38,7 @@ export function podCreationPatch(
   pod: unknown,
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
-  const { containers: raw, subject } = readPod(pod);
+  const { containers, subject } = readPod(pod);
   const asked = wantedOf(subject.containers.flatMap(({ name }): PairEntry[] => {
     const found = values.get(name) ?? {};
     return RESOURCE_NAMES.map((resource) => ({
@@ -51,17 +52,38 @@ export function podCreationPatch(
   const wanted = capRequests(kept.wanted, [subject]);
   if (podLevelProblem(subject, wanted) !== undefined) return [];
   return subject.containers.flatMap((present, index) => {
-    const next = resourcesOf(wanted.get(present.name) ?? {});
-    const changed = Object.entries(next).filter(([field, value]) =>
-      present[field as keyof Resources] !== value
-    );
-    if (changed.length === 0) return [];
-    const { resources } = containerResources({
-      name: present.name,
-      ...Object.fromEntries(changed),
+    const raw = containers[index]?.resources;
+    const fields = changedFields(present, {
+      wanted: wanted.get(present.name) ?? {},
+      written: readResources(raw),
     });
-    return steps(`/spec/containers/${index}/resources`, { raw: raw[index]?.resources, resources });
+    if (Object.keys(fields).length === 0) return [];
+    const { resources } = containerResources({ name: present.name, ...fields });
+    return steps(`/spec/containers/${index}/resources`, { raw, resources });
   });
+}
+
+interface Values {
+  readonly wanted: WantedContainer;
+  /** What stands in the pod, without the server's defaults. */
+  readonly written: Resources;
+}
+
+/**
+ * Both halves of each pair that differs, as far as they are not written yet: a request that has only
+ * been the default for its limit would follow that.
+ */
+function changedFields(present: Resources, { wanted, written }: Values): Resources {
+  const fields = RESOURCE_NAMES.flatMap((resource) => {
+    const before = pairOf(present, resource);
+    const after = { ...before, ...wanted[resource] };
+    if (after.request === before.request && after.limit === before.limit) return [];
+    return (["request", "limit"] as const).flatMap((side) => {
+      const field = fieldOf(resource, side);
+      return after[side] === written[field] ? [] : [[field, after[side]] as const];
+    });
+  });
+  return Object.fromEntries(fields);
 }
 
 interface Change {

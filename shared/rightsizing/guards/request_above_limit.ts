@@ -44,7 +44,10 @@ export function requestAboveLimit(
   return { verdict: "clamp", reason: "RequestAboveLimit", message, wanted: capped };
 }
 
-/** The wanted values with each request at most the least limit that any of the subjects would have. */
+/**
+ * The wanted values with each request at most the least limit that any of the subjects would have. A
+ * limit without a request is at least the request that stays.
+ */
 export function capRequests(
   wanted: WantedResources,
   subjects: readonly Subject[],
@@ -52,11 +55,21 @@ export function capRequests(
   return wantedOf(
     pairsOf(wanted).map((entry): PairEntry => {
       const { request, limit } = entry.pair;
-      if (request === undefined) return entry;
+      if (request === undefined) {
+        const least = Math.max(0, ...subjects.map((subject) => requestOf(subject, entry)));
+        return limit === undefined
+          ? entry
+          : { ...entry, pair: pair(request, Math.max(limit, least)) };
+      }
       const most = Math.min(...subjects.map((subject) => limitAfter(subject, { wanted, entry })));
       return { ...entry, pair: pair(Math.min(request, most), limit) };
     }),
   );
+}
+
+function requestOf({ containers }: Subject, { container, resource }: PairEntry): number {
+  const present = containers.find(({ name }) => name === container) ?? {};
+  return pairOf(present, resource).request ?? 0;
 }
 
 interface Asked {

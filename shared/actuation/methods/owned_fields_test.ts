@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const resources = { "f:resources": { "f:requests": { "f:cpu": {}, "f:memory": {} } } };
+const fieldsV1 = {
+  "f:spec": {
+    "f:template": {
+      "f:spec": {
+        "f:containers": {
+          'k:{"name":"app"}': { ...resources, "f:image": {} },
+          'k:{"name":"log"}': { "f:resources": { "f:limits": { "f:memory": {} } } },
+          'k:{"name":"bare"}': { "f:image": {} },
+          "k:{": resources,
+          ".": {},
+        },
+        "f:initContainers": {
+          'k:{"name":"proxy"}': { "f:resources": { "f:limits": { "f:cpu": {} } } },
+        },
+      },
+    },
+  },
+};
+const entry = { manager: "optipod", operation: "Apply", fieldsV1 };
+
+test("ownedFields() reads what a manager has applied, of both lists", () => {
+  assert.deepEqual(ownedFields([entry], "optipod"), {
+    containers: new Map([
+      ["app", new Set(["requestCPU", "requestMemory"])],
+      ["log", new Set(["limitMemory"])],
+    ]),
+    initContainers: new Map([["proxy", new Set(["limitCPU"])]]),
+  });
+});
+
+test("ownedFields() passes over other managers, updates, and what has no known shape", () => {
+  for (
+    const entries of [
+      [{ ...entry, manager: "kubectl" }],
+      [{ ...entry, operation: "Update" }],
+      [{ ...entry, fieldsV1: "f:spec" }],
+      [null, 7, {}],
+      undefined,
+      "text",
+    ]
+  ) {
+    assert.deepEqual(ownedFields(entries, "optipod"), OWNS_NOTHING);
+  }
+});

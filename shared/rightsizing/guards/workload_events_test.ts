@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { remedyFor } from "../../api/reasons/reason_words.ts";
+import { ApiError } from "../../api/api_error.ts";
+import {
+  autoPolicy,
+  type FactsChoice,
+  MI,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+import { applyFailure } from "./apply_failure.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
+import { decisionEvents, failureEvent, heldStatus } from "./workload_events.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const eventsOf = (choice: FactsChoice): readonly string[] =>
+  decisionEvents(decideRightsizing(rightsizingFacts(choice)))
+    .map(({ type, reason }) => `${type} ${reason}`);
+
+test("decisionEvents() tells a hold once, and nothing of what is as it should be", () => {
+  assert.deepEqual(eventsOf({}), []);
+  assert.deepEqual(eventsOf({ lastAppliedMs: 1_800_000_000_000 }), []);
+  assert.deepEqual(
+    eventsOf({ recommendations: [recommendation({ cpu: 100, memory: 64 * MI })] }),
+    [],
+  );
+  assert.deepEqual(eventsOf({ policy: autoPolicy({}, { mode: "Disabled" }) }), []);
+  assert.deepEqual(eventsOf({ dryRun: true }), ["Normal RecommendationGenerated"]);
+  assert.deepEqual(eventsOf({ samples: new Map() }), ["Normal WorkloadSkipped"]);
+});
+
+test("decisionEvents() warns of unsafe memory, of a missing right and of a missing way", () => {
+  const less = [recommendation({ memory: 8 * MI })];
+  const memoryPeaks = new Map([["app", 60 * MI]]);
+  assert.deepEqual(eventsOf({ recommendations: less, memoryPeaks }), [
+    "Warning UnsafeMemoryDecrease",
+  ]);
+  assert.deepEqual(eventsOf({ resizeServed: false }), ["Warning InPlaceResizeUnavailable"]);
+  assert.deepEqual(
+    eventsOf({ containers: [templateContainer({ restartsOnCPU: true })] }),
+    ["Warning InPlaceResizeUnavailable"],
+  );
+  const missingPermissions = [{ method: "InPlace", permission: "patch pods/resize" }] as const;
+  assert.deepEqual(eventsOf({ missingPermissions }), ["Warning RBACError"]);
+});
+
+test("decisionEvents() and failureEvent() end with a suggestion", () => {
+  const [event] = decisionEvents(decideRightsizing(rightsizingFacts({ resizeServed: false })));
+  assert.ok(event?.message.endsWith(`; ${remedyFor("InPlaceResizeUnavailable")}`), event?.message);
+  const failed = failureEvent(applyFailure(new ApiError(503, "", "overloaded")));
+  assert.deepEqual(failed, {
+    type: "Warning",
+    reason: "UpdateFailed",
+    message: `ServerBusy: overloaded; ${remedyFor("ServerBusy")}`,
+  });
+  assert.equal(failureEvent(applyFailure(new ApiError(404, "", ""))), undefined);
+  assert.equal(failureEvent(applyFailure(new ApiError(409, "", ""))), undefined);
+});
+
+test("heldStatus() is Recommended where nobody wants it applied", () => {
+  assert.equal(heldStatus("RecommendOnly"), "Recommended");
+  assert.equal(heldStatus("DryRun"), "Recommended");
+  assert.equal(heldStatus("UnsafeMemoryDecrease"), "Skipped");
+});
