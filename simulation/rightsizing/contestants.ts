@@ -33,7 +33,7 @@ export const VPA = "vpa, its updater";
 
 /**
  * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
- * and with its own updater, percentiles without a factor, and two that know the future.
+ * and with its own updater, of memory ours with a floor at the peak, percentiles without a factor, and two that know the future.
  */
 export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readonly Contestant[] {
   const plain = thresholdGuard();
@@ -46,11 +46,24 @@ export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readon
       contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
     )
   );
+  // A guard refuses what lies below the peak; this one proposes no such thing, and so comes down.
+  const overPeak = history.resource === "cpu" ? [] : [
+    contestant(
+      percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: FACTOR,
+        windowMs: DAY_MS,
+        peakFactor: PEAK_FACTOR,
+      }),
+      careful,
+    ),
+  ];
   const bare = PERCENTILES.map((percentile) =>
     contestant(percentileRule("plain", { percentile, safetyFactor: 1, windowMs: DAY_MS }), plain)
   );
   return [
     ...ours,
+    ...overPeak,
     { label: VPA, rule: vpaRule(), guard: vpaUpdater() },
     { label: "vpa, our guards", rule: vpaRule(), guard: plain },
     ...bare,

@@ -16,6 +16,8 @@ export interface PercentileOptions {
   readonly minSamples?: number;
   /** Default: none. */
   readonly bounds?: ResourceBounds;
+  /** At least this times the peak of the window. Default: whatever that was. */
+  readonly peakFactor?: number;
 }
 
 const FRACTIONS: Readonly<Record<Percentile, number>> = {
@@ -35,14 +37,15 @@ const KILL_BYTES = 100 * 2 ** 20;
  * max(20 %, 100 Mi) over the limit that it broke.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
-  const { percentile, safetyFactor, windowMs } = options;
+  const { percentile, safetyFactor, windowMs, peakFactor } = options;
   const factor = safetyFactor === 1 ? "" : ` × ${safetyFactor}`;
-  const setting = `${percentile}${factor}, ${windowText(windowMs)}`;
+  const peak = peakFactor === undefined ? "" : `, peak × ${peakFactor}`;
+  const setting = `${percentile}${factor}, ${windowText(windowMs)}${peak}`;
   return { name, setting, begin: () => beginPercentile(options) };
 }
 
 function beginPercentile(options: PercentileOptions): RuleRun {
-  const { percentile, safetyFactor, windowMs, minSamples = 10, bounds } = options;
+  const { percentile, safetyFactor, windowMs, minSamples = 10, bounds, peakFactor = 0 } = options;
   const times: number[] = [];
   const values: number[] = [];
   const kills: Kill[] = [];
@@ -64,7 +67,7 @@ function beginPercentile(options: PercentileOptions): RuleRun {
       const floors = kills.filter((kill) => kill.atMs > atMs - windowMs).map(({ limit }) =>
         Math.ceil(limit + Math.max(KILL_SHARE * limit, KILL_BYTES))
       );
-      const wanted = Math.max(raw, ...floors);
+      const wanted = Math.max(raw, Math.ceil(peakFactor * usage.max), ...floors);
       const value = bounds === undefined
         ? wanted
         : Math.min(bounds.max, Math.max(bounds.min, wanted));
