@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { alignedColumns } from "../aligned_columns.ts";
 import { compareBalance, type Comparison } from "../../simulation/rightsizing/compare_balance.ts";
 import type { DayQuantiles, PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
 import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
@@ -26,10 +27,10 @@ export function backTestTable(scenes: readonly PlayedScene[]): string {
   return [
     ...scenes.flatMap(({ title, resource, result }) => [
       title,
-      ...columns(overall(result, resource)),
+      ...alignedColumns(overall(result, resource)),
       "",
       "covered % / waste by series",
-      ...columns(bySeries(result)),
+      ...alignedColumns(bySeries(result)),
       ...comparison(result),
       "",
     ]),
@@ -101,13 +102,4 @@ function quantiles(
 
 function percent(share: number): string {
   return (share * 100).toFixed(2);
-}
-
-/** Rows with each column as wide as its widest cell; the first to the left, the rest to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const width = (index: number): number => Math.max(...rows.map((row) => row[index]?.length ?? 0));
-  return rows.map((row) =>
-    row.map((cell, index) => index === 0 ? cell.padEnd(width(index)) : cell.padStart(width(index)))
-      .join("  ").trimEnd()
-  );
 }

@@ -10,7 +10,7 @@ import type { UsageHistory } from "./usage_history.ts";
 /** How a rule is played. */
 export interface ReplayOptions {
   readonly guard: Guard;
-  /** Between two looks. @default {3_600_000} an hour */
+  /** Between two looks; never less than a sample's step. @default {3_600_000} an hour */
   readonly intervalMs?: number;
   /** Played but not judged, so that every rule has something to stand on. @default {86_400_000} a day */
   readonly warmUpMs?: number;
@@ -61,9 +61,11 @@ export function replayRule(
   history: UsageHistory,
   { rule, ...options }: ReplayOptions & { readonly rule: RightsizingRule },
 ): RuleReplay {
-  const { guard, intervalMs = HOUR_MS, warmUpMs = DAY_MS, limitFactor } = options;
-  requirePositive({ intervalMs });
+  const { guard, warmUpMs = DAY_MS, limitFactor } = options;
+  requirePositive({ intervalMs: options.intervalMs ?? HOUR_MS });
   const { atMs, values, stepMs } = history;
+  // A look between two samples would see nothing new.
+  const intervalMs = Math.max(options.intervalMs ?? HOUR_MS, stepMs);
   const startMs = atMs[0] ?? 0;
   const endMs = (atMs.at(-1) ?? 0) + stepMs;
   const run = rule.begin(history.resource);

@@ -178,6 +178,12 @@ pure("replayRule() kills nobody without a limit, nor for CPU", () => {
   assert.equal(kills("memory", { limitFactor: 1 }), 1);
 });
 
+pure("replayRule() looks no more often than samples come", () => {
+  const { rule } = scripted([100]);
+  const { steps } = play(history(minutes(60, 1)), { rule, intervalMs: 1000 });
+  assert.deepEqual(steps.map(({ end, first }) => end - first), minutes(60, 1));
+});
+
 pure("replayRule() refuses an interval of nothing", () => {
   const { rule } = scripted([100]);
   assert.throws(

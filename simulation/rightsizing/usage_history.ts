@@ -28,10 +28,13 @@ export interface UsageOptions {
 /** A sample in cores is a thousand millicores; memory is in bytes everywhere. */
 const PER_UNIT: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
 
+/** Two years of minutes: more is a mistake in the times. */
+const MOST_STEPS = 1_100_000;
+
 /**
  * The history of samples in cores or bytes. Nothing is interpolated: a minute that nobody recorded
  * can neither be covered nor wasted. Throws a `RangeError` for fewer than two samples, and where
- * times do not grow.
+ * times do not grow, or span more than 1.1 million steps.
  */
 export function usageHistory(
   samples: readonly TimedValue[],
@@ -56,10 +59,20 @@ export function usageHistory(
       `Cannot replay history "${name}": it has ${samples.length} samples, expected at least 2`,
     );
   }
+  const [stepMs] = first;
+  const steps = ((samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0)) * 1000 / stepMs;
+  if (steps > MOST_STEPS) {
+    throw new RangeError(
+      `Cannot replay history "${name}": it spans ${Math.floor(steps)} steps of ${
+        stepMs / 1000
+      } s, ` +
+        `expected at most ${MOST_STEPS}: cut it or check its times`,
+    );
+  }
   return {
     name,
     resource,
-    stepMs: first[0],
+    stepMs,
     atMs: Float64Array.from(samples, ({ atS }) => Math.round(atS * 1000)),
     values: Float64Array.from(samples, ({ value }) => value * PER_UNIT[resource]),
   };

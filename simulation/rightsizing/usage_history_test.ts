@@ -42,6 +42,14 @@ pure("usageHistory() refuses what has no step and times that do not grow", () =>
   }
 });
 
+pure("usageHistory() refuses a time that is out of proportion", () => {
+  const samples = [0, 60, 120, 1_633_478_400].map((atS) => ({ atS, value: 1 }));
+  assert.throws(
+    () => usageHistory(samples, CPU),
+    /it spans 27224640 steps of 60 s, expected at most 1100000: cut it or check its times$/,
+  );
+});
+
 pure("scaledTo() keeps the shape and sets the 95th percentile", () => {
   const samples = Array.from({ length: 101 }, (_, index) => ({ atS: 60 * index, value: index }));
   const scaled = scaledTo(usageHistory(samples, CPU), 1000);
