@@ -37,7 +37,7 @@ export const VPA = "vpa, its updater";
  */
 export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readonly Contestant[] {
   const plain = thresholdGuard();
-  // What bounds memory kills, so it stays above the recent peak.
+  // Memory is not lowered below the recent peak.
   const careful = history.resource === "memory"
     ? thresholdGuard({ peakFactor: PEAK_FACTOR })
     : plain;

@@ -22,13 +22,12 @@ export interface ThresholdOptions {
   /** @default {1_800_000} 30 minutes */
   readonly cooldownMs?: number;
   /**
-   * Where the value bounds memory: it is not lowered to less than this times the peak in the window.
-   * Default: it is.
+   * Of memory: it is not lowered to less than this times the peak in the window. Default: it is.
    */
   readonly peakFactor?: number;
 }
 
-/** Of memory that a limit follows: the recent peak + 15 %. */
+/** Of memory: the recent peak + 15 %. */
 export const PEAK_FACTOR = 1.15;
 
 /** Our guards of the change itself. */

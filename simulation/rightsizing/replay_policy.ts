@@ -56,7 +56,6 @@ export function replayPolicy(history: UsageHistory, policy: ReplayedPolicy): Pol
   const limitFactor = updateRequestsOnly ? undefined : limitMultipliers[resource];
   const spanMs = (atMs.at(-1) ?? 0) + stepMs - (atMs[0] ?? 0);
   const warmUpMs = Math.min(DAY_MS, spanMs * WARM_UP_SHARE);
-  const mayKill = resource === "memory" && limitFactor !== undefined;
   const replay = replayRule(history, {
     rule: percentileRule("policy", {
       percentile,
@@ -68,7 +67,8 @@ export function replayPolicy(history: UsageHistory, policy: ReplayedPolicy): Pol
     guard: thresholdGuard({
       changeThresholdPercent: change.changeThresholdPercent,
       cooldownMs: change.cooldownMs,
-      ...(mayKill ? { peakFactor: PEAK_FACTOR } : {}),
+      // Below its limit memory is killed, below its request it is evicted before others.
+      ...(resource === "memory" ? { peakFactor: PEAK_FACTOR } : {}),
     }),
     intervalMs,
     warmUpMs,
