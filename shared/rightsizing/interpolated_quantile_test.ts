@@ -48,6 +48,19 @@ pure("interpolatedQuantile() is exact in whole numbers where the quantile is who
   );
 });
 
+pure("interpolatedQuantile() stays between two neighbours, whatever their digits", () => {
+  const amount = fc.double({ min: 0, max: 1e13, noNaN: true });
+  const near = fc.tuple(amount, fc.double({ min: 1, max: 4, noNaN: true }))
+    .map(([low, factor]): [number, number] => [low, low * factor]);
+  fc.assert(
+    fc.property(near, fraction, ([low, high], share) => {
+      const found = quantile([low, high], share);
+      assert.ok(low <= found && found <= high, `${found} of ${low} and ${high}`);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 pure(
   "interpolatedQuantile() never falls as the fraction grows, and stays within the values",
   () => {
