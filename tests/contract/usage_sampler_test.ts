@@ -1,3 +1,5 @@
+import type { RingKeeping } from "../../controller/rightsizing/sampler/ports.ts";
+import { ringKeeping } from "../../controller/rightsizing/sampler/ring_keeping.ts";
 import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
 import type { UsageProblem } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -11,12 +13,16 @@ import {
   SCENE_WORKLOAD,
   usesAt,
 } from "./usage_scene.ts";
-import { usageSourceContract } from "./usage_source_contract.ts";
+import { usageSourceContract, type UsageSourceHarness } from "./usage_source_contract.ts";
 
 const END_MS = Date.UTC(2026, 0, 1);
 const GONE: UsageProblem = { problem: "unreachable", message: "connection refused" };
 
-usageSourceContract("createUsageSampler()", async () => {
+usageSourceContract("createUsageSampler()", () => open(ringKeeping));
+usageSourceContract("createUsageSampler() with all samples", () => open(listRings));
+
+/** A sampler that was there while the scene went on. */
+async function open(keeping: RingKeeping): Promise<UsageSourceHarness> {
   const lengthMs = SCENE_MINUTES * 60_000;
   const clock = createVirtualClock({ wallStart: END_MS - lengthMs });
   const end = new AbortController();
@@ -51,7 +57,7 @@ usageSourceContract("createUsageSampler()", async () => {
       },
       exists: () => true,
     },
-    keeping: listRings,
+    keeping,
     store: {
       list: () => Promise.resolve([]),
       apply: () => Promise.resolve(),
@@ -77,4 +83,4 @@ usageSourceContract("createUsageSampler()", async () => {
       await running;
     },
   };
-});
+}

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
-import { listRings } from "../../../tests/fixtures/list_rings.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
+import { ringKeeping } from "./ring_keeping.ts";
 import { createUsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
@@ -66,7 +66,7 @@ function stage() {
     const sampler = createUsageSampler({
       metrics,
       owners,
-      keeping: listRings,
+      keeping: ringKeeping,
       store,
       clock,
       log,
