@@ -4,7 +4,6 @@ import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
-import { ringKeeping } from "./ring_keeping.ts";
 import { createUsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
@@ -66,7 +65,6 @@ function stage() {
     const sampler = createUsageSampler({
       metrics,
       owners,
-      keeping: ringKeeping,
       store,
       clock,
       log,
