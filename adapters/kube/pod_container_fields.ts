@@ -39,11 +39,13 @@ export function parseContainer(
       "appliedRequestCPU",
       cpuOf(allocatedResources) ?? cpuOf(objectOf(applied).requests),
     ),
+    ...present("appliedLimitMemory", memoryOf(objectOf(applied).limits)),
     restartsOnCPU: restartsOn(resizePolicy, "cpu"),
     ...(restartsOn(resizePolicy, "memory") ? { restartsOnMemory: true } : {}),
     ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
     ...present("startedAtMs", startedAt(objectOf(status))),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
+    ...present("oomKilledAtMs", oomKilledAt(objectOf(status))),
     ...(isCrashLooping(objectOf(status)) ? { crashLooping: true } : {}),
     ...present("limitManagers", limitManagers),
   };
@@ -87,6 +89,15 @@ function restartedAt({ restartCount, state, lastState }: JSONObject): number | u
   const { running, terminated } = objectOf(state);
   return parseTime(objectOf(running).startedAt) ?? parseTime(objectOf(terminated).finishedAt) ??
     parseTime(objectOf(objectOf(lastState).terminated).finishedAt);
+}
+
+/** The later one of both ends that the kubelet still knows of, where memory was the reason. */
+function oomKilledAt({ state, lastState }: JSONObject): number | undefined {
+  const ends = [state, lastState].flatMap((one) => {
+    const { reason, finishedAt } = objectOf(objectOf(one).terminated);
+    return reason === "OOMKilled" ? parseTime(finishedAt) ?? [] : [];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 /**

@@ -55,6 +55,35 @@ test("parseContainer() takes a container that failed a third time for one that c
   }
 });
 
+test("parseContainer() reads when memory last ran out, of the present state and of the one before", () => {
+  const end = (reason: string, finishedAt: unknown) => ({
+    terminated: { reason, exitCode: 137, finishedAt },
+  });
+  const [early, late] = [Date.UTC(2026, 0, 1, 0, 0, 5), Date.UTC(2026, 0, 1, 0, 0, 10)];
+  const at = (status: object): number | undefined => withStatus(status).oomKilledAtMs;
+  assert.equal(at({ state: running, lastState: end("OOMKilled", ENDED) }), early);
+  const both = { state: end("OOMKilled", STARTED), lastState: end("OOMKilled", ENDED) };
+  assert.equal(at(both), late);
+  assert.equal(at({ ...both, state: end("Error", STARTED) }), early);
+  for (
+    const status of [
+      { state: running },
+      { state: end("Error", STARTED), lastState: end("Completed", ENDED) },
+      { lastState: end("OOMKilled", "then") },
+      { lastState: { running: { reason: "OOMKilled", finishedAt: ENDED } } },
+    ]
+  ) {
+    assert.ok(!("oomKilledAtMs" in withStatus(status)));
+  }
+});
+
+test("parseContainer() reads the memory limit that is enforced", () => {
+  const resources = { limits: { cpu: "1", memory: "64Mi" } };
+  const { appliedLimitMemory, appliedLimitCPU } = withStatus({ resources });
+  assert.deepEqual([appliedLimitMemory, appliedLimitCPU], [64 * 2 ** 20, 1000]);
+  assert.ok(!("appliedLimitMemory" in withStatus({ resources: { limits: { cpu: "1" } } })));
+});
+
 test("parseContainer() takes no other wait for a crash loop", () => {
   for (const reason of ["ContainerCreating", "ImagePullBackOff", undefined]) {
     assert.ok(!("crashLooping" in withStatus({ state: { waiting: { reason } } })));

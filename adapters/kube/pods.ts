@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { Pod, PodContainer, PodOwner, QOSClass } from "../../shared/api/pod.ts";
-import { limitManagersOf } from "../../shared/api/pod_managers.ts";
+import type { Pod, PodOwner, QOSClass } from "../../shared/api/pod.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
@@ -12,7 +11,8 @@ import { jsonText, listOf, objectOf, present, textOf, textsOf, wholeOf } from ".
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
-import { parseContainer, parseResources } from "./pod_container_fields.ts";
+import { parseResources } from "./pod_container_fields.ts";
+import { parseContainers } from "./pod_containers.ts";
 import { holds, holdsSince, parseResizeConditions } from "./resize_condition_fields.ts";
 
 /** Which pods. */
@@ -95,42 +95,6 @@ export function parsePod(raw: unknown): Pod {
     ...(listOf(nodeAllocatableResourceClaimStatuses).length === 0
       ? {}
       : { claimsNodeResources: true }),
-  };
-}
-
-/** Containers and sidecars in one list, the other init containers in another. */
-function parseContainers(
-  raw: unknown,
-  { keepAllocated }: { readonly keepAllocated: boolean },
-): Pick<Pod, "containers" | "initContainers"> {
-  const { metadata, spec, status } = objectOf(raw);
-  const { managedFields } = objectOf(metadata);
-  const managers = limitManagersOf(listOf(managedFields));
-  const { containers, initContainers } = objectOf(spec);
-  const { containerStatuses, initContainerStatuses } = objectOf(status);
-  const parse = (entries: unknown, statuses: unknown): PodContainer[] =>
-    listOf(entries).map((entry) => {
-      const name = textOf(objectOf(entry).name) ?? "";
-      return parseContainer({
-        spec: entry,
-        status: listOf(statuses).find((one) => objectOf(one).name === name),
-        limitManagers: managers.get(name),
-        keepAllocated,
-      });
-    });
-  const plain = parse(containers, containerStatuses);
-  const init = parse(initContainers, initContainerStatuses);
-  return {
-    // `restartPolicy: Always` is for init containers; on others it means nothing here.
-    containers: [
-      ...plain.map((one) => ({ ...one, sidecar: false })),
-      ...init.filter(({ sidecar }) => sidecar),
-    ],
-    initContainers: init.flatMap((one, index) => {
-      if (one.sidecar) return [];
-      const before = init.slice(0, index).filter(({ sidecar }) => sidecar).length;
-      return [before === 0 ? one : { ...one, sidecarsBefore: before }];
-    }),
   };
 }
 

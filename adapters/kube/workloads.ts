@@ -1,5 +1,6 @@
 /**
- * Deployments, StatefulSets and DaemonSets on a real API server: how far their rollouts are.
+ * Deployments, StatefulSets and DaemonSets on a real API server: how far their rollouts are, and what
+ * they make pods of.
  *
  * @module
  */
@@ -11,11 +12,19 @@ import type {
 } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { type JSONObject, listOf, memberOf, objectOf, wholeMemberOf } from "./json_fields.ts";
+import {
+  type JSONObject,
+  listOf,
+  memberOf,
+  objectOf,
+  textsOf,
+  wholeMemberOf,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { ownAnnotations } from "./own_annotations.ts";
 import { readOrTell } from "./partial_object.ts";
+import { parseMadePods } from "./pod_template.ts";
 
 const PLURALS: Readonly<Record<WorkloadKind, string>> = {
   Deployment: "deployments",
@@ -47,20 +56,40 @@ export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);
 }
 
-/** The trimmed workload, or why its rollout can't be read. Throws a `TypeError` without identity. */
+/** Those of the market, and of rightsizing. */
+const PREFIXES = ["mbcas.io", "optipod.io"] as const;
+
+/**
+ * The trimmed workload. Rollout and template are read apart, so that one that can't be read leaves the
+ * other. Throws a `TypeError` without identity.
+ */
 export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   const { labels, annotations } = objectOf(objectOf(raw).metadata);
-  const ownLabels = ownAnnotations(labels);
+  const allLabels = textsOf(labels);
   const blank: Workload = {
     kind,
     metadata: {
       ...parseNamespacedIdentity(raw),
-      ...(Object.keys(ownLabels).length === 0 ? {} : { labels: ownLabels }),
-      annotations: ownAnnotations(annotations),
+      ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
+      annotations: ownAnnotations(annotations, { prefixes: PREFIXES }),
     },
     rollout: { updated: 0, total: 0, stands: false },
   };
-  return readOrTell(() => ({ ...blank, rollout: rolloutOf(objectOf(raw), kind) }), blank);
+  return {
+    ...readOrTell(() => ({ ...blank, rollout: rolloutOf(objectOf(raw), kind) }), blank),
+    ...readMadePods(objectOf(raw), kind),
+  };
+}
+
+function readMadePods(
+  raw: JSONObject,
+  kind: WorkloadKind,
+): Pick<Workload, "makes" | "unreadableTemplate"> {
+  const { unreadable, ...read } = readOrTell<Pick<Workload, "makes" | "unreadable">>(
+    () => ({ makes: parseMadePods(raw, kind) }),
+    {},
+  );
+  return unreadable === undefined ? read : { unreadableTemplate: unreadable };
 }
 
 /**

@@ -31,22 +31,24 @@ function rolls(kind: WorkloadKind, given: Raw): boolean {
   return isRollingOut(state(kind, given));
 }
 
-pure("parseWorkload() keeps the identity and this product's annotations and labels alone", () => {
+pure("parseWorkload() keeps the identity, all labels and this product's annotations alone", () => {
   const annotations = {
     "mbcas.io/hpa-coordination": "false",
+    "optipod.io/policy": "shop/web",
     "kubectl.kubernetes.io/last-applied-configuration": "{}",
     "not-mbcas.io/x": "1",
+    "optipod.io.example/x": "1",
   };
   const { kind, metadata } = parseWorkload({ metadata: { ...identity, annotations } }, "DaemonSet");
   assert.equal(kind, "DaemonSet");
   assert.deepEqual(metadata, {
     ...identity,
-    annotations: { "mbcas.io/hpa-coordination": "false" },
+    annotations: { "mbcas.io/hpa-coordination": "false", "optipod.io/policy": "shop/web" },
   });
   const labels = { app: "web", "mbcas.io/managed": "false" };
   assert.deepEqual(parseWorkload({ metadata: { ...identity, labels } }, "DaemonSet").metadata, {
     ...identity,
-    labels: { "mbcas.io/managed": "false" },
+    labels,
     annotations: {},
   });
 });
@@ -70,7 +72,7 @@ pure("parseWorkload() keeps a workload whose rollout can't be read, with its wor
       ["DaemonSet", { status: { desiredNumberScheduled: 1.5 } }, /desiredNumberScheduled is/],
     ] as const
   ) {
-    const { unreadable = "", ...rest } = read(kind, odd);
+    const { unreadable = "", unreadableTemplate: _template, ...rest } = read(kind, odd);
     assert.match(unreadable, why);
     assert.deepEqual(rest, {
       kind,
@@ -80,7 +82,9 @@ pure("parseWorkload() keeps a workload whose rollout can't be read, with its wor
   }
   // What says nothing of rollouts is no matter.
   const odd = { spec: { template: 5 }, status: { readyReplicas: "all", replicas: null } };
-  assert.equal(read("Deployment", odd).unreadable, undefined);
+  const { unreadable, unreadableTemplate, makes } = read("Deployment", odd);
+  assert.deepEqual([unreadable, makes], [undefined, undefined]);
+  assert.match(unreadableTemplate ?? "", /template is "5"/);
 });
 
 pure("parseWorkload() reads how far a Deployment is", () => {
@@ -196,6 +200,97 @@ pure("parseWorkload() counts a DaemonSet's pods by the nodes that should have on
   assert.equal(rolls("DaemonSet", counts(2, 3, 2)), false);
   assert.equal(rolls("DaemonSet", counts(0, 0)), false);
 });
+
+const containers = [{
+  name: "app",
+  resources: { requests: { cpu: "100m", memory: "64Mi" }, limits: { memory: "128Mi" } },
+  resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }],
+}];
+const template = { metadata: { labels: { app: "web" } }, spec: { containers } };
+const app = {
+  name: "app",
+  sidecar: false,
+  ready: false,
+  requestCPU: 100,
+  requestMemory: 64 * 2 ** 20,
+  limitMemory: 128 * 2 ** 20,
+  restartsOnCPU: false,
+  restartsOnMemory: true,
+};
+
+pure("parseWorkload() reads what new pods are made of", () => {
+  const made = (kind: WorkloadKind, given: Raw) => parseWorkload(raw(given), kind).makes;
+  const plain = { containers: [app], initContainers: [] };
+  assert.deepEqual(made("Deployment", { spec: { template, replicas: 3, paused: true } }), {
+    paused: true,
+    replicas: 3,
+    template: plain,
+  });
+  assert.deepEqual(made("StatefulSet", { spec: { template } }), {
+    paused: false,
+    replicas: 1,
+    template: plain,
+  });
+  const status = { desiredNumberScheduled: 5, currentNumberScheduled: 4 };
+  assert.equal(made("DaemonSet", { spec: { template }, status })?.replicas, 5);
+  assert.equal(made("DaemonSet", { spec: { template } })?.replicas, 0);
+});
+
+pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a template", () => {
+  const initContainers = [
+    { name: "proxy", restartPolicy: "Always", resources: { limits: { cpu: "50m" } } },
+    { name: "setup", resources: { requests: { cpu: "1" } } },
+  ];
+  const spec = {
+    template: {
+      spec: {
+        containers,
+        initContainers,
+        resources: { limits: { cpu: "2" } },
+        priorityClassName: "high",
+        activeDeadlineSeconds: 60,
+      },
+    },
+  };
+  const bare = { ready: false, restartsOnCPU: false };
+  assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").makes?.template, {
+    containers: [app, { ...bare, name: "proxy", sidecar: true, limitCPU: 50 }],
+    initContainers: [
+      { ...bare, name: "setup", sidecar: false, requestCPU: 1000, sidecarsBefore: 1 },
+    ],
+    podLevel: { limitCPU: 2000 },
+    priorityClassName: "high",
+    hasDeadline: true,
+  });
+});
+
+pure(
+  "parseWorkload() says what of a template it can't read, and knows the rollout all the same",
+  () => {
+    const status = { replicas: 4, updatedReplicas: 2 };
+    const of = (spec: object) => {
+      const { makes, unreadable, unreadableTemplate = "", rollout } = parseWorkload(
+        raw({ spec, status }),
+        "Deployment",
+      );
+      assert.deepEqual([makes, unreadable], [undefined, undefined]);
+      assert.deepEqual(rollout, { updated: 2, total: 4, stands: false });
+      return unreadableTemplate;
+    };
+    const withContainers = (list: unknown) => of({ template: { spec: { containers: list } } });
+    assert.match(of({}), /it has no containers/);
+    assert.match(
+      of({ template: { spec: { containers, initContainers: 5 } } }),
+      /initContainers is/,
+    );
+    assert.match(of({ template, paused: "yes" }), /paused is/);
+    assert.match(withContainers([]), /it has no containers/);
+    assert.match(withContainers({ app: {} }), /containers is/);
+    assert.match(withContainers([{}]), /a container has no name/);
+    const odd = [{ name: "app", resources: { requests: { memory: "many" } } }];
+    assert.match(withContainers(odd), /memory quantity: "many"/);
+  },
+);
 
 Deno.test("workloadListWatch() lists each kind by its own path, and leaves out what it can't read", async () => {
   await using server = serveCanned(() => ({

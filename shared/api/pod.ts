@@ -38,6 +38,8 @@ export interface PodContainer extends Resources {
    * that, `resources.requests.cpu` beside it, which comes from the cgroup and is coarser.
    */
   readonly appliedRequestCPU?: number;
+  /** Enforced, bytes: `status.containerStatuses[].resources.limits.memory`. */
+  readonly appliedLimitMemory?: number;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
   /** True when a memory change restarts the container; absent when it does not. */
@@ -51,6 +53,12 @@ export interface PodContainer extends Resources {
   readonly startedAtMs?: number;
   /** When it was last started again, ms since 1970; absent when it never was. */
   readonly restartedAtMs?: number;
+  /**
+   * When it was last killed for lack of memory, ms since 1970; absent where the kubelet knows of no such
+   * end: it keeps the present one, and the one before the present run. A container's kills are told
+   * apart by these times, whole seconds; two within one happened with the same memory.
+   */
+  readonly oomKilledAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
   readonly crashLooping?: true;
   /** Field managers of `limits.cpu`, see `limitManagersOf()`; absent when nobody is on record. */

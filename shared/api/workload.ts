@@ -1,9 +1,10 @@
 /**
- * A workload as this product sees it: does it roll out?
+ * A workload as this product sees it: does it roll out, and what does it make pods of?
  *
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
+import type { Pod } from "./pod.ts";
 
 /** Kinds whose rollouts are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
@@ -26,13 +27,33 @@ export interface Workload extends ApiObject {
     readonly namespace: string;
     readonly uid: string;
     readonly resourceVersion: string;
-    /** This product's alone, as the annotations. @default {{}} */
+    /** All of them, as selectors ask. @default {{}} */
     readonly labels?: Readonly<Record<string, string>>;
+    /** This product's alone: `mbcas.io/` and `optipod.io/`. */
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;
   /** Why its rollout can't be read, in a sentence; then it seems to have none. */
   readonly unreadable?: string;
+  /** What rightsizing looks at, and the market does not; absent where it can't be read. */
+  readonly makes?: MadePods;
+  /** Why `makes` can't be read, in a sentence. */
+  readonly unreadableTemplate?: string;
+}
+
+/** What a workload's new pods are made of. Of its containers the sidecars are left alone. */
+export type PodTemplate = Pick<
+  Pod,
+  "containers" | "initContainers" | "podLevel" | "hasDeadline" | "priorityClassName"
+>;
+
+/** The pods that a workload is to have. */
+export interface MadePods {
+  /** `spec.paused`; StatefulSets and DaemonSets have none. */
+  readonly paused: boolean;
+  /** How many; of a DaemonSet: the nodes that are to have one. */
+  readonly replicas: number;
+  readonly template: PodTemplate;
 }
 
 /** What tells whether pods of an old template are being replaced. */

@@ -13,8 +13,8 @@ export interface WorkloadView {
   readonly metadata: {
     readonly namespace: string;
     readonly name: string;
-    /** The workload's own, all of them. */
-    readonly labels: Labels;
+    /** The workload's own, all of them. @default {{}} */
+    readonly labels?: Labels;
   };
 }
 
@@ -35,7 +35,7 @@ export function isInScope(
   return workloadKinds.includes(kind) &&
     !deny.includes(metadata.namespace) &&
     (allow.length === 0 || allow.includes(metadata.namespace)) &&
-    (workloadSelector === undefined || labelsMatch(metadata.labels, workloadSelector)) &&
+    (workloadSelector === undefined || labelsMatch(metadata.labels ?? {}, workloadSelector)) &&
     (namespaceSelector === undefined ||
       namespaceLabels !== undefined && labelsMatch(namespaceLabels, namespaceSelector));
 }

@@ -72,7 +72,7 @@ pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ all
   fc.assert(
     fc.property(SELECTORS, WORKLOADS, LABELS, (selector, workloads, namespaceLabels) => {
       for (const workload of workloads) {
-        const { namespace, labels } = workload.metadata;
+        const { namespace, labels = {} } = workload.metadata;
         const facts = [
           selector.namespaceSelector === undefined ||
           labelsMatch(namespaceLabels, selector.namespaceSelector),

@@ -11,8 +11,10 @@ const CONTAINER_STATUS = [
   "containerID",
   "appliedLimitCPU",
   "appliedRequestCPU",
+  "appliedLimitMemory",
   "startedAtMs",
   "restartedAtMs",
+  "oomKilledAtMs",
   "crashLooping",
 ] as const;
 const POD_STATUS = ["startedAtMs", "readySinceMs"] as const;

@@ -3,13 +3,15 @@
  *
  * @module
  */
+import type { Texts } from "../../../shared/actuation/switch_words.ts";
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import { createChangeMemory } from "./change_memory.ts";
 
 /**
- * See {@linkcode createChangeMemory}: it rolls out or no longer, or says something else. Its status
- * changes with each pod that comes, goes, or becomes Ready.
+ * See {@linkcode createChangeMemory}: it rolls out or no longer, or says something else to the market.
+ * Its status changes with each pod that comes, goes, or becomes Ready, its annotations of rightsizing
+ * with each recommendation.
  */
 export function createWorkloadMemory(
   copy: Pick<Informer<Workload>, "all" | "get">,
@@ -18,5 +20,15 @@ export function createWorkloadMemory(
 }
 
 function wordsOf({ metadata: { labels, annotations }, rollout, unreadable }: Workload): string {
-  return JSON.stringify([isRollingOut(rollout), labels, annotations, unreadable]);
+  return JSON.stringify([
+    isRollingOut(rollout),
+    marketWords(labels),
+    marketWords(annotations),
+    unreadable,
+  ]);
+}
+
+/** Labels are the user's, and most of them no business of the market's. */
+function marketWords(texts: Texts = {}): readonly (readonly [string, string | undefined])[] {
+  return Object.entries(texts).filter(([name]) => name.startsWith("mbcas.io/"));
 }

@@ -57,6 +57,19 @@ test("createWorkloadMemory() tells of other labels", () => {
   ]);
 });
 
+test("createWorkloadMemory() is silent about words that are not the market's, and about templates", () => {
+  const own = { "mbcas.io/hpa-coordination": "false" };
+  const change = stage(sampleWorkload({ annotations: own }));
+  const annotations = { ...own, "optipod.io/last-recommendation": "2026-01-02T03:04:05.000Z" };
+  const { metadata, ...rest } = sampleWorkload({ annotations });
+  const labelled = { ...rest, metadata: { ...metadata, labels: { app: "web" } } };
+  assert.equal(change(labelled), false);
+  const makes = { paused: false, replicas: 2, template: { containers: [], initContainers: [] } };
+  assert.equal(change({ ...labelled, makes }), false);
+  assert.equal(change({ ...labelled, unreadableTemplate: "Cannot read it" }), false);
+  assert.equal(change(sampleWorkload()), true);
+});
+
 test("createWorkloadMemory() tells of one that can't be read, and can again", () => {
   const change = stage(sampleWorkload());
   const unreadable = "Cannot read it";

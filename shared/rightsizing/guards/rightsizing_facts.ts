@@ -8,22 +8,14 @@ import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscale
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
-import type { Workload } from "../../api/workload.ts";
+import type { MadePods, Workload } from "../../api/workload.ts";
 import type { ResourceName } from "../distribution.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 
-/** What a workload's new pods are made of. Of its containers the sidecars are left alone. */
-export type PodTemplate = Pick<Pod, "containers" | "initContainers" | "podLevel">;
-
-/** The workload that is to be rightsized. */
-export interface RightsizedWorkload extends Pick<Workload, "kind" | "metadata" | "rollout"> {
-  /** `spec.paused`; StatefulSets and DaemonSets have none. */
-  readonly paused: boolean;
-  /** Pods that it is to have. */
-  readonly replicas: number;
-  readonly template: PodTemplate;
-}
+/** The workload that is to be rightsized. See `rightsizedWorkload()`. */
+export interface RightsizedWorkload
+  extends Pick<Workload, "kind" | "metadata" | "rollout">, MadePods {}
 
 /** How values come to containers. */
 export type ApplyMethod = "InPlace" | "Recreate";

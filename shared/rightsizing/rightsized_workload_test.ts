@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { templateContainer } from "../../tests/fixtures/rightsizing_facts.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { rightsizedWorkload } from "./rightsized_workload.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("rightsizedWorkload() is the workload with its template, and nothing without one", () => {
+  const template = { containers: [templateContainer()], initContainers: [] };
+  const { kind, metadata, rollout } = sampleWorkload();
+  const makes = { paused: true, replicas: 4, template };
+  assert.deepEqual(rightsizedWorkload({ ...sampleWorkload(), unreadable: "odd status", makes }), {
+    kind,
+    metadata,
+    rollout,
+    paused: true,
+    replicas: 4,
+    template,
+  });
+  const unreadableTemplate = "Cannot read it";
+  assert.equal(rightsizedWorkload({ ...sampleWorkload(), unreadableTemplate }), undefined);
+});
