@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { inTurns } from "../../shared/control/in_turns.ts";
+import type { Permits } from "../../shared/control/permits.ts";
 import {
   buildPolicyStatus,
   type PolicyProblem,
@@ -15,6 +15,7 @@ import type {
   LastDenial,
   RightsizedWorkload,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
   discoverWorkloads,
   type PolicySurroundings,
@@ -23,7 +24,7 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import type { PolicyStatusWriter } from "./loop_ports.ts";
+import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
 import { type PassOutcome, type PassParts, passWorkload } from "./workload_pass.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
@@ -34,8 +35,8 @@ export interface CycleState extends PolicySurroundings {
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<RightsizedWorkload>;
   readonly dryRun: boolean;
-  /** Workloads that are looked at at the same time. */
-  readonly workers: number;
+  /** Only these are looked at, by key, and nothing new is learnt of the others. @default all */
+  readonly only?: ReadonlySet<string>;
 }
 
 /** What a cycle works with. */
@@ -45,6 +46,10 @@ export interface CycleParts extends Omit<PassParts, "source"> {
   readonly statuses: PolicyStatusWriter;
   /** What policy engines have said no to, by workload. */
   readonly denials: Map<string, LastDenial>;
+  /** Bounds how many workloads are looked at at the same time. */
+  readonly permits: Permits;
+  /** What became of workloads when they were last looked at, by key, whichever policy had won them. */
+  readonly past: Map<string, PolicyWorkload>;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -110,18 +115,31 @@ async function lookAtAll(
     ? []
     : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
+  const isDue = (workload: RightsizedWorkload): boolean =>
+    state.only?.has(workloadKey(workload)) ?? true;
   const source = parts.sources.of(policy.spec);
-  const looked = await inTurns(won, async (workload): Promise<LookedAt> => {
-    const outcome = await passOne({ workload, policy }, { ...parts, source }, signal);
-    return { workload, outcome };
-  }, { atOnce: state.workers });
+  const looked = await Promise.all(
+    won.filter(isDue).map((workload) =>
+      parts.permits.run(async (): Promise<LookedAt> => {
+        const one = { workload, policy };
+        try {
+          return { workload, outcome: await passOne(one, { ...parts, source }, signal) };
+        } catch (error) {
+          return { workload, outcome: failedPass(one, error) };
+        }
+      })
+    ),
+  );
+  const others = won.filter((workload) => !isDue(workload)).flatMap((workload) =>
+    parts.past.get(workloadKey(workload)) ?? []
+  );
   const lost = found.filter(({ winner }) => winner !== own).map(({ workload, winner }) =>
     lostWorkload(workload, { policy, winner })
   );
-  const matched = [...looked.map(({ outcome }) => outcome), ...lost];
+  const matched = [...looked.map(({ outcome }) => outcome), ...others, ...lost];
   const down = looked.find(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
   const all = looked.every(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
-  if (down === undefined || !all) return { matched, looked };
+  if (down === undefined || !all || others.length > 0) return { matched, looked };
   const message = down.outcome.missing?.message ?? "";
   return { problem: { reason: "ProviderUnavailable", message }, matched, looked };
 }
@@ -138,11 +156,38 @@ async function passOne(
   const denial = denials.get(key);
   const outcome = await passWorkload({ workload, policy, before, denial }, parts, { signal });
   book.set(outcome.record);
+  parts.past.set(key, outcome);
   const { failure } = outcome;
   if (failure?.reason === "AdmissionDenied") {
     denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
   } else if (outcome.applied !== undefined) denials.delete(key);
   return outcome;
+}
+
+/** One workload that can't be looked at must not keep the others from it. */
+function failedPass(
+  { workload: { kind, metadata }, policy }: {
+    readonly workload: RightsizedWorkload;
+    readonly policy: ReadablePolicy;
+  },
+  error: unknown,
+): PassOutcome {
+  const record = {
+    workload: { kind, namespace: metadata.namespace, name: metadata.name },
+    policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
+    status: "Error",
+    reason: "EvaluationFailed",
+    message: String(error),
+    recommendations: [],
+    inForce: [],
+  } as const;
+  const message = eventMessage("EvaluationFailed", String(error));
+  return {
+    record,
+    metricsMissing: false,
+    difference: 0,
+    events: [{ type: "Warning", reason: "UpdateFailed", message }],
+  };
 }
 
 function lostWorkload(

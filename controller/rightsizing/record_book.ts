@@ -10,7 +10,7 @@ import type { Log } from "../../shared/log.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { ReportStore } from "./loop_ports.ts";
+import type { ReportStore } from "./policy_ports.ts";
 
 /** Names a workload. */
 export type WorkloadName = WorkloadRecord["workload"];
