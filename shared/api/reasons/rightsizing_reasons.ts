@@ -13,6 +13,10 @@ export const RIGHTSIZING_REASONS = {
     means: "the policy's mode is Disabled: nothing is looked at, and nothing written",
     remedy: "set the policy's mode to Recommend or Auto",
   },
+  Outweighed: {
+    means: "another policy counts for the workload: its weight is higher, or its name comes first",
+    remedy: "the message names it; change spec.weight or the selector of one of them",
+  },
   RecommendOnly: {
     means: "the policy's mode is Recommend: the recommendation is only told",
     remedy: "set the policy's mode to Auto to have it applied",
