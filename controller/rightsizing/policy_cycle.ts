@@ -18,6 +18,7 @@ import type {
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
   discoverWorkloads,
+  outweighedRecord,
   type PolicySurroundings,
   type ReadablePolicy,
   workloadKey,
@@ -133,9 +134,11 @@ async function lookAtAll(
   const others = won.filter((workload) => !isDue(workload)).flatMap((workload) =>
     parts.past.get(workloadKey(workload)) ?? []
   );
-  const lost = found.filter(({ winner }) => winner !== own).map(({ workload, winner }) =>
-    lostWorkload(workload, { policy, winner })
-  );
+  const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
+    record: outweighedRecord(one),
+    metricsMissing: false,
+    difference: 0,
+  }));
   const matched = [...looked.map(({ outcome }) => outcome), ...others, ...lost];
   const down = looked.find(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
   const all = looked.every(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
@@ -188,22 +191,4 @@ function failedPass(
     difference: 0,
     events: [{ type: "Warning", reason: "UpdateFailed", message }],
   };
-}
-
-function lostWorkload(
-  { kind, metadata: { namespace, name } }: RightsizedWorkload,
-  { policy, winner }: { readonly policy: ReadablePolicy; readonly winner: ReadablePolicy },
-): PolicyWorkload {
-  const { metadata, spec } = winner;
-  const record = {
-    workload: { kind, namespace, name },
-    policy: { namespace: metadata.namespace, name: metadata.name },
-    status: "Skipped",
-    reason: "OtherPolicyWins",
-    message: `policy ${metadata.namespace}/${metadata.name} counts, of weight ${spec.weight}; ` +
-      `this one has ${policy.spec.weight}`,
-    recommendations: [],
-    inForce: [],
-  } as const;
-  return { record, metricsMissing: false, difference: 0 };
 }
