@@ -25,7 +25,9 @@ export interface Mutator {
   readonly name: string;
   /**
    * What becomes of the object; undefined: it is nothing to this mutator. It sees the object as those
-   * before it have left it. `signal` is aborted when nobody waits any more.
+   * before it have left it. A server may ask again about an object that another webhook has changed
+   * since, so the second time there should be nothing left to do. `signal` is aborted when nobody waits
+   * any more.
    */
   mutate(
     request: AdmissionRequest,
