@@ -66,6 +66,11 @@ export function admissionRoutes(options: AdmissionRoutesOptions): Hono {
   const { routes, clock, log, observer } = options;
   const { withinMs = 200, mostBytes = DEFAULT_MOST_BYTES } = options;
   const app = new Hono();
+  // The framework's own would write to the console.
+  app.onError((error, context) => {
+    log.error("A route of the webhook failed", { error: String(error) });
+    return context.text("internal error\n", 500);
+  });
 
   for (const [route, mutators] of Object.entries(routes)) {
     app.post(route, async (context) => {
@@ -78,7 +83,8 @@ export function admissionRoutes(options: AdmissionRoutesOptions): Hono {
       } catch (error) {
         tell({ operation: "", result: "malformed" });
         const message = error instanceof Error ? error.message : String(error);
-        log.warn("Admission review refused", { route, error: message });
+        // Whoever reaches the port can send such: a line each would be theirs to fill the log with.
+        log.debug("Admission review refused", { route, error: message });
         return context.text(`${message}\n`, 400);
       }
       const { patch, warnings, failures } = await runMutators(request, mutators, {

@@ -33,16 +33,22 @@ const BROKEN: Mutator = {
 function stage(mutators: readonly Mutator[], { mostBytes = 10_000 } = {}) {
   const facts: AdmissionFact[] = [];
   const warned: LogFields[] = [];
+  const debugged: LogFields[] = [];
   const app = admissionRoutes({
     routes: { "/mutate/pods": mutators, "/mutate/idle": [] },
     clock: systemClock,
-    log: { ...silentLog, warn: (_message, fields = {}) => warned.push(fields) },
+    log: {
+      ...silentLog,
+      debug: (_message, fields = {}) => debugged.push(fields),
+      warn: (_message, fields = {}) => warned.push(fields),
+    },
     observer: { answered: (fact) => facts.push(fact) },
     mostBytes,
   });
   return {
     facts,
     warned,
+    debugged,
     results: () => facts.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
     post: (body: unknown, path = "/mutate/pods") =>
       app.request(path, {
@@ -89,7 +95,7 @@ Deno.test("admissionRoutes() allows what a mutator fails on, tells who asked, an
 });
 
 Deno.test("admissionRoutes() refuses bodies that are no review, and names what is wrong", async () => {
-  const { post, results, warned } = stage([LABELS]);
+  const { post, results, warned, debugged } = stage([LABELS]);
   const bodies: readonly (readonly [unknown, RegExp])[] = [
     ["", /^Cannot read an admission review: 0 characters that are no JSON\n$/],
     ["{", /no JSON/],
@@ -103,7 +109,7 @@ Deno.test("admissionRoutes() refuses bodies that are no review, and names what i
     assert.match(await answer.text(), message);
   }
   assert.deepEqual(results(), bodies.map(() => "/mutate/pods  malformed"));
-  assert.equal(warned.length, bodies.length);
+  assert.deepEqual([debugged.length, warned.length], [bodies.length, 0]);
 });
 
 Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {
@@ -111,4 +117,22 @@ Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () 
   assert.equal((await post(REVIEW, "/mutate")).status, 404);
   assert.equal((await get("/mutate/pods")).status, 404);
   assert.deepEqual(facts, []);
+});
+
+Deno.test("admissionRoutes() answers 500 without words where the program has a fault", async () => {
+  const errors: string[] = [];
+  const app = admissionRoutes({
+    routes: { "/mutate/pods": [LABELS] },
+    clock: systemClock,
+    log: { ...silentLog, error: (_message, fields = {}) => errors.push(String(fields["error"])) },
+    observer: {
+      answered() {
+        throw new RangeError("bug");
+      },
+    },
+  });
+  const body = JSON.stringify(REVIEW);
+  const answer = await app.request("/mutate/pods", { method: "POST", body });
+  assert.deepEqual([answer.status, await answer.text()], [500, "internal error\n"]);
+  assert.deepEqual(errors, ["RangeError: bug"]);
 });

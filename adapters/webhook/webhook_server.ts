@@ -12,6 +12,7 @@ import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import type { HTTPApp } from "../http_server.ts";
 import { parseAddress } from "../listen_address.ts";
+import { type BodyReader, createBodyReader } from "./body_reader.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";
 
@@ -46,9 +47,16 @@ export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /**
    * Longest body that is read, bytes; the app may refuse shorter ones, with an answer.
    *
-   * @default {8388608}
+   * @default {4194304}
    */
   readonly mostBytes?: number;
+  /**
+   * Bytes of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have
+   * some ten kilobytes, and the program shall live whoever fills its port.
+   *
+   * @default {67108864}
+   */
+  readonly mostBytesInWork?: number;
 }
 
 /** TLS 1.2 is what API servers of all supported versions speak; those before it are broken. */
@@ -57,7 +65,7 @@ const LEAST_VERSION = "TLSv1.2";
 /** An API server's headers have some hundred bytes. */
 const MOST_HEADER_BYTES = 16_384;
 
-const DEFAULT_MOST_BYTES = 8 * 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /**
  * Resolves when it listens. Throws a `TypeError` without key material for a certificate and a key that
@@ -68,10 +76,11 @@ export async function serveWebhook(
   app: HTTPApp,
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
-  const { address, certificate, graceMs = 5000, mostBytes = DEFAULT_MOST_BYTES, ...limits } =
-    options;
+  const { address, certificate, graceMs = 5000, ...limits } = options;
+  const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB } = options;
   const { hostname, port } = parseAddress(address);
   const connections = createOpenConnections(limits);
+  const bodies = createBodyReader({ mostBytes, mostBytesInWork });
   const server = createServer({ ...secured(certificate), maxHeaderSize: MOST_HEADER_BYTES });
   server.on("connection", connections.opened);
   // Whoever speaks no TLS, or no HTTP, is let go without a word.
@@ -80,7 +89,7 @@ export async function serveWebhook(
     const end = connections.asked(request.socket);
     if (connections.closing) response.setHeader("connection", "close");
     response.once("close", end);
-    void answer(app, { request, response, mostBytes });
+    void answer(app, { request, response, bodies });
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -120,25 +129,27 @@ function secured(pair: ServingPair): ServingPair & { readonly minVersion: typeof
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */
 async function answer(
   app: HTTPApp,
-  { request, response, mostBytes }: {
+  { request, response, bodies }: {
     readonly request: IncomingMessage;
     readonly response: ServerResponse;
-    readonly mostBytes: number;
+    readonly bodies: BodyReader;
   },
 ): Promise<void> {
   // Without a listener, a connection that breaks would end the program.
   request.on("error", () => {});
   response.on("error", () => {});
+  let done = (): void => {};
   try {
-    const body = await bodyOf(request, mostBytes);
-    if (body === undefined) {
+    const body = await bodies.read(request);
+    if ("refusal" in body) {
       // What is on its way still can't be told from a next request.
       response.setHeader("connection", "close");
-      response.writeHead(400, { "content-type": "text/plain" });
-      response.end(`Cannot read the request: it has more than ${mostBytes} bytes\n`);
+      response.writeHead(body.status, { "content-type": "text/plain" });
+      response.end(`${body.refusal}\n`);
       return;
     }
-    const answered = await app.fetch(fetchRequest(request, body));
+    done = body.done;
+    const answered = await app.fetch(fetchRequest(request, body.bytes));
     const bytes = Buffer.from(await answered.arrayBuffer());
     response.writeHead(answered.status, {
       ...Object.fromEntries(answered.headers),
@@ -148,22 +159,9 @@ async function answer(
   } catch {
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
     response.end("internal error\n");
+  } finally {
+    done();
   }
-}
-
-/** The body; undefined when it is too long. Rejects when it breaks off. */
-async function bodyOf(
-  request: IncomingMessage,
-  mostBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
 }
 
 function fetchRequest(request: IncomingMessage, body: Uint8Array<ArrayBuffer>): Request {

@@ -27,6 +27,10 @@ export function applyJSONPatch(
   return patch.reduce((present, operation) => {
     const [root, ...parts] = operation.path.split("/");
     if (root !== "" || parts.length === 0) throw fault(operation, "its path names no member");
+    // JSON has no such value: what is sent would have none at all.
+    if (operation.op !== "remove" && operation.value === undefined) {
+      throw fault(operation, "it has no value");
+    }
     const names = parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
     return changed(present, { names, operation });
   }, document);

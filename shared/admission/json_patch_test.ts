@@ -65,6 +65,7 @@ pure("applyJSONPatch() names the step that can't be made", () => {
     [{ op: "add", path: "/spec/nodeSelector/disk/x", value: 1 }, /nothing to hold "x"/],
     [{ op: "add", path: "", value: 1 }, /names no member/],
     [{ op: "add", path: "spec/x", value: 1 }, /names no member/],
+    [{ op: "add", path: "/spec/x", value: undefined }, /it has no value/],
     [{ op: "remove", path: "/toString" }, /"toString" is not there/],
   ];
   for (const [step, message] of steps) assert.throws(() => apply(step), message);

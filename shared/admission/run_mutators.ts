@@ -47,15 +47,14 @@ export async function runMutators(
   const untilMs = clock.monotonic() + withinMs;
   const steps: (Step & { readonly name: string })[] = [];
   const failures: MutatorFailure[] = [];
-  for (const { name, mutate } of mutators) {
+  for (const mutator of mutators) {
+    const { name } = mutator;
     const object = steps.at(-1)?.object ?? request.object;
     const seen: AdmissionRequest = object === undefined ? request : { ...request, object };
     try {
       const leftMs = untilMs - clock.monotonic();
-      const mutation = await within((signal) => mutate(seen, signal), { clock, leftMs });
-      if (mutation !== undefined) {
-        steps.push({ ...mutation, name, object: applied(seen, mutation) });
-      }
+      const mutation = await within((signal) => mutator.mutate(seen, signal), { clock, leftMs });
+      if (mutation !== undefined) steps.push({ name, ...applied(seen, mutation) });
     } catch (error) {
       failures.push({ mutator: name, error: String(error) });
     }
@@ -78,8 +77,11 @@ export async function runMutators(
   };
 }
 
-function applied({ object }: AdmissionRequest, { patch }: Mutation): SentObject | undefined {
-  return patch.length === 0 ? object : applyJSONPatch(object, patch) as SentObject;
+/** The mutation as it is sent, with what it makes of the object. Throws for what is no JSON. */
+function applied({ object }: AdmissionRequest, mutation: Mutation): Step {
+  const patch: readonly JSONPatchOperation[] = JSON.parse(JSON.stringify(mutation.patch));
+  const after = patch.length === 0 ? object : applyJSONPatch(object, patch);
+  return { ...mutation, patch, object: after as SentObject | undefined };
 }
 
 /** What a wait ends with. */

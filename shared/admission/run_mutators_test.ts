@@ -95,6 +95,20 @@ Deno.test("runMutators() leaves out a patch that can't be applied, with all that
   assert.equal(remembered, 0);
 });
 
+Deno.test("runMutators() leaves out a patch that is no JSON, and nothing else", async () => {
+  const circle: unknown[] = [];
+  circle.push(circle);
+  for (const value of [1n, circle, undefined, () => 1]) {
+    const wrong: Mutator = {
+      name: "wrong",
+      mutate: () => ({ patch: [{ op: "add", path: "/spec/x", value }] }),
+    };
+    const { patch, failures } = await run([wrong, adding("a")]);
+    assert.deepEqual(patch, [{ op: "add", path: "/spec/a", value: 1 }]);
+    assert.deepEqual(failures.map(({ mutator }) => mutator), ["wrong"]);
+  }
+});
+
 Deno.test("runMutators() waits for all of them together no longer than it was told to", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const aborted: string[] = [];
