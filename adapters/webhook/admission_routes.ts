@@ -13,7 +13,7 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { boundedText } from "../prometheus/bounded_text.ts";
+import { boundedText } from "../bounded_text.ts";
 
 /**
  * What became of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
