@@ -9,7 +9,7 @@
  * when it breaks off, or `signal` is aborted first.
  */
 export async function boundedText(
-  response: Response,
+  response: Pick<Response, "body">,
   { mostBytes, signal }: { readonly mostBytes: number; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   const reader = response.body?.getReader();

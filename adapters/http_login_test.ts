@@ -63,6 +63,16 @@ Deno.test("boundedExchange() reads the login anew, once, when it is refused", as
   });
 });
 
+Deno.test("boundedExchange() wants answers as they are, and reads packed ones, too", async () => {
+  const packed = new Response("[1,2]").body?.pipeThrough(new CompressionStream("gzip")) ?? null;
+  await using server = serveCanned(() =>
+    new Response(packed, { headers: { "content-encoding": "gzip" } })
+  );
+  const answer = await ask(server.url, createHTTPLogin({}, { clock }));
+  assert.equal("text" in answer && answer.text, "[1,2]");
+  assert.equal(server.requests[0]?.headers.get("accept-encoding"), "identity");
+});
+
 Deno.test("createHTTPLogin() names a file that is of no use, and shows nothing of it", async () => {
   await withFiles({ token: "hunter2\nhunter2", empty: "", ca: "hunter2" }, async (folder) => {
     await using server = serveCanned(() => ({}));

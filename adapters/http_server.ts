@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { parseAddress } from "./listen_address.ts";
 
 /** What answers requests: a Hono app, for instance. */
 export interface HTTPApp {
@@ -47,14 +48,4 @@ export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Cannot listen on ${address}: ${message}`, { cause });
   }
-}
-
-function parseAddress(address: string): { hostname: string; port: number } {
-  const [, host, digits] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
-  if (host === undefined || Number(digits) > 65_535) {
-    throw new SyntaxError(
-      `Cannot listen on "${address}": it is no address, expected for instance :8080`,
-    );
-  }
-  return { hostname: host.replace(/^\[(.*)\]$/, "$1") || "0.0.0.0", port: Number(digits) };
 }

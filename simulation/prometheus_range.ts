@@ -23,13 +23,23 @@ const errorSchema = z.object({
   error: z.string(),
 });
 
+/** How an answer is to be read. */
+export interface PrometheusOptions {
+  /** The error of a reason. */
+  readonly refuse: (state: string) => Error;
+  /** The largest value that is taken. @default {1e9} */
+  readonly most?: number;
+  /** What is counted, for messages. @default {"cores"} */
+  readonly counted?: string;
+}
+
 /**
  * The samples of the answer's only series. Throws what `refuse` makes of a reason: not JSON, an error
- * of Prometheus's own, not a range query, no or several series, a value that is no number of cores.
+ * of Prometheus's own, not a range query, no or several series, a value that is no such number.
  */
 export function parsePrometheus(
   text: string,
-  refuse: (state: string) => Error,
+  { refuse, most = 1e9, counted = "cores" }: PrometheusOptions,
 ): readonly TimedValue[] {
   let json: unknown;
   try {
@@ -57,10 +67,11 @@ export function parsePrometheus(
     throw refuse(`it has ${series.length} series, expected one: aggregate the query with sum()`);
   }
   return only.values.map(([atS, value], index) => {
-    const cores = value.trim() === "" ? NaN : Number(value);
-    if (cores >= 0 && cores <= 1e9) return { atS, value: cores };
+    const number = value.trim() === "" ? NaN : Number(value);
+    if (number >= 0 && number <= most) return { atS, value: number };
+    const bounds = `from 0 to ${most.toExponential().replace("e+", "e")}`;
     throw refuse(
-      `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of cores from 0 to 1e9`,
+      `data.result.0.values.${index} is "${value}" at ${atS}, expected a number of ${counted} ${bounds}`,
     );
   });
 }

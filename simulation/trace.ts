@@ -26,7 +26,6 @@ export interface Trace {
 
 /** The largest value that is still taken for a number of requests or cores. */
 const MAX_VALUE = 1e9;
-const BOUNDS = "from 0 to 1e9";
 
 /** How a trace is to be read. */
 export interface ParseOptions {
@@ -35,6 +34,18 @@ export interface ParseOptions {
   readonly name: string;
   /** Whether nobody named the format: errors then say what it was taken for. @default {false} */
   readonly guessed?: boolean;
+}
+
+/** Formats whose samples carry the time that they were taken at. */
+export type TimedFormat = Extract<TraceFormat, "cores" | "prometheus">;
+
+/** How samples with times are to be read. */
+export interface TimedOptions extends ParseOptions {
+  readonly format: TimedFormat;
+  /** The largest value that is taken; bytes need more. @default {1e9} */
+  readonly most?: number;
+  /** What is counted, for messages. @default {"cores"} */
+  readonly counted?: string;
 }
 
 /** Makes the error of a reason, which says what the trace was taken for where that was guessed. */
@@ -62,25 +73,18 @@ export function parseTrace(text: string, options: ParseOptions): Trace {
   switch (format) {
     case "rps": {
       const values = linesOf(body).map((line) => {
-        const value = numberOf(line.text);
+        const value = numberOf(line.text, MAX_VALUE);
         if (value !== undefined) return value;
         throw refuse(
-          `${place(line)}, expected one request rate ${BOUNDS} per line, for instance 157`,
+          `${place(line)}, expected one request rate from 0 to 1e9 per line, for instance 157`,
         );
       });
       if (values.length === 0) throw refuse("it is empty, expected one request rate per line");
       return { name, unit: "requests/s", stepS: 1, values: Float64Array.from(values) };
     }
     case "cores": {
-      const samples = dataLines(body, (line) => timedValue(line.text)).map(({ line, value }) => {
-        refuseFinerThanSeconds(line, refuse);
-        if (value !== undefined) return value;
-        throw refuse(
-          `${place(line)}, expected a timestamp and a number ${BOUNDS}, for instance ` +
-            "1628640000,39.72",
-        );
-      });
       const remedy = "leave samples out, or give --format arrivals if each line is one request";
+      const samples = parseTimedValues(body, { ...options, format });
       return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
     }
     case "arrivals": {
@@ -98,10 +102,26 @@ export function parseTrace(text: string, options: ParseOptions): Trace {
     }
     case "prometheus": {
       const remedy = "query with a step of 1s or more";
-      const samples = parsePrometheus(body, refuse);
+      const samples = parseTimedValues(body, { ...options, format });
       return { name, unit: "cores", ...resample(samples, { refuse, remedy }) };
     }
   }
+}
+
+/** Samples at the times that they were taken at, gaps and all. Throws as {@linkcode parseTrace}. */
+export function parseTimedValues(text: string, options: TimedOptions): readonly TimedValue[] {
+  const { format, most = MAX_VALUE, counted = "cores" } = options;
+  const refuse = traceRefusal(options);
+  const body = text.replace(/^\uFEFF/, "");
+  if (format === "prometheus") return parsePrometheus(body, { refuse, most, counted });
+  return dataLines(body, (line) => timedValue(line.text, most)).map(({ line, value }) => {
+    refuseFinerThanSeconds(line, refuse);
+    if (value !== undefined) return value;
+    throw refuse(
+      `${place(line)}, expected a timestamp and a number from 0 to ${exponent(most)}, for ` +
+        "instance 1628640000,39.72",
+    );
+  });
 }
 
 interface Line {
@@ -133,11 +153,16 @@ function firstColumn(line: string): string {
   return (line.split(",", 1)[0] ?? "").trim();
 }
 
-/** A plain decimal number from 0 to 1e9. */
-function numberOf(text: string): number | undefined {
+/** A power of ten as people write it: 1e9, not 1000000000. */
+function exponent(value: number): string {
+  return value.toExponential().replace("e+", "e");
+}
+
+/** A plain decimal number from 0 to `most`. */
+function numberOf(text: string, most: number): number | undefined {
   if (!/^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return undefined;
   const value = Number(text);
-  return value <= MAX_VALUE ? value : undefined;
+  return value <= most ? value : undefined;
 }
 
 const PLAIN_NUMBER = /^\d+(\.\d+)?$/;
@@ -173,10 +198,10 @@ function refuseFinerThanSeconds(line: Line, refuse: (state: string) => SyntaxErr
   );
 }
 
-function timedValue(line: string): TimedValue | undefined {
+function timedValue(line: string, most: number): TimedValue | undefined {
   const columns = line.split(",");
   const atS = timeOf(firstColumn(line));
-  const value = numberOf((columns[1] ?? "").trim());
+  const value = numberOf((columns[1] ?? "").trim(), most);
   return atS === undefined || value === undefined || columns.length !== 2
     ? undefined
     : { atS, value };

@@ -34,6 +34,14 @@ export const SHIPPED_TRACES: readonly string[] = [...SHIPPED.keys()];
  * by one; what they cost in CPU is not recorded. RangeError for another name.
  */
 export async function readShippedTrace(name: string): Promise<Trace> {
+  const { text, format } = await readShippedText(name);
+  return parseTrace(text, { format, name });
+}
+
+/** What stands in the file of a trace of the project, and how it is written; RangeError as above. */
+export async function readShippedText(
+  name: string,
+): Promise<{ readonly text: string; readonly format: TraceFormat }> {
   const shipped = SHIPPED.get(name);
   if (shipped === undefined) {
     throw new RangeError(
@@ -43,7 +51,7 @@ export async function readShippedTrace(name: string): Promise<Trace> {
     );
   }
   const bytes = await Deno.readFile(new URL(`traces/${shipped.file}`, import.meta.url));
-  return parseTrace(await decodeText(bytes, name), { format: shipped.format, name });
+  return { text: await decodeText(bytes, name), format: shipped.format };
 }
 
 /** A trace from a user's file, and how it was written. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseTrace } from "./trace.ts";
+import { parseTimedValues, parseTrace } from "./trace.ts";
 import type { TraceFormat } from "./trace_format.ts";
 
 function parse(format: TraceFormat, text: string) {
@@ -41,6 +41,44 @@ Deno.test({
     assert.deepEqual([...(arrivals.arrivalsMs ?? [])].map(Math.round), [980, 990, 2100]);
     const range = parse("prometheus", prometheus([[10, "0.5"], [25, "1"], [40, "2"]]));
     assert.deepEqual([range.unit, range.stepS, ...range.values], ["cores", 15, 0.5, 1, 2]);
+  },
+});
+
+Deno.test({
+  name: "parseTimedValues() keeps the times of samples, and gaps",
+  permissions: "none",
+  fn() {
+    const csv = parseTimedValues("\uFEFFts,value\n60,1\n120,2\n600,3\n", {
+      format: "cores",
+      name: "f",
+    });
+    assert.deepEqual(csv, [
+      { atS: 60, value: 1 },
+      { atS: 120, value: 2 },
+      { atS: 600, value: 3 },
+    ]);
+    const range = parseTimedValues(prometheus([[10, "2e9"], [99, "1"]]), {
+      format: "prometheus",
+      name: "f",
+      most: 1e10,
+    });
+    assert.deepEqual(range, [{ atS: 10, value: 2e9 }, { atS: 99, value: 1 }]);
+  },
+});
+
+Deno.test({
+  name: "parseTimedValues() names the largest value that it takes, and what is counted",
+  permissions: "none",
+  fn() {
+    const options = { name: "f", most: 1e3, counted: "bytes" };
+    assert.throws(
+      () => parseTimedValues("0,1000\n60,1001\n", { ...options, format: "cores" }),
+      /line 2 is "60,1001", expected a timestamp and a number from 0 to 1e3,/,
+    );
+    assert.throws(
+      () => parseTimedValues(prometheus([[10, "1001"]]), { ...options, format: "prometheus" }),
+      /"1001" at 10, expected a number of bytes from 0 to 1e3/,
+    );
   },
 });
 

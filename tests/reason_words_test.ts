@@ -24,6 +24,10 @@ import {
 } from "../shared/api/reasons/reason_words.ts";
 import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
+import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
+import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
@@ -49,6 +53,10 @@ Deno.test({
       readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
       readonly "events": Kind<PodEvent["reason"]>;
       readonly "events as sent": Kind<PodNote["reason"]>;
+      readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
+      readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
+      readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
+      readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
       readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
       readonly "metric of restores": Kind<Told<"restored">>;
       readonly "metric of held changes": Kind<Told<"held">>;
@@ -64,6 +72,10 @@ Deno.test({
       "rules of bounds": "listed",
       "events": "listed",
       "events as sent": "listed",
+      "guards": "listed",
+      "decisions of rightsizing": "listed",
+      "failures of rightsizing": "listed",
+      "events of rightsizing": "listed",
       "metric of resizes": "listed",
       "metric of restores": "listed",
       "metric of held changes": "listed",

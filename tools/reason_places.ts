@@ -12,6 +12,7 @@ import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { PolicyReason } from "../shared/api/reasons/policy_reasons.ts";
 import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
 import type { RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
 import type { VersionReason } from "../shared/api/reasons/version_reasons.ts";
@@ -107,6 +108,7 @@ const SKIPPED = "`optipod_workloads_skipped{reason}`";
 const RIGHTSIZING: ListPlaces<RightsizingReason> = {
   usual: [WORKLOADS, SKIPPED, "event `WorkloadSkipped`"],
   others: {
+    Outweighed: [WORKLOADS],
     RecommendOnly: [WORKLOADS, "event `RecommendationGenerated`"],
     DryRun: [WORKLOADS, "condition `DryRun`", "event `RecommendationGenerated`"],
     RBACError: [WORKLOADS, SKIPPED, "event `RBACError`"],
@@ -129,6 +131,7 @@ export const REASON_PLACES: {
   readonly events: ListPlaces<EventReason>;
   readonly rightsizing: ListPlaces<RightsizingReason>;
   readonly rightsizingEvents: ListPlaces<RightsizingEventReason>;
+  readonly policies: ListPlaces<PolicyReason>;
   readonly versions: ListPlaces<VersionReason>;
 } & Readonly<Record<keyof typeof REASON_LISTS, unknown>> = {
   market: {
@@ -174,6 +177,15 @@ export const REASON_PLACES: {
     others: {
       ValidationFailed: ["event of the OptimizationPolicy"],
       DiscoveryFailed: ["event of the OptimizationPolicy"],
+    },
+  },
+  policies: {
+    usual: ["condition `Ready`"],
+    others: {
+      MetricsMissing: ["condition `MetricsMissing`"],
+      MetricsPresent: ["condition `MetricsMissing`"],
+      DryRun: ["condition `DryRun`"],
+      Live: ["condition `DryRun`"],
     },
   },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },

@@ -26,6 +26,10 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>
     "Of rightsizing's events",
     "`kubectl events --for deployment/NAME`, and of the policy. Each message ends with a suggestion.",
   ],
+  policies: [
+    "Of policies' conditions",
+    "`kubectl describe optpol NAME`: whether a policy can be followed.",
+  ],
   versions: [
     "Of other versions",
     "During an upgrade, or after one that has not reached all parts.",

@@ -51,7 +51,7 @@ export function parseOptimizationPolicy(raw: unknown): StoredPolicy {
   };
 }
 
-/** Writes what became of policies. */
+/** Writes what became of policies; the controller's port `PolicyStatusWriter`. */
 export interface KubePolicyStatusWriter {
   /**
    * Replaces the status, and resolves with the resourceVersion that has it. Throws an `ApiError`; 409

@@ -109,3 +109,22 @@ test("parseContainer() names what is wanted beside CPU and memory, where there i
   ]);
   assert.ok(!("otherResources" in of({ requests: { cpu: "1" }, limits: { memory: "1Gi" } })));
 });
+
+test("parseContainer() reads of each resource whether its change restarts the container", () => {
+  const restarting = (...resources: string[]): PodContainer =>
+    parseContainer({
+      spec: {
+        name: "app",
+        resizePolicy: ["cpu", "memory"].map((resourceName) => ({
+          resourceName,
+          restartPolicy: resources.includes(resourceName) ? "RestartContainer" : "NotRequired",
+        })),
+      },
+      status: undefined,
+      limitManagers: undefined,
+    });
+  const { restartsOnCPU, restartsOnMemory } = restarting("memory");
+  assert.deepEqual([restartsOnCPU, restartsOnMemory], [false, true]);
+  assert.equal(restarting("cpu").restartsOnCPU, true);
+  assert.ok(!("restartsOnMemory" in restarting("cpu")));
+});

@@ -6,7 +6,6 @@
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {
   type RecommendationReport,
-  type ReportedWorkload,
   reportedWorkloadSchema,
 } from "../../shared/api/recommendation_report.ts";
 import { readableItems } from "../../shared/api/stored_policy_status.ts";
@@ -54,7 +53,10 @@ export function parseRecommendationReport(raw: unknown): RecommendationReport {
   };
 }
 
-/** Writes reports. Each call throws an `ApiError` when the server refuses. */
+/**
+ * Writes reports; the controller's port `ReportStore`. Each call throws an `ApiError` when the server
+ * refuses.
+ */
 export interface KubeReportStore {
   /**
    * Makes the report or replaces what it tells, and returns it as stored. With `resourceVersion`, 409
@@ -70,7 +72,6 @@ export interface NewReport extends ReportPart {
   readonly namespace: string;
   /** The version that is replaced. Absent: whichever there is, or none. */
   readonly resourceVersion?: string;
-  readonly workloads: readonly ReportedWorkload[];
 }
 
 /** A store with the rights of the connection. */

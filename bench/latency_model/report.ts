@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { alignedColumns } from "../aligned_columns.ts";
 import {
   auditRecording,
   costBound,
@@ -79,7 +80,7 @@ export function latencyTable(report: LatencyReport): string {
   const { recorded, models, atBound } = equalSplit;
   return [
     "What the recorded figures are worth",
-    ...columns([
+    ...alignedColumns([
       [
         "policy",
         "runs",
@@ -103,7 +104,7 @@ export function latencyTable(report: LatencyReport): string {
     ]),
     "",
     "Rank correlation of a service's units and the latency's spread; more CPU should make it negative",
-    ...columns([
+    ...alignedColumns([
       ["policy", "lowest", "highest", "above 0", "fewest units in a calm run"],
       ...reactions.map(({ policy, services }) => {
         const sorted = services.toSorted((a, b) => a.correlation - b.correlation);
@@ -119,7 +120,7 @@ export function latencyTable(report: LatencyReport): string {
     ]),
     "",
     "Equal units: medians, ms, and the model fitted to the mean",
-    ...columns([
+    ...alignedColumns([
       [
         "",
         "cost",
@@ -143,7 +144,7 @@ export function latencyTable(report: LatencyReport): string {
     ]),
     "",
     "A bottleneck fitted on one policy, and what it tells of the others: r with P99, r with spread, error of ln P99 (without a model)",
-    ...columns([
+    ...alignedColumns([
       ["fitted on", "service", "cost", ...bottlenecks.map(({ policy }) => policy)],
       ...bottlenecks.map(({ policy, service, costMs, predictions }) => [
         policy,
@@ -183,13 +184,4 @@ function percent(share: number): string {
 
 function decimal(value: number | undefined): string {
   return value === undefined || Number.isNaN(value) ? "-" : value.toFixed(2);
-}
-
-/** Rows with each column as wide as its widest cell; the first to the left, the rest to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const width = (index: number): number => Math.max(...rows.map((row) => row[index]?.length ?? 0));
-  return rows.map((row) =>
-    row.map((cell, index) => index === 0 ? cell.padEnd(width(index)) : cell.padStart(width(index)))
-      .join("  ").trimEnd()
-  );
 }

@@ -19,6 +19,7 @@ import { COMPLETION_SHELLS, completionScript } from "./completion/completion_scr
 import { INTERRUPTED, NO_READER } from "./exit_code.ts";
 import type { GlobalFlags } from "./global_flags.ts";
 import type { CoallocWorld } from "./ports.ts";
+import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
 import { simulateRequest } from "./simulate/simulate_request.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
@@ -73,6 +74,7 @@ async function run(call: Call, world: CoallocWorld): Promise<number> {
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
 async function simulate(flags: Call["flags"], world: CoallocWorld): Promise<number> {
+  if (asksForPolicy(flags)) return await simulateAPolicy(flags, world);
   const request = simulateRequest(flags);
   if (typeof request === "string") throw new UsageProblem(request);
   if (request.output === "html" && world.outIsTerminal) {
@@ -81,6 +83,15 @@ async function simulate(flags: Call["flags"], world: CoallocWorld): Promise<numb
   const look = lookOf(flags as unknown as GlobalFlags, world);
   const { simulateCommand } = await import("./simulate/simulate_command.ts");
   return await simulateCommand(request, { world, look });
+}
+
+/** As `simulate`. */
+async function simulateAPolicy(flags: Call["flags"], world: CoallocWorld): Promise<number> {
+  const request = policyRequest(flags);
+  if (typeof request === "string") throw new UsageProblem(request);
+  const look = lookOf(flags as unknown as GlobalFlags, world);
+  const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
+  return await simulatePolicy(request, { world, look });
 }
 
 async function contextOf(flags: GlobalFlags, world: CoallocWorld): Promise<CommandContext> {

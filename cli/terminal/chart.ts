@@ -9,14 +9,11 @@ import { shorten } from "../../simulation/report/html.ts";
 import { throttledPerStep } from "../../simulation/report/throttled_per_step.ts";
 import type { RunRecord } from "../../simulation/run_record.ts";
 import { blockLines } from "./blocks.ts";
+import { chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
 import { paint, type TerminalLook } from "./paint.ts";
 
-/** Width of the scale at the left. */
-const SCALE = 7;
 const CORE_ROWS = 8;
 const THROTTLE_ROWS = 3;
-/** Wider charts say no more. */
-const MOST_COLUMNS = 100;
 const LIMIT = "━";
 const CAPACITY = "┄";
 
@@ -45,14 +42,14 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
       return block === " " ? block : paint(block, "green", look);
     });
     const value = (CORE_ROWS - line) / CORE_ROWS * top;
-    return scale(line % 2 === 0 ? formatFigure(value / 1000) : "") + cells.join("");
+    return scaleLabel(line % 2 === 0 ? formatFigure(value / 1000) : "") + cells.join("");
   });
   const legend = [
     `${paint(LIMIT, "blue", look)} Σ limits`,
     `${paint("█", "green", look)} Σ usage`,
     `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
   ].join("   ");
-  return finished([
+  return chartText([
     paint(`Cores under ${run.law}`, "bold", look),
     legend,
     ...lines,
@@ -71,13 +68,13 @@ export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook =
     const lines = blockLines(series[index] ?? [], { rows: THROTTLE_ROWS, top });
     const mean = `${shorten(run.law, 40)}, mean ${formatFigure(run.scores.throttledMsPerS)} ms/s`;
     return [
-      `${scale("")}${mean}`,
+      `${scaleLabel("")}${mean}`,
       ...lines.map((line, row) =>
-        scale(row === 0 ? formatFigure(top) : "") + painted(line, { index, look })
+        scaleLabel(row === 0 ? formatFigure(top) : "") + painted(line, { index, look })
       ),
     ];
   });
-  return finished([
+  return chartText([
     paint("Throttled ms/s, all pods", "bold", look),
     ...panels,
     ...axis(first, width),
@@ -90,10 +87,6 @@ function painted(
 ): string {
   const text = line.trimEnd();
   return paint(text, index === 0 ? "blue" : "yellow", look);
-}
-
-function plotWidth({ columns = 80 }: TerminalLook): number {
-  return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
 }
 
 /** One mean per character column; a short series is spread over several columns each. */
@@ -109,25 +102,12 @@ function stretched(
   });
 }
 
-function scale(label: string): string {
-  return `${label.padStart(SCALE - 2)} │`;
-}
-
 /** The line below a chart and the minutes at its ends and middle. */
 function axis(run: RunRecord, width: number): string[] {
-  const [middle, end] = [`${formatMinutes(run.minutes / 2)}`, `${formatMinutes(run.minutes)}`];
-  const left = Math.floor(width / 2) - Math.floor(middle.length / 2);
-  const labels = "0 m".padEnd(left) + middle;
-  return [
-    `${" ".repeat(SCALE - 1)}└${"─".repeat(width)}`,
-    `${" ".repeat(SCALE)}${labels.padEnd(width - end.length)}${end}`,
-  ];
+  const [middle, end] = [formatMinutes(run.minutes / 2), formatMinutes(run.minutes)];
+  return chartAxis(width, { start: "0 m", middle, end });
 }
 
 function formatMinutes(minutes: number): string {
   return `${Number(minutes.toFixed(1))} m`;
-}
-
-function finished(lines: readonly string[]): string {
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

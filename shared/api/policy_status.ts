@@ -23,7 +23,7 @@ const written = z.string().max(64);
 export const containerAdviceSchema = z.object({
   container: z.string().min(1).max(63).describe("Name of the container."),
   cpu: written.describe("CPU request, for instance 250m."),
-  memory: written.describe("Memory request in bytes, for instance 88617123."),
+  memory: written.describe("Memory request, for instance 128Mi or 88617123, in bytes."),
   cpuLimit: written.optional().describe("CPU limit; absent where limits are left alone."),
   memoryLimit: written.optional().describe("Memory limit; absent where limits are left alone."),
   explanation: z.string().max(LONGEST_SENTENCE).describe(

@@ -9,20 +9,17 @@ import {
   type PolicyCondition,
   type PolicyStatus,
 } from "../api/policy_status.ts";
+import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { faultText, type FieldFault } from "./field_fault.ts";
 import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
 
-/** Whether a policy can be followed, as the word of its condition `Ready`. */
-export type ReadyReason =
-  | "PolicyValid"
-  | "ValidationFailed"
-  | "ProviderUnavailable"
-  | "DiscoveryFailed";
-
 /** Why a policy can't be followed now. */
 export interface PolicyProblem {
-  readonly reason: Exclude<ReadyReason, "PolicyValid">;
+  readonly reason: Extract<
+    PolicyReason,
+    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed"
+  >;
   readonly message: string;
 }
 
@@ -88,7 +85,9 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
   return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
 }
 
-type News = Pick<PolicyCondition, "type" | "status" | "reason" | "message">;
+type News = Pick<PolicyCondition, "type" | "status" | "message"> & {
+  readonly reason: PolicyReason;
+};
 
 function readyCondition(cycle: PolicyCycle): PolicyCondition {
   const { problem } = cycle;

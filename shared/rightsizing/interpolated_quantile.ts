@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Values in order. */
+/** Values of 0 or more, in order. */
 export interface OrderedValues {
   readonly count: number;
   /** The value at a rank, 0 to count − 1; never less than that at the rank before. */
@@ -38,7 +38,6 @@ export function interpolatedQuantile(values: OrderedValues, fraction: number): n
   const low = values.valueAt(below);
   const rest = rank - below * parts;
   if (rest === 0) return low;
-  const high = values.valueAt(below + 1);
-  // Clamped, since rounding may carry the sum beyond `high` by its last digit.
-  return Math.min(high, low + (high - low) * rest / parts);
+  // Amounts are not negative: rounding then never carries the sum beyond the higher value.
+  return low + (values.valueAt(below + 1) - low) * rest / parts;
 }

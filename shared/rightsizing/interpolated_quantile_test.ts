@@ -15,7 +15,10 @@ function quantile(values: readonly number[], fraction: number): number {
 }
 
 const values = fc.array(fc.nat({ max: 2 ** 36 }), { minLength: 1, maxLength: 60 });
-const fraction = fc.double({ min: 0, max: 1, noNaN: true });
+const fraction = fc.oneof(
+  fc.nat({ max: 1e6 }).map((millionths) => millionths / 1e6),
+  fc.constantFrom(1 - 2 ** -53, 0.9, 0.99),
+);
 
 pure("interpolatedQuantile() is the middle of [100,200,300] at P50 and 280 at P90", () => {
   assert.equal(quantile([100, 200, 300], 0.5), 200);
@@ -27,17 +30,35 @@ pure("interpolatedQuantile() is the middle of [100,200,300] at P50 and 280 at P9
 
 pure("interpolatedQuantile() is exact in whole numbers where the quantile is whole", () => {
   const percent = fc.constantFrom(50, 90, 95, 99);
-  fc.assert(fc.property(values, percent, (drawn, share) => {
-    const ordered = drawn.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
-    const hundredths = BigInt(share) * BigInt(drawn.length - 1);
-    const below = Number(hundredths / 100n);
-    const low = ordered[below]!;
-    const high = ordered[below + 1] ?? low;
-    const exact = 100n * low + (high - low) * (hundredths % 100n);
-    const found = quantile(drawn, share / 100);
-    if (exact % 100n === 0n) assert.equal(found, Number(exact / 100n));
-    else assert.ok(Math.abs(found - Number(exact) / 100) <= 1e-4);
-  }));
+  const inHundreds = values.map((drawn) => drawn.map((one) => 100 * Math.floor(one / 100)));
+  const some = fc.oneof(values, inHundreds);
+  fc.assert(
+    fc.property(some, percent, (drawn, share) => {
+      const ordered = drawn.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
+      const hundredths = BigInt(share) * BigInt(drawn.length - 1);
+      const below = Number(hundredths / 100n);
+      const low = ordered[below]!;
+      const high = ordered[below + 1] ?? low;
+      const exact = 100n * low + (high - low) * (hundredths % 100n);
+      const found = quantile(drawn, share / 100);
+      if (exact % 100n === 0n) assert.equal(found, Number(exact / 100n));
+      else assert.ok(Math.abs(found - Number(exact) / 100) <= 1e-4);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+pure("interpolatedQuantile() stays between two neighbours, whatever their digits", () => {
+  const amount = fc.double({ min: 0, max: 1e13, noNaN: true });
+  const near = fc.tuple(amount, fc.double({ min: 1, max: 4, noNaN: true }))
+    .map(([low, factor]): [number, number] => [low, low * factor]);
+  fc.assert(
+    fc.property(near, fraction, ([low, high], share) => {
+      const found = quantile([low, high], share);
+      assert.ok(low <= found && found <= high, `${found} of ${low} and ${high}`);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 pure(

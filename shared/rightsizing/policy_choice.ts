@@ -3,9 +3,11 @@
  *
  * @module
  */
+import type { RightsizingReason } from "../api/reasons/rightsizing_reasons.ts";
 import type { Labels } from "./label_match.ts";
 import { isInScope, reachesNamespace, type WorkloadView } from "./policy_scope.ts";
 import type { PolicySpec } from "./policy_spec.ts";
+import type { WorkloadRecord } from "./workload_record.ts";
 
 /** A policy that can be read. */
 export interface ReadablePolicy {
@@ -61,6 +63,27 @@ export function discoverWorkloads<W extends WorkloadView, P extends ReadablePoli
     for (const policy of matching) found.get(policy)?.push({ workload, winner });
   }
   return found;
+}
+
+/** What the status of a policy says of a workload that another one has won. */
+export function outweighedRecord<P extends ReadablePolicy>(
+  { workload, winner }: DiscoveredWorkload<WorkloadView, P>,
+): WorkloadRecord {
+  const { namespace, name } = winner.metadata;
+  const reason: RightsizingReason = "Outweighed";
+  return {
+    workload: {
+      kind: workload.kind,
+      namespace: workload.metadata.namespace,
+      name: workload.metadata.name,
+    },
+    policy: { namespace, name },
+    status: "Skipped",
+    reason,
+    message: `policy ${namespace}/${name} of weight ${winner.spec.weight} counts for the workload`,
+    recommendations: [],
+    inForce: [],
+  };
 }
 
 /** `kind/namespace/name`: no part holds a slash. */

@@ -9,6 +9,7 @@ import {
 } from "../../tests/fixtures/policy_scene.ts";
 import {
   discoverWorkloads,
+  outweighedRecord,
   policiesFor,
   type PolicySurroundings,
   type ReadablePolicy,
@@ -82,6 +83,18 @@ pure("discoverWorkloads() tells the losers who has won", () => {
   });
   assert.deepEqual(alone.get(winner), [{ workload: web, winner }]);
   assert.deepEqual(alone.get(loser), [{ workload: web, winner }, { workload: db, winner: loser }]);
+});
+
+pure("outweighedRecord() names the policy that counts, for the loser's status", () => {
+  const winner = policy("policies/heavy", { weight: 500 });
+  const record = outweighedRecord({ workload: workload("shop", "web"), winner });
+  assert.deepEqual([record.status, record.reason, record.policy], [
+    "Skipped",
+    "Outweighed",
+    winner.metadata,
+  ]);
+  assert.match(record.message ?? "", /^policy policies\/heavy of weight 500 /);
+  assert.deepEqual(record.workload, { kind: "Deployment", namespace: "shop", name: "web" });
 });
 
 pure("property 16: discoverWorkloads() finds exactly the matching workloads, each once", () => {

@@ -57,7 +57,7 @@ const bounds = fc.record({ cpu: bound(100_000), memory: bound(2 ** 41) });
 const corrections = fc.record({
   oomKills: fc.array(fc.record({ hadBytes: fc.nat({ max: 2 ** 38 }) }), { maxLength: 2 }),
   throttling: fc.record({
-    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    share: fc.nat({ max: 1000 }).map((thousandths) => thousandths / 1000),
     demand: fc.nat({ max: 64_000 }),
   }),
 });
@@ -170,6 +170,9 @@ pure("recommend() makes limits of requests, never below them, and tells them", (
     found.explanation,
     /Limits: CPU 120m, request times 1; memory 132Mi, request times 1\.1$/,
   );
+  const low = { updateRequestsOnly: false, limitMultipliers: { cpu: 0.5, memory: 0.9 } };
+  const never = recommended(usage([100], [100 * MEBI]), rule({ updateStrategy: low }));
+  assert.deepEqual([never.cpuLimit, never.memoryLimit], [120, 120 * MEBI]);
   const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
   fc.assert(
     fc.property(

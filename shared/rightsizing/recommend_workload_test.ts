@@ -35,7 +35,7 @@ function nameOf({ recommendation, insufficient }: RecommendOutcome): string {
 }
 
 const name = fc.constantFrom("app", "proxy", "log", "cache", "cron");
-const template = fc.uniqueArray(name);
+const template = fc.array(name, { maxLength: 8 });
 const usages = fc.array(fc.tuple(name, fc.nat({ max: 4 })), { maxLength: 8 })
   .map((drawn) => drawn.map(([container, samples]) => usage(container, samples)));
 
@@ -43,7 +43,7 @@ pure("recommendWorkload() has every container exactly once, with quantities that
   fc.assert(
     fc.property(template, usages, (containers, known) => {
       const outcomes = recommendWorkload(containers, { usages: known, rule: RULE });
-      assert.deepEqual(outcomes.map(nameOf), containers);
+      assert.deepEqual(outcomes.map(nameOf), [...new Set(containers)]);
       for (const { recommendation, insufficient } of outcomes) {
         assert.notEqual(recommendation === undefined, insufficient === undefined);
         if (recommendation === undefined) continue;

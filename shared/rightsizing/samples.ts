@@ -4,7 +4,7 @@
  * @module
  */
 import type { Distribution } from "./distribution.ts";
-import { interpolatedQuantile } from "./interpolated_quantile.ts";
+import { samplesDistribution } from "./samples_distribution.ts";
 import { sampleFault, type SampleWindow, type UsageSample } from "./usage_sample.ts";
 
 /**
@@ -26,15 +26,8 @@ export function distributionOfSamples(
     newestMs = Math.max(newestMs, sample.atMs);
   }
   const startMs = window.nowMs - window.windowMs;
-  const values = Float64Array.from(kept).sort();
-  const count = values.length;
-  const ordered = { count, valueAt: (rank: number): number => values[rank]! };
-  return {
-    count,
-    min: values[0] ?? 0,
-    max: values[count - 1] ?? 0,
-    oldestMs: count === 0 ? startMs : oldestMs,
-    newestMs: count === 0 ? startMs : newestMs,
-    quantile: (fraction) => interpolatedQuantile(ordered, fraction),
-  };
+  const times = kept.length === 0
+    ? { oldestMs: startMs, newestMs: startMs }
+    : { oldestMs, newestMs };
+  return samplesDistribution(Float64Array.from(kept), times);
 }

@@ -17,7 +17,7 @@ const time = fc.oneof(
 const sample = fc.record({
   atMs: time,
   value: fc.oneof(
-    fc.double({ min: 0, max: 1e12, noNaN: true }),
+    fc.nat({ max: 1e15 }).map((thousandths) => thousandths / 1000),
     fc.constantFrom(0, NaN, -1, Infinity),
   ),
 });

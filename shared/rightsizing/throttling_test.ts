@@ -20,7 +20,7 @@ const p90 = percentileOf({ resource: "cpu", percentile: "P90", windowMs: 86_400_
 const p50 = percentileOf({ resource: "cpu", percentile: "P50", windowMs: 86_400_000 });
 
 const values = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 50 });
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+const share = fc.nat({ max: 1000 }).map((thousandths) => thousandths / 1000);
 const demand = fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined });
 
 pure("uncensored() raises what the limit cut off to the observed demand, and nothing below", () => {
@@ -28,6 +28,7 @@ pure("uncensored() raises what the limit cut off to the observed demand, and not
   assert.equal(seen.quantile(0.5), 100);
   assert.equal(seen.quantile(0.7), CUT.quantile(0.7));
   assert.equal(seen.quantile(0.9), 700);
+  assert.equal(uncensored(CUT, { share: 0.1, demand: 700 }).quantile(0.9), 700, "just in it");
   assert.equal(seen.max, 700);
   assert.equal(seen.count, CUT.count);
 });

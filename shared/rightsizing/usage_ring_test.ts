@@ -34,8 +34,10 @@ function told(distribution: Distribution): unknown {
 
 /** Whole nanocores, of all sizes. */
 const value = fc.oneof(
-  fc.double({ min: 0, max: Math.log(2 ** 20), noNaN: true })
-    .map((log) => Math.round(1e6 * Math.exp(log)) / 1e6),
+  {
+    arbitrary: fc.nat({ max: 1e6 }).map((part) => Math.round(1e6 * 2 ** (20 * part / 1e6)) / 1e6),
+    weight: 3,
+  },
   fc.constantFrom(0, 0.5, 1000),
 );
 const atMs = fc.oneof(
@@ -183,6 +185,27 @@ pure("absorb() of a ring of the same shape is as if its samples had come here", 
     assert.deepEqual(told(ring.distribution(WINDOW)), told(together.distribution(WINDOW)));
   }));
 });
+
+pure(
+  "absorb() takes a slot to where it leaves with its oldest sample, and takes no other along",
+  () => {
+    const HALF_SLOT_MS = SLOT_MS / 2;
+    const halfDay = { windowMs: WINDOW_MS / 2 };
+    const old = filled([
+      { atMs: NOW_MS - SLOT_MS, value: 1 },
+      { atMs: NOW_MS - 1, value: 2 },
+    ]);
+    assert.equal(old.contents().length, 1);
+    const ring = createUsageRing("cpu", halfDay);
+    ring.add({ atMs: NOW_MS - HALF_SLOT_MS, value: 3 }, NOW_MS);
+    ring.absorb(old.contents(), NOW_MS);
+    const counts = [-SLOT_MS - 1, -SLOT_MS, -HALF_SLOT_MS].map((back) => {
+      const nowMs = NOW_MS + halfDay.windowMs + back;
+      return ring.distribution({ ...halfDay, nowMs }).count;
+    });
+    assert.deepEqual(counts, [3, 1, 0]);
+  },
+);
 
 pure("absorb() into another shape keeps no sample longer than its window", () => {
   const lengths = fc.integer({ min: HOUR_MS, max: 7 * WINDOW_MS });

@@ -8,7 +8,7 @@ import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
 import type { ReportedWorkload, WrittenValues } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
-import { formatCPU, parseBytes, parseCPU } from "../quantity.ts";
+import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
@@ -93,20 +93,19 @@ function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
   return {
     ...writtenValues(recommendation),
     cpu: formatCPU(recommendation.cpu),
-    memory: String(recommendation.memory),
+    memory: formatBytes(recommendation.memory),
     explanation: cutToBytes(recommendation.explanation, MOST_BYTES),
   };
 }
 
-/** Memory in plain bytes, never with an `m`, which means thousandths of a byte. */
 function writtenValues(values: ValuesInForce): WrittenValues {
   const { container, cpu, memory, cpuLimit, memoryLimit } = values;
   return {
     container,
     ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: String(memory) }),
+    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
     ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit: String(memoryLimit) }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit: formatBytes(memoryLimit) }),
   };
 }
 

@@ -16,6 +16,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { Random } from "../../shared/random.ts";
 import { createObjectTable, type ObjectTable } from "./object_table.ts";
+import { optimizationPolicyKind, recommendationReportKind } from "./optipod_kinds.ts";
 import { podAllocationKind } from "./pod_allocation_kind.ts";
 import { podKind } from "./pod_kind.ts";
 import { randomHex } from "./random_hex.ts";
@@ -104,6 +105,8 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       plainKind<VerticalPodAutoscaler>("VerticalPodAutoscaler"),
       seat,
     ),
+    OptimizationPolicy: createObjectTable(optimizationPolicyKind, seat),
+    RecommendationReport: createObjectTable(recommendationReportKind, seat),
   };
   return {
     tables,

@@ -5,6 +5,7 @@
  */
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
 import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
+import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
@@ -19,6 +20,8 @@ import { createLeaseStore } from "./lease_store.ts";
 import { createNodeLink } from "./node_link.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
 import { createPodResizer } from "./pod_resizer.ts";
+import { createPolicyStatusWriter } from "./policy_status_writer.ts";
+import { createReportStore } from "./report_store.ts";
 import { createRequestGate, type InjectedFailure } from "./request_gate.ts";
 import { createListWatch, type Selector } from "./simulated_list_watch.ts";
 import type { KindName, StoredKinds } from "./stored_kind.ts";
@@ -66,6 +69,8 @@ export interface SimulatedAPI {
   nodeLink(nodeName: string): NodeLink;
   leaseStore(ref: { readonly namespace: string; readonly name: string }): LeaseStore;
   kubeletLink(nodeName: string): KubeletLink;
+  readonly policyStatusWriter: PolicyStatusWriter;
+  readonly reportStore: ReportStore;
   readonly events: EventList;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
@@ -112,6 +117,8 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     nodeLink: (nodeName) => createNodeLink(access, nodeName),
     leaseStore: (ref) => createLeaseStore(access, ref),
     kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
+    policyStatusWriter: createPolicyStatusWriter(access),
+    reportStore: createReportStore(access),
     events: createEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,
     stop() {

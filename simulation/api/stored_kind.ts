@@ -10,10 +10,12 @@ import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 
 /** The kinds of the simulated cluster. */
 export interface StoredKinds {
@@ -29,6 +31,8 @@ export interface StoredKinds {
   readonly DaemonSet: Workload;
   readonly HorizontalPodAutoscaler: HorizontalPodAutoscaler;
   readonly VerticalPodAutoscaler: VerticalPodAutoscaler;
+  readonly OptimizationPolicy: StoredPolicy;
+  readonly RecommendationReport: RecommendationReport;
 }
 
 /** A kind's name. */

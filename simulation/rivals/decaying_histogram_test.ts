@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createDecayingHistogram } from "./decaying_histogram.ts";
+import { createDecayingHistogram, FIRST_MEMORY_BUCKET } from "./decaying_histogram.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -68,5 +68,17 @@ Deno.test({
         },
       ),
     );
+  },
+});
+
+Deno.test({
+  name: "createDecayingHistogram() has buckets of 10 MB and more for memory",
+  permissions: "none",
+  fn() {
+    const histogram = createDecayingHistogram({ firstBucket: FIRST_MEMORY_BUCKET });
+    histogram.add({ value: 9_999_999, weight: 1, atMs: 0 });
+    near(histogram.percentile(0.5), 1e7);
+    histogram.add({ value: 2.5e7, weight: 9, atMs: 0 });
+    near(histogram.percentile(0.5) / 1e6, endOf(2));
   },
 });

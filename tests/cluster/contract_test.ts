@@ -7,8 +7,18 @@ import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
 import { createLeaseStore, leasesPath, parseLease } from "../../adapters/kube/leases.ts";
 import { createNodeLink } from "../../adapters/kube/node_link.ts";
+import {
+  createPolicyStatusWriter,
+  optimizationPolicyListWatch,
+  parseOptimizationPolicy,
+} from "../../adapters/kube/optimization_policies.ts";
+import { optipodCollection, optipodObject } from "../../adapters/kube/optipod_path.ts";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
 import { podListWatch } from "../../adapters/kube/pods.ts";
+import {
+  createReportStore,
+  parseRecommendationReport,
+} from "../../adapters/kube/recommendation_reports.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -17,10 +27,12 @@ import { allocationStoreContract } from "../contract/allocation_store_contract.t
 import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
 import { eventSinkContract } from "../contract/event_sink_contract.ts";
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
-import { selectiveListWatchContract } from "../contract/list_watch_contract.ts";
+import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { nodeLinkContract } from "../contract/node_link_contract.ts";
 import { podResizerContract } from "../contract/pod_resizer_contract.ts";
-import { sampleAllocation, samplePod } from "../contract/sample_objects.ts";
+import { policyStatusContract } from "../contract/policy_status_contract.ts";
+import { reportStoreContract } from "../contract/report_store_contract.ts";
+import { SAMPLE_POLICY_SPEC, sampleAllocation, samplePod } from "../contract/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
@@ -206,6 +218,77 @@ eventSinkContract(async () => {
       stop.abort();
       await running;
       await world.close();
+    },
+  };
+});
+
+/** A policy of this name, as somebody writes it. */
+function policyBody(name: string): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: "optipod.io/v1alpha1",
+    kind: "OptimizationPolicy",
+    metadata: { name },
+    spec: SAMPLE_POLICY_SPEC,
+  };
+}
+
+listWatchContract("optimizationPolicyListWatch()", async () => {
+  const { connection, namespace, ...world } = await openContractWorld();
+  const path = optipodCollection("optimizationpolicies", namespace);
+  const subject = optimizationPolicyListWatch(connection, { namespace, random });
+  const create = async (name: string): Promise<void> =>
+    void await connection.request({ method: "POST", path, body: policyBody(name) });
+  const change = async (name: string): Promise<void> =>
+    void await connection.request({
+      method: "PATCH",
+      path: `${path}/${name}`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+    });
+  return {
+    ...world,
+    subject,
+    create,
+    change,
+    remove: async (name) =>
+      void await connection.request({ method: "DELETE", path: `${path}/${name}` }),
+    async expiredVersion() {
+      await create("written");
+      return await expiredVersion(subject, () => change("written"));
+    },
+  };
+});
+
+policyStatusContract(async () => {
+  const { connection, namespace, find, ...world } = await openContractWorld();
+  const collection = optipodCollection("optimizationpolicies", namespace);
+  const path = optipodObject("optimizationpolicies", { namespace, name: "all" });
+  const made = await connection.request({
+    method: "POST",
+    path: collection,
+    body: policyBody("all"),
+  });
+  return {
+    ...world,
+    subject: createPolicyStatusWriter(connection),
+    policy: parseOptimizationPolicy(made),
+    async read() {
+      const raw = await find({ path });
+      return raw === undefined ? undefined : parseOptimizationPolicy(raw);
+    },
+    remove: async () => void await connection.request({ method: "DELETE", path }),
+  };
+});
+
+reportStoreContract(async () => {
+  const { connection, namespace, find, ...world } = await openContractWorld();
+  return {
+    ...world,
+    subject: createReportStore(connection),
+    namespace,
+    async read(name) {
+      const raw = await find({ path: optipodObject("recommendationreports", { namespace, name }) });
+      return raw === undefined ? undefined : parseRecommendationReport(raw);
     },
   };
 });

@@ -9,6 +9,8 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 
 /** A container with 100 m requested and 200 m allowed. */
 export function sampleContainer(change: Partial<PodContainer> = {}): PodContainer {
@@ -105,5 +107,22 @@ export function sampleQuota(change: Partial<ResourceQuota> = {}): ResourceQuota 
     usedLimitsCPU: 700,
     scopes: [],
     ...change,
+  };
+}
+
+/** A policy that recommends for all workloads of its namespace, as it is written. */
+export const SAMPLE_POLICY_SPEC = {
+  mode: "Recommend",
+  selector: { workloadSelector: {} },
+  metricsConfig: { provider: "prometheus" },
+  resourceBounds: { cpu: { min: "10m", max: "4" }, memory: { min: "16Mi", max: "8Gi" } },
+} as const;
+
+/** The same as it is read. */
+export function samplePolicy(name: string, namespace = "shop"): StoredPolicy {
+  return {
+    metadata: { name, namespace, uid: "", resourceVersion: "", generation: 1 },
+    ...readPolicySpec(SAMPLE_POLICY_SPEC),
+    status: {},
   };
 }

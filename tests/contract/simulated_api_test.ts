@@ -13,7 +13,9 @@ import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
-import { sampleAllocation, sampleNode, samplePod } from "./sample_objects.ts";
+import { policyStatusContract } from "./policy_status_contract.ts";
+import { reportStoreContract } from "./report_store_contract.ts";
+import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./sample_objects.ts";
 import { settleVirtually } from "./settle_virtually.ts";
 
 interface Server extends ContractHarness {
@@ -149,5 +151,50 @@ eventSinkContract(() => {
     subject: api.events,
     namespace: "shop",
     seen: (podUID) => Promise.resolve(seen(podUID)),
+  });
+});
+
+listWatchContract('listWatch("OptimizationPolicy")', () => {
+  const { api, ...harness } = server();
+  const { OptimizationPolicy: policies } = api.store.tables;
+  const status = (count: number) => ({ workloadsDiscovered: count });
+  return Promise.resolve({
+    ...harness,
+    subject: api.listWatch("OptimizationPolicy"),
+    create: (name: string) => act(() => void policies.create(samplePolicy(name))),
+    change: (name: string) =>
+      act(() =>
+        void policies.modify(`shop/${name}`, (policy) => ({
+          ...policy,
+          status: status((policy.status.workloadsDiscovered ?? 0) + 1),
+        }))
+      ),
+    remove: (name: string) => act(() => void policies.remove(`shop/${name}`)),
+    expiredVersion: () =>
+      Promise.resolve(expiredVersion(api, () => policies.create(samplePolicy("x")))),
+  });
+});
+
+policyStatusContract(() => {
+  const { api, ...harness } = server();
+  const { OptimizationPolicy: policies } = api.store.tables;
+  const policy = policies.create(samplePolicy("all"));
+  return Promise.resolve({
+    ...harness,
+    subject: api.policyStatusWriter,
+    policy,
+    read: () => Promise.resolve(policies.get(objectKey(policy.metadata))),
+    remove: () => act(() => void policies.remove(objectKey(policy.metadata))),
+  });
+});
+
+reportStoreContract(() => {
+  const { api, ...harness } = server();
+  const { RecommendationReport: reports } = api.store.tables;
+  return Promise.resolve({
+    ...harness,
+    subject: api.reportStore,
+    namespace: "shop",
+    read: (name) => Promise.resolve(reports.get(`shop/${name}`)),
   });
 });

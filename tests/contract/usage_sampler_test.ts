@@ -2,7 +2,6 @@ import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_s
 import type { UsageProblem } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { listRings } from "../fixtures/list_rings.ts";
 import {
   SCENE,
   SCENE_MINUTES,
@@ -51,7 +50,6 @@ usageSourceContract("createUsageSampler()", async () => {
       },
       exists: () => true,
     },
-    keeping: listRings,
     store: {
       list: () => Promise.resolve([]),
       apply: () => Promise.resolve(),

@@ -38,7 +38,7 @@ export interface SimulateRequest {
 
 /** What commander hands over after parsing. */
 interface SimulateFlags {
-  readonly trace: string;
+  readonly trace?: string;
   readonly format?: TraceFormat;
   readonly series?: ReadonlyMap<string, string>;
   readonly scaleP95?: number;
@@ -59,6 +59,9 @@ export function simulateRequest(
 ): SimulateRequest | string {
   const flags = given as unknown as SimulateFlags;
   const { request, limit, format, series, costMs, seeds, minutes } = flags;
+  if (flags.trace === undefined) {
+    return "Cannot simulate: give a history with --trace, or with --policy and --history";
+  }
   if (request !== undefined && limit !== undefined && request > limit) {
     return `Cannot simulate: --request ${formatCPU(request)} is above --limit ${formatCPU(limit)}`;
   }

@@ -26,7 +26,10 @@ Deno.test({
       minutes: 60,
       output: "table",
     });
-    assert.match(String(asked()), /required option '--trace <file>' not specified/);
+    assert.match(
+      String(asked()),
+      /^Cannot simulate: give a history with --trace, or with --policy/,
+    );
   },
 });
 

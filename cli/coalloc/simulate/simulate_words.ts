@@ -29,7 +29,11 @@ the Vertical Pod Autoscaler's rules and CoAllocator, and shows what would have h
 latency, throttling, and the cores that limits would have taken.
 
 Inside a sample of the file demand is modelled, with requests drawn at random around it; the
-figures are medians over the seeds. One container is alone on a node that is never short.`;
+figures are medians over the seeds. One container is alone on a node that is never short.
+
+With --policy it replays an OptimizationPolicy over days of usage instead: which requests it would
+have set, what they would have covered and left idle, and how often its limits would have throttled
+or killed.`;
 
 const FORMATS = `
 Formats of a history, plain or gzipped; left out, the content tells:
@@ -52,8 +56,19 @@ export function simulateWords(): Command {
     .summary("what would have happened to a recorded load")
     .description(DESCRIPTION)
     .addOption(
-      new Option("--trace <file>", "the history; - reads standard input").argParser(historyPath)
-        .makeOptionMandatory(),
+      new Option("--trace <file>", "the history; - reads standard input").argParser(historyPath),
+    )
+    .addOption(
+      new Option("--policy <file>", "replay this OptimizationPolicy instead; with --history")
+        .argParser(filePath),
+    )
+    .addOption(
+      new Option("--history <file>", "usage over days, for --policy; - reads standard input")
+        .argParser(historyPath),
+    )
+    .addOption(
+      new Option("--resource <name>", "what --history is of (default: cpu)")
+        .choices(["cpu", "memory"]),
     )
     .addOption(new Option("--format <format>", "how it is written").choices(TRACE_FORMATS))
     .addOption(
@@ -100,6 +115,10 @@ export function simulateWords(): Command {
         "one of several series, with a page",
       ],
       ["kubectl coalloc simulate --trace rps.txt --cost-ms 20 --json", "a request rate, as data"],
+      [
+        "kubectl coalloc simulate --policy policy.yaml --history memory.json --resource memory",
+        "what a policy would have done, in bytes",
+      ],
     ]),
   );
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Distribution } from "../../../shared/rightsizing/distribution.ts";
 import type { UsageProblem, WorkloadIdentity } from "../ports.ts";
 
 /** What one pod used at a time. */
@@ -35,7 +34,7 @@ export interface PodOwner {
   readonly workload: WorkloadIdentity;
   /** Init containers left out. */
   readonly containers: readonly string[];
-  /** How long what it uses counts. */
+  /** How long what it uses counts: whole milliseconds. */
   readonly windowMs: number;
 }
 
@@ -45,34 +44,6 @@ export interface PodOwners {
   ownerOf(pod: { readonly namespace: string; readonly name: string }): PodOwner | undefined;
   /** False only where the workload is known to be gone. */
   exists(workload: { readonly namespace: string; readonly uid: string }): boolean;
-}
-
-/** One resource of one container over a rolling window, in bounded memory. */
-export interface SampleRing {
-  readonly windowMs: number;
-  /** Counts a sample; what is returned where it does not count tells why. */
-  add(sample: { readonly atMs: number; readonly value: number }, nowMs: number): unknown;
-  /** What lies in (nowMs − windowMs, nowMs]; the window is not longer than the ring's. */
-  distribution(window: { readonly nowMs: number; readonly windowMs: number }): Distribution;
-}
-
-/** A container's rings. */
-export interface ContainerRings {
-  readonly cpu: SampleRing;
-  readonly memory: SampleRing;
-}
-
-/** How rings are made, and kept as text. */
-export interface RingKeeping {
-  /** Empty ones. */
-  create(windowMs: number): ContainerRings;
-  /** On one line. */
-  encode(rings: ContainerRings): string;
-  /** Rings with what a text holds of a window. Throws an `Error` for a text that can't be read. */
-  decode(
-    text: string,
-    window: { readonly nowMs: number; readonly windowMs: number },
-  ): ContainerRings;
 }
 
 /** What is kept under a name. */

@@ -3,10 +3,14 @@
  *
  * @module
  */
+import {
+  type ContainerRings,
+  createContainerRings,
+} from "../../../shared/rightsizing/container_rings.ts";
 import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import { noSamples } from "../sources/collected_samples.ts";
-import type { ContainerRings, PodOwner, PodOwners, PodUsage, RingKeeping } from "./ports.ts";
+import type { PodOwner, PodOwners, PodUsage } from "./ports.ts";
 
 /** What is kept of one workload. */
 export interface WorkloadHistory {
@@ -42,7 +46,7 @@ export interface UsageHistory {
 const OLDEST_MS = 600_000;
 
 /** A history without anything in it. */
-export function createUsageHistory(keeping: RingKeeping): UsageHistory {
+export function createUsageHistory(): UsageHistory {
   const namespaces = new Map<string, NamespaceHistory>();
   /** Times of the last readings of pods, by namespace and pod. */
   const lastMs = new Map<string, number>();
@@ -67,10 +71,12 @@ export function createUsageHistory(keeping: RingKeeping): UsageHistory {
       readonly nowMs: number;
     },
   ): ContainerRings {
-    let rings = containers.get(name);
-    if (rings === undefined) rings = keeping.create(windowMs);
-    else if (rings.cpu.windowMs !== windowMs) {
-      rings = keeping.decode(keeping.encode(rings), { nowMs, windowMs });
+    const known = containers.get(name);
+    if (known?.cpu.windowMs === windowMs) return known;
+    const rings = createContainerRings({ windowMs });
+    if (known !== undefined) {
+      rings.cpu.absorb(known.cpu.contents(), nowMs);
+      rings.memory.absorb(known.memory.contents(), nowMs);
     }
     containers.set(name, rings);
     return rings;

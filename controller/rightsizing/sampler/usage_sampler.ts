@@ -7,15 +7,14 @@ import type { Clock } from "../../../shared/clock.ts";
 import { createBackoff } from "../../../shared/control/backoff.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { UsageProblem, UsageSource } from "../ports.ts";
-import { readCheckpoint, writeCheckpoints } from "./checkpoint_data.ts";
-import type { CheckpointStore, PodMetrics, PodOwners, RingKeeping } from "./ports.ts";
+import { readCheckpoint, writeCheckpoints } from "./checkpoint_parts.ts";
+import type { CheckpointStore, PodMetrics, PodOwners } from "./ports.ts";
 import { createUsageHistory } from "./usage_history.ts";
 
 /** What the sampler works with. */
 export interface UsageSamplerParts {
   readonly metrics: PodMetrics;
   readonly owners: PodOwners;
-  readonly keeping: RingKeeping;
   readonly store: CheckpointStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,9 +41,9 @@ const LONGEST_WAIT_MS = 60_000;
 
 /** A sampler that knows nothing yet. */
 export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
-  const { metrics, owners, keeping, store, clock, log, intervalMs } = parts;
+  const { metrics, owners, store, clock, log, intervalMs } = parts;
   const { checkpointIntervalMs = 180_000, finalMs = 5000 } = parts;
-  const history = createUsageHistory(keeping);
+  const history = createUsageHistory();
   /** Names of the checkpoints that there are. */
   const stored = new Map<string, Set<string>>();
   let problem: UsageProblem | undefined = NOT_READ;
@@ -73,7 +72,7 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
 
   function take(checkpoint: Parameters<typeof readCheckpoint>[0]): void {
     const { name } = checkpoint;
-    const read = readCheckpoint(checkpoint, { keeping, nowMs: clock.wall() });
+    const read = readCheckpoint(checkpoint, { nowMs: clock.wall() });
     if ("fault" in read) {
       log.warn("A checkpoint of usage is damaged", { name, fault: read.fault });
       return;
@@ -82,7 +81,12 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
     for (const fault of faults) log.warn("A checkpoint of usage is damaged", { name, fault });
     const kept = history.namespaces.get(namespace) ??
       { workloads: new Map(), newestMs: 0, changed: false };
-    for (const [uid, workload] of workloads) kept.workloads.set(uid, workload);
+    for (const [uid, { workload, containers }] of workloads) {
+      const known = kept.workloads.get(uid) ?? { workload, containers: new Map() };
+      // A workload's containers may stand in several parts.
+      for (const [container, rings] of containers) known.containers.set(container, rings);
+      kept.workloads.set(uid, known);
+    }
     kept.newestMs = Math.max(kept.newestMs, newestMs);
     history.namespaces.set(namespace, kept);
     namesOf(namespace).add(name);
@@ -143,7 +147,7 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   async function saveOne(namespace: string, signal: AbortSignal): Promise<void> {
     const kept = history.namespaces.get(namespace);
     if (kept === undefined) return;
-    const checkpoints = writeCheckpoints(kept, { namespace, prefix: PREFIX, keeping });
+    const checkpoints = writeCheckpoints(kept, { namespace, prefix: PREFIX });
     const names = namesOf(namespace);
     const wanted = new Set(checkpoints.map(({ name }) => name));
     for (const checkpoint of checkpoints) {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
-import { listRings } from "../../../tests/fixtures/list_rings.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
 import { createUsageSampler } from "./usage_sampler.ts";
@@ -66,7 +65,6 @@ function stage() {
     const sampler = createUsageSampler({
       metrics,
       owners,
-      keeping: listRings,
       store,
       clock,
       log,

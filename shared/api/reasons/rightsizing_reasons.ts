@@ -13,6 +13,14 @@ export const RIGHTSIZING_REASONS = {
     means: "the policy's mode is Disabled: nothing is looked at, and nothing written",
     remedy: "set the policy's mode to Recommend or Auto",
   },
+  EvaluationFailed: {
+    means: "the look at the workload failed on something that nobody has foreseen",
+    remedy: "report it with the message; the workload is left as it is, and tried again",
+  },
+  Outweighed: {
+    means: "another policy counts for the workload: its weight is higher, or its name comes first",
+    remedy: "the message names it; change spec.weight or the selector of one of them",
+  },
   RecommendOnly: {
     means: "the policy's mode is Recommend: the recommendation is only told",
     remedy: "set the policy's mode to Auto to have it applied",

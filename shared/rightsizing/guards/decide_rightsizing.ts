@@ -41,8 +41,16 @@ const MOST_PASSES = 10;
  * counted on, as a decrease that made room in a quota.
  */
 export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision {
+  return decideWanted(facts, recommended(facts));
+}
+
+/** As `decideRightsizing()`, of other values than those recommended. */
+export function decideWanted(
+  facts: RightsizingFacts,
+  values: WantedResources,
+): RightsizingDecision {
   const clamps: GuardWord[] = [];
-  let wanted = recommended(facts);
+  let wanted = values;
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     let changed = false;
     for (const { name: by, guard } of RIGHTSIZING_CHAIN) {

@@ -6,6 +6,7 @@ import {
   recommendation,
   rightsizingFacts,
   templateContainer,
+  workloadPod,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 
 function test(name: string, fn: () => void): void {
@@ -57,6 +58,16 @@ test("noMethod() leaves out what would restart a container, or makes new pods wh
   const calm = [recommendation({ memory: 64 * MI })];
   const strategy = RECREATE;
   assert.equal(outcomeOf({ containers, recommendations: calm, strategy }), "InPlace: app cpu 150m");
+});
+
+test("noMethod() restarts nobody for a value that a pod has already", () => {
+  const containers = [templateContainer({ restartsOnMemory: true })];
+  const there = templateContainer({ restartsOnMemory: true, requestMemory: 96 * MI });
+  const pods = [workloadPod("web-1", [there])];
+  assert.equal(
+    outcomeOf({ containers, pods, strategy: RECREATE }),
+    "InPlace: app cpu 150m, app memory 96Mi",
+  );
 });
 
 test("noMethod() lowers no memory limit where the server does not", () => {

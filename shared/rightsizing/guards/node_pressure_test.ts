@@ -28,6 +28,17 @@ test("nodeUnderPressure() lets decreases go on", () => {
   );
 });
 
+test("nodeUnderPressure() takes a higher limit for a raise, also beside a lower request", () => {
+  const recommendations = [
+    recommendation({ cpu: 80, cpuLimit: 300, memory: 32 * MI, memoryLimit: 64 * MI }),
+  ];
+  const strategy = { updateRequestsOnly: false };
+  assert.equal(
+    outcomeOf({ recommendations, strategy, nodes: nodes("PIDPressure") }),
+    "InPlace: app memory 32Mi (limit 64Mi)",
+  );
+});
+
 test("nodeUnderPressure() holds raises by recreation, too", () => {
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   assert.match(outcomeOf({ strategy, nodes: nodes("DiskPressure") }), /^NodeUnderPressure /);

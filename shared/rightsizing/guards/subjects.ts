@@ -22,8 +22,9 @@ export interface Subject extends Pick<Pod, "containers" | "initContainers" | "po
 }
 
 /**
- * Those whose values are compared with what is wanted. In place: each pod, and the new ones, which get
- * what is in force instead of what the template has; by recreation: the template.
+ * Those with whose values the wanted ones are compared, and whom they must fit. In place: each pod, and
+ * the new ones, which get what is in force instead of what the template has; by recreation: the template.
+ * Where nothing is open, as if in place.
  */
 export function presentSubjects(
   facts: RightsizingFacts,
@@ -33,16 +34,6 @@ export function presentSubjects(
   const newPods = { ...templateSubject(facts, facts.inForce), name: "new pods" };
   const count = facts.pods.length === 0 ? facts.workload.replicas : 0;
   return [...facts.pods.map((pod) => podSubject(facts, pod)), { ...newPods, count }];
-}
-
-/** Those whom the values must fit: where a change in place may turn out to need new pods, the template too. */
-export function subjectsOf(
-  facts: RightsizingFacts,
-  method: ApplyMethod | undefined,
-): readonly Subject[] {
-  const present = presentSubjects(facts, method);
-  const both = method === "InPlace" && facts.policy.updateStrategy.allowRecreate;
-  return both ? [...present, { ...templateSubject(facts), count: 0 }] : present;
 }
 
 /** The subject's containers as the wanted values make them; each has its place. */

@@ -1,0 +1,114 @@
+/**
+ * The routes that an API server calls before it stores objects: one a kind of work.
+ *
+ * @module
+ */
+import { Hono } from "hono";
+import { admissionAnswer } from "../../shared/admission/admission_answer.ts";
+import {
+  type AdmissionRequest,
+  parseAdmissionReview,
+} from "../../shared/admission/admission_review.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import { runMutators } from "../../shared/admission/run_mutators.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
+import { boundedText } from "../bounded_text.ts";
+
+/**
+ * What became of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
+ * when it was no review.
+ */
+export type AdmissionResult = "patched" | "unchanged" | "failed" | "malformed";
+
+/** A request as metrics see it; each word is of a closed list. */
+export interface AdmissionFact {
+  /** The path of the route. */
+  readonly route: string;
+  /** Empty where the request was no review. */
+  readonly operation: AdmissionRequest["operation"] | "";
+  readonly result: AdmissionResult;
+  /** From its arrival to its answer, ms. */
+  readonly tookMs: number;
+}
+
+/** Hears of each request. */
+export interface AdmissionObserver {
+  answered(fact: AdmissionFact): void;
+}
+
+/** What the routes do, and with what. */
+export interface AdmissionRoutesOptions {
+  /** Paths with the mutators that are asked there, in this order; for instance `/mutate/pods`. */
+  readonly routes: Readonly<Record<string, readonly Mutator[]>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: AdmissionObserver;
+  /**
+   * Time for the mutators of one request, ms. The server waits two seconds (`timeoutSeconds`), and
+   * every pod that is made waits as long as this.
+   *
+   * @default {200}
+   */
+  readonly withinMs?: number;
+  /**
+   * Longest body. An object of the API has 1.5 MiB at most, and an update comes with the old one.
+   *
+   * @default {3145728}
+   */
+  readonly mostBytes?: number;
+}
+
+const DEFAULT_MOST_BYTES = 3 * 1024 * 1024;
+
+/** An app with these routes. Answers 400 in words to a body that is too long or no review. */
+export function admissionRoutes(options: AdmissionRoutesOptions): Hono {
+  const { routes, clock, log, observer } = options;
+  const { withinMs = 200, mostBytes = DEFAULT_MOST_BYTES } = options;
+  const app = new Hono();
+  // The framework's own would write to the console.
+  app.onError((error, context) => {
+    log.error("A route of the webhook failed", { error: String(error) });
+    return context.text("internal error\n", 500);
+  });
+
+  for (const [route, mutators] of Object.entries(routes)) {
+    app.post(route, async (context) => {
+      const beganMs = clock.monotonic();
+      const tell = (fact: Pick<AdmissionFact, "operation" | "result">): void =>
+        observer.answered({ ...fact, route, tookMs: clock.monotonic() - beganMs });
+      let request: AdmissionRequest;
+      try {
+        request = parseAdmissionReview(await textOf(context.req.raw, mostBytes));
+      } catch (error) {
+        tell({ operation: "", result: "malformed" });
+        const message = error instanceof Error ? error.message : String(error);
+        // Whoever reaches the port can send such: a line each would be theirs to fill the log with.
+        log.debug("Admission review refused", { route, error: message });
+        return context.text(`${message}\n`, 400);
+      }
+      const { patch, warnings, failures } = await runMutators(request, mutators, {
+        clock,
+        withinMs,
+      });
+      const { uid, operation, namespace, name } = request;
+      for (const failure of failures) {
+        log.warn("A mutator failed", { ...failure, route, uid, operation, namespace, name });
+      }
+      const passed = patch.length === 0 ? "unchanged" : "patched";
+      tell({ operation, result: failures.length > 0 ? "failed" : passed });
+      return context.json(admissionAnswer(uid, { patch, warnings }));
+    });
+  }
+  return app;
+}
+
+async function textOf(request: Request, mostBytes: number): Promise<string> {
+  const text = await boundedText(request, { mostBytes, signal: request.signal });
+  if (text === undefined) {
+    throw new RangeError(
+      `Cannot read an admission review: it has more than ${mostBytes} bytes`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { LogFields } from "../../shared/log.ts";
+import { silentLog } from "../../shared/log.ts";
+import { systemClock } from "../system_clock.ts";
+import { type AdmissionFact, admissionRoutes } from "./admission_routes.ts";
+
+const REVIEW = {
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: {
+    uid: "u1",
+    kind: { group: "", version: "v1", kind: "Pod" },
+    resource: { group: "", version: "v1", resource: "pods" },
+    operation: "CREATE",
+    namespace: "shop",
+    object: { spec: {} },
+  },
+};
+
+const LABELS: Mutator = {
+  name: "labels",
+  mutate: () => ({ patch: [{ op: "add", path: "/spec/a", value: 1 }], warnings: ["seen"] }),
+};
+
+const BROKEN: Mutator = {
+  name: "broken",
+  mutate() {
+    throw new RangeError("the cache is empty");
+  },
+};
+
+function stage(mutators: readonly Mutator[], { mostBytes = 10_000 } = {}) {
+  const facts: AdmissionFact[] = [];
+  const warned: LogFields[] = [];
+  const debugged: LogFields[] = [];
+  const app = admissionRoutes({
+    routes: { "/mutate/pods": mutators, "/mutate/idle": [] },
+    clock: systemClock,
+    log: {
+      ...silentLog,
+      debug: (_message, fields = {}) => debugged.push(fields),
+      warn: (_message, fields = {}) => warned.push(fields),
+    },
+    observer: { answered: (fact) => facts.push(fact) },
+    mostBytes,
+  });
+  return {
+    facts,
+    warned,
+    debugged,
+    results: () => facts.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
+    post: (body: unknown, path = "/mutate/pods") =>
+      app.request(path, {
+        method: "POST",
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    get: (path: string) => app.request(path),
+  };
+}
+
+Deno.test("admissionRoutes() answers with the mutators' patch and warnings", async () => {
+  const { post, results, facts } = stage([LABELS]);
+  const answer = await post(REVIEW);
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+  const { response } = await answer.json();
+  assert.deepEqual([response.uid, response.allowed, response.warnings], ["u1", true, ["seen"]]);
+  assert.deepEqual(JSON.parse(atob(response.patch)), [{ op: "add", path: "/spec/a", value: 1 }]);
+  assert.deepEqual(results(), ["/mutate/pods CREATE patched"]);
+  assert.ok(facts.every(({ tookMs }) => tookMs >= 0));
+});
+
+Deno.test("admissionRoutes() lets pass what no mutator has to do with", async () => {
+  const { post, results } = stage([{ name: "idle", mutate: () => undefined }]);
+  for (const path of ["/mutate/pods", "/mutate/idle"]) {
+    const { response } = await (await post(REVIEW, path)).json();
+    assert.deepEqual(response, { uid: "u1", allowed: true });
+  }
+  assert.deepEqual(results(), [
+    "/mutate/pods CREATE unchanged",
+    "/mutate/idle CREATE unchanged",
+  ]);
+});
+
+Deno.test("admissionRoutes() allows what a mutator fails on, tells who asked, and why its own log", async () => {
+  const { post, results, warned } = stage([BROKEN, LABELS]);
+  const { response } = await (await post(REVIEW)).json();
+  assert.equal(response.allowed, true);
+  assert.ok("patch" in response);
+  assert.match(response.warnings.join(), /broken failed/);
+  assert.doesNotMatch(response.warnings.join(), /cache/);
+  assert.deepEqual(results(), ["/mutate/pods CREATE failed"]);
+  assert.match(String(warned[0]?.["error"]), /the cache is empty/);
+});
+
+Deno.test("admissionRoutes() refuses bodies that are no review, and names what is wrong", async () => {
+  const { post, results, warned, debugged } = stage([LABELS]);
+  const bodies: readonly (readonly [unknown, RegExp])[] = [
+    ["", /^Cannot read an admission review: 0 characters that are no JSON\n$/],
+    ["{", /no JSON/],
+    [{ ...REVIEW, kind: "Pod" }, /kind is "Pod"/],
+    [{ ...REVIEW, request: { ...REVIEW.request, operation: "GET" } }, /operation is "GET"/],
+    [{ ...REVIEW, request: { ...REVIEW.request, object: "x".repeat(20_000) } }, /10000 bytes/],
+  ];
+  for (const [body, message] of bodies) {
+    const answer = await post(body);
+    assert.equal(answer.status, 400);
+    assert.match(await answer.text(), message);
+  }
+  assert.deepEqual(results(), bodies.map(() => "/mutate/pods  malformed"));
+  assert.deepEqual([debugged.length, warned.length], [bodies.length, 0]);
+});
+
+Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {
+  const { post, get, facts } = stage([LABELS]);
+  assert.equal((await post(REVIEW, "/mutate")).status, 404);
+  assert.equal((await get("/mutate/pods")).status, 404);
+  assert.deepEqual(facts, []);
+});
+
+Deno.test("admissionRoutes() answers 500 without words where the program has a fault", async () => {
+  const errors: string[] = [];
+  const app = admissionRoutes({
+    routes: { "/mutate/pods": [LABELS] },
+    clock: systemClock,
+    log: { ...silentLog, error: (_message, fields = {}) => errors.push(String(fields["error"])) },
+    observer: {
+      answered() {
+        throw new RangeError("bug");
+      },
+    },
+  });
+  const body = JSON.stringify(REVIEW);
+  const answer = await app.request("/mutate/pods", { method: "POST", body });
+  assert.deepEqual([answer.status, await answer.text()], [500, "internal error\n"]);
+  assert.deepEqual(errors, ["RangeError: bug"]);
+});

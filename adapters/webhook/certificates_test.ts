@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { createCertificateMaker } from "./certificate_maker.ts";
+import { createCertificateReader } from "./certificate_reader.ts";
+
+const DAY_MS = 86_400_000;
+const validity = {
+  notBeforeMs: Date.UTC(2026, 0, 1),
+  notAfterMs: Date.UTC(2026, 0, 1) + 90 * DAY_MS,
+};
+const maker = createCertificateMaker();
+const reader = createCertificateReader();
+const names = ["mbcas-webhook.mbcas-system.svc", "other.svc"];
+
+Deno.test("createCertificateMaker() makes authorities and what they sign, as the reader reads them", async () => {
+  const authority = await maker.makeAuthority({ name: "one", ...validity });
+  const serving = await maker.makeServing(authority, { names, ...validity });
+  assert.deepEqual(reader.readPair(authority), { ...validity, names: [], authority: true });
+  assert.deepEqual(reader.readPair(serving), { ...validity, names, authority: false });
+  assert.ok(reader.signed(authority.cert, serving.cert));
+  const other = await maker.makeAuthority({ name: "one", ...validity });
+  assert.ok(!reader.signed(other.cert, serving.cert));
+  assert.notEqual(other.key, authority.key);
+});
+
+Deno.test("createCertificateMaker() makes certificates for names longer than a subject may be", async () => {
+  const authority = await maker.makeAuthority({ name: "one", ...validity });
+  const long = [`${"s".repeat(63)}.${"n".repeat(63)}.svc`];
+  const serving = await maker.makeServing(authority, { names: long, ...validity });
+  assert.deepEqual(reader.readPair(serving).names, long);
+});
+
+Deno.test("createCertificateMaker() names what is wrong with an authority, without its key", async () => {
+  const authority = await maker.makeAuthority({ name: "one", ...validity });
+  const wish = { names, ...validity };
+  await assert.rejects(maker.makeServing({ ...authority, cert: "none" }, wish), {
+    name: "TypeError",
+    message: /authority's own/,
+  });
+  const key = authority.key.replace(/\n[^-]{10}/, "\nAAAAAAAAAA");
+  await assert.rejects(maker.makeServing({ ...authority, key }, wish), (error: unknown) => {
+    assert.ok(error instanceof TypeError && error.cause === undefined);
+    assert.equal(error.message, "Cannot sign a certificate: the authority's key is none of ours");
+    return true;
+  });
+});
+
+Deno.test("createCertificateReader() reads each certificate of a bundle", async () => {
+  const one = await maker.makeAuthority({ name: "one", ...validity });
+  const two = await maker.makeAuthority({ name: "two", ...validity });
+  const bundle = reader.readBundle(`first\n${one.cert}\n\nsecond\n${two.cert}`);
+  assert.deepEqual(bundle.map(({ cert }) => cert.trim()), [one.cert.trim(), two.cert.trim()]);
+  assert.deepEqual(reader.readBundle(""), []);
+  // The first one of a chain is the server's own.
+  assert.ok(reader.readPair({ cert: one.cert + two.cert, key: one.key }).authority);
+  assert.throws(() => reader.readPair({ cert: one.cert + two.cert, key: two.key }), /another one/);
+});
+
+Deno.test("createCertificateReader() refuses what is no pair, and repeats nothing of it", async () => {
+  const one = await maker.makeAuthority({ name: "one", ...validity });
+  const two = await maker.makeAuthority({ name: "two", ...validity });
+  const cut = one.cert.slice(0, -40);
+  const wrong: readonly (readonly [() => unknown, RegExp])[] = [
+    [() => reader.readPair({ ...one, key: two.key }), /the key is that of another one/],
+    [() => reader.readPair({ ...one, key: "" }), /no PEM of a private key/],
+    [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /no PEM of a private key/],
+    [() => reader.readPair({ ...one, cert: "" }), /there is none/],
+    [() => reader.readPair({ ...one, cert: one.key }), /no certificate/],
+    [() => reader.readBundle(two.cert + cut), /no certificate/],
+    [() => reader.readBundle(one.cert.replace(/\n.{30}/, "\n" + "A".repeat(30))), /no PEM of X/],
+  ];
+  for (const [read, message] of wrong) {
+    assert.throws(read, (error: unknown) => {
+      assert.ok(error instanceof TypeError && error.cause === undefined, String(error));
+      assert.match(error.message, /^Cannot (read|use) /);
+      assert.match(error.message, message);
+      const secret = [one, two].flatMap(({ key }) => key.split("\n").slice(1, 3));
+      for (const line of secret) assert.ok(!error.message.includes(line.slice(0, 12)));
+      return true;
+    });
+  }
+});

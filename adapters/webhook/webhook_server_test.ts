@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import {
+  createWebhookClient,
+  type WebhookClientOptions,
+} from "../../tests/fixtures/webhook_client.ts";
+import type { HTTPApp } from "../http_server.ts";
+import { createCertificateMaker, type KeyedCertificate } from "./certificate_maker.ts";
+import { serveWebhook, type ServeWebhookOptions, type WebhookServer } from "./webhook_server.ts";
+
+const SERVICE = "mbcas-webhook.mbcas-system.svc";
+const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+
+interface Chain {
+  readonly authority: KeyedCertificate;
+  readonly serving: KeyedCertificate;
+}
+
+async function chain(name: string): Promise<Chain> {
+  const maker = createCertificateMaker();
+  const authority = await maker.makeAuthority({ name, ...validity });
+  return {
+    authority,
+    serving: await maker.makeServing(authority, { names: [SERVICE], ...validity }),
+  };
+}
+
+const ECHO: HTTPApp = { fetch: async (request) => new Response(await request.text()) };
+
+async function serve(
+  app: HTTPApp,
+  { serving }: Chain,
+  options: Partial<ServeWebhookOptions> = {},
+): Promise<WebhookServer> {
+  return await serveWebhook(app, { address: "127.0.0.1:0", certificate: serving, ...options });
+}
+
+function client(
+  { address }: WebhookServer,
+  chains: readonly Chain[],
+  options: Partial<WebhookClientOptions> = {},
+) {
+  const bundle = chains.map(({ authority }) => authority.cert).join("");
+  return createWebhookClient({ address, bundle, serverName: SERVICE, ...options });
+}
+
+Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 1.3 only", async () => {
+  const one = await chain("one");
+  const two = await chain("two");
+  const server = await serve({
+    fetch: (request) => new Response(`${request.method} ${new URL(request.url).pathname}`),
+  }, one);
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+    using speaker = client(server, [one], { maxVersion });
+    const { text, protocol, status } = await speaker.post("{}", "/mutate/pods?timeout=2s");
+    assert.deepEqual([status, text, protocol], [200, "POST /mutate/pods", maxVersion]);
+  }
+  using old = client(server, [one], { maxVersion: "TLSv1.1" });
+  await assert.rejects(old.post("{}"));
+  using stranger = client(server, [two]);
+  await assert.rejects(stranger.post("{}"));
+  using misled = client(server, [one], { serverName: "other.svc" });
+  await assert.rejects(misled.post("{}"));
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() swaps its certificate under load without one failed request", async () => {
+  const chains = await Promise.all(["one", "two", "three"].map(chain));
+  const server = await serve(ECHO, chains[0]!);
+  let stop = false;
+  let answered = 0;
+  const seen = new Set<string>();
+  const load = [true, true, false, false].map(async (keepAlive) => {
+    using speaker = client(server, chains, { keepAlive });
+    while (!stop) {
+      const body = `${"x".repeat(50_000)}${answered}`;
+      const { text, authority, status } = await speaker.post(body);
+      assert.equal(status, 200);
+      assert.ok(text === body);
+      seen.add(authority);
+      answered++;
+    }
+  });
+  for (const [index, { serving }] of chains.entries()) {
+    server.useCertificate(serving);
+    const before = answered;
+    for (let request = 0; request < 15 || answered < before + 40; request++) {
+      using probe = client(server, chains, { keepAlive: false });
+      assert.equal((await probe.post("")).authority, ["one", "two", "three"][index]);
+    }
+  }
+  stop = true;
+  await Promise.all(load);
+  assert.deepEqual([...seen].sort(), ["one", "three", "two"]);
+  // A new connection sees the last one alone.
+  using late = client(server, [chains[2]!]);
+  assert.equal((await late.post("")).authority, "three");
+  using early = client(server, [chains[0]!]);
+  await assert.rejects(early.post(""));
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() refuses what is no pair without key material, and serves on as before", async () => {
+  const [one, two] = [await chain("one"), await chain("two")];
+  const server = await serve(ECHO, one);
+  const bad = { cert: one.serving.cert, key: two.serving.key };
+  for (const pair of [bad, { ...bad, key: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n" }]) {
+    assert.throws(() => server.useCertificate(pair), (error: unknown) => {
+      assert.ok(error instanceof TypeError && error.cause === undefined);
+      assert.match(error.message, /^Cannot (use a certificate|read a key): /);
+      assert.ok(!error.message.includes("c2VjcmV0"));
+      return true;
+    });
+    await assert.rejects(serve(ECHO, { ...one, serving: pair }), TypeError);
+  }
+  using speaker = client(server, [one]);
+  assert.equal((await speaker.post("still")).text, "still");
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() ends what is in work before it shuts down, and takes nothing new", async () => {
+  const one = await chain("one");
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const server = await serve({
+    async fetch() {
+      begun.resolve();
+      await release.promise;
+      return new Response("done");
+    },
+  }, one);
+  using speaker = client(server, [one]);
+  const answer = speaker.post("");
+  await begun.promise;
+  const end = server.shutdown();
+  using late = client(server, [one]);
+  await assert.rejects(late.post(""));
+  release.resolve();
+  assert.equal((await answer).text, "done");
+  await end;
+});
+
+Deno.test("serveWebhook() gives an answer up that takes longer than the grace at its end", async () => {
+  const one = await chain("one");
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const server = await serve(
+    {
+      async fetch() {
+        begun.resolve();
+        await release.promise;
+        return new Response("late");
+      },
+    },
+    one,
+    { graceMs: 1 },
+  );
+  using speaker = client(server, [one]);
+  const answer = assert.rejects(speaker.post(""));
+  await begun.promise;
+  await server.shutdown();
+  await answer;
+  release.resolve();
+});
+
+Deno.test("serveWebhook() closes connections that say nothing or stop within a request", async () => {
+  const one = await chain("one");
+  const server = await serve(ECHO, one, { openingMs: 20, requestMs: 20 });
+  const [hostname, port] = server.address.split(":");
+  const silent = await Deno.connect({ hostname: hostname!, port: Number(port) });
+  assert.equal(await silent.read(new Uint8Array(1)), null);
+  silent.close();
+  const caCerts = [one.authority.cert];
+  for (
+    const text of [
+      "POST / HTTP/1.1\r\nhost: x\r\n",
+      "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc",
+    ]
+  ) {
+    const plain = await Deno.connect({ hostname: hostname!, port: Number(port) });
+    const cut = await Deno.startTls(plain, { hostname: SERVICE, caCerts });
+    await cut.write(new TextEncoder().encode(text));
+    await assertClosed(cut);
+    cut.close();
+  }
+  using speaker = client(server, [one], { keepAlive: false });
+  assert.equal((await speaker.post("others")).text, "others");
+  await server.shutdown();
+});
+
+/** Reads until the other end has closed, in order or not. */
+async function assertClosed(connection: Deno.Conn): Promise<void> {
+  let read: number | null = 0;
+  while (read !== null) read = await connection.read(new Uint8Array(100)).catch(() => null);
+}
+
+Deno.test("serveWebhook() lets go of what speaks no TLS, or too many headers, and serves on", async () => {
+  const one = await chain("one");
+  const server = await serve(ECHO, one);
+  const [hostname, port] = server.address.split(":");
+  const plain = await Deno.connect({ hostname: hostname!, port: Number(port) });
+  await plain.write(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
+  await assertClosed(plain);
+  plain.close();
+  using speaker = client(server, [one], { keepAlive: false });
+  await assert.rejects(speaker.post("", `/${"x".repeat(20_000)}`));
+  assert.equal((await speaker.post("others")).text, "others");
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 without the app's words", async () => {
+  const one = await chain("one");
+  const server = await serve(
+    {
+      fetch() {
+        throw new Error("secret");
+      },
+    },
+    one,
+    { mostBytes: 1000 },
+  );
+  using speaker = client(server, [one], { keepAlive: false });
+  const failed = await speaker.post("x".repeat(1000));
+  assert.deepEqual([failed.status, failed.text], [500, "internal error\n"]);
+  const long = await speaker.post("x".repeat(1001));
+  assert.equal(long.status, 400);
+  assert.match(long.text, /^Cannot read the request: it has more than 1000 bytes/);
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() takes no more connections than it was told", async () => {
+  const one = await chain("one");
+  const server = await serve(ECHO, one, { mostConnections: 1 });
+  using first = client(server, [one]);
+  assert.equal((await first.post("a")).text, "a");
+  using second = client(server, [one]);
+  await assert.rejects(second.post("b"));
+  assert.equal((await first.post("c")).text, "c");
+  await server.shutdown();
+});
+
+Deno.test("serveWebhook() names an address that is wrong or taken", async () => {
+  const one = await chain("one");
+  await assert.rejects(serve(ECHO, one, { address: "9443" }), /listen on "9443"/);
+  const server = await serve(ECHO, one);
+  const { address } = server;
+  await assert.rejects(serve(ECHO, one, { address }), {
+    message: new RegExp(`^Cannot listen on ${address}: `),
+  });
+  await server.shutdown();
+});

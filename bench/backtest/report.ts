@@ -1,0 +1,105 @@
+/**
+ * What the back-test prints.
+ *
+ * @module
+ */
+import { alignedColumns } from "../aligned_columns.ts";
+import { compareBalance, type Comparison } from "../../simulation/rightsizing/compare_balance.ts";
+import type { DayQuantiles, PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
+import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
+import { formatFigure } from "../../simulation/report/figure.ts";
+
+/** A scene, played. */
+export interface PlayedScene {
+  readonly title: string;
+  readonly resource: "cpu" | "memory";
+  readonly result: PlayedRules;
+}
+
+const LEGEND = [
+  "covered: share of minutes with usage of at most what was set; short: the others",
+  "waste: mean of max(0, set - usage) by mean usage; both are means over series",
+  "days: P50, P90 and P99 over the days of all series; changes: per day, after the first value",
+];
+
+/** The tables of all scenes, with a legend. */
+export function backTestTable(scenes: readonly PlayedScene[]): string {
+  return [
+    ...scenes.flatMap(({ title, resource, result }) => [
+      title,
+      ...alignedColumns(overall(result, resource)),
+      "",
+      "covered % / waste by series",
+      ...alignedColumns(bySeries(result)),
+      ...comparison(result),
+      "",
+    ]),
+    ...LEGEND,
+  ].join("\n");
+}
+
+function overall({ rules }: PlayedRules, resource: "cpu" | "memory"): string[][] {
+  const last = resource === "cpu" ? "min over limit" : "kills";
+  return [
+    ["rule", "covered %", "short days %", "waste", "waste days", "changes", last],
+    ...rules.map((rule) => [
+      rule.label,
+      percent(rule.coverage),
+      quantiles(rule.shortDays, (share) => (share * 100).toFixed(1)),
+      formatFigure(rule.waste),
+      quantiles(rule.wasteDays, formatFigure),
+      rule.changesPerDay.toFixed(2),
+      String(resource === "cpu" ? rule.overLimitMinutes : rule.kills),
+    ]),
+  ];
+}
+
+function bySeries({ series, rules }: PlayedRules): string[][] {
+  return [
+    ["rule", ...series.map(({ name }) => name)],
+    ...rules.map(({ label }) => [
+      label,
+      ...series.map((one) => {
+        const found = one.rules.find((rule) => rule.label === label)?.judgement;
+        if (found === undefined) return "";
+        const kills = found.kills > 0 ? ` ${found.kills}k` : "";
+        return `${percent(found.coverage)}/${formatFigure(found.waste)}${kills}`;
+      }),
+    ]),
+  ];
+}
+
+const IN_WORDS: Readonly<Record<Comparison, string>> = {
+  better: "covers no less and wastes no more",
+  worse: "covers no more and wastes no less",
+  safer: "covers more and wastes more",
+  leaner: "covers less and wastes less",
+  same: "the same",
+};
+
+/** A policy with defaults beside the VPA as installed: on which series it is what. */
+function comparison({ series }: PlayedRules): string[] {
+  const names = new Map<Comparison, string[]>();
+  for (const { name, rules } of series) {
+    const [ours, vpa] = [OURS, VPA].map((label) =>
+      rules.find((rule) => rule.label === label)?.judgement
+    );
+    if (ours === undefined || vpa === undefined) continue;
+    const standing = compareBalance(ours, vpa);
+    names.set(standing, [...names.get(standing) ?? [], name]);
+  }
+  return [...names].map(([standing, of]) =>
+    `"${OURS}" beside "${VPA}" ${IN_WORDS[standing]}: ${of.join(", ")}`
+  );
+}
+
+function quantiles(
+  { p50, p90, p99 }: DayQuantiles,
+  text: (value: number) => string,
+): string {
+  return [p50, p90, p99].map(text).join(" ");
+}
+
+function percent(share: number): string {
+  return (share * 100).toFixed(2);
+}

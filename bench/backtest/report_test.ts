@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { OURS, VPA } from "../../simulation/rightsizing/contestants.ts";
+import type { Judgement } from "../../simulation/rightsizing/judge_replay.ts";
+import type { PlayedRules } from "../../simulation/rightsizing/play_rules.ts";
+import { backTestTable } from "./report.ts";
+
+function judgement(coverage: number, waste: number, kills = 0): Judgement {
+  return {
+    minutes: 60,
+    coverage,
+    waste,
+    lack: 0,
+    overLimitMinutes: 7,
+    longestShortMinutes: 0,
+    changes: 0,
+    changesPerDay: 0,
+    kills,
+    days: [],
+  };
+}
+
+/** Two rules on three series. */
+function result(): PlayedRules {
+  const series = [
+    { name: "one", ours: judgement(0.9, 2, 3), vpa: judgement(0.95, 1) },
+    { name: "two", ours: judgement(0.99, 1), vpa: judgement(0.95, 1) },
+    { name: "three", ours: judgement(0.9, 3), vpa: judgement(0.95, 1) },
+  ];
+  const days = { p50: 0, p90: 0.125, p99: 1 };
+  return {
+    series: series.map(({ name, ours, vpa }) => ({
+      name,
+      rules: [{ label: OURS, judgement: ours }, { label: VPA, judgement: vpa }],
+    })),
+    rules: [OURS, VPA].map((label) => ({
+      label,
+      coverage: 0.93,
+      waste: 2,
+      changesPerDay: 1.25,
+      shortDays: days,
+      wasteDays: days,
+      overLimitMinutes: 21,
+      kills: 3,
+    })),
+  };
+}
+
+Deno.test({
+  name: "backTestTable() has a line per rule, and says on which series ours is worse",
+  permissions: "none",
+  fn() {
+    const text = backTestTable([{ title: "CPU", resource: "cpu", result: result() }]);
+    assert.match(text, /^CPU\nrule +covered % +short days % +waste +waste days +changes +min over/);
+    assert.match(text, /^vpa, its updater +93\.00 +0\.0 12\.5 100\.0 +2\.00 .* 1\.25 +21$/m);
+    assert.match(text, /^ours.* 24 h +90\.00\/2\.00 3k +99\.00\/1\.00 +90\.00\/3\.00$/m);
+    assert.match(text, /covers no more and wastes no less: one, three$/m);
+    assert.match(text, /covers no less and wastes no more: two$/m);
+    assert.doesNotMatch(text, /kills$/m);
+  },
+});
+
+Deno.test({
+  name: "backTestTable() counts kills of memory",
+  permissions: "none",
+  fn() {
+    const text = backTestTable([{ title: "Memory", resource: "memory", result: result() }]);
+    assert.match(text, /^rule .* kills$/m);
+    assert.match(text, /^vpa, its updater .* 3$/m);
+  },
+});

@@ -1,0 +1,213 @@
+/**
+ * A policy's replay, as text for people. Pure.
+ *
+ * @module
+ */
+import type { ResourceName } from "../../../../shared/rightsizing/distribution.ts";
+import { formatCount, formatFigure } from "../../../../simulation/report/figure.ts";
+import { shorten } from "../../../../simulation/report/html.ts";
+import type { PolicyReplay } from "../../../../simulation/rightsizing/replay_policy.ts";
+import type { UsageHistory } from "../../../../simulation/rightsizing/usage_history.ts";
+import type { TerminalLook } from "../../../terminal/paint.ts";
+import { requestChart } from "../../../terminal/request_chart.ts";
+import { cpuText } from "../../cpu_text.ts";
+import { type Cell, textTable } from "../../text_table.ts";
+import type { NamedPolicy } from "./policy_in_file.ts";
+
+/** What was replayed, and what came of it. */
+export interface PolicyStory {
+  readonly named: NamedPolicy;
+  readonly history: UsageHistory;
+  readonly played: PolicyReplay;
+}
+
+const DAY_MS = 86_400_000;
+const WORDS: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
+
+/** What was replayed, the plot, a line per day, and what it comes to. */
+export function policyText(story: PolicyStory, look: TerminalLook = {}): string {
+  return [
+    ...settingSentences(story),
+    "",
+    chartOf(story, look),
+    dayTable(story, look),
+    ...verdictSentences(story),
+    "",
+    ...noteSentences(story),
+    "",
+  ].join("\n");
+}
+
+function settingSentences({ named: { name, policy }, history, played }: PolicyStory): string[] {
+  const { resource, stepMs, values } = history;
+  const { percentile, safetyFactor, windowMs, bounds, intervalMs, updateStrategy } = policy;
+  const { changeThresholdPercent, cooldownMs, updateRequestsOnly, limitMultipliers } =
+    updateStrategy;
+  const path = history.name === "-" ? "standard input" : shorten(history.name, 60);
+  const { min, max } = bounds[resource];
+  const limits = updateRequestsOnly
+    ? "requests only"
+    : `limits are ${limitMultipliers[resource]} × the request`;
+  return [
+    `${path}: ${spanText(values.length * stepMs)} of ${WORDS[resource]}, a value per ` +
+    `${formatSeconds(stepMs)}; judged after the first ${spanText(played.warmUpMs)}.`,
+    `Policy ${name}: ${percentile} × ${safetyFactor} over ${spanText(windowMs)}, every ` +
+    `${spanText(intervalMs)}, from ${amount(min, resource)} to ${
+      amount(max, resource)
+    }; changes of ` +
+    `${changeThresholdPercent} % and more, ${spanText(cooldownMs)} apart; ${limits}.`,
+  ];
+}
+
+function chartOf({ history, played }: PolicyStory, look: TerminalLook): string {
+  const { resource, atMs, values } = history;
+  return requestChart({
+    title: `${resource === "cpu" ? "CPU" : "Memory"} under the policy`,
+    stretches: played.replay.steps.map(({ fromMs, first, end, inForce }) => ({
+      fromMs,
+      atMs: atMs.subarray(first, end),
+      usage: values.subarray(first, end),
+      request: inForce,
+    })),
+    text: (value) => scaleText(value, resource),
+  }, look);
+}
+
+function dayTable({ history: { resource }, played }: PolicyStory, look: TerminalLook): string {
+  const last = resource === "cpu" ? "SHORT MIN" : "KILLS";
+  return textTable({
+    columns: [
+      { head: "DAY", align: "right" },
+      { head: "REQUEST", align: "right" },
+      { head: "COVERED %", align: "right" },
+      { head: last, align: "right" },
+      { head: "WASTE", align: "right" },
+      { head: "CHANGES", align: "right" },
+    ],
+    rows: played.days.map(({ day, least, most, judgement }): Cell[] => [
+      { text: String(day + 1) },
+      {
+        text: least === most
+          ? amount(least, resource)
+          : `${amount(least, resource)} - ${amount(most, resource)}`,
+      },
+      { text: percent(judgement.coverage), how: judgement.coverage === 1 ? "green" : "yellow" },
+      { text: formatFigure(resource === "cpu" ? judgement.overLimitMinutes : judgement.kills) },
+      { text: formatFigure(judgement.waste) },
+      { text: String(judgement.changes) },
+    ]),
+  }, look);
+}
+
+/** What it comes to. */
+export function verdictSentences({ named, history: { resource }, played }: PolicyStory): string[] {
+  const { coverage, waste, overLimitMinutes, longestShortMinutes, changes, kills } =
+    played.judgement;
+  const follow = !named.policy.updateStrategy.updateRequestsOnly;
+  const short = coverage === 1
+    ? "Usage never passed the request."
+    : `The longest stretch above it lasted ${minutesText(longestShortMinutes)}.`;
+  return [
+    `The request would have covered ${percent(coverage)} % of the time, with ` +
+    `${formatFigure(waste)} as much idle as used, by ${formatCount(changes, "change")}. ${short}`,
+    ...(resource === "cpu"
+      ? [
+        follow
+          ? `The limit would have throttled in ${minutesText(overLimitMinutes)}.`
+          : `A limit of that size would have throttled in ${minutesText(overLimitMinutes)}; the ` +
+            "policy leaves limits alone.",
+      ]
+      : [
+        follow
+          ? `The limit would ${kills === 0 ? "never " : ""}have killed the container${
+            times(kills)
+          }.`
+          : "The policy leaves limits alone, so none of its own could have killed.",
+      ]),
+  ];
+}
+
+function noteSentences(
+  { named: { policy }, history: { resource, stepMs } }: PolicyStory,
+): string[] {
+  return [
+    ...(policy.mode === "Auto"
+      ? []
+      : [`The policy's mode is ${policy.mode}: this is what Auto would have done.`]),
+    resource === "cpu"
+      ? `Bursts inside of a sample of ${formatSeconds(stepMs)} are not in the file; throttling ` +
+        "begins within 100 ms."
+      : "A container that was killed goes on here as it was recorded.",
+    "What a limit held back when it was recorded is missing in the file.",
+  ];
+}
+
+/** The replay for programs. Times are seconds as in the file; CPU in millicores, memory in bytes. */
+export function policyData({ named, history, played }: PolicyStory): object {
+  const { days, judgement, replay, warmUpMs } = played;
+  const { days: _balances, ...total } = judgement;
+  return {
+    policy: named.name,
+    history: history.name,
+    resource: history.resource,
+    stepS: history.stepMs / 1000,
+    warmUpS: warmUpMs / 1000,
+    total,
+    days: days.map(({ day, least, most, judgement: { days: _none, ...figures } }) => ({
+      day,
+      leastRequest: least,
+      mostRequest: most,
+      ...figures,
+    })),
+    requests: replay.steps.filter(({ changed }, index) => changed || index === 0)
+      .map(({ fromMs, inForce }) => ({ atS: fromMs / 1000, request: inForce })),
+    kills: replay.steps.flatMap(({ kills }) =>
+      kills.map(({ atMs, limit }) => ({ atS: atMs / 1000, limit }))
+    ),
+  };
+}
+
+function amount(value: number, resource: ResourceName): string {
+  return resource === "cpu" ? cpuText(value) : bytesText(value);
+}
+
+const UNITS = ["", "Ki", "Mi", "Gi", "Ti"];
+
+/** Three significant digits: `1.46Gi`. */
+function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** power).toPrecision(3))}${UNITS[power]}`;
+}
+
+/** At most five characters. */
+function scaleText(value: number, resource: ResourceName): string {
+  if (resource === "cpu") return formatFigure(value / 1000);
+  const [, number = "", unit = ""] = /^([\d.]+)(.*)$/.exec(bytesText(value)) ?? [];
+  return `${number.slice(0, 3).replace(/\.$/, "")}${unit}`;
+}
+
+function percent(share: number): string {
+  return (share * 100).toFixed(2);
+}
+
+/** After a verb; nothing for never. */
+function times(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? " once" : ` ${count} times`;
+}
+
+function minutesText(minutes: number): string {
+  return `${formatFigure(minutes).replace(/\.0+$/, "")} min`;
+}
+
+function formatSeconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(1))} s`;
+}
+
+/** `7 d`, `24 h`, `30 min`. */
+function spanText(ms: number): string {
+  const days = ms / DAY_MS;
+  if (days >= 2) return `${Number(days.toFixed(1))} d`;
+  const hours = ms / 3_600_000;
+  return hours >= 2 ? `${Number(hours.toFixed(1))} h` : `${Number((ms / 60_000).toFixed(1))} min`;
+}

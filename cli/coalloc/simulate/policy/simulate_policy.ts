@@ -1,0 +1,63 @@
+/**
+ * `simulate --policy`: what a policy would have done over a recorded history.
+ *
+ * @module
+ */
+import { readUsage } from "../../../../simulation/rightsizing/read_usage.ts";
+import { replayPolicy } from "../../../../simulation/rightsizing/replay_policy.ts";
+import type { UsageHistory } from "../../../../simulation/rightsizing/usage_history.ts";
+import { decodeText, guessOf } from "../../../../simulation/trace_files.ts";
+import { guessTraceFormat } from "../../../../simulation/trace_format.ts";
+import { readFault } from "../../../file_problem.ts";
+import { CommandProblem } from "../../command_context.ts";
+import type { CoallocWorld } from "../../ports.ts";
+import { structuredOutput } from "../../structured_output.ts";
+import { chooseSeries } from "../choose_series.ts";
+import type { SimulateContext } from "../simulate_command.ts";
+import { policyInFile } from "./policy_in_file.ts";
+import type { PolicyRequest } from "./policy_request.ts";
+import { policyData, type PolicyStory, policyText } from "./policy_text.ts";
+
+/** Replays the policy and shows what came of it. Resolves with the exit code. */
+export async function simulatePolicy(
+  request: PolicyRequest,
+  { world, look }: SimulateContext,
+): Promise<number> {
+  const { policy: path, output } = request;
+  const named = policyInFile(await readText(path, { world, what: "policy" }), path);
+  const history = await readUsageOf(request, world);
+  const played = world.unheard(() => replayPolicy(history, named.policy));
+  const story: PolicyStory = { named, history, played };
+  world.out(structuredOutput(policyData(story), output) ?? policyText(story, look));
+  return 0;
+}
+
+async function readUsageOf(
+  { source: { path, format, series }, resource }: PolicyRequest,
+  world: Pick<CoallocWorld, "readFile" | "err">,
+): Promise<UsageHistory> {
+  const text = await readText(path, { world, what: "history" });
+  const taken = format ?? guessTraceFormat(text);
+  const refuse = (state: string): SyntaxError =>
+    new SyntaxError(`Cannot read history "${path}": ${state}`);
+  if (series !== undefined && taken !== "prometheus") {
+    throw refuse(`it is taken for ${taken}, and --series chooses in a Prometheus export`);
+  }
+  const body = taken === "prometheus"
+    ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
+    : text;
+  const history = readUsage(body, { name: path, resource, format: taken });
+  const { guess } = format === undefined ? guessOf(path, taken) : {};
+  if (guess !== undefined) world.err(`${guess}\n`);
+  return history;
+}
+
+async function readText(
+  path: string,
+  { world, what }: { readonly world: Pick<CoallocWorld, "readFile">; readonly what: string },
+): Promise<string> {
+  const bytes = await world.readFile(path).catch((cause: unknown) => {
+    throw new CommandProblem(`Cannot read ${what} "${path}": ${readFault(cause)}`, { cause });
+  });
+  return await decodeText(bytes, path);
+}

@@ -1,0 +1,39 @@
+/**
+ * What stands around a chart: its width, the scale at its left, the axis below it.
+ *
+ * @module
+ */
+import type { TerminalLook } from "./paint.ts";
+
+/** Width of the scale at the left. */
+const SCALE = 7;
+/** Wider charts say no more. */
+const MOST_COLUMNS = 100;
+
+/** Character columns of a chart. */
+export function plotWidth({ columns = 80 }: TerminalLook): number {
+  return Math.max(20, Math.min(MOST_COLUMNS, columns - SCALE - 1));
+}
+
+/** What stands left of a line of a chart. */
+export function scaleLabel(label: string): string {
+  return `${label.padStart(SCALE - 2)} │`;
+}
+
+/** The line below a chart, and what stands at its ends and in its middle. */
+export function chartAxis(
+  width: number,
+  { start, middle, end }: { readonly start: string; readonly middle: string; readonly end: string },
+): string[] {
+  const left = Math.floor(width / 2) - Math.floor(middle.length / 2);
+  const labels = start.padEnd(left) + middle;
+  return [
+    `${" ".repeat(SCALE - 1)}└${"─".repeat(width)}`,
+    `${" ".repeat(SCALE)}${labels.padEnd(width - end.length)}${end}`,
+  ];
+}
+
+/** Lines as text, without spaces at their ends. */
+export function chartText(lines: readonly string[]): string {
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}

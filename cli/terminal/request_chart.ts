@@ -1,0 +1,103 @@
+/**
+ * A request over days, beside the usage that it was to cover.
+ *
+ * @module
+ */
+import { blockLines } from "./blocks.ts";
+import { chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
+import { paint, type TerminalLook } from "./paint.ts";
+
+/** A stretch of samples under one request. */
+export interface RequestStretch {
+  readonly fromMs: number;
+  /** Times of the samples, ms, and usage, as many. */
+  readonly atMs: Float64Array;
+  readonly usage: Float64Array;
+  readonly request: number;
+}
+
+/** What is drawn. */
+export interface RequestChart {
+  readonly title: string;
+  /** In the order of time. */
+  readonly stretches: readonly RequestStretch[];
+  /** A value on the scale, at most five characters. */
+  readonly text: (value: number) => string;
+}
+
+const ROWS = 8;
+const REQUEST = "━";
+const DAY_MS = 86_400_000;
+
+interface ChartColumn {
+  most: number;
+  request: number;
+  short: boolean;
+}
+
+/**
+ * Of each column the largest usage, filled, and the request at its end, a line. What a mean would hide
+ * is what a request is short of, so a column in which usage passed the request is set apart at the axis.
+ */
+export function requestChart(chart: RequestChart, look: TerminalLook = {}): string {
+  const { title, stretches, text } = chart;
+  const width = plotWidth(look);
+  const [first, last] = [stretches[0], stretches.at(-1)];
+  if (first === undefined || last === undefined) return "Nothing was judged: nothing to draw.\n";
+  const endMs = Math.max(last.fromMs, last.atMs.at(-1) ?? 0);
+  const columns = columnsOf(stretches, { width, startMs: first.fromMs, endMs });
+  const most = Math.max(
+    ...columns.map((column) => Math.max(column?.most ?? 0, column?.request ?? 0)),
+  );
+  const top = most > 0 ? most * 1.05 : 1;
+  const row = (value: number): number => ROWS - 1 - Math.floor(value / top * ROWS);
+  const filled = blockLines(columns.map((column) => column?.most ?? 0), { rows: ROWS, top });
+  const lines = filled.map((blocks, line) => {
+    const cells = [...blocks].map((block, index) => {
+      const column = columns[index];
+      if (column !== undefined && row(column.request) === line) return paint(REQUEST, "blue", look);
+      return block === " " ? block : paint(block, column?.short ? "red" : "green", look);
+    });
+    return scaleLabel(line % 2 === 0 ? text((ROWS - line) / ROWS * top) : "") + cells.join("");
+  });
+  const days = (endMs - first.fromMs) / DAY_MS;
+  return chartText([
+    paint(title, "bold", look),
+    `${paint(REQUEST, "blue", look)} request   ${
+      paint("█", "green", look)
+    } largest usage   ! short`,
+    ...lines,
+    scaleLabel("") +
+    columns.map((column) => column?.short ? paint("!", "red", look) : " ").join(""),
+    ...chartAxis(width, { start: "0 d", middle: formatDays(days / 2), end: formatDays(days) }),
+  ]);
+}
+
+/** Undefined where nothing was recorded. */
+function columnsOf(
+  stretches: readonly RequestStretch[],
+  { width, startMs, endMs }: {
+    readonly width: number;
+    readonly startMs: number;
+    readonly endMs: number;
+  },
+): (ChartColumn | undefined)[] {
+  const columns: (ChartColumn | undefined)[] = Array.from({ length: width }, () => undefined);
+  const spanMs = Math.max(1, endMs - startMs);
+  for (const { atMs, usage, request } of stretches) {
+    atMs.forEach((at, sample) => {
+      const index = Math.min(width - 1, Math.floor((at - startMs) / spanMs * width));
+      const column = columns[index] ?? { most: 0, request, short: false };
+      const used = usage[sample] ?? 0;
+      column.most = Math.max(column.most, used);
+      column.request = request;
+      column.short ||= used > request;
+      columns[index] = column;
+    });
+  }
+  return columns;
+}
+
+function formatDays(days: number): string {
+  return `${Number(days.toFixed(1))} d`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Does what was decided for a workload.
+ *
+ * @module
+ */
+import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod, Resources } from "../../shared/api/pod.ts";
+import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { applyInPlace, type ResizeHands } from "./apply_in_place.ts";
+import type { WorkloadWriter } from "./loop_ports.ts";
+
+/** A decision to do something. */
+export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+
+/** All hands. */
+export interface ApplyHands extends ResizeHands {
+  readonly workloads: WorkloadWriter;
+  /** Makes limits the own ones of the market's pods, millicores by container. */
+  readonly setOwnLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
+}
+
+/** What became of it. */
+export interface Applied {
+  /** From now on in force, by container; absent: as before. */
+  readonly inForce?: ReadonlyMap<string, Resources>;
+  /** The first failure; others are of the same kind mostly. */
+  readonly failure?: ApplyFailure;
+  /** Where some pods have the values, and some not yet. */
+  readonly behind: readonly string[];
+}
+
+/**
+ * In place: pods first, and what is in force once one of them has it or there is none to resize. So what
+ * is lost by a crash between the two is decided again. `pods` by UID as they are.
+ */
+export async function applyDecision(
+  facts: RightsizingFacts,
+  { method, wanted }: Wish,
+  { pods, hands }: { readonly pods: ReadonlyMap<string, Pod>; readonly hands: ApplyHands },
+): Promise<Applied> {
+  if (method === "Recreate") {
+    const { useServerSideApply: serverSideApply } = facts.policy.updateStrategy;
+    const failure = await failureOf(() =>
+      hands.workloads.recreate(facts.workload, wanted, { serverSideApply })
+    );
+    if (failure !== undefined) return { failure, behind: [] };
+    const inForce = new Map<string, Resources>(facts.inForce);
+    // The template has them now: what it says of these containers is what counts.
+    for (const [name, values] of wanted) {
+      inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+    }
+    return { inForce, behind: [] };
+  }
+  const plan = inPlacePlan(facts, wanted);
+  const { resized, failures } = await applyInPlace(plan, pods, hands);
+  const [first] = failures;
+  const behind = failures.map(({ pod }) => pod);
+  if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
+  for (const pod of plan.ownLimits.size === 0 ? [] : pods.values()) {
+    const failure = await failureOf(() => hands.setOwnLimits(pod, plan.ownLimits));
+    if (failure !== undefined && failure.next !== "forget") {
+      return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
+    }
+  }
+  return {
+    inForce: plan.inForce,
+    ...(first === undefined ? {} : { failure: first.failure }),
+    behind,
+  };
+}
+
+async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return applyFailure(error);
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * What rightsizing writes of policies and their workloads.
+ *
+ * @module
+ */
+import type { PolicyStatus } from "../../shared/api/policy_status.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { ReportPart } from "../../shared/rightsizing/report_parts.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+
+/** Writes what became of policies. */
+export interface PolicyStatusWriter {
+  /**
+   * Replaces the status, and resolves with the resourceVersion that has it. Throws an `ApiError`; 409
+   * `Conflict` when `resourceVersion` is not the stored one, 404 when the policy is gone.
+   */
+  writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
+}
+
+/** A report that is about to be written. */
+export interface NewReport extends ReportPart {
+  readonly namespace: string;
+  /** The version that is replaced. Absent: whichever there is, or none. */
+  readonly resourceVersion?: string;
+}
+
+/** Writes reports. Each call throws an `ApiError` when the server refuses. */
+export interface ReportStore {
+  /**
+   * Makes the report or replaces what it tells, and returns it as stored. With `resourceVersion`, 409
+   * `Conflict` when that is not the stored one.
+   */
+  apply(report: NewReport): Promise<RecommendationReport>;
+  /** Deletes the report if its UID is still this one; 404 when it is gone. */
+  remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
+}

@@ -1,0 +1,124 @@
+/**
+ * What is known of each workload after its last look: in memory, and in the reports of its namespace, so
+ * that nothing is forgotten when the process ends.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { Log } from "../../shared/log.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { ReportStore } from "./policy_ports.ts";
+
+/** Names a workload. */
+export type WorkloadName = WorkloadRecord["workload"];
+
+/** The records. */
+export interface RecordBook {
+  get(workload: WorkloadName): WorkloadRecord | undefined;
+  /** Of all workloads of a namespace. */
+  namespaces(): Iterable<string>;
+  /** Replaces what is known of the workload. */
+  set(record: WorkloadRecord): void;
+  /** Forgets all workloads but those that are to be kept. */
+  keepOnly(keep: (workload: WorkloadName) => boolean): void;
+  /**
+   * Writes the reports of namespaces in which something has changed. What can't be written stays for the
+   * next time.
+   */
+  flush(): Promise<void>;
+}
+
+/** What the book is made with. */
+export interface RecordBookParts {
+  /** As the server has them at the beginning. */
+  readonly reports: Iterable<RecommendationReport>;
+  readonly store: ReportStore;
+  readonly log: Log;
+}
+
+/** A book with what the reports tell. */
+export function createRecordBook({ reports, store, log }: RecordBookParts): RecordBook {
+  const books = new Map<string, Map<string, WorkloadRecord>>();
+  /** Reports that there are, by name, in each namespace. */
+  const stored = new Map<string, Map<string, RecommendationReport>>();
+  const changed = new Set<string>();
+  let fails = false;
+
+  for (const report of reports) {
+    const { namespace, name } = report.metadata;
+    if (isReportName(name)) within(stored, namespace).set(name, report);
+  }
+  for (const [namespace, ones] of stored) {
+    for (const record of recordsOf([...ones.values()], namespace)) {
+      within(books, namespace).set(keyOf(record.workload), record);
+    }
+  }
+
+  async function write(namespace: string): Promise<void> {
+    const parts = reportParts([...within(books, namespace).values()]);
+    const there = within(stored, namespace);
+    for (const part of parts) there.set(part.name, await store.apply({ ...part, namespace }));
+    const wanted = new Set(parts.map(({ name }) => name));
+    for (const [name, report] of [...there]) {
+      if (wanted.has(name)) continue;
+      try {
+        await store.remove(report);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+      }
+      there.delete(name);
+    }
+  }
+
+  return {
+    get: (workload) => books.get(workload.namespace)?.get(keyOf(workload)),
+    namespaces: () => books.keys(),
+    set(record) {
+      const { namespace } = record.workload;
+      within(books, namespace).set(keyOf(record.workload), record);
+      changed.add(namespace);
+    },
+    keepOnly(keep) {
+      for (const [namespace, records] of books) {
+        for (const [key, { workload }] of records) {
+          if (keep(workload)) continue;
+          records.delete(key);
+          changed.add(namespace);
+        }
+      }
+    },
+    async flush() {
+      const failures: string[] = [];
+      for (const namespace of [...changed]) {
+        changed.delete(namespace);
+        try {
+          await write(namespace);
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          // A namespace that is gone has no reports, nor workloads.
+          if (error.status === 404) continue;
+          changed.add(namespace);
+          failures.push(`${namespace}: ${error.message}`);
+        }
+      }
+      const [error] = failures;
+      if (error !== undefined && !fails) {
+        log.warn("Reports can't be written", { namespaces: failures.length, error });
+      }
+      fails = error !== undefined;
+    },
+  };
+}
+
+function keyOf({ kind, namespace, name }: WorkloadName): string {
+  return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
+}
+
+function within<T>(maps: Map<string, Map<string, T>>, namespace: string): Map<string, T> {
+  const known = maps.get(namespace) ?? new Map<string, T>();
+  maps.set(namespace, known);
+  return known;
+}

@@ -1,0 +1,38 @@
+/**
+ * What a source of usage is asked about a workload.
+ *
+ * @module
+ */
+import { belongsTo } from "../../shared/actuation/workloads_of.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { UsageQuestion } from "./ports.ts";
+
+/** When, and among whom. */
+export interface QuestionSurroundings {
+  /** All pods of the workload's namespace. */
+  readonly neighbours: readonly Pod[];
+  /** Ms since 1970. */
+  readonly nowMs: number;
+  readonly windowMs: number;
+}
+
+/** The question about all containers of the workload, init containers and sidecars left out. */
+export function usageQuestion(
+  { kind, metadata: { namespace, name, uid }, template }: RightsizedWorkload,
+  { neighbours, nowMs, windowMs }: QuestionSurroundings,
+): UsageQuestion {
+  const pods: string[] = [];
+  const otherPods: string[] = [];
+  for (const pod of neighbours) {
+    (belongsTo(pod, { kind, name }) ? pods : otherPods).push(pod.metadata.name);
+  }
+  return {
+    namespace,
+    workload: { kind, name, uid },
+    pods,
+    otherPods,
+    containers: template.containers.filter(({ sidecar }) => !sidecar).map((one) => one.name),
+    window: { fromMs: nowMs - windowMs, toMs: nowMs },
+  };
+}

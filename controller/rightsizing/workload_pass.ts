@@ -1,0 +1,246 @@
+/**
+ * One look at one workload with all that follows from it: values, record, events.
+ *
+ * @module
+ */
+import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
+import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import type { GuardWord } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type {
+  LastDenial,
+  RightsizedWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import {
+  decisionEvents,
+  eventMessage,
+  failureEvent,
+  heldStatus,
+  type WorkloadEvent,
+} from "../../shared/rightsizing/guards/workload_events.ts";
+import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { applyDecision, type ApplyHands, type Wish } from "./apply_decision.ts";
+import { bringToForce } from "./bring_to_force.ts";
+import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
+import { evaluateWorkload, type Evaluation, type MissingUsage } from "./evaluate_workload.ts";
+import type { UsageSource } from "./ports.ts";
+import { usageQuestion } from "./usage_question.ts";
+
+/** What a look is made with. */
+export interface PassParts {
+  readonly source: UsageSource;
+  readonly cluster: ClusterFacts;
+  readonly hands: ApplyHands;
+  readonly clock: Pick<Clock, "wall">;
+}
+
+/** The workload, who has won it, and what was known of it. */
+export interface PassSubject {
+  readonly workload: RightsizedWorkload;
+  readonly policy: {
+    readonly metadata: { readonly namespace: string; readonly name: string };
+    readonly spec: PolicySpec;
+  };
+  readonly before: WorkloadRecord | undefined;
+  readonly denial: LastDenial | undefined;
+}
+
+/** What came of it. */
+export interface PassOutcome extends PolicyWorkload {
+  /** Those that are new. */
+  readonly events: readonly WorkloadEvent[];
+  /** What a write failed with. */
+  readonly failure?: ApplyFailure;
+  /** Why there is no usage. */
+  readonly missing?: MissingUsage;
+  /** The way in which a new recommendation was applied. */
+  readonly applied?: Wish["method"];
+}
+
+/** Asks, decides, applies. What the server refuses is an outcome; never rejects for it. */
+export async function passWorkload(
+  subject: PassSubject,
+  parts: PassParts,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<PassOutcome> {
+  const { workload, policy, before, denial } = subject;
+  const { source, cluster, hands, clock } = parts;
+  const nowMs = clock.wall();
+  const one: WorkloadCase = { workload, policy: policy.spec, nowMs };
+  const neighbours = cluster.podsIn(workload.metadata.namespace);
+  const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
+  const answer = await source.usage(question, signal);
+  const inForce = resourcesInForce(before?.inForce ?? []);
+  const lastAppliedMs = before?.appliedAtMs;
+  const found = evaluateWorkload(answer, {
+    policy: policy.spec,
+    workload,
+    corrections: cluster.correctionsOf(one),
+    factsWith: (learned) =>
+      cluster.factsOf(one, {
+        ...learned,
+        inForce,
+        ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
+        ...(denial === undefined ? {} : { denial }),
+      }),
+  });
+  const base = baseRecord(subject);
+  if ("missing" in found) return withoutUsage(found.missing, { base, before });
+  const told: WorkloadRecord = {
+    ...base,
+    recommendedAtMs: nowMs,
+    recommendations: found.recommendations,
+  };
+  const { facts, decision } = found;
+  const pods = new Map(
+    cluster.podsIn(workload.metadata.namespace).map((pod): [string, Pod] => [
+      pod.metadata.uid,
+      pod,
+    ]),
+  );
+  const catchUp = bringToForce(facts, decision);
+  const wish = decision.outcome === "apply" ? decision : catchUp;
+  if (wish?.outcome !== "apply") return held(found, { told, before });
+  const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
+  const isNew = decision.outcome === "apply" && next !== undefined;
+  const record: WorkloadRecord = {
+    ...told,
+    ...wordOf(found, { failure, behind }),
+    ...(next === undefined ? {} : { inForce: valuesInForce(next) }),
+    ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
+  };
+  const events = [
+    ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
+    ...decision.outcome === "apply" ? decisionEvents(decision) : [],
+    ...failure === undefined ? [] : [failureEvent(failure)].filter((event) => event !== undefined),
+  ];
+  return {
+    record,
+    metricsMissing: false,
+    difference: differenceOf(found, next ?? inForce),
+    events: isNew ? events : news(events, { record, before }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(isNew ? { applied: wish.method } : {}),
+  };
+}
+
+/** What stays as it was. */
+function baseRecord({ workload, policy, before }: PassSubject): WorkloadRecord {
+  const { namespace, name } = workload.metadata;
+  const { recommendedAtMs, appliedAtMs, method } = before ?? {};
+  return {
+    workload: { kind: workload.kind, namespace, name },
+    policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
+    status: "Skipped",
+    ...(recommendedAtMs === undefined ? {} : { recommendedAtMs }),
+    ...(appliedAtMs === undefined ? {} : { appliedAtMs }),
+    ...(method === undefined ? {} : { method }),
+    recommendations: before?.recommendations ?? [],
+    inForce: before?.inForce ?? [],
+  };
+}
+
+interface Told {
+  readonly before: WorkloadRecord | undefined;
+}
+
+function withoutUsage(
+  missing: MissingUsage,
+  { base, before }: Told & { readonly base: WorkloadRecord },
+): PassOutcome {
+  const { reason, message } = missing;
+  const record = { ...base, reason, message };
+  const event: WorkloadEvent = {
+    type: "Warning",
+    reason: "MetricsCollectionFailed",
+    message: eventMessage(reason, message),
+  };
+  return {
+    record,
+    metricsMissing: true,
+    difference: 0,
+    events: news([event], { record, before }),
+    missing,
+  };
+}
+
+type Found = Extract<Evaluation, { readonly facts: unknown }>;
+
+function held(
+  found: Found,
+  { told, before }: Told & { readonly told: WorkloadRecord },
+): PassOutcome {
+  const record = { ...told, ...wordOf(found, { behind: [] }) };
+  return {
+    record,
+    metricsMissing: false,
+    difference: differenceOf(found, resourcesInForce(before?.inForce ?? [])),
+    events: news(decisionEvents(found.decision), { record, before }),
+  };
+}
+
+function wordOf(
+  { decision }: Found,
+  { failure, behind }: {
+    readonly failure?: ApplyFailure | undefined;
+    readonly behind: readonly string[];
+  },
+): Pick<WorkloadRecord, "status" | "reason" | "message"> {
+  if (failure !== undefined) {
+    const { reason, message } = failure;
+    const who = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
+    return { status: "Error", reason, message: `${who}${message}` };
+  }
+  if (decision.outcome === "hold") {
+    const { reason, message } = decision;
+    return { status: heldStatus(reason), reason, message };
+  }
+  const cut: GuardWord | undefined = decision.clamps[0];
+  return {
+    status: "Applied",
+    ...(cut === undefined ? {} : { reason: cut.reason, message: cut.message }),
+  };
+}
+
+function appliedEvent(
+  { method, wanted }: Wish,
+  recommendations: readonly ContainerRecommendation[],
+): WorkloadEvent {
+  const how = method === "InPlace" ? "in place" : "by a rollout";
+  const [why] = recommendations.filter(({ container }) => wanted.has(container));
+  const because = why === undefined ? "" : `. ${why.container}: ${why.explanation}`;
+  return {
+    type: "Normal",
+    reason: "OptimizationApplied",
+    message: `${describeWanted(wanted)}, ${how}${because}; kubectl coalloc recommend shows all`,
+  };
+}
+
+/** Nobody is told twice that things are as they were. */
+function news(
+  events: readonly WorkloadEvent[],
+  { record, before }: Told & { readonly record: WorkloadRecord },
+): readonly WorkloadEvent[] {
+  const same = before?.status === record.status && before.reason === record.reason;
+  return same ? [] : events;
+}
+
+/** Of what is in force, or stands in the template where nothing is. */
+function differenceOf(
+  { recommendations, facts }: Found,
+  inForce: ReadonlyMap<string, Resources>,
+): number {
+  return largestDifference(
+    recommendations,
+    facts.workload.template.containers.map((container) => ({
+      ...container,
+      ...inForce.get(container.name),
+    })),
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * What is to be done about the certificates that all replicas share. Pure: the time is an argument.
+ *
+ * @module
+ */
+import type { Validity } from "./ports.ts";
+import type { StoredPairs } from "./stored_pairs.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How long an authority holds, ms: it is renewed every eight months. */
+export const AUTHORITY_LIFE_MS: number = 365 * DAY_MS;
+
+/**
+ * How long a server's certificate holds, ms: it is renewed every 60 days. Less than a third of an
+ * authority's life, so that what an authority has signed ends before it does, also when it signed
+ * shortly before its own renewal.
+ */
+export const SERVING_LIFE_MS: number = 90 * DAY_MS;
+
+/** By how much a new certificate's beginning is set back, ms: clocks differ. */
+const BACKDATED_MS = HOUR_MS;
+
+/** The part of its life after which a certificate is renewed. */
+const RENEWED_AFTER = 2 / 3;
+
+/** The next step: a new authority comes with a new certificate for the server. */
+export type CertificateStep =
+  | { readonly make: "authority" | "serving"; readonly why: string }
+  | { readonly make: "nothing"; readonly untilMs: number };
+
+/** What was found, and what is wanted. */
+export interface CertificateCase {
+  /** Undefined: nothing is stored. */
+  readonly stored: StoredPairs | { readonly fault: string } | undefined;
+  /** Names that the server is called by. */
+  readonly names: readonly string[];
+  /** Of the wall clock. */
+  readonly nowMs: number;
+}
+
+/**
+ * The step, and until when nothing is to be done. A certificate that begins in the future is one of a
+ * replica whose clock goes before ours: it stays.
+ */
+export function certificateStep({ stored, names, nowMs }: CertificateCase): CertificateStep {
+  if (stored === undefined) return { make: "authority", why: "there are none yet" };
+  if ("fault" in stored) return { make: "authority", why: stored.fault };
+  const { authority, serving } = stored;
+  const ends = (what: string, { notAfterMs }: Validity): string =>
+    `${what} ${nowMs < notAfterMs ? "ends" : "ended"} at ${new Date(notAfterMs).toISOString()}`;
+  if (nowMs >= renewalMs(authority)) {
+    return { make: "authority", why: ends("the authority", authority) };
+  }
+  const lacking = names.find((name) => !serving.names.includes(name));
+  if (lacking !== undefined) {
+    return { make: "serving", why: `the certificate is not for ${lacking}` };
+  }
+  if (nowMs >= renewalMs(serving)) {
+    return { make: "serving", why: ends("the certificate", serving) };
+  }
+  return { make: "nothing", untilMs: Math.min(renewalMs(authority), renewalMs(serving)) };
+}
+
+/** When a certificate is to be renewed: after two thirds of its life. */
+export function renewalMs({ notBeforeMs, notAfterMs }: Validity): number {
+  return notBeforeMs + (notAfterMs - notBeforeMs) * RENEWED_AFTER;
+}
+
+/** A life of this length from now on; whole seconds, as certificates have them. */
+export function lifeFrom(nowMs: number, lifeMs: number): Validity {
+  const notBeforeMs = 1000 * Math.floor((nowMs - BACKDATED_MS) / 1000);
+  return { notBeforeMs, notAfterMs: notBeforeMs + lifeMs };
+}
+
+/**
+ * Authorities that are to be trusted, the present one first. One from before is trusted until it ends
+ * by itself: nothing that it has signed holds for longer, so whichever replica still serves what, it is
+ * believed. An authority that nobody may believe any more goes with the Secret, when that is deleted.
+ */
+export function trustedAuthorities(
+  { authority, earlier }: StoredPairs,
+  nowMs: number,
+): readonly { readonly cert: string }[] {
+  return [authority, ...earlier.filter(({ notAfterMs }) => nowMs < notAfterMs)];
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  AUTHORITY_LIFE_MS,
+  certificateStep,
+  lifeFrom,
+  renewalMs,
+  SERVING_LIFE_MS,
+  trustedAuthorities,
+} from "./certificate_step.ts";
+import type { Validity } from "./ports.ts";
+import type { StoredPairs } from "./stored_pairs.ts";
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.UTC(2026, 0, 1);
+const NAMES = ["mbcas-webhook.mbcas-system.svc"];
+
+function pairs(authority: Validity, serving: Validity, names = NAMES): StoredPairs {
+  return {
+    authority: { cert: "ca", key: "k", names: [], authority: true, ...authority },
+    serving: { cert: "tls", key: "k", names, authority: false, ...serving },
+    earlier: [],
+  };
+}
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const LONG = lifeFrom(START_MS, AUTHORITY_LIFE_MS);
+const SHORT = lifeFrom(START_MS, SERVING_LIFE_MS);
+
+function step(stored: StoredPairs | { readonly fault: string } | undefined, afterMs = 0) {
+  return certificateStep({ stored, names: NAMES, nowMs: START_MS + afterMs });
+}
+
+pure("certificateStep() makes an authority where there is none, or one that is of no use", () => {
+  assert.deepEqual(step(undefined), { make: "authority", why: "there are none yet" });
+  const fault = "ca.crt and ca.key: Cannot read a key: it is none";
+  assert.deepEqual(step({ fault }), { make: "authority", why: fault });
+});
+
+pure("certificateStep() renews the server's certificate after two thirds of its life", () => {
+  const stored = pairs(LONG, SHORT);
+  // 60 days from its beginning, which is set back by an hour.
+  const dueMs = 60 * DAY_MS - 3_600_000;
+  assert.deepEqual(step(stored, dueMs - 1), { make: "nothing", untilMs: START_MS + dueMs });
+  assert.deepEqual(step(stored, dueMs), {
+    make: "serving",
+    why: "the certificate ends at 2026-03-31T23:00:00.000Z",
+  });
+  assert.deepEqual(step(stored, 91 * DAY_MS), {
+    make: "serving",
+    why: "the certificate ended at 2026-03-31T23:00:00.000Z",
+  });
+});
+
+pure(
+  "certificateStep() renews the authority with all that it signed, after two thirds of its life",
+  () => {
+    const dueMs = renewalMs(LONG) - START_MS;
+    const serving = lifeFrom(START_MS + dueMs - DAY_MS, SERVING_LIFE_MS);
+    assert.equal(step(pairs(LONG, serving), dueMs - 1000).make, "nothing");
+    const { make, ...rest } = step(pairs(LONG, serving), dueMs);
+    assert.equal(make, "authority");
+    assert.match("why" in rest ? rest.why : "", /^the authority ends at /);
+  },
+);
+
+pure(
+  "certificateStep() renews a certificate that is for other names, and no authority for it",
+  () => {
+    const why = "the certificate is not for mbcas-webhook.mbcas-system.svc";
+    assert.deepEqual(step(pairs(LONG, SHORT, ["old.svc"])), { make: "serving", why });
+    assert.equal(step(pairs(LONG, SHORT, ["old.svc", ...NAMES])).make, "nothing");
+  },
+);
+
+pure(
+  "certificateStep() leaves a certificate alone that begins a little later by another's clock",
+  () => {
+    assert.equal(step(pairs(LONG, SHORT), -2 * 3_600_000).make, "nothing");
+  },
+);
+
+pure("certificateStep() never lets anything end that is made in time, whenever it looks", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 28 * DAY_MS }), { minLength: 30, maxLength: 80 }),
+      (pauses) => {
+        let nowMs = START_MS;
+        let stored = pairs(LONG, SHORT);
+        for (const pauseMs of pauses) {
+          nowMs += pauseMs;
+          const next = certificateStep({ stored, names: NAMES, nowMs });
+          // Looked at in time, nothing has ended: a third of 90 days is 30.
+          assert.ok(nowMs < stored.serving.notAfterMs && nowMs < stored.authority.notAfterMs);
+          if (next.make === "nothing") {
+            assert.ok(next.untilMs > nowMs);
+            continue;
+          }
+          const authority = next.make === "authority"
+            ? lifeFrom(nowMs, AUTHORITY_LIFE_MS)
+            : stored.authority;
+          stored = pairs(authority, lifeFrom(nowMs, SERVING_LIFE_MS));
+          assert.ok(stored.serving.notAfterMs <= stored.authority.notAfterMs);
+          assert.equal(certificateStep({ stored, names: NAMES, nowMs }).make, "nothing");
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+pure(
+  "trustedAuthorities() names the present one first, and those from before until they end",
+  () => {
+    const earlier = ["b", "c"].map((cert, index) => ({
+      cert,
+      names: [],
+      authority: true,
+      notBeforeMs: 0,
+      notAfterMs: START_MS + index,
+    }));
+    const stored = { ...pairs(LONG, SHORT), earlier };
+    const certs = (nowMs: number) => trustedAuthorities(stored, nowMs).map(({ cert }) => cert);
+    assert.deepEqual(certs(START_MS - 1), ["ca", "b", "c"]);
+    assert.deepEqual(certs(START_MS), ["ca", "c"]);
+    assert.deepEqual(certs(START_MS + 1), ["ca"]);
+  },
+);

@@ -1,0 +1,92 @@
+/**
+ * What the webhook's certificates need of the outside.
+ *
+ * @module
+ */
+
+/** From when to when a certificate holds, ms since 1970; whole seconds. */
+export interface Validity {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+/** A certificate with its key, both PEM. */
+export interface KeyedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a certificate says of itself. */
+export interface CertificateFacts extends Validity {
+  /** DNS names that it is good for. */
+  readonly names: readonly string[];
+  /** True when it may sign others. */
+  readonly authority: boolean;
+}
+
+/** Makes certificates; the only one to whom chance is not an argument, as nobody may guess keys. */
+export interface CertificateMaker {
+  makeAuthority(wish: Validity & { readonly name: string }): Promise<KeyedCertificate>;
+  makeServing(
+    authority: KeyedCertificate,
+    wish: Validity & { readonly names: readonly string[] },
+  ): Promise<KeyedCertificate>;
+}
+
+/** Reads certificates. Errors are `TypeError`s that repeat nothing of the texts. */
+export interface CertificateReader {
+  /** Throws when the text can't be read or the key is that of another certificate. */
+  readPair(pair: KeyedCertificate): CertificateFacts;
+  /** Throws when the text can't be read. */
+  readBundle(text: string): readonly (CertificateFacts & { readonly cert: string })[];
+  /** Whether the authority has signed the other certificate. */
+  signed(authority: string, cert: string): boolean;
+}
+
+/** What a store holds, by names such as `tls.crt`. */
+export type StoredTexts = Readonly<Record<string, string>>;
+
+/** What was read, and of which version. */
+export interface StoredCertificates {
+  readonly resourceVersion: string;
+  readonly data: StoredTexts;
+}
+
+/** One place for all replicas: a Secret. Throws `ApiError`s; 409: somebody else was faster. */
+export interface CertificateStore {
+  /** Undefined when nothing was ever stored. */
+  read(): Promise<StoredCertificates | undefined>;
+  /** Refused when there is something already. */
+  create(data: StoredTexts): Promise<void>;
+  /** Refused when it was written since `seen` was read. */
+  replace(seen: StoredCertificates, data: StoredTexts): Promise<void>;
+}
+
+/** Whom the API servers trust, and as of which version. */
+export interface WebhookTrust {
+  readonly resourceVersion: string;
+  /** PEM of the authorities by webhook; empty: none. */
+  readonly bundles: readonly (readonly [webhook: string, bundle: string])[];
+}
+
+/** The `caBundle`s of our own webhook configuration. Throws `ApiError`s as the store does. */
+export interface TrustStore {
+  /** Undefined when there is no configuration: then nobody calls. */
+  read(): Promise<WebhookTrust | undefined>;
+  /** Gives each webhook this bundle. Refused when the configuration was written since. */
+  write(seen: WebhookTrust, bundle: string): Promise<void>;
+}
+
+/** Files that somebody else renews. */
+export interface CertificateFiles {
+  /** What is there now. Throws an `Error` that names the file which can't be read. */
+  read(): Promise<KeyedCertificate>;
+}
+
+/** Hears of certificates. */
+export interface CertificateObserver {
+  /** Another one is served from now on, or the first. */
+  serves(facts: CertificateFacts): void;
+  /** One was made and stored. */
+  made(what: "authority" | "serving"): void;
+}

@@ -1,0 +1,19 @@
+/**
+ * Names of the webhook's objects; Roles and manifests name them too.
+ *
+ * @module
+ */
+
+/** The Secret in which the replicas share their certificates. */
+export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
+
+/** The MutatingWebhookConfiguration whose bundles are kept. */
+export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
+
+/** Where API servers ask about pods that are made. */
+export const PODS_ROUTE = "/mutate/pods";
+
+/** The names that API servers call a Service by: this one, by the TLS handshake. */
+export function servingNames(service: string, namespace: string): readonly string[] {
+  return [`${service}.${namespace}.svc`];
+}

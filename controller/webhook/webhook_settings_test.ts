@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { CONTROLLER_SETTINGS } from "../settings.ts";
+import { WEBHOOK_ROWS } from "./webhook_settings.ts";
+
+function settle(file: string) {
+  return effectiveSettings({ ...WEBHOOK_ROWS }, { file: { path: "config.yaml", text: file } });
+}
+
+Deno.test("WEBHOOK_ROWS are off by default, and whole where nothing is said", () => {
+  const read = settle("");
+  assert.ok("values" in read);
+  assert.deepEqual(read.values, {
+    webhook: false,
+    webhookListen: ":9443",
+    webhookCertificates: "self",
+    webhookFolder: "/etc/mbcas-webhook",
+    webhookService: "mbcas-webhook",
+  });
+});
+
+Deno.test("WEBHOOK_ROWS name what does not fit", () => {
+  const read = settle(
+    "webhook:\n  certificates: vault\n  serviceName: Web_Hook\n  listen: all\n  port: 1\n",
+  );
+  assert.ok("faults" in read);
+  const faults = read.faults.join("\n");
+  for (const name of ["certificates", "serviceName", "listen", "port"]) {
+    assert.match(faults, new RegExp(`webhook\\.${name}`));
+  }
+  assert.match(faults, /one of self, cert-manager, files/);
+});
+
+Deno.test("WEBHOOK_ROWS share no key, flag or variable with the controller's", () => {
+  const taken = Object.values(CONTROLLER_SETTINGS);
+  for (const { key, flag, env } of Object.values(WEBHOOK_ROWS)) {
+    const same = taken.filter((row) => row.key === key || row.flag === flag || row.env === env);
+    assert.deepEqual(same, []);
+  }
+});

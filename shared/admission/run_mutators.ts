@@ -1,0 +1,110 @@
+/**
+ * Asks mutators one after the other, so that the failure of one is nothing to the others and never
+ * keeps an object from being stored.
+ *
+ * @module
+ */
+import type { Clock } from "../clock.ts";
+import type { AdmissionRequest, SentObject } from "./admission_review.ts";
+import { applyJSONPatch, type JSONPatchOperation } from "./json_patch.ts";
+import type { Mutation, Mutator } from "./mutator.ts";
+
+/** How long to wait for them. */
+export interface MutatorsOptions {
+  readonly clock: Clock;
+  /** For all of them together, ms. */
+  readonly withinMs: number;
+}
+
+/** One that failed. */
+export interface MutatorFailure {
+  readonly mutator: string;
+  /** In words, for the log: not for whoever sent the object. */
+  readonly error: string;
+}
+
+/** What they made of the object. */
+export interface MutatorsOutcome {
+  readonly patch: readonly JSONPatchOperation[];
+  readonly warnings: readonly string[];
+  readonly failures: readonly MutatorFailure[];
+}
+
+/** A mutation with the object as it leaves it. */
+interface Step extends Mutation {
+  readonly object: SentObject | undefined;
+}
+
+/**
+ * Their steps in order. One that throws, comes too late or answers with a patch that can't be applied
+ * has no part in it, a warning says so, and the next one sees the object without it.
+ */
+export async function runMutators(
+  request: AdmissionRequest,
+  mutators: readonly Mutator[],
+  { clock, withinMs }: MutatorsOptions,
+): Promise<MutatorsOutcome> {
+  const untilMs = clock.monotonic() + withinMs;
+  const steps: (Step & { readonly name: string })[] = [];
+  const failures: MutatorFailure[] = [];
+  for (const mutator of mutators) {
+    const { name } = mutator;
+    const object = steps.at(-1)?.object ?? request.object;
+    const seen: AdmissionRequest = object === undefined ? request : { ...request, object };
+    try {
+      const leftMs = untilMs - clock.monotonic();
+      const mutation = await within((signal) => mutator.mutate(seen, signal), { clock, leftMs });
+      if (mutation !== undefined) steps.push({ name, ...applied(seen, mutation) });
+    } catch (error) {
+      failures.push({ mutator: name, error: String(error) });
+    }
+  }
+  for (const { name, remember } of request.dryRun ? [] : steps) {
+    try {
+      remember?.();
+    } catch (error) {
+      failures.push({ mutator: name, error: String(error) });
+    }
+  }
+  const failed = new Set(failures.map(({ mutator }) => mutator));
+  return {
+    patch: steps.flatMap(({ patch }) => patch),
+    warnings: [
+      ...steps.flatMap(({ warnings = [] }) => warnings),
+      ...[...failed].map((name) => `${name} failed and may have left the object as it was sent`),
+    ],
+    failures,
+  };
+}
+
+/** The mutation as it is sent, with what it makes of the object. Throws for what is no JSON. */
+function applied({ object }: AdmissionRequest, mutation: Mutation): Step {
+  const patch: readonly JSONPatchOperation[] = JSON.parse(JSON.stringify(mutation.patch));
+  const after = patch.length === 0 ? object : applyJSONPatch(object, patch);
+  return { ...mutation, patch, object: after as SentObject | undefined };
+}
+
+/** What a wait ends with. */
+const LATE = Symbol("late");
+
+async function within<T>(
+  work: (signal: AbortSignal) => T | Promise<T>,
+  { clock, leftMs }: { readonly clock: Clock; readonly leftMs: number },
+): Promise<T> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const waited = clock.sleep(leftMs, done.signal).then(() => {
+    late.abort();
+    return LATE;
+  });
+  const working = (async () => await work(late.signal))();
+  try {
+    const first = await Promise.race([working, waited]);
+    if (first !== LATE) return first as T;
+    // Where it fails after all, nobody waits for it any more.
+    working.catch(() => {});
+    throw new RangeError("Cannot wait for the mutator: it did not answer in time");
+  } finally {
+    done.abort();
+  }
+}

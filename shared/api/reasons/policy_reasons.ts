@@ -1,0 +1,32 @@
+/**
+ * Why the conditions of a policy are what they are.
+ *
+ * @module
+ */
+import type { Reason } from "./reason.ts";
+import { RIGHTSIZING_EVENT_REASONS } from "./rightsizing_event_reasons.ts";
+import { RIGHTSIZING_REASONS } from "./rightsizing_reasons.ts";
+
+/** Words of the conditions `Ready`, `MetricsMissing` and `DryRun`. */
+export const POLICY_REASONS = {
+  PolicyValid: {
+    means: "each field of the policy is valid, and its source of metrics answers",
+    remedy: "nothing",
+  },
+  ValidationFailed: RIGHTSIZING_EVENT_REASONS.ValidationFailed,
+  ProviderUnavailable: RIGHTSIZING_REASONS.ProviderUnavailable,
+  DiscoveryFailed: RIGHTSIZING_EVENT_REASONS.DiscoveryFailed,
+  MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
+  MetricsPresent: {
+    means: "there are metrics of each of the policy's workloads",
+    remedy: "nothing",
+  },
+  DryRun: RIGHTSIZING_REASONS.DryRun,
+  Live: {
+    means: "the controller's setting dryRun is off: what the policy allows is applied",
+    remedy: "nothing",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode POLICY_REASONS}. */
+export type PolicyReason = keyof typeof POLICY_REASONS;

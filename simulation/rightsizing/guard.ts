@@ -1,0 +1,63 @@
+/**
+ * Whether what a rule proposes is applied.
+ *
+ * @module
+ */
+import type { Proposal } from "./rule.ts";
+
+/** What is set now. */
+export interface Standing {
+  readonly value: number;
+  /** Since it was set, ms. */
+  readonly ageMs: number;
+}
+
+/** True: apply it. Never asked where nothing is set yet. */
+export type Guard = (proposal: Proposal, standing: Standing) => boolean;
+
+/** Of `updateStrategy`, and what may kill. */
+export interface ThresholdOptions {
+  /** A change of less, in percent of what is set, is left. @default {10} */
+  readonly changeThresholdPercent?: number;
+  /** @default {1_800_000} 30 minutes */
+  readonly cooldownMs?: number;
+  /**
+   * Of memory: it is not lowered to less than this times the peak in the window. Default: it is.
+   */
+  readonly peakFactor?: number;
+}
+
+/** Of memory: the recent peak + 15 %. */
+export const PEAK_FACTOR = 1.15;
+
+/** Our guards of the change itself. */
+export function thresholdGuard(options: ThresholdOptions = {}): Guard {
+  const { changeThresholdPercent = 10, cooldownMs = 1_800_000, peakFactor = 0 } = options;
+  return ({ value, peak = 0 }, standing) => {
+    if (standing.ageMs < cooldownMs) return false;
+    if (value < standing.value && value < peakFactor * peak) return false;
+    return Math.abs(value - standing.value) * 100 >= changeThresholdPercent * standing.value;
+  };
+}
+
+/** Whatever is proposed. */
+export function everyChange(): Guard {
+  return () => true;
+}
+
+/** `--in-recommendation-bounds-eviction-lifetime-threshold` and `--pod-update-threshold`. */
+const PATIENCE_MS = 43_200_000;
+const LEAST_CHANGE = 0.1;
+
+/**
+ * The VPA's updater, version 1.8.1, `pkg/updater/priority`: at once where what is set lies outside of
+ * the recommended bounds; inside of them only pods of 12 hours and more, and changes of 10 % and more.
+ * A pod is as old as its last change, for an eviction makes it anew.
+ */
+export function vpaUpdater(): Guard {
+  return ({ value, lower = value, upper = value }, standing) => {
+    if (standing.value < lower || standing.value > upper) return true;
+    return standing.ageMs >= PATIENCE_MS &&
+      Math.abs(value - standing.value) >= LEAST_CHANGE * standing.value;
+  };
+}

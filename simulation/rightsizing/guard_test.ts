@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { everyChange, thresholdGuard, vpaUpdater } from "./guard.ts";
+
+const HOUR_MS = 3_600_000;
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("thresholdGuard() leaves changes of less than the threshold", () => {
+  const guard = thresholdGuard({ changeThresholdPercent: 10, cooldownMs: 0 });
+  const at = (value: number): boolean => guard({ value }, { value: 1000, ageMs: HOUR_MS });
+  assert.deepEqual([1099, 1100, 901, 900].map(at), [false, true, false, true]);
+});
+
+pure("thresholdGuard() waits for the cooldown", () => {
+  const guard = thresholdGuard();
+  const at = (ageMs: number): boolean => guard({ value: 2000 }, { value: 1000, ageMs });
+  assert.deepEqual([0, 1_799_999, 1_800_000].map(at), [false, false, true]);
+});
+
+pure("thresholdGuard() keeps memory above the recent peak, and lets it rise", () => {
+  const standing = { value: 1000, ageMs: HOUR_MS };
+  const careful = thresholdGuard({ peakFactor: 1.15 });
+  assert.equal(careful({ value: 800, peak: 700 }, standing), false);
+  assert.equal(careful({ value: 806, peak: 700 }, standing), true);
+  assert.equal(careful({ value: 1200, peak: 1100 }, standing), true);
+  assert.equal(thresholdGuard()({ value: 800, peak: 700 }, standing), true);
+});
+
+pure("everyChange() applies whatever is proposed", () => {
+  assert.equal(everyChange()({ value: 1000.1 }, { value: 1000, ageMs: 0 }), true);
+});
+
+pure("vpaUpdater() acts outside of the bounds at once", () => {
+  const guard = vpaUpdater();
+  const at = (value: number): boolean =>
+    guard({ value: 1000, lower: 800, upper: 1300 }, { value, ageMs: 0 });
+  assert.deepEqual([799, 800, 1300, 1301].map(at), [true, false, false, true]);
+});
+
+pure("vpaUpdater() inside of the bounds changes old pods by a tenth and more", () => {
+  const guard = vpaUpdater();
+  const at = (value: number, hours: number): boolean =>
+    guard({ value: 1090, lower: 800, upper: 1300 }, { value, ageMs: hours * HOUR_MS });
+  assert.deepEqual([at(900, 11.9), at(900, 12), at(1000, 12)], [false, true, false]);
+});

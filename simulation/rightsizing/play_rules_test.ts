@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { OURS, VPA } from "./contestants.ts";
+import { playRules } from "./play_rules.ts";
+import type { UsageHistory } from "./usage_history.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Three days with a peak each noon. */
+function history(name: string, resource: UsageHistory["resource"], scale: number): UsageHistory {
+  const values = Array.from({ length: 3 * 1440 }, (_, minute) => {
+    const hour = minute / 60 % 24;
+    return scale * (hour >= 12 && hour < 13 ? 1000 : 200);
+  });
+  return {
+    name,
+    resource,
+    stepMs: MINUTE_MS,
+    atMs: Float64Array.from(values, (_, index) => index * MINUTE_MS),
+    values: Float64Array.from(values),
+  };
+}
+
+Deno.test({
+  name: "playRules() plays every rule on every series, and sums them up",
+  permissions: "none",
+  fn() {
+    const { series, rules } = playRules([history("a", "cpu", 1), history("b", "cpu", 2)]);
+    assert.deepEqual(series.map(({ name }) => name), ["a", "b"]);
+    const labels = rules.map(({ label }) => label);
+    assert.equal(new Set(labels).size, labels.length);
+    for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
+    const of = (label: string) => {
+      const found = rules.find((rule) => rule.label === label);
+      assert(found !== undefined, label);
+      return found;
+    };
+    assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
+    // P90 of a day knows nothing of an hour in it: 23 of 24 are covered, on both.
+    assert.ok(Math.abs(of(OURS).coverage - 23 / 24) < 1e-9, `${of(OURS).coverage}`);
+    assert.equal(of(OURS).overLimitMinutes, 2 * 2 * 60);
+    assert.ok(Math.abs(of(OURS).shortDays.p50 - 1 / 24) < 1e-9);
+    // P99 does, once it has seen one: the judged days come after it.
+    assert.equal(of("ours, P99 × 1.2, 24 h").coverage, 1);
+    const oracle = of("oracle, maximum of what comes");
+    assert.deepEqual([oracle.coverage, oracle.waste], [1, 0]);
+    assert.equal(of("fixed, maximum of all").changesPerDay, 0);
+  },
+});
+
+Deno.test({
+  name: "playRules() kills memory under limits, and rules learn of it",
+  permissions: "none",
+  fn() {
+    const { rules } = playRules([history("m", "memory", 2 ** 20)], {
+      limitFactor: 1.1,
+      warmUpMs: HOUR_MS,
+    });
+    const kills = (label: string): number | undefined =>
+      rules.find((rule) => rule.label === label)?.kills;
+    // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
+    for (const label of [OURS, VPA]) {
+      const died = kills(label) ?? 0;
+      assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
+    }
+    assert.equal(kills("fixed, maximum of all"), 0);
+  },
+});
+
+Deno.test({
+  name: "playRules() does the same twice",
+  permissions: "none",
+  fn() {
+    const play = () => playRules([history("a", "memory", 2 ** 20)], { limitFactor: 1.1 });
+    assert.deepEqual(play(), play());
+  },
+});

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type ReplayedPolicy, replayPolicy } from "./replay_policy.ts";
+import type { UsageHistory } from "./usage_history.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+function history(
+  values: readonly number[],
+  resource: UsageHistory["resource"] = "cpu",
+): UsageHistory {
+  return {
+    name: "f",
+    resource,
+    stepMs: MINUTE_MS,
+    atMs: Float64Array.from(values, (_, index) => index * MINUTE_MS),
+    values: Float64Array.from(values),
+  };
+}
+
+function policy(more: Partial<ReplayedPolicy> = {}): ReplayedPolicy {
+  const bounds = { min: 10, max: 2 ** 40 };
+  return {
+    mode: "Auto",
+    windowMs: DAY_MS,
+    percentile: "P90",
+    safetyFactor: 1.2,
+    minSamples: 10,
+    bounds: { cpu: bounds, memory: bounds },
+    intervalMs: 5 * MINUTE_MS,
+    updateStrategy: {
+      updateRequestsOnly: true,
+      changeThresholdPercent: 10,
+      cooldownMs: 30 * MINUTE_MS,
+      limitMultipliers: { cpu: 1, memory: 1.1 },
+    },
+    ...more,
+  };
+}
+
+function level(minutes: number, usage: number): number[] {
+  return Array.from({ length: minutes }, () => usage);
+}
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("replayPolicy() has a line per day, judged after the first", () => {
+  const { days, judgement, warmUpMs } = replayPolicy(history(level(5 * 1440, 100)), policy());
+  assert.equal(warmUpMs, DAY_MS);
+  assert.deepEqual(days.map(({ day, least, most }) => [day, least, most]), [
+    [0, 120, 120],
+    [1, 120, 120],
+    [2, 120, 120],
+    [3, 120, 120],
+  ]);
+  assert.deepEqual([judgement.minutes, judgement.coverage, judgement.changes], [4 * 1440, 1, 0]);
+  assert.ok(Math.abs(judgement.waste - 0.2) < 1e-9);
+});
+
+pure("replayPolicy() judges three quarters of a short history", () => {
+  const { warmUpMs, judgement } = replayPolicy(history(level(240, 100)), policy());
+  assert.equal(warmUpMs, HOUR_MS);
+  assert.equal(judgement.minutes, 180);
+});
+
+pure("replayPolicy() keeps the policy's bounds, threshold and cooldown", () => {
+  const values = [...level(1440, 100), ...level(1440, 104), ...level(1440, 1000)];
+  const bounds = { cpu: { min: 10, max: 500 }, memory: { min: 1, max: 2 } };
+  const { replay } = replayPolicy(history(values), policy({ bounds, windowMs: HOUR_MS }));
+  const set = [...new Set(replay.steps.map(({ inForce }) => inForce))];
+  // 104 × 1.2 is 4 % more than 120, and 1000 is clamped.
+  assert.deepEqual(set, [120, 500]);
+});
+
+pure("replayPolicy() applies limits only where the policy does", () => {
+  const mebibyte = 2 ** 20;
+  const values = [...level(2000, 100 * mebibyte), ...level(500, 900 * mebibyte)];
+  const memory = history(values, "memory");
+  const following = policy();
+  const updateStrategy = { ...following.updateStrategy, updateRequestsOnly: false };
+  assert.equal(replayPolicy(memory, following).judgement.kills, 0);
+  const { judgement, replay } = replayPolicy(memory, { ...following, updateStrategy });
+  assert.ok(judgement.kills > 0 && judgement.kills < 20, `${judgement.kills}`);
+  assert.equal(replay.limitFactor, 1.1);
+  // Kills teach: in the end it is covered.
+  assert.ok((replay.steps.at(-1)?.inForce ?? 0) * 1.1 >= 900 * mebibyte);
+});
+
+pure("replayPolicy() never lowers memory below the recent peak, with and without limits", () => {
+  // 1000 for a day, then 100 with 600 once an hour: P90 × 1.2 falls to 120.
+  const values = [
+    ...level(1440, 1000),
+    ...Array.from({ length: 2 * 1440 }, (_, minute) => minute % 60 === 0 ? 600 : 100),
+  ];
+  const last = (resource: UsageHistory["resource"], updateRequestsOnly: boolean) => {
+    const given = policy({ windowMs: 6 * HOUR_MS });
+    const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
+    const { days } = replayPolicy(history(values, resource), { ...given, updateStrategy });
+    return days.at(-1)?.least;
+  };
+  assert.equal(last("memory", true), 1200);
+  assert.equal(last("memory", false), 1200);
+  assert.equal(last("cpu", true), 120);
+});
+
+pure("replayPolicy() refuses a history that no recommendation comes of", () => {
+  assert.throws(
+    () => replayPolicy(history(level(100, 1)), policy({ minSamples: 1000 })),
+    /no recommendation came of its 100 samples, expected more than 1000 in 24 h$/,
+  );
+});
+
+pure("replayPolicy() never sets anything outside of the bounds", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 100, maxLength: 300 }),
+      fc.integer({ min: 10, max: 2000 }),
+      fc.integer({ min: 0, max: 2000 }),
+      fc.boolean(),
+      (values, min, more, updateRequestsOnly) => {
+        const bounds = { min, max: min + more };
+        const given = policy({ bounds: { cpu: bounds, memory: bounds } });
+        const updateStrategy = { ...given.updateStrategy, updateRequestsOnly };
+        for (const resource of ["cpu", "memory"] as const) {
+          const { days } = replayPolicy(history(values, resource), { ...given, updateStrategy });
+          assert.ok(days.length > 0);
+          for (const { least, most } of days) {
+            assert.ok(least >= bounds.min && most <= bounds.max, `${least} to ${most}`);
+          }
+        }
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

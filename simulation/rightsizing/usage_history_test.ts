@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { scaledTo, usageHistory } from "./usage_history.ts";
+
+const CPU = { name: "f", resource: "cpu" } as const;
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("usageHistory() keeps gaps, and takes the most frequent distance for the step", () => {
+  const { atMs, values, stepMs } = usageHistory(
+    [0, 60, 120, 600, 660].map((atS) => ({ atS, value: atS / 1000 })),
+    CPU,
+  );
+  assert.equal(stepMs, 60_000);
+  assert.deepEqual([...atMs], [0, 60_000, 120_000, 600_000, 660_000]);
+  assert.deepEqual([...values], [0, 60, 120, 600, 660]);
+});
+
+pure("usageHistory() takes the shorter of two distances that are as frequent", () => {
+  const samples = [0, 30, 90].map((atS) => ({ atS, value: 1 }));
+  assert.equal(usageHistory(samples, CPU).stepMs, 30_000);
+});
+
+pure("usageHistory() leaves bytes as they are", () => {
+  const samples = [0, 60].map((atS) => ({ atS, value: 2 ** 30 }));
+  const { values } = usageHistory(samples, { name: "f", resource: "memory" });
+  assert.deepEqual([...values], [2 ** 30, 2 ** 30]);
+});
+
+pure("usageHistory() refuses what has no step and times that do not grow", () => {
+  assert.throws(
+    () => usageHistory([{ atS: 1, value: 1 }], CPU),
+    /^RangeError: Cannot replay history "f": it has 1 samples, expected at least 2$/,
+  );
+  for (const later of [60, 59]) {
+    const samples = [{ atS: 60, value: 1 }, { atS: later, value: 1 }];
+    assert.throws(
+      () => usageHistory(samples, CPU),
+      new RegExp(`sample 2 has the time ${later} after 60, expected growing times`),
+    );
+  }
+});
+
+pure("usageHistory() refuses a time that is out of proportion", () => {
+  const samples = [0, 60, 120, 1_633_478_400].map((atS) => ({ atS, value: 1 }));
+  assert.throws(
+    () => usageHistory(samples, CPU),
+    /it spans 27224640 steps of 60 s, expected at most 1100000: cut it or check its times$/,
+  );
+});
+
+pure("scaledTo() keeps the shape and sets the 95th percentile", () => {
+  const samples = Array.from({ length: 101 }, (_, index) => ({ atS: 60 * index, value: index }));
+  const scaled = scaledTo(usageHistory(samples, CPU), 1000);
+  assert.ok(Math.abs((scaled.values[95] ?? 0) - 1000) < 1e-9);
+  assert.ok(Math.abs((scaled.values[19] ?? 0) - 200) < 1e-9);
+  const idle = usageHistory(samples.map(({ atS }) => ({ atS, value: 0 })), CPU);
+  assert.throws(() => scaledTo(idle, 1000), /95th percentile is 0, expected above 0/);
+});

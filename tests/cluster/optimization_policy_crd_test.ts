@@ -1,0 +1,83 @@
+/** The definition of OptimizationPolicy on a real API server: what it takes, refuses, fills in, shows. */
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+import { createKubectl } from "./kubectl.ts";
+
+const kubectl = createKubectl();
+const namespace = `optipod-crd-${crypto.randomUUID().slice(0, 8)}`;
+const EXAMPLES = new URL("../../manifests/examples/optipod/", import.meta.url);
+const INVALID = new URL("../fixtures/optipod/invalid/", import.meta.url);
+
+interface Policy {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+/** Policies of a folder, each with its file's text, put into the namespace of this test. */
+function policiesIn(folder: URL): readonly { file: string; text: string; object: Policy }[] {
+  return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".yaml"))
+    .flatMap(({ name: file }) => {
+      const text = Deno.readTextFileSync(new URL(file, folder));
+      return parseAllDocuments(text).map((document) => document.toJS() as Policy)
+        .filter(({ kind }) => kind === "OptimizationPolicy")
+        .map((object) => ({
+          file,
+          text,
+          object: { ...object, metadata: { ...object.metadata, namespace } },
+        }));
+    });
+}
+
+Deno.test("OptimizationPolicy on a real API server", async (t) => {
+  await kubectl.must(["create", "namespace", namespace]);
+  try {
+    for (const { file, object } of policiesIn(EXAMPLES)) {
+      await t.step(`OptimizationPolicy takes the example ${file}`, async () => {
+        await kubectl.must(["create", "-f", "-"], object);
+      });
+    }
+
+    for (const { file, text, object } of policiesIn(INVALID)) {
+      const [, field = ""] = /^# names: (\S+)\n/.exec(text) ?? [];
+      await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${file}`, async () => {
+        const { ok, stderr } = await kubectl.run(
+          ["create", "--validate=false", "--dry-run=server", "-f", "-"],
+          object,
+        );
+        assert.equal(ok, false, "it was taken");
+        assert.ok(field !== "" && stderr.includes(field), `${stderr} does not name ${field}`);
+      });
+    }
+
+    await t.step("OptimizationPolicy is stored with its defaults", async () => {
+      const get = ["get", "optpol", "recommend-first", "-n", namespace, "-o", "json"];
+      const { spec } = JSON.parse(await kubectl.must(get));
+      assert.partialDeepStrictEqual(spec, {
+        weight: 100,
+        metricsConfig: { rollingWindow: "24h", percentile: "P90", safetyFactor: 1.2 },
+        updateStrategy: { cooldown: "30m", limitConfig: { memoryLimitMultiplier: 1.1 } },
+        reconciliationInterval: "5m",
+      });
+    });
+
+    await t.step("OptimizationPolicy shows its columns", async () => {
+      const [header = ""] = (await kubectl.must(["get", "optpol", "-n", namespace])).split("\n");
+      assert.deepEqual(header.trim().split(/ {2,}/), [
+        "NAME",
+        "MODE",
+        "PROVIDER",
+        "DISCOVERED",
+        "READY",
+        "AGE",
+      ]);
+    });
+
+    await t.step("OptimizationPolicy explains its fields", async () => {
+      const words = await kubectl.must(["explain", "optimizationpolicy.spec.metricsConfig"]);
+      assert.match(words, /rollingWindow/);
+      assert.match(words, /How far back usage counts/);
+    });
+  } finally {
+    await kubectl.must(["delete", "namespace", namespace, "--wait=false"]);
+  }
+});

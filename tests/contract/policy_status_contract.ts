@@ -1,0 +1,97 @@
+/**
+ * The contract of `PolicyStatusWriter`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { PolicyStatusWriter } from "../../controller/rightsizing/policy_ports.ts";
+import type { PolicyStatus } from "../../shared/api/policy_status.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server with a policy that was just made. */
+export interface PolicyStatusHarness extends ContractHarness {
+  readonly subject: PolicyStatusWriter;
+  readonly policy: StoredPolicy;
+  /** The stored policy. */
+  read(): Promise<StoredPolicy | undefined>;
+  /** Deletes it. */
+  remove(): Promise<void>;
+}
+
+const TIME = "2026-01-02T03:04:05.678Z";
+const FULL: PolicyStatus = {
+  conditions: [{
+    type: "Ready",
+    status: "True",
+    reason: "PolicyValid",
+    message: "each field of the policy is valid",
+    lastTransitionTime: TIME,
+    observedGeneration: 1,
+  }],
+  workloadsDiscovered: 1,
+  workloadsProcessed: 1,
+  workloadsByType: { deployments: 1, statefulSets: 0, daemonSets: 0 },
+  lastReconciliation: TIME,
+  observedGeneration: 1,
+  workloads: [{
+    namespace: "shop",
+    kind: "Deployment",
+    name: "web",
+    status: "Recommended",
+    lastRecommendation: TIME,
+    recommendations: [{ container: "app", cpu: "250m", memory: "88617123", explanation: "P90" }],
+  }],
+};
+
+/** Registers the suite. */
+export function policyStatusContract(open: OpenHarness<PolicyStatusHarness>): void {
+  contractTest("writeStatus() replaces the status and nothing else", open, async (harness) => {
+    const { settle, subject, policy } = harness;
+    const version = await settle(subject.writeStatus(policy, FULL));
+    const first = await settle(harness.read());
+    assert.notEqual(version, policy.metadata.resourceVersion);
+    assert.deepEqual(first?.status, FULL);
+    assert.deepEqual(first?.spec, policy.spec);
+    assert.deepEqual(first?.metadata, { ...policy.metadata, resourceVersion: version });
+    assert.ok(first !== undefined);
+    const less = { observedGeneration: 2 };
+    await settle(subject.writeStatus(first, less));
+    assert.deepEqual((await settle(harness.read()))?.status, less);
+  });
+
+  contractTest("writeStatus() is refused with 409 for an old version", open, async (harness) => {
+    const { settle, subject, policy } = harness;
+    await settle(subject.writeStatus(policy, FULL));
+    await assertRefused(harness, () => subject.writeStatus(policy, {}), {
+      status: 409,
+      reason: "Conflict",
+    });
+    assert.deepEqual((await settle(harness.read()))?.status, FULL);
+  });
+
+  contractTest("writeStatus() is refused with 422 for a malformed field", open, async (harness) => {
+    const { settle, subject, policy } = harness;
+    const status = { ...FULL, workloadsDiscovered: -1 };
+    await assertRefused(harness, () => subject.writeStatus(policy, status), {
+      status: 422,
+      reason: "Invalid",
+    });
+    assert.deepEqual((await settle(harness.read()))?.status, {});
+  });
+
+  contractTest("writeStatus() of a policy that is gone is refused", open, async (harness) => {
+    const { settle, subject, policy } = harness;
+    await settle(harness.remove());
+    await assertRefused(harness, () => subject.writeStatus(policy, FULL), {
+      status: 404,
+      reason: "NotFound",
+    });
+    assert.equal(await settle(harness.read()), undefined);
+  });
+}

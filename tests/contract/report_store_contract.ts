@@ -1,0 +1,107 @@
+/**
+ * The contract of `ReportStore`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { NewReport, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
+import type {
+  RecommendationReport,
+  ReportedWorkload,
+} from "../../shared/api/recommendation_report.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server without reports. */
+export interface ReportStoreHarness extends ContractHarness {
+  readonly subject: ReportStore;
+  readonly namespace: string;
+  /** The stored report of that name. */
+  read(name: string): Promise<RecommendationReport | undefined>;
+}
+
+const NAME = "recommendations-1";
+
+function workload(name: string): ReportedWorkload {
+  return {
+    kind: "Deployment",
+    name,
+    status: "Applied",
+    lastApplied: "2026-01-02T03:04:05.678Z",
+    lastApplyMethod: "InPlace",
+    policy: { namespace: "policies", name: "all" },
+    recommendations: [{ container: "app", cpu: "250m", memory: "88617123", explanation: "P90" }],
+    inForce: [{ container: "app", cpu: "200m" }],
+  };
+}
+
+/** Registers the suite. */
+export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void {
+  const reportOf = ({ namespace }: ReportStoreHarness, ...names: string[]): NewReport => ({
+    namespace,
+    name: NAME,
+    workloads: names.map(workload),
+  });
+
+  contractTest("apply() makes the report", open, async (harness) => {
+    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
+    assert.ok(made.metadata.uid !== "" && made.metadata.resourceVersion !== "");
+    assert.deepEqual(made.workloads, [workload("db"), workload("web")]);
+    assert.deepEqual(await harness.settle(harness.read(NAME)), made);
+  });
+
+  contractTest("apply() replaces all that the report told", open, async (harness) => {
+    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
+    const other = await harness.settle(harness.subject.apply(reportOf(harness, "job")));
+    assert.equal(other.metadata.uid, made.metadata.uid);
+    assert.notEqual(other.metadata.resourceVersion, made.metadata.resourceVersion);
+    assert.deepEqual((await harness.settle(harness.read(NAME)))?.workloads, [workload("job")]);
+  });
+
+  contractTest("apply() of what is there already writes nothing", open, async (harness) => {
+    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
+    const again = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
+    assert.equal(again.metadata.resourceVersion, made.metadata.resourceVersion);
+  });
+
+  contractTest("apply() is refused with 409 for an old version", open, async (harness) => {
+    const { subject, settle } = harness;
+    const { metadata: { resourceVersion } } = await settle(subject.apply(reportOf(harness, "db")));
+    await settle(subject.apply({ ...reportOf(harness, "web"), resourceVersion }));
+    const late = { ...reportOf(harness, "job"), resourceVersion };
+    await assertRefused(harness, () => subject.apply(late), { status: 409, reason: "Conflict" });
+    assert.deepEqual((await settle(harness.read(NAME)))?.workloads, [workload("web")]);
+  });
+
+  contractTest("apply() is refused with 422 for a malformed workload", open, async (harness) => {
+    const malformed = { ...workload("db"), name: "" };
+    const report = { ...reportOf(harness), workloads: [malformed] };
+    await assertRefused(harness, () => harness.subject.apply(report), {
+      status: 422,
+      reason: "Invalid",
+    });
+    assert.equal(await harness.settle(harness.read(NAME)), undefined);
+  });
+
+  contractTest("remove() deletes once and then answers 404", open, async (harness) => {
+    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
+    await harness.settle(harness.subject.remove(made));
+    assert.equal(await harness.settle(harness.read(NAME)), undefined);
+    await assertRefused(harness, () => harness.subject.remove(made), {
+      status: 404,
+      reason: "NotFound",
+    });
+  });
+
+  contractTest("remove() leaves a report alone that has another UID", open, async (harness) => {
+    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
+    const uid = "00000000-0000-4000-8000-000000000000";
+    const other = { metadata: { ...made.metadata, uid } };
+    await assertRefused(harness, () => harness.subject.remove(other), { status: 409 });
+    assert.deepEqual(await harness.settle(harness.read(NAME)), made);
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * The contract suites of the webhook's ports, against what stands for them in tests, and against the
+ * adapters with a server of canned rules.
+ */
+import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { createSecretStore } from "../../adapters/kube/secrets.ts";
+import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
+import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
+import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { serveWebhookObjects } from "../fixtures/canned_webhook_objects.ts";
+import { createPaperCertificates } from "../fixtures/paper_certificates.ts";
+import { createWebhookObjects } from "../fixtures/webhook_objects.ts";
+import { certificateContract } from "./certificate_contract.ts";
+import { certificateStoreContract } from "./certificate_store_contract.ts";
+import type { ContractHarness } from "./contract_harness.ts";
+import { settleVirtually } from "./settle_virtually.ts";
+import { trustStoreContract } from "./trust_store_contract.ts";
+
+const AT_ONCE: ContractHarness = {
+  settle: (promise) => promise,
+  close: () => Promise.resolve(),
+};
+
+function scene(webhooks: readonly string[] = []) {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const objects = createWebhookObjects({ clock, webhooks });
+  const harness: ContractHarness = {
+    settle: (promise) => settleVirtually(clock, promise),
+    close: () => Promise.resolve(),
+  };
+  return { clock, objects, harness };
+}
+
+certificateStoreContract(() => {
+  const { objects, harness } = scene();
+  return Promise.resolve({ ...harness, subject: objects.store });
+});
+
+const WEBHOOKS = ["a.mbcas.io", "b.mbcas.io"];
+
+/** A server, closed with its harness. */
+function served() {
+  const server = serveWebhookObjects({ name: "mbcas-webhook", webhooks: WEBHOOKS });
+  return { ...AT_ONCE, server, close: async () => await server[Symbol.asyncDispose]() };
+}
+
+certificateStoreContract(() => {
+  const { server, ...harness } = served();
+  const place = { namespace: "mbcas-system", name: "mbcas-webhook-certificates", labels: {} };
+  return Promise.resolve({ ...harness, subject: createSecretStore(server.connection, place) });
+});
+
+trustStoreContract(() => {
+  const { server, ...harness } = served();
+  const rest = (): unknown => {
+    const { metadata, webhooks } = objectOf(server.configuration());
+    const { resourceVersion: _version, ...identity } = objectOf(metadata);
+    const hooks = listOf(webhooks).map((webhook) => {
+      const { clientConfig, ...others } = objectOf(webhook);
+      const { caBundle: _bundle, ...config } = objectOf(clientConfig);
+      return { ...others, config };
+    });
+    return { identity, hooks };
+  };
+  return Promise.resolve({
+    ...harness,
+    subject: createTrustStore(server.connection, { name: "mbcas-webhook" }),
+    absent: createTrustStore(server.connection, { name: "other" }),
+    bundle: "one\n",
+    rest: () => Promise.resolve(rest()),
+  });
+});
+
+trustStoreContract(() => {
+  const { objects, harness } = scene(WEBHOOKS);
+  const other = scene();
+  other.objects.configuration = undefined;
+  return Promise.resolve({
+    ...harness,
+    subject: objects.trust,
+    absent: {
+      read: () => other.harness.settle(other.objects.trust.read()),
+      write: (seen, bundle) => other.harness.settle(other.objects.trust.write(seen, bundle)),
+    },
+    bundle: "one\n",
+    rest: () => Promise.resolve(objects.configuration?.bundles.map(([name]) => name)),
+  });
+});
+
+certificateContract("paper", () => Promise.resolve({ ...AT_ONCE, ...createPaperCertificates() }));
+
+certificateContract("X.509", () =>
+  Promise.resolve({
+    ...AT_ONCE,
+    maker: createCertificateMaker(),
+    reader: createCertificateReader(),
+  }));

@@ -1,0 +1,188 @@
+/** The webhook's components: what API servers are told, and what the controllers may do for it. */
+import assert from "node:assert/strict";
+import {
+  PODS_ROUTE,
+  servingNames,
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_SECRET,
+} from "../../controller/webhook/webhook_names.ts";
+import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
+import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
+import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+
+const NAMESPACE = "mbcas-system";
+
+/** What a webhook's configuration has. */
+interface RenderedWebhooks {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly webhooks: readonly {
+    readonly clientConfig: {
+      readonly service: Readonly<Record<"name" | "namespace" | "path" | "port", unknown>>;
+      readonly caBundle?: string;
+    };
+  }[];
+}
+
+function webhooksOf(objects: readonly Rendered[]): RenderedWebhooks {
+  return one(
+    objects,
+    "MutatingWebhookConfiguration",
+    WEBHOOK_CONFIGURATION,
+  ) as unknown as RenderedWebhooks;
+}
+
+function controllerOf(objects: readonly Rendered[]) {
+  const { containers, volumes } = one(objects, "Deployment", "mbcas-controller").spec.template.spec;
+  return { container: containers[0], volumes };
+}
+
+function keys(objects: readonly Rendered[]): string[] {
+  return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+}
+
+async function added(components: readonly string[]): Promise<string[]> {
+  const before = new Set(keys(await render("base")));
+  return keys(await renderWith(components)).filter((key) => !before.has(key)).sort();
+}
+
+renderTest(
+  "component webhook asks about new pods, and lets them pass where nobody answers",
+  async () => {
+    const { webhooks } = webhooksOf(await renderWith(["webhook"]));
+    const [{ clientConfig, ...rest }, ...others] = webhooks as unknown as [
+      RenderedWebhooks["webhooks"][0],
+    ];
+    assert.deepEqual(others, []);
+    assert.deepEqual(rest, {
+      name: "pods.rightsizing.mbcas.io",
+      admissionReviewVersions: ["v1"],
+      rules: [{
+        apiGroups: [""],
+        apiVersions: ["v1"],
+        operations: ["CREATE"],
+        resources: ["pods"],
+        scope: "Namespaced",
+      }],
+      namespaceSelector: {
+        matchExpressions: [{
+          key: "kubernetes.io/metadata.name",
+          operator: "NotIn",
+          values: ["kube-system", NAMESPACE],
+        }],
+      },
+      failurePolicy: "Ignore",
+      timeoutSeconds: 2,
+      sideEffects: "NoneOnDryRun",
+      reinvocationPolicy: "IfNeeded",
+    });
+    // Who applies this again takes no bundle away.
+    assert.ok(!("caBundle" in clientConfig));
+  },
+);
+
+renderTest("component webhook leads from the configuration to the controllers' port", async () => {
+  const objects = await renderWith(["webhook"]);
+  const [webhook] = webhooksOf(objects).webhooks;
+  const service = WEBHOOK_ROWS.webhookService.default;
+  assert.deepEqual(webhook?.clientConfig.service, {
+    name: service,
+    namespace: NAMESPACE,
+    path: PODS_ROUTE,
+    port: 443,
+  });
+  const { spec } = one(objects, "Service", service) as unknown as {
+    readonly spec: { readonly selector: unknown; readonly ports: readonly unknown[] };
+  };
+  const { selector } = one(objects, "Deployment", "mbcas-controller").spec;
+  assert.deepEqual(spec.selector, selector.matchLabels);
+  assert.deepEqual(spec.ports, [
+    { name: "webhook", port: 443, targetPort: "webhook", protocol: "TCP" },
+  ]);
+  const port = Number(WEBHOOK_ROWS.webhookListen.default.slice(1));
+  const { ports, env } = controllerOf(objects).container as unknown as {
+    readonly ports: readonly unknown[];
+    readonly env: readonly { readonly name: string; readonly value?: string }[];
+  };
+  assert.deepEqual(ports.at(-1), { name: "webhook", containerPort: port });
+  const { name, value = "" } = env.at(-1) ?? assert.fail("there is no variable");
+  assert.equal(name, WEBHOOK_ROWS.webhook.env);
+  assert.equal(WEBHOOK_ROWS.webhook.kind.parse(value), true);
+  const { ingress } = one(objects, "NetworkPolicy", "mbcas-controller").spec as unknown as {
+    readonly ingress: readonly unknown[];
+  };
+  assert.deepEqual(ingress.at(-1), { ports: [{ port, protocol: "TCP" }] });
+});
+
+renderTest(
+  "component webhook gives the rights that are asked for, by name, and no others",
+  async () => {
+    const objects = await renderWith(["webhook"]);
+    const given = ["Role", "ClusterRole"].flatMap((kind) =>
+      rightsOf(one(objects, kind, "mbcas-webhook"), { withNames: true })
+    );
+    const asked = webhookRights(NAMESPACE).map(({ verb, group, resource, name }) =>
+      [`${verb} ${group}/${resource}`, ...(name === undefined ? [] : [name])].join(" ")
+    );
+    assert.deepEqual(given.sort(), asked.sort());
+    assert.ok(given.includes(`update /secrets ${WEBHOOK_SECRET}`));
+    // The one right without a name that RBAC leaves no other way to give.
+    assert.deepEqual(given.filter((right) => right.split(" ").length < 3), ["create /secrets"]);
+    for (const kind of ["RoleBinding", "ClusterRoleBinding"]) {
+      const { subjects } = one(objects, kind, "mbcas-webhook") as unknown as {
+        readonly subjects: readonly unknown[];
+      };
+      const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
+      assert.deepEqual(subjects, [account]);
+    }
+  },
+);
+
+renderTest("component webhook comes only where it is asked for", async () => {
+  assert.deepEqual(await added(["webhook"]), [
+    "ClusterRole mbcas-webhook",
+    "ClusterRoleBinding mbcas-webhook",
+    "MutatingWebhookConfiguration mbcas-webhook",
+    "Role mbcas-webhook",
+    "RoleBinding mbcas-webhook",
+    "Service mbcas-webhook",
+  ]);
+  for (const overlay of ["base", "overlays/kind", "overlays/release"]) {
+    assert.ok(!keys(await render(overlay)).some((key) => key.includes("webhook")), overlay);
+  }
+});
+
+renderTest(
+  "component webhook-cert-manager leaves certificates and trust to cert-manager",
+  async () => {
+    const components = ["webhook", "webhook-cert-manager"];
+    assert.deepEqual(await added(components), [
+      "Certificate mbcas-webhook",
+      "Issuer mbcas-webhook",
+      "MutatingWebhookConfiguration mbcas-webhook",
+      "Service mbcas-webhook",
+    ]);
+    const objects = await renderWith(components);
+    assert.deepEqual(webhooksOf(objects).metadata.annotations, {
+      "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
+    });
+    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as {
+      readonly spec: { readonly dnsNames: unknown; readonly secretName: string };
+    };
+    const service = WEBHOOK_ROWS.webhookService.default;
+    assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
+    const { container, volumes } = controllerOf(objects);
+    assert.deepEqual(container.volumeMounts.at(-1), {
+      name: "webhook-certificate",
+      mountPath: WEBHOOK_ROWS.webhookFolder.default,
+      readOnly: true,
+    });
+    assert.deepEqual(volumes.at(-1), {
+      name: "webhook-certificate",
+      secret: { secretName: spec.secretName, optional: true },
+    });
+    assert.deepEqual(container.env.at(-1), {
+      name: WEBHOOK_ROWS.webhookCertificates.env,
+      value: "cert-manager",
+    });
+  },
+);

@@ -1,0 +1,231 @@
+/**
+ * Properties of the values that rightsizing sends, over any workload, pods and policy.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
+import { templatePatch } from "../../shared/actuation/methods/template_patch.ts";
+import { workloadAnnotations } from "../../shared/actuation/methods/workload_annotations.ts";
+import { containerResources, resizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { PodContainer } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { anyContainers, anyFacts, CASES, factsOf } from "../fixtures/rightsizing_arbitrary.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  recommendation,
+  rightsizingFacts,
+  templateContainer,
+} from "../fixtures/rightsizing_facts.ts";
+import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing_patches.ts";
+
+function property(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+property("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
+  let applied = 0;
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const decision = decideRightsizing(facts);
+      if (decision.outcome === "hold" || decision.method === "Recreate") return;
+      applied++;
+      const plan = inPlacePlan(facts, decision.wanted);
+      const pods = podsAfter(facts, plan);
+      const again = { ...facts, pods, inForce: plan.inForce };
+      assert.deepEqual(inPlacePlan(again, decision.wanted).pods, []);
+      // And the present pods were valid, so it is not the server that is lenient.
+      assert.equal(decideRightsizing({ ...facts, dryRun: true }).outcome, "hold");
+    }),
+    CASES,
+  );
+  assert.ok(applied > 60, `${applied} of ${CASES.numRuns}`);
+});
+
+property(
+  "decideRightsizing() sets requests to the recommendation where nothing speaks against it",
+  () => {
+    const roomy = fc.record({
+      request: fc.integer({ min: 10, max: 400 }),
+      memory: fc.integer({ min: 1, max: 200 }),
+      limited: fc.boolean(),
+    }).map(({ request, memory, limited }): Partial<PodContainer> => ({
+      requestCPU: request,
+      requestMemory: memory * MI,
+      ...(limited ? { limitCPU: 5000, limitMemory: 9000 * MI } : {}),
+    }));
+    const world = fc.record({
+      container: roomy,
+      cpu: fc.integer({ min: 10, max: 4000 }),
+      memory: fc.integer({ min: MI, max: 4096 * MI }),
+      samples: fc.integer({ min: 0, max: 40 }),
+      minSamples: fc.integer({ min: 1, max: 40 }),
+      recreate: fc.boolean(),
+    });
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(world, ({ container, cpu, memory, samples, minSamples, recreate }) => {
+        const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
+        const containers = [{ ...open, ...container }];
+        const facts = rightsizingFacts({
+          containers,
+          recommendations: [recommendation({ cpu, memory })],
+          samples: new Map([["app", samples]]),
+          memoryPeaks: new Map([["app", 0]]),
+          policy: autoPolicy(
+            {
+              changeThresholdPercent: 0,
+              allowInPlaceResize: !recreate,
+              allowRecreate: recreate,
+            },
+            { minSamples },
+          ),
+        });
+        const decision = decideRightsizing(facts);
+        if (samples < minSamples) {
+          seen.add("few");
+          assert.ok(decision.outcome === "hold");
+          assert.equal(decision.reason, "InsufficientSamples");
+          assert.match(decision.message, new RegExp(`app has ${samples} of ${minSamples} samples`));
+          return;
+        }
+        if (containers[0]?.requestCPU === cpu && containers[0].requestMemory === memory) return;
+        assert.ok(decision.outcome === "apply");
+        seen.add(decision.method);
+        if (decision.method === "InPlace") {
+          for (const pod of podsAfter(facts, inPlacePlan(facts, decision.wanted))) {
+            assert.equal(pod.containers[0]?.requestCPU, cpu);
+            assert.equal(pod.containers[0]?.requestMemory, memory);
+          }
+          return;
+        }
+        const { wanted } = decision;
+        const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+        const [entry] = patch.body.spec.template.spec.containers ?? [];
+        assert.ok(entry !== undefined);
+        assert.equal(readEntry(entry).requestCPU, cpu);
+        assert.equal(readEntry(entry).requestMemory, memory);
+      }),
+      CASES,
+    );
+    assert.deepEqual(seen, new Set(["few", "InPlace", "Recreate"]));
+  },
+);
+
+property(
+  "property 3: requests-only leaves limits unchanged, of every container, by every method",
+  () => {
+    const methods = new Set<string>();
+    const requestsOnly = anyFacts.map((facts): RightsizingFacts => ({
+      ...facts,
+      policy: {
+        ...facts.policy,
+        updateStrategy: { ...facts.policy.updateStrategy, updateRequestsOnly: true },
+      },
+    }));
+    fc.assert(
+      fc.property(requestsOnly, (facts) => {
+        const decision = decideRightsizing(facts);
+        if (decision.outcome === "hold") return;
+        const { method, wanted } = decision;
+        methods.add(method);
+        const plan = inPlacePlan(facts, wanted);
+        assert.deepEqual(plan.ownLimits, new Map());
+        for (const { changes } of plan.pods) {
+          for (const change of changes) {
+            assert.ok(!("limitCPU" in change) && !("limitMemory" in change));
+          }
+        }
+        const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
+        for (const serverSideApply of [true, false]) {
+          const { body } = templatePatch(
+            facts.workload,
+            { wanted, owned: ownedOf(facts) },
+            { serverSideApply },
+          );
+          const { containers = [], initContainers = [] } = body.spec.template.spec;
+          for (const entry of [...containers, ...initContainers]) {
+            const { limitCPU, limitMemory } = readEntry(entry);
+            const present = byName.get(entry.name);
+            assert.ok(limitCPU === undefined || limitCPU === present?.limitCPU);
+            assert.ok(limitMemory === undefined || limitMemory === present?.limitMemory);
+          }
+          // An apply that no longer named an owned limit would remove it.
+          if (serverSideApply) {
+            const named = new Map([...containers, ...initContainers].map((one) => [one.name, one]));
+            for (const present of facts.workload.template.containers) {
+              const entry = named.get(present.name);
+              const { limitCPU, limitMemory } = entry === undefined ? {} : readEntry(entry);
+              assert.equal(limitCPU, present.limitCPU);
+              assert.equal(limitMemory, present.limitMemory);
+            }
+          }
+        }
+        const raw = facts.workload.template.containers.map((one) => containerResources(one));
+        const steps = podCreationPatch({ spec: { containers: raw } }, plan.inForce);
+        assert.ok(
+          steps.every(({ path, value }) =>
+            !path.includes("/limits") && !Object.hasOwn(Object(value), "limits")
+          ),
+        );
+      }),
+      CASES,
+    );
+    assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
+  },
+);
+
+property("property 10: every container is named exactly once, in quantities that read back", () => {
+  const wide = anyContainers.chain(factsOf).map((facts): RightsizingFacts => ({
+    ...facts,
+    dryRun: false,
+  }));
+  let named = 0;
+  fc.assert(
+    fc.property(wide, (facts) => {
+      const { recommendations } = facts;
+      const told = workloadAnnotations({
+        policy: "shop/p",
+        recommendedAtMs: NOW_MS,
+        recommendations,
+      });
+      assert.equal(Object.keys(told).length, 3 + 4 * recommendations.length);
+      for (const { container, cpu, memory } of recommendations) {
+        const of = (value: string) => told[`optipod.io/recommendation.${container}.${value}`] ?? "";
+        assert.equal(parseCPU(of("cpu-request")), cpu);
+        assert.equal(parseBytes(of("memory-request")), memory);
+        assert.doesNotMatch(of("memory-request"), /m$/);
+      }
+      const decision = decideRightsizing(facts);
+      if (decision.outcome === "hold") return;
+      const { wanted } = decision;
+      const { body } = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+      const { containers = [], initContainers = [] } = body.spec.template.spec;
+      const names = [...containers, ...initContainers].map(({ name }) => name);
+      assert.equal(new Set(names).size, names.length);
+      for (const name of wanted.keys()) assert.ok(names.includes(name));
+      for (const entry of containers) {
+        const pair = wanted.get(entry.name);
+        const read = readEntry(entry);
+        named++;
+        if (pair?.cpu?.request !== undefined) assert.equal(read.requestCPU, pair.cpu.request);
+        if (pair?.memory?.limit !== undefined) assert.equal(read.limitMemory, pair.memory.limit);
+      }
+      for (const { changes } of inPlacePlan(facts, wanted).pods) {
+        const all = changes.map(({ name }) => name);
+        assert.equal(new Set(all).size, all.length);
+        const { containers: entries = [] } = resizePatch("u", changes).spec;
+        assert.equal(entries.length, all.length);
+        for (const entry of entries) assert.ok(Object.keys(readEntry(entry)).length > 0);
+      }
+    }),
+    CASES,
+  );
+  assert.ok(named > 50, `${named}`);
+});
