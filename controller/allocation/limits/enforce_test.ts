@@ -115,7 +115,7 @@ test("enforce() brings own limits back out of scope and under a silent agent", a
     const { outcome, patches, hands } = await attempt({ limit: 300, ...cause });
     assert.equal(outcome.patched, "2");
     assert.deepEqual(hands, ["restore"]);
-    assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits.cpu, "200m");
+    assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits?.cpu, "200m");
     const done = await attempt({ limit: 200, ...cause });
     assert.equal(done.outcome.decision.reason, "Restored");
     assert.deepEqual(done.patches, []);
