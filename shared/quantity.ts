@@ -74,6 +74,12 @@ export function parseBytes(text: string): number {
   return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0 });
 }
 
+/** As `parseBytes`, for a bound, as `parseCPUBound`. */
+export function parseBytesBound(text: string): number {
+  const most = Number.MAX_SAFE_INTEGER;
+  return parseQuantity(text, { what: "memory", unit: " bytes", exponent: 0, most });
+}
+
 interface QuantityOptions {
   readonly what: string;
   readonly unit: string;

@@ -4,6 +4,7 @@ import {
   formatBytes,
   formatCPU,
   parseBytes,
+  parseBytesBound,
   parseCPU,
   parseCPUBound,
   parseNanoCPU,
@@ -113,6 +114,17 @@ pure(
         SyntaxError,
       );
     }
+  },
+);
+
+pure(
+  "parseBytesBound() takes what is beyond all numbers for the largest, and refuses the rest",
+  () => {
+    for (const text of ["9007199254740992", "8Ei", "9223372036854775807"]) {
+      assert.equal(parseBytesBound(text), Number.MAX_SAFE_INTEGER);
+    }
+    assert.equal(parseBytesBound("64Mi"), 64 * 2 ** 20);
+    for (const text of ["-1", "much", ""]) assert.throws(() => parseBytesBound(text), SyntaxError);
   },
 );
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { LimitRange, LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../shared/api/limit_range.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import type { KubeConnection } from "./connection.ts";
@@ -18,7 +18,7 @@ import {
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { readOrTell } from "./partial_object.ts";
-import { cpuBoundOf } from "./quantity_fields.ts";
+import { cpuBoundOf, memoryBoundOf } from "./quantity_fields.ts";
 
 /** List-watch of the LimitRanges of all namespaces. */
 export function limitRangeListWatch(
@@ -32,17 +32,37 @@ export function limitRangeListWatch(
   });
 }
 
-/** What the range says of CPU and its defaults, or why that can't be read. Throws a `TypeError` without identity. */
+/**
+ * What the range says, or why that can't be read. Memory is read apart: what is odd there holds nobody
+ * whose CPU is meant. Throws a `TypeError` without identity.
+ */
 export function parseLimitRange(raw: unknown): LimitRange {
   const metadata = parseNamespacedIdentity(raw);
-  const read = (): LimitRange => ({
+  const read = (memoryOf: ReadMemory): LimitRange => ({
     metadata,
-    items: listMemberOf(memberOf(objectOf(raw), "spec"), "limits").flatMap(parseItem),
+    items: listMemberOf(memberOf(objectOf(raw), "spec"), "limits")
+      .flatMap((item) => parseItem(item, memoryOf)),
   });
-  return readOrTell(read, { metadata, items: [] });
+  const known = readOrTell(() => read(() => undefined), { metadata, items: [] });
+  if (known.unreadable !== undefined) return known;
+  const { unreadable, ...all } = readOrTell(() => read(memoryBounds), known);
+  return unreadable === undefined ? all : { ...known, unreadableMemory: unreadable };
 }
 
-function parseItem(raw: unknown): LimitRangeItem[] {
+type ReadMemory = (item: JSONObject) => LimitRangeBounds | undefined;
+
+function memoryBounds(
+  { min, max, maxLimitRequestRatio }: JSONObject,
+): LimitRangeBounds | undefined {
+  const bounds = {
+    ...present("min", memoryBoundOf(min)),
+    ...present("max", memoryBoundOf(max)),
+    ...present("ratio", ratioOf(maxLimitRequestRatio, "memory")),
+  };
+  return Object.keys(bounds).length === 0 ? undefined : bounds;
+}
+
+function parseItem(raw: unknown, memoryOf: ReadMemory): LimitRangeItem[] {
   const item = memberOf({ item: raw }, "item");
   const { type, min, max, maxLimitRequestRatio } = item;
   if (typeof type !== "string") {
@@ -52,7 +72,8 @@ function parseItem(raw: unknown): LimitRangeItem[] {
   const bounds = {
     ...present("min", cpuBoundOf(min)),
     ...present("max", cpuBoundOf(max)),
-    ...present("ratio", ratioOf(maxLimitRequestRatio)),
+    ...present("ratio", ratioOf(maxLimitRequestRatio, "cpu")),
+    ...present("memory", memoryOf(item)),
     // The API keeps them for items of type Container, and makes them from `max` and `min` as well.
     ...(type === "Container" ? present("defaults", defaultsOf(item)) : {}),
   };
@@ -74,7 +95,7 @@ function defaultsOf(item: JSONObject): LimitRangeItem["defaults"] {
 }
 
 /** A ratio is a quantity without a unit: `4` or `2500m`. */
-function ratioOf(list: unknown): number | undefined {
-  const thousandths = cpuBoundOf(list);
+function ratioOf(list: unknown, name: "cpu" | "memory"): number | undefined {
+  const thousandths = cpuBoundOf(list, name);
   return thousandths === undefined ? undefined : thousandths / 1000;
 }

@@ -6,7 +6,7 @@
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { type JSONObject, listOf, objectOf, present, textOf, wholeOf } from "./json_fields.ts";
 import { parseTime } from "./micro_time.ts";
-import { cpuOf, memoryOf } from "./quantity_fields.ts";
+import { cpuOf, memoryBoundOf, memoryOf } from "./quantity_fields.ts";
 
 /** Entries of one container, raw. */
 export interface RawContainer {
@@ -39,7 +39,7 @@ export function parseContainer(
       "appliedRequestCPU",
       cpuOf(allocatedResources) ?? cpuOf(objectOf(applied).requests),
     ),
-    ...present("appliedLimitMemory", memoryOf(objectOf(applied).limits)),
+    ...present("appliedLimitMemory", memoryBoundOf(objectOf(applied).limits)),
     restartsOnCPU: restartsOn(resizePolicy, "cpu"),
     ...(restartsOn(resizePolicy, "memory") ? { restartsOnMemory: true } : {}),
     ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseBytes, parseCPU, parseCPUBound } from "../../shared/quantity.ts";
+import { parseBytes, parseBytesBound, parseCPU, parseCPUBound } from "../../shared/quantity.ts";
 import { jsonText, memberOf } from "./json_fields.ts";
 
 /**
@@ -23,6 +23,11 @@ export function cpuBoundOf(resources: unknown, name = "cpu"): number | undefined
 /** Bytes under `memory`; as `cpuOf`. */
 export function memoryOf(resources: unknown): number | undefined {
   return quantityOf(resources, "memory", parseBytes);
+}
+
+/** As `memoryOf`, for a bound, as `cpuBoundOf`. */
+export function memoryBoundOf(resources: unknown, name = "memory"): number | undefined {
+  return quantityOf(resources, name, parseBytesBound);
 }
 
 function quantityOf(

@@ -3,14 +3,19 @@
  *
  * @module
  */
-import type { QuotaBound, QuotaScope, ResourceQuota } from "../../shared/api/resource_quota.ts";
+import type {
+  MemoryBounds,
+  QuotaBound,
+  QuotaScope,
+  ResourceQuota,
+} from "../../shared/api/resource_quota.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { KubeConnection } from "./connection.ts";
 import { type JSONObject, listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { readOrTell } from "./partial_object.ts";
-import { cpuBoundOf } from "./quantity_fields.ts";
+import { cpuBoundOf, memoryBoundOf } from "./quantity_fields.ts";
 
 /** List-watch of the quotas of all namespaces. */
 export function resourceQuotaListWatch(
@@ -24,24 +29,40 @@ export function resourceQuotaListWatch(
   });
 }
 
-/** The trimmed quota, or why it can't be read. Throws a `TypeError` without identity. */
+/**
+ * The trimmed quota, or why it can't be read. Memory is read apart: what is odd there holds nobody whose
+ * CPU is meant. Throws a `TypeError` without identity.
+ */
 export function parseResourceQuota(raw: unknown): ResourceQuota {
   const metadata = parseNamespacedIdentity(raw);
-  const blank = { metadata, usedLimitsCPU: 0, scopes: [] };
-  return readOrTell<ResourceQuota>(() => ({ metadata, ...parseBounds(objectOf(raw)) }), blank);
+  const blank: ResourceQuota = { metadata, usedLimitsCPU: 0, scopes: [] };
+  const known = readOrTell(() => ({ ...blank, ...parseBounds(objectOf(raw)) }), blank);
+  if (known.unreadable !== undefined) return known;
+  const { unreadable, ...all } = readOrTell(
+    () => ({ ...known, ...present("memory", memoryBounds(objectOf(raw))) }),
+    known,
+  );
+  return unreadable === undefined ? all : { ...known, unreadableMemory: unreadable };
+}
+
+/** What the server enforces; before its first look, what was asked for. */
+function boundsOf(quota: JSONObject): { readonly hard: JSONObject; readonly used: unknown } {
+  const status = memberOf(quota, "status");
+  const hard = memberOf(status.hard === undefined ? memberOf(quota, "spec") : status, "hard");
+  return { hard, used: status.used };
 }
 
 /** A scope that can't be read leaves the quota bound for more pods than it is meant for: no harm. */
 function parseBounds(quota: JSONObject): Omit<ResourceQuota, "metadata"> {
-  const spec = memberOf(quota, "spec");
-  const { scopes, scopeSelector } = spec;
-  const status = memberOf(quota, "status");
-  const { used } = status;
-  const hard = memberOf(status.hard === undefined ? spec : status, "hard");
+  const { scopes, scopeSelector } = memberOf(quota, "spec");
+  const { hard, used } = boundsOf(quota);
   return {
     ...present("hardLimitsCPU", cpuBoundOf(hard, "limits.cpu")),
     usedLimitsCPU: cpuBoundOf(used, "limits.cpu") ?? 0,
-    ...present("requestsCPU", requestsOf(hard, used)),
+    ...present(
+      "requestsCPU",
+      tightest({ hard, used }, { names: ["requests.cpu", "cpu"], amountOf: cpuBoundOf }),
+    ),
     scopes: [
       ...listOf(scopes).map((scopeName) => ({ scopeName, operator: "Exists" })),
       ...listOf(objectOf(scopeSelector).matchExpressions).map(objectOf),
@@ -59,11 +80,27 @@ function parseScope({ scopeName, operator, values }: JSONObject): readonly Quota
   }];
 }
 
+function memoryBounds(quota: JSONObject): MemoryBounds | undefined {
+  const given = boundsOf(quota);
+  const of = (...names: readonly string[]) => tightest(given, { names, amountOf: memoryBoundOf });
+  const bounds = {
+    ...present("requests", of("requests.memory", "memory")),
+    ...present("limits", of("limits.memory")),
+  };
+  return Object.keys(bounds).length === 0 ? undefined : bounds;
+}
+
 /** The server counts both names of a request on their own, and keeps to both. */
-function requestsOf(hard: JSONObject, used: unknown): QuotaBound | undefined {
-  const bounds = ["requests.cpu", "cpu"].flatMap((name): QuotaBound[] => {
-    const most = cpuBoundOf(hard, name);
-    return most === undefined ? [] : [{ hard: most, used: cpuBoundOf(used, name) ?? 0 }];
+function tightest(
+  { hard, used }: ReturnType<typeof boundsOf>,
+  { names, amountOf }: {
+    readonly names: readonly string[];
+    readonly amountOf: (list: unknown, name: string) => number | undefined;
+  },
+): QuotaBound | undefined {
+  const bounds = names.flatMap((name): QuotaBound[] => {
+    const most = amountOf(hard, name);
+    return most === undefined ? [] : [{ hard: most, used: amountOf(used, name) ?? 0 }];
   });
   return bounds.sort((a, b) => (a.hard - a.used) - (b.hard - b.used))[0];
 }

@@ -104,11 +104,13 @@ pure("parseNamespace() reads labels and annotations", () => {
   });
 });
 
-pure("parseLimitRange() keeps the items that bound CPU or have defaults", () => {
+pure("parseLimitRange() keeps the items that bound CPU or memory, or have defaults", () => {
   const limits = [
     { type: "Container", min: { cpu: "50m" }, max: { cpu: "2" }, default: { cpu: "1" } },
     { type: "Pod", maxLimitRequestRatio: { cpu: "2500m" } },
     { type: "Container", max: { memory: "1Gi" } },
+    { type: "Container", max: { "ephemeral-storage": "1Gi" } },
+    { type: "Pod", min: { memory: "1" }, maxLimitRequestRatio: { memory: "1500m", cpu: "3" } },
     { type: "Container", default: { memory: "1Gi" }, defaultRequest: { "example.com/gpu": 1 } },
     { type: "Pod", max: { cpu: "4" }, default: { cpu: "1" } },
     { type: "PersistentVolumeClaim", max: { cpu: "1" } },
@@ -118,6 +120,8 @@ pure("parseLimitRange() keeps the items that bound CPU or have defaults", () => 
     items: [
       { type: "Container", min: 50, max: 2000, defaults: { "limits.cpu": "1" } },
       { type: "Pod", ratio: 2.5 },
+      { type: "Container", memory: { max: 2 ** 30 } },
+      { type: "Pod", ratio: 3, memory: { min: 1, ratio: 1.5 } },
       {
         type: "Container",
         defaults: { "limits.memory": "1Gi", "requests.example.com/gpu": "1" },
@@ -176,6 +180,45 @@ pure("parseLimitRange() and parseResourceQuota() say what can't be read: it is n
   assert.match(quota("all").unreadable ?? "", /hard is/);
   assert.match(quota({ "limits.cpu": "1" }, { "limits.cpu": {} }).unreadable ?? "", /limits\.cpu/);
   assert.equal(quota({ "limits.memory": {} }).unreadable, undefined);
+});
+
+pure("parseLimitRange() and parseResourceQuota() read all else where memory can't be read", () => {
+  const limits = [
+    { type: "Container", max: { cpu: "1", memory: "much" } },
+    { type: "Pod", max: { memory: "1Gi" } },
+  ];
+  const range = parseLimitRange({ metadata, spec: { limits } });
+  const { unreadableMemory: ofRange = "", ...rest } = range;
+  assert.match(ofRange, /memory quantity: "much"/);
+  assert.deepEqual(rest, {
+    metadata: namespaced,
+    items: [{ type: "Container", max: 1000 }],
+  });
+  const hard = { "limits.cpu": "1", "requests.memory": "1Gi", "limits.memory": {} };
+  const quota = parseResourceQuota({ metadata, spec: { hard } });
+  const { unreadableMemory: ofQuota = "", ...others } = quota;
+  assert.match(ofQuota, /limits\.memory/);
+  assert.deepEqual(others, {
+    metadata: namespaced,
+    hardLimitsCPU: 1000,
+    usedLimitsCPU: 0,
+    scopes: [],
+  });
+});
+
+pure("parseResourceQuota() reads what is left of memory, of both names the tighter", () => {
+  const of = (hard: Record<string, string>, used: Record<string, string> = {}) =>
+    parseResourceQuota({ metadata, spec: { hard }, status: { hard, used } }).memory;
+  assert.equal(of({ "limits.cpu": "1" }), undefined);
+  assert.deepEqual(of({ "limits.memory": "1Ki" }, { "limits.memory": "24" }), {
+    limits: { hard: 1024, used: 24 },
+  });
+  const both = { memory: "3k", "requests.memory": "2k" };
+  assert.deepEqual(of(both, { memory: "2500", "requests.memory": "1k" }), {
+    requests: { hard: 3000, used: 2500 },
+  });
+  const far = "9223372036854775807";
+  assert.deepEqual(of({ memory: far }), { requests: { hard: Number.MAX_SAFE_INTEGER, used: 0 } });
 });
 
 pure("parseLimitRange() and parseResourceQuota() take what nobody can reach for a bound", () => {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { LimitRange, LimitRangeItem } from "../api/limit_range.ts";
+import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../api/limit_range.ts";
 
-/** A range of CPU requests and limits. Millicores. */
+/** A range of requests and limits: of CPU in millicores, of memory in bytes. */
 export interface CPURange {
   /** 0 when there is none. */
   readonly min: number;
@@ -28,7 +28,7 @@ export interface CPURanges {
 
 const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
 
-function narrowed(range: CPURange, { min, max, ratio }: LimitRangeItem): CPURange {
+function narrowed(range: CPURange, { min, max, ratio }: LimitRangeBounds): CPURange {
   return {
     min: Math.max(range.min, min ?? 0),
     max: Math.min(range.max, max ?? Infinity),
@@ -38,16 +38,28 @@ function narrowed(range: CPURange, { min, max, ratio }: LimitRangeItem): CPURang
 
 /** All LimitRanges together, since each one counts; undefined when none bounds CPU or has defaults. */
 export function cpuRangesOf(limitRanges: readonly LimitRange[]): CPURanges | undefined {
-  const items = limitRanges.flatMap((one) => one.items);
+  const items = limitRanges.flatMap((one) => one.items).filter(concernsCPU);
   if (items.length === 0) return undefined;
-  const of = (type: LimitRangeItem["type"]): CPURange =>
-    items.filter((item) => item.type === type).reduce(narrowed, ANYTHING);
   const defaults = new Set(items.flatMap((item) => Object.keys(item.defaults ?? {})));
   return {
-    container: of("Container"),
-    pod: of("Pod"),
+    ...rangesOf(items),
     ...(defaults.size === 0 ? {} : { defaults: [...defaults].sort() }),
   };
+}
+
+/** An item that has defaults concerns each resize, whatever they are of. */
+function concernsCPU({ min, max, ratio, defaults }: LimitRangeItem): boolean {
+  return [min, max, ratio, defaults].some((one) => one !== undefined);
+}
+
+/** What is said of one resource. */
+export interface TypedBounds extends LimitRangeBounds, Pick<LimitRangeItem, "type"> {}
+
+/** The tightest of all bounds of one resource, for containers and pods apart. */
+export function rangesOf(items: readonly TypedBounds[]): Pick<CPURanges, "container" | "pod"> {
+  const of = (type: LimitRangeItem["type"]): CPURange =>
+    items.filter((item) => item.type === type).reduce(narrowed, ANYTHING);
+  return { container: of("Container"), pod: of("Pod") };
 }
 
 /** Options of {@linkcode largestLimit}. */

@@ -25,6 +25,14 @@ test("cpuRangesOf() lets the tightest of all ranges count, for containers and po
   );
 });
 
+test("cpuRangesOf() does not see what is said of memory", () => {
+  const memory = { min: 5, max: 6, ratio: 2 };
+  assert.equal(cpuRangesOf([range({ type: "Container", memory })]), undefined);
+  const cpu = range({ type: "Container", max: 500 });
+  const both = range({ type: "Container", max: 500, memory }, { type: "Pod", memory });
+  assert.deepEqual(cpuRangesOf([both]), cpuRangesOf([cpu]));
+});
+
 test("cpuRangesOf() keeps what is a default of any range, whatever bounds it has", () => {
   const memory = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
   const all = cpuRangesOf([

@@ -1,14 +1,20 @@
 /**
- * A ResourceQuota as this product sees it: what it leaves of CPU limits and requests.
+ * A ResourceQuota as this product sees it: what it leaves of limits and requests.
  *
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
 
-/** A bound and how much of it is used, millicores. */
+/** A bound and how much of it is used, millicores or bytes. */
 export interface QuotaBound {
   readonly hard: number;
   readonly used: number;
+}
+
+/** What a quota says of memory, bytes; absent when it does not bound it. */
+export interface MemoryBounds {
+  readonly requests?: QuotaBound;
+  readonly limits?: QuotaBound;
 }
 
 /** Which pods a quota counts: those that all its scopes take in. */
@@ -40,8 +46,15 @@ export interface ResourceQuota extends ApiObject {
    * there, absent when the quota does not bound it.
    */
   readonly requestsCPU?: QuotaBound;
+  /**
+   * `requests.memory`, which may also be named `memory`, and `limits.memory`, bytes; absent when the
+   * quota bounds neither. The market does not look at it.
+   */
+  readonly memory?: MemoryBounds;
   /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
   readonly scopes: readonly QuotaScope[];
   /** Why it can't be read, in a sentence; then there are no figures. */
   readonly unreadable?: string;
+  /** Why what it says of memory can't be read; then it seems to say nothing, and all else stands. */
+  readonly unreadableMemory?: string;
 }
