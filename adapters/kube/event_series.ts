@@ -4,6 +4,7 @@
  * @module
  */
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
+import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
 
 /** An event on a pod. */
 export interface PodNote {
@@ -22,13 +23,36 @@ export interface PodNote {
   };
 }
 
+/** An event on an object of a namespace that no pod has come up for: a policy, a workload. */
+export interface SubjectNote {
+  readonly about: {
+    /** For instance `apps/v1`. */
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+  };
+  readonly type: "Normal" | "Warning";
+  readonly reason: RightsizingEventReason;
+  readonly message: string;
+}
+
+/** Either. */
+export type EventNote = PodNote | SubjectNote;
+
+/** True for an event that came about by a pod. */
+export function isPodNote(note: EventNote): note is PodNote {
+  return "podUID" in note;
+}
+
 /** Remembers the last events. */
 export interface EventSeries {
   /** The event was made under this name. */
-  begin(note: PodNote, made: { readonly name: string; readonly nowMs: number }): void;
+  begin(note: EventNote, made: { readonly name: string; readonly nowMs: number }): void;
   /** The earlier event that this one repeats, and how often now; undefined for a new one. */
   repeat(
-    note: PodNote,
+    note: EventNote,
     nowMs: number,
   ): { readonly name: string; readonly count: number } | undefined;
 }
@@ -48,8 +72,10 @@ const CAPACITY = 4096;
 /** A memory without events. */
 export function createEventSeries(): EventSeries {
   const known = new Map<string, Made>();
-  const keyOf = ({ about, podUID, type, reason, message }: PodNote): string =>
-    JSON.stringify([about?.uid ?? podUID, type, reason, message]);
+  const keyOf = (note: EventNote): string => {
+    const uid = note.about?.uid ?? (isPodNote(note) ? note.podUID : "");
+    return JSON.stringify([uid, note.type, note.reason, note.message]);
+  };
 
   /** A map keeps the order in which keys were set: the first is the one not heard of the longest. */
   function remember(key: string, made: Made): void {

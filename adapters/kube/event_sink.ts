@@ -1,5 +1,5 @@
 /**
- * Events (`events.k8s.io/v1`) on pods, nodes and workloads: what `kubectl describe` shows.
+ * Events (`events.k8s.io/v1`) on pods, nodes, workloads and policies: what `kubectl describe` shows.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import type { Clock } from "../../shared/clock.ts";
 import { cutToBytes } from "../../shared/cut_to_bytes.ts";
 import type { Log } from "../../shared/log.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { createEventSeries, type PodNote } from "./event_series.ts";
+import { createEventSeries, type EventNote, isPodNote } from "./event_series.ts";
 import { formatMicroTime } from "./micro_time.ts";
 import { createNoteQueue } from "./note_queue.ts";
 
-/** Where events go; the controller's port of this name, with a loop that sends them. */
+/** Where events go: the controller's ports of events, of both clocks, with a loop that sends them. */
 export interface KubeEventSink {
   /**
    * Takes an event to be sent soon, warnings first. When too many wait, the oldest that is no warning
    * is lost.
    */
-  emit(event: PodNote): void;
+  emit(event: EventNote): void;
   /** Sends what was taken until `signal` is aborted; then what still waits is lost. Never throws. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -46,12 +46,18 @@ const LONGEST_NOTE = 1024;
 const CLUSTER_NAMESPACE = "default";
 
 /** Where the event stands. */
-function namespaceOf({ about, namespace }: PodNote): string {
-  return about?.kind === "Node" ? CLUSTER_NAMESPACE : namespace;
+function namespaceOf(note: EventNote): string {
+  if (!isPodNote(note)) return note.about.namespace;
+  return note.about?.kind === "Node" ? CLUSTER_NAMESPACE : note.namespace;
 }
 
-/** What the event is about: whose stream it is, and the pod that it came about by. */
-function objectsOf({ about, namespace, podName, podUID }: PodNote): Record<string, unknown> {
+/** What the event is about: whose stream it is, and the pod that it came about by, if any. */
+function objectsOf(note: EventNote): Record<string, unknown> {
+  if (!isPodNote(note)) {
+    const { apiVersion, kind, namespace, name, uid } = note.about;
+    return { regarding: { apiVersion, kind, namespace, name, uid } };
+  }
+  const { about, namespace, podName, podUID } = note;
   const pod = { apiVersion: "v1", kind: "Pod", namespace, name: podName, uid: podUID };
   if (about === undefined) return { regarding: pod };
   const { apiVersion, kind, name, uid } = about;
@@ -65,17 +71,17 @@ export function createEventSink(
   options: EventSinkOptions,
 ): KubeEventSink {
   const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
-  const queue = createNoteQueue<PodNote>(capacity);
+  const queue = createNoteQueue<EventNote>(capacity);
   const series = createEventSeries();
 
   function path(namespace: string): string {
     return `/apis/events.k8s.io/v1/namespaces/${pathPart(namespace)}/events`;
   }
 
-  async function createEvent(note: PodNote, signal: AbortSignal): Promise<void> {
+  async function createEvent(note: EventNote, signal: AbortSignal): Promise<void> {
     const nowMs = clock.wall();
     // Unique as client-go makes it: the object's name and the time in hex.
-    const of = note.about?.name ?? note.podName;
+    const of = note.about?.name ?? (isPodNote(note) ? note.podName : "");
     const name = `${of.slice(0, 200)}.${Math.floor(nowMs * 1000).toString(16)}`;
     await connection.request({
       method: "POST",
@@ -88,7 +94,7 @@ export function createEventSink(
         eventTime: formatMicroTime(nowMs),
         reportingController: CONTROLLER,
         reportingInstance: instance.slice(0, 128),
-        action: "Resize",
+        action: isPodNote(note) ? "Resize" : "Rightsize",
         reason: note.reason,
         type: note.type,
         note: cutToBytes(note.message, LONGEST_NOTE),
@@ -98,7 +104,7 @@ export function createEventSink(
     series.begin(note, { name, nowMs });
   }
 
-  async function send(note: PodNote, signal: AbortSignal): Promise<void> {
+  async function send(note: EventNote, signal: AbortSignal): Promise<void> {
     const repeated = series.repeat(note, clock.wall());
     if (repeated === undefined) return await createEvent(note, signal);
     try {

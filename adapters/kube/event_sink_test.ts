@@ -7,7 +7,7 @@ import {
   serveCanned,
   statusAnswer,
 } from "../../tests/fixtures/canned_server.ts";
-import { createEventSeries, type PodNote } from "./event_series.ts";
+import { createEventSeries, type PodNote, type SubjectNote } from "./event_series.ts";
 import { createEventSink, type KubeEventSink } from "./event_sink.ts";
 import { createNoteQueue } from "./note_queue.ts";
 
@@ -18,6 +18,18 @@ const NOTE: PodNote = {
   type: "Normal",
   reason: "CPULimitApplied",
   message: "app: 200m to 400m",
+};
+
+const ABOUT = { namespace: "shop", name: "web", uid: "u7" };
+const OF_WORKLOAD: SubjectNote = {
+  about: { apiVersion: "apps/v1", kind: "Deployment", ...ABOUT },
+  type: "Normal",
+  reason: "OptimizationApplied",
+  message: "app cpu 150m, in place",
+};
+const OF_POLICY: SubjectNote = {
+  ...OF_WORKLOAD,
+  about: { apiVersion: "optipod.io/v1alpha1", kind: "OptimizationPolicy", ...ABOUT, uid: "u8" },
 };
 
 /** Runs a sink until the server has had `count` requests. */
@@ -76,6 +88,30 @@ Deno.test("emit() makes an event of a node or workload, and names the pod that i
     regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", ...other },
     related,
   });
+});
+
+Deno.test("emit() makes an event of a policy or a workload that no pod has come up for", async () => {
+  const requests = await running(() => ({}), 2, (sink) => {
+    sink.emit(OF_WORKLOAD);
+    sink.emit(OF_POLICY);
+  });
+  for (const [index, { about, reason, message }] of [OF_WORKLOAD, OF_POLICY].entries()) {
+    const sent = requests[index];
+    assert.equal(sent?.path, "/apis/events.k8s.io/v1/namespaces/shop/events");
+    const body = sent?.body as { metadata: { name: string }; regarding: unknown };
+    assert.match(body.metadata.name, /^web\.[0-9a-f]+$/);
+    assert.deepEqual(body.regarding, about);
+    assert.ok(!("related" in body));
+    assert.partialDeepStrictEqual(body, { reason, note: message, action: "Rightsize" });
+  }
+});
+
+Deno.test("emit() counts repetitions of the same object's events alone", async () => {
+  const requests = await running(() => ({}), 3, (sink) => {
+    for (const note of [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]) sink.emit(note);
+  });
+  assert.deepEqual(requests.map(({ method }) => method), ["POST", "POST", "PATCH"]);
+  assert.partialDeepStrictEqual(requests[2]?.body, { series: { count: 2 } });
 });
 
 Deno.test("emit() sends warnings before what else waits", async () => {

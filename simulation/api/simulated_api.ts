@@ -23,6 +23,7 @@ import { createPodResizer } from "./pod_resizer.ts";
 import { createPolicyStatusWriter } from "./policy_status_writer.ts";
 import { createReportStore } from "./report_store.ts";
 import { createRequestGate, type InjectedFailure } from "./request_gate.ts";
+import { createRightsizingEventList, type RightsizingEventList } from "./rightsizing_event_list.ts";
 import { createListWatch, type Selector } from "./simulated_list_watch.ts";
 import type { KindName, StoredKinds } from "./stored_kind.ts";
 
@@ -72,6 +73,7 @@ export interface SimulatedAPI {
   readonly policyStatusWriter: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly events: EventList;
+  readonly rightsizingEvents: RightsizingEventList;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
@@ -120,6 +122,7 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     policyStatusWriter: createPolicyStatusWriter(access),
     reportStore: createReportStore(access),
     events: createEventList({ clock, reachable: () => !gate.stopped }),
+    rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,
     stop() {
       gate.stop();

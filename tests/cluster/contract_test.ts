@@ -21,6 +21,7 @@ import {
 } from "../../adapters/kube/recommendation_reports.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
+import type { RightsizingEvent } from "../../controller/rightsizing/loop_ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
@@ -30,6 +31,7 @@ import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { nodeLinkContract } from "../contract/node_link_contract.ts";
 import { podResizerContract } from "../contract/pod_resizer_contract.ts";
+import { rightsizingEventsContract } from "../contract/rightsizing_events_contract.ts";
 import { policyStatusContract } from "../contract/policy_status_contract.ts";
 import { reportStoreContract } from "../contract/report_store_contract.ts";
 import { SAMPLE_POLICY_SPEC, sampleAllocation, samplePod } from "../contract/sample_objects.ts";
@@ -189,29 +191,28 @@ leaseStoreContract(async () => {
   return { ...world, subject: createLeaseStore(connection, { namespace, name: "leader" }) };
 });
 
-eventSinkContract(async () => {
+/** Events of the object, as they are stored; its sink runs until the world is closed. */
+async function openEvents() {
   const world = await openContractWorld();
   const { connection, namespace } = world;
   const stop = new AbortController();
   const sink = createEventSink(connection, { clock: systemClock, log: silentLog });
   const running = sink.run(stop.signal);
-  const read = async (podUID: string): Promise<PodEvent[]> => {
+  const read = async (uid: string) => {
     const path = `/api/v1/namespaces/${namespace}/events`;
-    const fieldSelector = `involvedObject.uid=${podUID}`;
+    const fieldSelector = `involvedObject.uid=${uid}`;
     const { items } = objectOf(await connection.request({ path, query: { fieldSelector } }));
     return listOf(items).map((raw) => {
       const { involvedObject, type, reason, message } = objectOf(raw);
-      const { namespace, name, uid } = objectOf(involvedObject);
-      const told = { namespace, podName: name, podUID: uid, type, reason, message };
-      return told as unknown as PodEvent;
+      return { about: objectOf(involvedObject), told: { type, reason, message } };
     });
   };
   return {
     ...world,
     subject: sink,
-    seen: (podUID, count) =>
+    stored: (uid: string, count: number) =>
       until(`${count} events`, async () => {
-        const events = await read(podUID);
+        const events = await read(uid);
         return events.length >= count ? events : undefined;
       }),
     async close() {
@@ -219,6 +220,31 @@ eventSinkContract(async () => {
       await running;
       await world.close();
     },
+  };
+}
+
+eventSinkContract(async () => {
+  const { stored, ...world } = await openEvents();
+  return {
+    ...world,
+    seen: async (podUID, count) =>
+      (await stored(podUID, count)).map(({ about: { namespace, name, uid }, told }) => {
+        const event = { namespace, podName: name, podUID: uid, ...told };
+        return event as unknown as PodEvent;
+      }),
+  };
+});
+
+rightsizingEventsContract(async () => {
+  const { stored, ...world } = await openEvents();
+  return {
+    ...world,
+    seen: async (ofUID, count) =>
+      (await stored(ofUID, count)).map(({ about, told }) => {
+        const { apiVersion, kind, namespace, name, uid } = about;
+        const event = { about: { apiVersion, kind, namespace, name, uid }, ...told };
+        return event as unknown as RightsizingEvent;
+      }),
   };
 });
 

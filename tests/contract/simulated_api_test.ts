@@ -13,6 +13,7 @@ import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
+import { rightsizingEventsContract } from "./rightsizing_events_contract.ts";
 import { policyStatusContract } from "./policy_status_contract.ts";
 import { reportStoreContract } from "./report_store_contract.ts";
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./sample_objects.ts";
@@ -196,5 +197,19 @@ reportStoreContract(() => {
     subject: api.reportStore,
     namespace: "shop",
     read: (name) => Promise.resolve(reports.get(`shop/${name}`)),
+  });
+});
+
+rightsizingEventsContract(() => {
+  const { api, ...harness } = server();
+  return Promise.resolve({
+    ...harness,
+    subject: api.rightsizingEvents,
+    namespace: "shop",
+    seen: (uid) =>
+      Promise.resolve(
+        api.rightsizingEvents.all().filter(({ about }) => about.uid === uid)
+          .map(({ atMs: _at, ...event }) => event),
+      ),
   });
 });
