@@ -125,7 +125,7 @@ export async function runRightsizingLoop(
     }, { parts: cycleParts, signal: term });
     for (const { workload } of outcome.looked) fresh.delete(workloadKey(workload));
     await book.flush();
-    tellEvents(policy, outcome, parts.events);
+    tellEvents(policy, { ...outcome, events: parts.events });
     if (config.annotateWorkloads) {
       await tellAnnotations(
         outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
