@@ -82,6 +82,8 @@ export async function serveWebhook(
   const connections = createOpenConnections(limits);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
   const server = createServer({ ...secured(certificate), maxHeaderSize: MOST_HEADER_BYTES });
+  // Its own limits are off: an API server comes back later than after five seconds.
+  server.keepAliveTimeout = server.headersTimeout = server.requestTimeout = 0;
   server.on("connection", connections.opened);
   // Whoever speaks no TLS, or no HTTP, is let go without a word.
   server.on("clientError", (_error: Error, socket: Socket) => void socket.destroy());

@@ -85,7 +85,8 @@ export async function runRightsizingLoop(
   /** When each policy's next whole cycle is due, by the monotonic clock. */
   const dueAt = new Map<string, number>();
   const seen = new Set<string>();
-  let fresh = new Set<string>();
+  /** Workloads that are new and have not been looked at. */
+  const fresh = new Set<string>();
 
   function* workloads(): Iterable<RightsizedWorkload> {
     for (const copy of [deployments, statefulSets, daemonSets]) {
@@ -114,7 +115,7 @@ export async function runRightsizingLoop(
     }
     const begunAt = clock.monotonic();
     const isWhole = begunAt >= (dueAt.get(key) ?? -Infinity);
-    const only = isWhole ? undefined : fresh;
+    const only = isWhole ? undefined : new Set(fresh);
     const outcome = await runPolicyCycle(policy, {
       ...surroundings(),
       policies: [...policies.all()],
@@ -122,8 +123,9 @@ export async function runRightsizingLoop(
       dryRun: config.dryRun,
       ...(only === undefined ? {} : { only }),
     }, { parts: cycleParts, signal: term });
+    for (const { workload } of outcome.looked) fresh.delete(workloadKey(workload));
     await book.flush();
-    tellEvents(policy, outcome, parts.events);
+    tellEvents(policy, { ...outcome, events: parts.events });
     if (config.annotateWorkloads) {
       await tellAnnotations(
         outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
@@ -169,7 +171,7 @@ export async function runRightsizingLoop(
       const found = copy.get(key);
       const workload = found && rightsizedWorkload(found);
       if (workload === undefined) return;
-      const name = `${workloadKey(workload)} ${workload.metadata.uid}`;
+      const name = identityOf(workload);
       if (seen.has(name)) return;
       seen.add(name);
       fresh.add(workloadKey(workload));
@@ -209,11 +211,11 @@ export async function runRightsizingLoop(
       told.map((workload) => ({ workload, record: undefined })),
       { workloads: parts.hands.workloads, log },
     );
-    fresh = new Set();
-    for (const key of [...cycleParts.past.keys()]) if (!there.has(key)) cycleParts.past.delete(key);
-    for (const key of [...cycleParts.denials.keys()]) {
-      if (!there.has(key)) cycleParts.denials.delete(key);
+    for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
+      for (const key of [...kept.keys()]) if (!there.has(key)) kept.delete(key);
     }
+    const names = new Set([...there.values()].map(identityOf));
+    for (const name of [...seen]) if (!names.has(name)) seen.delete(name);
   }
 
   async function housekeeping(): Promise<void> {
@@ -245,4 +247,9 @@ export async function runRightsizingLoop(
     for (const end of ends) end();
     await book.flush();
   }
+}
+
+/** One that was deleted and made again is another. */
+function identityOf(workload: RightsizedWorkload): string {
+  return `${workloadKey(workload)} ${workload.metadata.uid}`;
 }

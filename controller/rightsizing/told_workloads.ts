@@ -37,8 +37,7 @@ export function policySubject(
  */
 export function tellEvents(
   policy: StoredPolicy,
-  { looked }: Pick<CycleOutcome, "looked">,
-  events: RightsizingEvents,
+  { looked, events }: Pick<CycleOutcome, "looked"> & { readonly events: RightsizingEvents },
 ): void {
   const kinds = new Map<
     string,

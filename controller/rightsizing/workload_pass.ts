@@ -186,7 +186,7 @@ function held(
 }
 
 function wordOf(
-  { decision }: Found,
+  { decision, facts }: Found,
   { failure, behind }: {
     readonly failure?: ApplyFailure | undefined;
     readonly behind: readonly string[];
@@ -199,7 +199,9 @@ function wordOf(
   }
   if (decision.outcome === "hold") {
     const { reason, message } = decision;
-    return { status: heldStatus(reason), reason, message };
+    // What was applied and is near enough to what is recommended is not skipped: it is there.
+    const isThere = reason === "BelowThreshold" && facts.inForce.size > 0;
+    return { status: isThere ? "Applied" : heldStatus(reason), reason, message };
   }
   const cut: GuardWord | undefined = decision.clamps[0];
   return {

@@ -1,0 +1,129 @@
+/**
+ * The cluster's present state, from the controller's copies of it.
+ *
+ * @module
+ */
+import { isFinished } from "../../shared/actuation/scope.ts";
+import { belongsTo } from "../../shared/actuation/workloads_of.ts";
+import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { Informer } from "../../shared/control/informer.ts";
+import type {
+  RightsizedWorkload,
+  RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import { ownValues } from "../allocation/limits/own_limits.ts";
+import type { ClusterFacts } from "./cluster_facts.ts";
+import type { OOMMemory } from "./oom_memory.ts";
+
+/** The copies that are read. */
+export interface FactCaches {
+  readonly pods: Pick<Informer<Pod>, "byIndex">;
+  readonly nodes: Pick<Informer<Node>, "get">;
+  readonly allocations: Pick<Informer<PodAllocation>, "get">;
+  readonly horizontalPodAutoscalers: Pick<Informer<HorizontalPodAutoscaler>, "byIndex">;
+  readonly verticalPodAutoscalers: Pick<Informer<VerticalPodAutoscaler>, "byIndex">;
+}
+
+/** What bounds the values of a namespace's pods, and what of it can't be read. */
+export type NamespaceRules = Pick<RightsizingFacts, "ranges" | "quotas" | "unreadable">;
+
+/** What the facts are made of, beside the copies. */
+export interface CachedFactsParts {
+  readonly caches: FactCaches;
+  readonly rulesOf: (workload: RightsizedWorkload, pods: readonly Pod[]) => NamespaceRules;
+  readonly oomMemory: OOMMemory;
+  readonly dryRun: () => boolean;
+  /** What the server serves. */
+  readonly served: () => Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
+  readonly missingPermissions: (
+    workload: RightsizedWorkload,
+  ) => RightsizingFacts["missingPermissions"];
+}
+
+/** Facts that are as young as the copies. */
+export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
+  const { caches, rulesOf, oomMemory, dryRun, served, missingPermissions } = parts;
+
+  function podsIn(namespace: string): readonly Pod[] {
+    return caches.pods.byIndex(namespace).filter((pod) =>
+      !isFinished(pod) && !pod.metadata.terminating
+    );
+  }
+
+  function podsOf({ kind, metadata: { namespace, name } }: RightsizedWorkload): readonly Pod[] {
+    return podsIn(namespace).filter((pod) => belongsTo(pod, { kind, name }));
+  }
+
+  function allocationOf({ metadata: { namespace, uid } }: Pod): PodAllocation | undefined {
+    return caches.allocations.get(`${namespace}/${uid}`);
+  }
+
+  /** What the market has set is nobody's wish: the user's own limit is what counts. */
+  function atOwnLimits(pod: Pod): Pod {
+    const own = ownValues(allocationOf(pod)?.status?.originalLimits);
+    if (own.size === 0) return pod;
+    const containers = pod.containers.map((container) => {
+      const limitCPU = own.get(container.name);
+      return limitCPU === undefined ? container : { ...container, limitCPU };
+    });
+    return { ...pod, containers };
+  }
+
+  return {
+    podsIn,
+    correctionsOf({ workload, policy, nowMs }) {
+      const sinceMs = nowMs - policy.windowMs;
+      const kills = oomMemory.killsOf(workloadKey(workload), podsOf(workload), { sinceMs });
+      return new Map([...kills].map(([container, oomKills]) => [container, { oomKills }]));
+    },
+    factsOf({ workload, policy, nowMs }, known) {
+      const pods = podsOf(workload);
+      const { namespace, name } = workload.metadata;
+      const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
+        target.kind === workload.kind && target.name === name;
+      const autoscalers = caches.horizontalPodAutoscalers.byIndex(namespace).filter(isFor);
+      const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isFor);
+      const nodes = new Map(pods.flatMap(({ nodeName }) => {
+        const node = caches.nodes.get(nodeName);
+        return node === undefined ? [] : [[nodeName, node] as const];
+      }));
+      const rules = rulesOf(workload, pods);
+      return {
+        ...known,
+        ...rules,
+        unreadable: [
+          ...rules.unreadable,
+          ...faultsOf("HorizontalPodAutoscaler", autoscalers),
+          ...faultsOf("VerticalPodAutoscaler", verticalAutoscalers),
+        ],
+        nowMs,
+        policy,
+        dryRun: dryRun(),
+        workload,
+        pods: pods.map(atOwnLimits),
+        nodes,
+        autoscalers,
+        verticalAutoscalers,
+        missingPermissions: missingPermissions(workload),
+        ...served(),
+        marketManages: pods.some((pod) =>
+          ownValues(allocationOf(pod)?.status?.originalLimits).size > 0
+        ),
+      };
+    },
+  };
+}
+
+function faultsOf(
+  kind: string,
+  objects: readonly { readonly metadata: { name: string }; readonly unreadable?: string }[],
+): readonly string[] {
+  return objects.flatMap(({ metadata: { name }, unreadable }) =>
+    unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
+  );
+}

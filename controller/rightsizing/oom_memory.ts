@@ -1,0 +1,60 @@
+/**
+ * Remembers what containers had when they were killed for lack of memory: the kubelet tells when, and what
+ * a container has may be raised meanwhile.
+ *
+ * @module
+ */
+import type { Pod } from "../../shared/api/pod.ts";
+import type { OOMKill } from "../../shared/rightsizing/oom_raise.ts";
+
+/** The kills that have been seen. */
+export interface OOMMemory {
+  /** Kills of the pods' containers after `sinceMs`, by container, those of pods that are gone too. */
+  killsOf(
+    workload: string,
+    pods: readonly Pod[],
+    options: { readonly sinceMs: number },
+  ): ReadonlyMap<string, readonly OOMKill[]>;
+  /** Forgets all workloads but those that are to be kept. */
+  keepOnly(keep: (workload: string) => boolean): void;
+}
+
+interface SeenKill extends OOMKill {
+  readonly container: string;
+  readonly atMs: number;
+}
+
+/**
+ * No kill has been seen. Of one that is seen for the first time the memory is what the container has then:
+ * its limit, or its request where it has none, since then the node was short and took from those above
+ * their requests. Without either nothing is known.
+ */
+export function createOOMMemory(): OOMMemory {
+  const seen = new Map<string, Map<string, SeenKill>>();
+  return {
+    killsOf(workload, pods, { sinceMs }) {
+      const known = seen.get(workload) ?? new Map<string, SeenKill>();
+      for (const { metadata: { uid }, containers } of pods) {
+        for (
+          const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
+        ) {
+          const key = `${uid}/${container}/${atMs}`;
+          const hadBytes = limitMemory ?? requestMemory;
+          if (atMs === undefined || hadBytes === undefined || known.has(key)) continue;
+          known.set(key, { container, atMs, hadBytes });
+        }
+      }
+      const kills = new Map<string, OOMKill[]>();
+      for (const [key, { container, atMs, hadBytes }] of known) {
+        if (atMs <= sinceMs) known.delete(key);
+        else kills.set(container, [...kills.get(container) ?? [], { hadBytes }]);
+      }
+      if (known.size > 0) seen.set(workload, known);
+      else seen.delete(workload);
+      return kills;
+    },
+    keepOnly(keep) {
+      for (const workload of [...seen.keys()]) if (!keep(workload)) seen.delete(workload);
+    },
+  };
+}
