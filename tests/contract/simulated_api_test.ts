@@ -224,12 +224,12 @@ workloadWriterContract(() => {
     ...harness,
     subject: api.workloadWriter,
     create: (containers, annotations = {}) => {
-      const { metadata, ...workload } = sampleWorkload({ annotations });
       const template = { containers, initContainers: [] };
+      const makes = { paused: false, replicas: 0, template };
+      const { metadata, ...workload } = sampleWorkload({ annotations, makes });
       return Promise.resolve(deployments.create({
         ...workload,
         metadata: { ...metadata, name: `web-${created++}` },
-        makes: { paused: false, replicas: 0, template },
       }));
     },
     read: ({ metadata }) => Promise.resolve(deployments.get(objectKey(metadata))),
