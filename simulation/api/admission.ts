@@ -5,7 +5,7 @@
  */
 import { quotaCounts } from "../../shared/actuation/quota_counts.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod } from "../../shared/api/pod.ts";
+import type { Pod, Resources } from "../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { forbidden } from "./limit_ranger.ts";
@@ -25,27 +25,52 @@ export function checkNode({ tables }: ObjectStore, pod: Pod): void {
   throw new ApiError(status, reason, message, { causes: ["NodeCapacity"] });
 }
 
-function totalOf({ containers }: Pod, field: "limitCPU" | "requestCPU"): number {
+function totalOf({ containers }: Pod, field: keyof Resources): number {
   return containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
 }
 
 interface Charge {
-  readonly resource: "limits.cpu" | "requests.cpu";
+  readonly resource: "limits.cpu" | "requests.cpu" | "limits.memory" | "requests.memory";
   readonly change: number;
   readonly bound: QuotaBound | undefined;
 }
 
 function chargesOf(
-  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU }: ResourceQuota,
+  { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, memory }: ResourceQuota,
   { before, after }: { readonly before: Pod; readonly after: Pod },
 ): readonly Charge[] {
-  const change = (field: "limitCPU" | "requestCPU"): number =>
-    totalOf(after, field) - totalOf(before, field);
+  const change = (field: keyof Resources): number => totalOf(after, field) - totalOf(before, field);
   const limits = hard === undefined ? undefined : { hard, used };
   return [
     { resource: "limits.cpu", change: change("limitCPU"), bound: limits },
     { resource: "requests.cpu", change: change("requestCPU"), bound: requestsCPU },
+    { resource: "limits.memory", change: change("limitMemory"), bound: memory?.limits },
+    { resource: "requests.memory", change: change("requestMemory"), bound: memory?.requests },
   ];
+}
+
+/** The bounds with what is used of them after the change. */
+function charged(quota: ResourceQuota, charges: readonly Charge[]): ResourceQuota {
+  const after = (resource: Charge["resource"]): QuotaBound | undefined => {
+    const { bound, change } = charges.find((one) => one.resource === resource) ?? {};
+    return bound === undefined ? undefined : { ...bound, used: bound.used + (change ?? 0) };
+  };
+  const [requestsCPU, limits, requests] = [
+    after("requests.cpu"),
+    after("limits.memory"),
+    after("requests.memory"),
+  ];
+  return {
+    ...quota,
+    usedLimitsCPU: after("limits.cpu")?.used ?? quota.usedLimitsCPU,
+    ...(requestsCPU === undefined ? {} : { requestsCPU }),
+    ...(quota.memory === undefined ? {} : {
+      memory: {
+        ...(requests === undefined ? {} : { requests }),
+        ...(limits === undefined ? {} : { limits }),
+      },
+    }),
+  };
 }
 
 /** Counts what the pod changes in the namespace's quotas; throws 403 when one is full. */
@@ -60,26 +85,20 @@ export function chargeQuotas(
   for (const quota of quotas) {
     for (const { resource, change, bound } of chargesOf(quota, { before, after })) {
       if (bound === undefined || change <= 0 || bound.used + change <= bound.hard) continue;
+      const told = (amount: number): string =>
+        `${resource}=${amount}${resource.endsWith("cpu") ? "m" : ""}`;
       throw forbidden(
         after,
-        `exceeded quota: ${quota.metadata.name}, requested: ${resource}=${change}m, ` +
-          `used: ${resource}=${bound.used}m, limited: ${resource}=${bound.hard}m`,
+        `exceeded quota: ${quota.metadata.name}, requested: ${told(change)}, ` +
+          `used: ${told(bound.used)}, limited: ${told(bound.hard)}`,
       );
     }
   }
   for (const quota of quotas) {
-    const [limits, requests] = chargesOf(quota, { before, after });
-    const usedLimitsCPU = limits?.bound === undefined
-      ? quota.usedLimitsCPU
-      : limits.bound.used + limits.change;
-    const requestsCPU = requests?.bound && {
-      ...requests.bound,
-      used: requests.bound.used + requests.change,
-    };
-    tables.ResourceQuota.modify(objectKey(quota.metadata), (stored) => ({
-      ...stored,
-      usedLimitsCPU,
-      ...(requestsCPU === undefined ? {} : { requestsCPU }),
-    }));
+    const charges = chargesOf(quota, { before, after });
+    tables.ResourceQuota.modify(
+      objectKey(quota.metadata),
+      (stored) => charged(stored, charges),
+    );
   }
 }

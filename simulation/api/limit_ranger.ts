@@ -6,9 +6,10 @@
  * @module
  */
 import { qosClassOfPod } from "../../shared/actuation/qos.ts";
+import type { TypedBounds } from "../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import type { ObjectStore } from "./object_store.ts";
 
@@ -73,28 +74,36 @@ export function writeDefaults(store: ObjectStore, pod: Pod): Pod {
   return after;
 }
 
-/** Absent is not 0. Millicores. */
+/** What a container or pod asks for of one resource; absent is not 0. */
 interface Sizes {
-  readonly requestCPU?: number | undefined;
-  readonly limitCPU?: number | undefined;
+  readonly request: number | undefined;
+  readonly limit: number | undefined;
 }
 
+const FIELDS = {
+  cpu: { request: "requestCPU", limit: "limitCPU", unit: "m" },
+  memory: { request: "requestMemory", limit: "limitMemory", unit: "" },
+} as const;
+
+type ResourceName = keyof typeof FIELDS;
+
 function problemOf(
-  { type, min, max, ratio }: LimitRangeItem,
-  { requestCPU: request, limitCPU: limit }: Sizes,
+  { type, min, max, ratio }: TypedBounds,
+  { resource, request, limit }: Sizes & { readonly resource: ResourceName },
 ): string | undefined {
-  const least = `minimum cpu usage per ${type} is ${min}m`;
-  const most = `maximum cpu usage per ${type} is ${max}m`;
-  const times = `cpu max limit to request ratio per ${type} is ${ratio}`;
+  const { unit } = FIELDS[resource];
+  const least = `minimum ${resource} usage per ${type} is ${min}${unit}`;
+  const most = `maximum ${resource} usage per ${type} is ${max}${unit}`;
+  const times = `${resource} max limit to request ratio per ${type} is ${ratio}`;
   if (min !== undefined) {
     if (request === undefined) return `${least}.  No request is specified`;
-    if (request < min) return `${least}, but request is ${request}m`;
-    if (limit !== undefined && limit < min) return `${least}, but limit is ${limit}m`;
+    if (request < min) return `${least}, but request is ${request}${unit}`;
+    if (limit !== undefined && limit < min) return `${least}, but limit is ${limit}${unit}`;
   }
   if (max !== undefined) {
     if (limit === undefined) return `${most}.  No limit is specified`;
-    if (limit > max) return `${most}, but limit is ${limit}m`;
-    if (request !== undefined && request > max) return `${most}, but request is ${request}m`;
+    if (limit > max) return `${most}, but limit is ${limit}${unit}`;
+    if (request !== undefined && request > max) return `${most}, but request is ${request}${unit}`;
   }
   if (ratio === undefined) return undefined;
   if (!request) return `${times}, but no request is specified or request is 0`;
@@ -108,31 +117,38 @@ function problemOf(
  * `podRequests` and `podLimits`: Σ of containers and sidecars, or of an init container and the
  * sidecars that were started before it; what the pod says as a whole stands over it.
  */
-function podSizes({ containers, initContainers, podLevel }: Pod): Sizes {
-  const total = (field: "requestCPU" | "limitCPU"): number | undefined => {
-    const given = (all: readonly PodContainer[]): number[] =>
-      all.flatMap((one) => one[field] ?? []);
-    const add = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
-    const sidecars = containers.filter(({ sidecar }) => sidecar);
-    const sums = [
-      containers,
-      ...initContainers.map((one) => [
-        ...sidecars.slice(0, one.sidecarsBefore ?? 0),
-        one,
-      ]),
-    ].map(given).filter(({ length }) => length > 0).map(add);
-    return podLevel?.[field] ?? (sums.length === 0 ? undefined : Math.max(...sums));
-  };
-  return { requestCPU: total("requestCPU"), limitCPU: total("limitCPU") };
+function podTotal(
+  { containers, initContainers, podLevel }: Pod,
+  field: keyof Resources,
+): number | undefined {
+  const given = (all: readonly PodContainer[]): number[] => all.flatMap((one) => one[field] ?? []);
+  const add = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
+  const sidecars = containers.filter(({ sidecar }) => sidecar);
+  const sums = [
+    containers,
+    ...initContainers.map((one) => [
+      ...sidecars.slice(0, one.sidecarsBefore ?? 0),
+      one,
+    ]),
+  ].map(given).filter(({ length }) => length > 0).map(add);
+  return podLevel?.[field] ?? (sums.length === 0 ? undefined : Math.max(...sums));
 }
 
 /** Throws 403 when a container of the pod, or the pod, lies outside a LimitRange of its namespace. */
 export function checkLimitRanges(store: ObjectStore, pod: Pod): void {
-  for (const item of itemsFor(store, pod)) {
-    const all = item.type === "Pod" ? [podSizes(pod)] : [...pod.containers, ...pod.initContainers];
-    for (const one of all) {
-      const problem = problemOf(item, one);
-      if (problem !== undefined) throw forbidden(pod, problem);
+  for (const { type, memory, ...cpu } of itemsFor(store, pod)) {
+    for (const [resource, bounds] of [["cpu", cpu], ["memory", memory]] as const) {
+      const { request, limit } = FIELDS[resource];
+      const all: readonly Sizes[] = type === "Pod"
+        ? [{ request: podTotal(pod, request), limit: podTotal(pod, limit) }]
+        : [...pod.containers, ...pod.initContainers].map((one) => ({
+          request: one[request],
+          limit: one[limit],
+        }));
+      for (const sizes of all) {
+        const problem = problemOf({ type, ...bounds }, { resource, ...sizes });
+        if (problem !== undefined) throw forbidden(pod, problem);
+      }
     }
   }
 }
