@@ -51,6 +51,11 @@ export function workloadPath(namespace: string, { kind, name }: WorkloadRef): st
   return `/apis/apps/v1/namespaces/${pathPart(namespace)}/${plural}/${pathPart(name)}`;
 }
 
+/** For instance `deployments`. */
+export function workloadPlural(kind: WorkloadKind): string {
+  return PLURALS[kind];
+}
+
 /** True for a kind whose rollouts concern its pods. */
 export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);

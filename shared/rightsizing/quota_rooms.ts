@@ -17,7 +17,7 @@ export interface CountedWorkload {
 
 /**
  * The rooms of all quotas that count any of the pods, or such as are to come: a change must fit them
- * all. Quotas that can't be read seem to bound nothing: `unreadableBounds()` tells of them.
+ * all. Quotas that can't be read seem to bound nothing: `namespaceRules()` tells of them.
  */
 export function quotaRoomsOf(
   quotas: readonly ResourceQuota[],

@@ -9,7 +9,7 @@ import type { ResourceRanges } from "./guards/rightsizing_facts.ts";
 
 /**
  * All LimitRanges together; undefined where none says anything of either, and has no defaults. Those
- * that can't be read seem to say nothing: `unreadableBounds()` tells of them.
+ * that can't be read seem to say nothing: `namespaceRules()` tells of them.
  */
 export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);

@@ -6,6 +6,7 @@
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
 import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
 import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
+import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
@@ -26,6 +27,7 @@ import { createRequestGate, type InjectedFailure } from "./request_gate.ts";
 import { createRightsizingEventList, type RightsizingEventList } from "./rightsizing_event_list.ts";
 import { createListWatch, type Selector } from "./simulated_list_watch.ts";
 import type { KindName, StoredKinds } from "./stored_kind.ts";
+import { createWorkloadWriter } from "./workload_writer.ts";
 
 /** How the server behaves. */
 export interface SimulatedAPIOptions {
@@ -74,6 +76,7 @@ export interface SimulatedAPI {
   readonly reportStore: ReportStore;
   readonly events: EventList;
   readonly rightsizingEvents: RightsizingEventList;
+  readonly workloadWriter: WorkloadWriter;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
@@ -122,6 +125,7 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     policyStatusWriter: createPolicyStatusWriter(access),
     reportStore: createReportStore(access),
     events: createEventList({ clock, reachable: () => !gate.stopped }),
+    workloadWriter: createWorkloadWriter(access),
     rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,
     stop() {

@@ -5,6 +5,7 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { allocationStoreContract } from "./allocation_store_contract.ts";
 import type { ContractHarness } from "./contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
@@ -18,6 +19,7 @@ import { policyStatusContract } from "./policy_status_contract.ts";
 import { reportStoreContract } from "./report_store_contract.ts";
 import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./sample_objects.ts";
 import { settleVirtually } from "./settle_virtually.ts";
+import { workloadWriterContract } from "./workload_writer_contract.ts";
 
 interface Server extends ContractHarness {
   readonly api: SimulatedAPI;
@@ -211,5 +213,36 @@ rightsizingEventsContract(() => {
         api.rightsizingEvents.all().filter(({ about }) => about.uid === uid)
           .map(({ atMs: _at, ...event }) => event),
       ),
+  });
+});
+
+workloadWriterContract(() => {
+  const { api, ...harness } = server();
+  const { Deployment: deployments } = api.store.tables;
+  let created = 0;
+  return Promise.resolve({
+    ...harness,
+    subject: api.workloadWriter,
+    create: (containers, annotations = {}) => {
+      const template = { containers, initContainers: [] };
+      const makes = { paused: false, replicas: 0, template };
+      const { metadata, ...workload } = sampleWorkload({ annotations, makes });
+      return Promise.resolve(deployments.create({
+        ...workload,
+        metadata: { ...metadata, name: `web-${created++}` },
+      }));
+    },
+    read: ({ metadata }) => Promise.resolve(deployments.get(objectKey(metadata))),
+    edit: ({ metadata }, requestCPU) =>
+      act(() =>
+        void deployments.modify(objectKey(metadata), (stored) => {
+          const { makes } = stored;
+          if (makes === undefined) return stored;
+          const [first, ...rest] = makes.template.containers;
+          const containers = first === undefined ? [] : [{ ...first, requestCPU }, ...rest];
+          return { ...stored, makes: { ...makes, template: { ...makes.template, containers } } };
+        })
+      ),
+    remove: ({ metadata }) => act(() => void deployments.remove(objectKey(metadata))),
   });
 });

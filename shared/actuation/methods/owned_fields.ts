@@ -31,10 +31,45 @@ type Members = Readonly<Record<string, unknown>>;
  * of FieldsV1 in structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
  */
 export function ownedFields(managedFields: unknown, manager: string): OwnedFields {
+  return fieldsOf(
+    entriesOf(managedFields).filter((one) => one.manager === manager && one.operation === "Apply"),
+  );
+}
+
+/**
+ * Who else owns these fields of the template's containers, by applying or updating: names, sorted. A
+ * value that is set by force is taken from them.
+ */
+export function otherOwners(
+  managedFields: unknown,
+  { manager, fields }: { readonly manager: string; readonly fields: OwnedFields["containers"] },
+): readonly string[] {
+  const others = entriesOf(managedFields).filter((one) => {
+    if (one.manager === manager) return false;
+    const { containers } = fieldsOf([one]);
+    return [...fields].some(([name, wanted]) =>
+      [...wanted].some((field) => containers.get(name)?.has(field) === true)
+    );
+  });
+  return [...new Set(others.map((one) => one.manager))].sort();
+}
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: unknown;
+  readonly fieldsV1: unknown;
+}
+
+function entriesOf(managedFields: unknown): readonly Entry[] {
+  return (Array.isArray(managedFields) ? managedFields : []).flatMap((raw): Entry[] => {
+    const { manager, operation, fieldsV1 } = membersOf(raw);
+    return typeof manager === "string" ? [{ manager, operation, fieldsV1 }] : [];
+  });
+}
+
+function fieldsOf(entries: readonly Entry[]): OwnedFields {
   const owned = { containers: new Map(), initContainers: new Map() };
-  for (const entry of Array.isArray(managedFields) ? managedFields : []) {
-    const { manager: name, operation, fieldsV1 } = membersOf(entry);
-    if (name !== manager || operation !== "Apply") continue;
+  for (const { fieldsV1 } of entries) {
     const spec = at(fieldsV1, ["f:spec", "f:template", "f:spec"]);
     for (const list of ["containers", "initContainers"] as const) {
       for (const [key, item] of Object.entries(at(spec, [`f:${list}`]))) {

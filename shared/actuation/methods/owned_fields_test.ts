@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import type { Resources } from "../../api/pod.ts";
+import { otherOwners, ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -49,4 +50,21 @@ test("ownedFields() passes over other managers, updates, and what has no known s
   ) {
     assert.deepEqual(ownedFields(entries, "optipod"), OWNS_NOTHING);
   }
+});
+
+test("otherOwners() names who else has set these fields of these containers", () => {
+  const fields = new Map([["app", new Set(["requestCPU", "limitMemory"] as const)]]);
+  const of = (...entries: readonly unknown[]) =>
+    otherOwners(entries, { manager: "optipod", fields });
+  const helm = { ...entry, manager: "helm", operation: "Update" };
+  assert.deepEqual(of(entry), []);
+  assert.deepEqual(of({ ...entry, manager: "kubectl" }, helm, entry, helm), ["helm", "kubectl"]);
+  const log = new Map([["log", new Set(["limitMemory", "limitCPU"] as const)]]);
+  assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: log }), ["helm"]);
+  const elsewhere = new Map<string, ReadonlySet<keyof Resources>>([
+    ["log", new Set(["requestCPU"])],
+    ["proxy", new Set(["limitCPU"])],
+  ]);
+  assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: elsewhere }), []);
+  assert.deepEqual(of({ ...helm, manager: 7 }, null, { ...helm, fieldsV1: "f:spec" }), []);
 });

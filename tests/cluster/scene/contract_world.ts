@@ -113,7 +113,8 @@ async function createNamespace(connection: OpenKubeConnection): Promise<string> 
   return name;
 }
 
-function containerSpec(container: PodContainer): Record<string, unknown> {
+/** A container as a manifest has it, of an image that waits for its end. */
+export function containerSpec(container: PodContainer): Record<string, unknown> {
   const { name, sidecar, requestCPU, limitCPU, requestMemory, limitMemory } = container;
   const list = (cpu: number | undefined, memory: number | undefined): Record<string, string> => ({
     ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),

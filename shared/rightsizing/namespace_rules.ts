@@ -1,0 +1,45 @@
+/**
+ * What bounds the values of a workload in its namespace.
+ *
+ * @module
+ */
+import type { LimitRange } from "../api/limit_range.ts";
+import type { ResourceQuota } from "../api/resource_quota.ts";
+import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
+import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";
+import { resourceRangesOf } from "./resource_ranges.ts";
+
+/** What bounds a namespace. */
+export interface NamespaceBounds {
+  readonly limitRanges: readonly LimitRange[];
+  readonly quotas: readonly ResourceQuota[];
+}
+
+/**
+ * What the guards ask of the namespace's LimitRanges and quotas, with a sentence for each that can't be
+ * read, as a whole or of memory: it must not pass for one that bounds nothing.
+ */
+export function namespaceRules(
+  { limitRanges, quotas }: NamespaceBounds,
+  counted: CountedWorkload,
+): Pick<RightsizingFacts, "ranges" | "quotas" | "unreadable"> {
+  const ranges = resourceRangesOf(limitRanges);
+  return {
+    ...(ranges === undefined ? {} : { ranges }),
+    quotas: quotaRoomsOf(quotas, counted),
+    unreadable: [
+      ...limitRanges.flatMap((one) => faultsOf("LimitRange", one)),
+      ...quotas.flatMap((one) => faultsOf("ResourceQuota", one)),
+    ],
+  };
+}
+
+function faultsOf(
+  kind: string,
+  { metadata: { name }, unreadable, unreadableMemory }:
+    & Pick<LimitRange, "unreadable" | "unreadableMemory">
+    & { readonly metadata: { readonly name: string } },
+): readonly string[] {
+  const words = unreadable ?? unreadableMemory;
+  return words === undefined ? [] : [`${kind} ${name}: ${words}`];
+}

@@ -1,0 +1,222 @@
+/**
+ * The contract of `WorkloadWriter`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import { refusalKind } from "../../shared/actuation/refusal.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { PodContainer, Resources } from "../../shared/api/pod.ts";
+import type { Workload } from "../../shared/api/workload.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { WantedContainer } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+import { sampleContainer } from "./sample_objects.ts";
+
+/** A server with workloads, which others write as well. */
+export interface WorkloadWriterHarness extends ContractHarness {
+  readonly subject: WorkloadWriter;
+  /** Makes a Deployment of no pods with these containers and annotations, by another hand. */
+  create(
+    containers: readonly PodContainer[],
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<Workload>;
+  /** The stored one. */
+  read(workload: Pick<Workload, "metadata">): Promise<Workload | undefined>;
+  /** Another hand sets the CPU request of the first container, millicores. */
+  edit(workload: Workload, requestCPU: number): Promise<void>;
+  remove(workload: Workload): Promise<void>;
+}
+
+const MI = 2 ** 20;
+const OTHER_UID = "00000000-0000-4000-8000-000000000000";
+const HOW = [{ serverSideApply: true }, { serverSideApply: false }] as const;
+
+/** As the guards take it. */
+function rightsized(workload: Workload | undefined): RightsizedWorkload {
+  assert.ok(workload);
+  const found = rightsizedWorkload(workload);
+  assert.ok(found, workload.unreadableTemplate);
+  return found;
+}
+
+/** What the template says, by container: request and limit of CPU, then of memory. */
+function valuesOf(workload: Workload | undefined): Record<string, (number | undefined)[]> {
+  return Object.fromEntries(
+    rightsized(workload).template.containers.map((
+      { name, requestCPU, limitCPU, requestMemory, limitMemory }: PodContainer & Resources,
+    ) => [name, [requestCPU, limitCPU, requestMemory, limitMemory]]),
+  );
+}
+
+/** Registers the suite. */
+export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>): void {
+  const memory = { requestMemory: 64 * MI, limitMemory: 128 * MI };
+  const app = sampleContainer(memory);
+  const log = sampleContainer({ ...memory, name: "log" });
+  const proxy = sampleContainer({ ...memory, name: "proxy", sidecar: true });
+  const asMade = [100, 200, 64 * MI, 128 * MI];
+  const cpu = (request: number) => ({ cpu: { request } });
+
+  for (const how of HOW) {
+    const words = how.serverSideApply ? "applied" : "merged";
+
+    contractTest(
+      `recreate() ${words} sets values of several containers, and nothing else`,
+      open,
+      async ({ subject, settle, ...harness }) => {
+        const made = await settle(harness.create([app, log, proxy], { "mbcas.io/note": "own" }));
+        const wanted = new Map<string, WantedContainer>([
+          ["app", { cpu: { request: 150, limit: 300 }, memory: { request: 96 * MI } }],
+          ["log", { memory: { limit: 256 * MI } }],
+        ]);
+        await settle(subject.recreate(rightsized(made), wanted, how));
+        const stored = await settle(harness.read(made));
+        assert.deepEqual(valuesOf(stored), {
+          app: [150, 300, 96 * MI, 128 * MI],
+          log: [100, 200, 64 * MI, 256 * MI],
+          proxy: asMade,
+        });
+        assert.equal(stored?.metadata.uid, made.metadata.uid);
+        assert.notEqual(stored.metadata.resourceVersion, made.metadata.resourceVersion);
+        assert.equal(stored.metadata.annotations["mbcas.io/note"], "own");
+        assert.equal(stored.makes?.replicas, made.makes?.replicas);
+      },
+    );
+
+    contractTest(
+      `recreate() ${words} keeps what it has set before and does not name again`,
+      open,
+      async ({ subject, settle, ...harness }) => {
+        const made = await settle(harness.create([app, log]));
+        const first = new Map([["app", { ...cpu(150), memory: { request: 96 * MI } }]]);
+        await settle(subject.recreate(rightsized(made), first, how));
+        const between = await settle(harness.read(made));
+        await settle(subject.recreate(rightsized(between), new Map([["log", cpu(40)]]), how));
+        await settle(
+          subject.recreate(
+            rightsized(await settle(harness.read(made))),
+            new Map([["app", cpu(160)]]),
+            how,
+          ),
+        );
+        assert.deepEqual(valuesOf(await settle(harness.read(made))), {
+          app: [160, 200, 96 * MI, 128 * MI],
+          log: [40, 200, 64 * MI, 128 * MI],
+        });
+      },
+    );
+
+    contractTest(
+      `recreate() ${words} is refused with 409 where the template is not the one decided on`,
+      open,
+      async (harness) => {
+        const { subject, settle } = harness;
+        const made = await settle(harness.create([app]));
+        await settle(harness.edit(made, 120));
+        const wanted = new Map([["app", cpu(150)]]);
+        const conflict = { status: 409, reason: "Conflict" };
+        await assertRefused(
+          harness,
+          () => subject.recreate(rightsized(made), wanted, how),
+          conflict,
+        );
+        const stored = await settle(harness.read(made));
+        assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
+        await settle(subject.recreate(rightsized(stored), wanted, how));
+        const after = await settle(harness.read(made));
+        assert.deepEqual(valuesOf(after), { app: [150, 200, 64 * MI, 128 * MI] });
+      },
+    );
+
+    contractTest(
+      `recreate() ${words} is refused with 422 where a request would be above its limit`,
+      open,
+      async (harness) => {
+        const { subject, settle } = harness;
+        const made = await settle(harness.create([app, log]));
+        const wanted = new Map([["app", cpu(150)], ["log", cpu(250)]]);
+        const invalid = { status: 422, reason: "Invalid" };
+        await assertRefused(
+          harness,
+          () => subject.recreate(rightsized(made), wanted, how),
+          invalid,
+        );
+        assert.deepEqual(valuesOf(await settle(harness.read(made))), { app: asMade, log: asMade });
+      },
+    );
+
+    contractTest(
+      `recreate() ${words} is refused with 404 when the workload is gone or another one`,
+      open,
+      async (harness) => {
+        const { subject, settle } = harness;
+        const wanted = new Map([["app", cpu(150)]]);
+        const gone = { status: 404, reason: "NotFound" };
+        const made = await settle(harness.create([app]));
+        const reborn = rightsized(withUID(made));
+        await assertRefused(harness, () => subject.recreate(reborn, wanted, how), gone);
+        assert.deepEqual(valuesOf(await settle(harness.read(made))), { app: asMade });
+        await settle(harness.remove(made));
+        await assertRefused(harness, () => subject.recreate(rightsized(made), wanted, how), gone);
+        assert.equal(await settle(harness.read(made)), undefined);
+      },
+    );
+  }
+
+  contractTest(
+    "annotate() sets and removes what it names, and leaves all else",
+    open,
+    async (harness) => {
+      const { subject, settle } = harness;
+      const others = { "mbcas.io/note": "own" };
+      const made = await settle(
+        harness.create([app], { ...others, "optipod.io/policy": "old", "optipod.io/gone": "x" }),
+      );
+      const annotations = {
+        "optipod.io/policy": "shop/web",
+        "optipod.io/managed": "true",
+        "optipod.io/gone": null,
+        "optipod.io/never-there": null,
+      };
+      // What the server has counted meanwhile is no matter.
+      await settle(harness.edit(made, 120));
+      await settle(subject.annotate(made, { metadata: { annotations } }));
+      const stored = await settle(harness.read(made));
+      assert.deepEqual(stored?.metadata.annotations, {
+        ...others,
+        "optipod.io/policy": "shop/web",
+        "optipod.io/managed": "true",
+      });
+      assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
+    },
+  );
+
+  contractTest(
+    "annotate() never touches a reborn workload of the same name",
+    open,
+    async (harness) => {
+      const { subject, settle } = harness;
+      const made = await settle(harness.create([app]));
+      const patch = { metadata: { annotations: { "optipod.io/managed": "true" } } };
+      await assert.rejects(
+        settle(subject.annotate(withUID(made), patch)),
+        (error: unknown) => error instanceof ApiError && refusalKind(error) === "gone",
+      );
+      assert.deepEqual((await settle(harness.read(made)))?.metadata.annotations, {});
+      await settle(harness.remove(made));
+      await assertRefused(harness, () => subject.annotate(made, patch), { status: 404 });
+    },
+  );
+}
+
+function withUID(workload: Workload): Workload {
+  return { ...workload, metadata: { ...workload.metadata, uid: OTHER_UID } };
+}
