@@ -18,7 +18,7 @@ export interface ContainerAmounts {
 
 /** What some pods have: so many of them, all the same. */
 export interface PodAmounts extends ContainerAmounts {
-  readonly pods: number;
+  readonly count: number;
 }
 
 /** What becomes of the requests of all pods together; neither is negative. */

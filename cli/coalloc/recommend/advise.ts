@@ -184,8 +184,8 @@ function podAmounts(
     return [amountsOf(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
   });
   const groups = Map.groupBy(found, (one) => JSON.stringify(one));
-  return [...groups.values()].map((same) => ({ pods: same.length, ...same[0] }))
-    .toSorted((a, b) => b.pods - a.pods);
+  return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))
+    .toSorted((a, b) => b.count - a.count);
 }
 
 /** In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count. */

@@ -35,7 +35,7 @@ export function changesOf(
   if (recommended === undefined) return undefined;
   const { replicas } = counts;
   if (counts.pods !== undefined) {
-    return sumOfChanges(pods.map((one) => difference(one, { recommended, count: one.pods })));
+    return sumOfChanges(pods.map((one) => difference(one, { recommended, count: one.count })));
   }
   if (template === undefined || replicas === undefined) return undefined;
   return difference(template, { recommended, count: replicas });

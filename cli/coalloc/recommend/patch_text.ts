@@ -13,6 +13,7 @@ import type {
   ContainerAmounts,
 } from "./advice_view.ts";
 import { amountWord, changesWords } from "./amount_words.ts";
+import { workloadTitle } from "./recommend_detail.ts";
 
 /** A workload's patch, or why there is none. */
 interface Patch {
@@ -68,7 +69,7 @@ function commentLines(lines: readonly string[]): string {
 }
 
 function patchOf(workload: AdvisedWorkload): Patch {
-  const { kind, namespace, name, exists } = workload;
+  const { kind, namespace, name, exists, reason, means } = workload;
   const title = `${kind} ${namespace}/${name}`;
   if (exists === false) return { comments: [`${title} is left out: it no longer exists`] };
   const parts = workload.containers.map((container) => ({
@@ -81,10 +82,11 @@ function patchOf(workload: AdvisedWorkload): Patch {
     );
   const [containers, initContainers] = [entries(false), entries(true)];
   const comments = parts.flatMap(({ container, comments }) =>
-    comments.map((line) => `${container.name}: ${line}`)
+    comments.map((line) => `${container.name} of ${workloadTitle(workload)}: ${line}`)
   );
   if (containers.length + initContainers.length === 0) {
-    return { comments: [`${title} is left out: nothing to recommend`, ...comments] };
+    const why = reason === undefined ? "there is no recommendation" : `${reason}: ${means}`;
+    return { comments: [`${title} is left out: ${why}`, ...comments] };
   }
   const spec = {
     ...(containers.length > 0 ? { containers } : {}),

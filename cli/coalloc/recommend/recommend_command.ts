@@ -16,7 +16,7 @@ import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
 import { readRecommendations } from "./read_recommendations.ts";
 import { detailText } from "./recommend_detail.ts";
-import { recommendTable } from "./recommend_table.ts";
+import { footText, recommendTable } from "./recommend_table.ts";
 
 /** Shows what is asked for. Resolves with the exit code. */
 export async function recommendCommand(
@@ -96,6 +96,6 @@ function textOf(
   if (choice.workload === undefined || wide) {
     return recommendTable(view, { ...look, wide, namespaces: namespace.all, nowMs });
   }
-  const notes = view.notes.map((note) => `\n${note}\n`).join("");
-  return view.workloads.map((one) => detailText(one, { ...look, nowMs })).join("\n") + notes;
+  const details = view.workloads.map((one) => detailText(one, { ...look, nowMs }));
+  return [...details, footText(view, look)].join("\n");
 }

@@ -42,7 +42,7 @@ function headOf(workload: AdvisedWorkload, look: DetailLook): string[] {
   const gone = exists === false ? "; it no longer exists" : "";
   const own = message === undefined || message === means ? "" : ` (${message})`;
   return [
-    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${status} by policy ` +
+    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${status}, policy ` +
     `${policy.namespace}/${policy.name}${counted}${gone}`,
     ...(reason === undefined ? [] : [`${paint(reason, "yellow", look)}: ${means}${own}`]),
     ...(reason === undefined && message !== undefined ? [message] : []),

@@ -81,9 +81,8 @@ const COLUMNS: readonly RowColumn[] = [
 /** The table, the sums and the notes, each line ended by a line feed. */
 export function recommendTable(view: AdviceView, look: RecommendLook): string {
   const { wide = false, namespaces = true, nowMs } = look;
-  const notes = view.notes.map((note) => `${paint(note, "yellow", look)}\n`).join("");
   if (view.workloads.length === 0) {
-    return ["No recommendations here.\n", notes].filter(Boolean).join("\n");
+    return ["No recommendations here.\n", noteLines(view, look)].filter(Boolean).join("\n");
   }
   const rows = view.workloads.flatMap((workload) =>
     rowContainers(workload).map((container): Row => ({ workload, container, nowMs }))
@@ -100,8 +99,17 @@ export function recommendTable(view: AdviceView, look: RecommendLook): string {
   return [
     textTable({ columns, rows: cells }, look),
     ...(wide ? view.workloads.map((workload) => detailText(workload, look)) : []),
-    `${changesWords(view.changes)}\n${notes}`,
+    footText(view, look),
   ].join("\n");
+}
+
+/** The sums and the notes, each line ended by a line feed. */
+export function footText(view: AdviceView, look: TerminalLook): string {
+  return `${changesWords(view.changes)}\n${noteLines(view, look)}`;
+}
+
+function noteLines({ notes }: AdviceView, look: TerminalLook): string {
+  return notes.map((note) => `${paint(note, "yellow", look)}\n`).join("");
 }
 
 /** A workload of which no container is known has a line all the same. */
