@@ -263,7 +263,7 @@ test("recommendCommand() names the nearest workload, or the policy's state", asy
     await problem("web"),
     /no policy has looked at deployment\/web of namespace shop yet/,
   );
-  assert.match(await problem("--policy", "al"), /is it shop\/all\?|has such a policy; kubectl/);
+  assert.match(await problem("--policy", "al"), /has such a policy; kubectl get opt/);
   assert.match(await problem("--policy", "databses"), /is it platform\/databases\?/);
   assert.match(await problem("db", "--policy", "all"), /statefulset\/db has platform\/databases/);
   scene.rightsizing.policies = [storedPolicy("idle")];
