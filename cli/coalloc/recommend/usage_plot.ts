@@ -18,11 +18,12 @@ const EMPTY = "·";
 const REQUEST = "│";
 
 /** What the characters are. */
-export const PLOT_LEGEND = "█ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; " +
+export const PLOT_LEGEND: string =
+  "█ up to P50, ▓ to P90, ▒ to P95, ░ to P99, ─ to the largest sample; " +
   "│ the recommended request";
 
 /** How it is drawn. */
-export interface PlotOptions {
+export interface UsagePlotOptions {
   /** Stands in the plot as a mark of its own; without it there is none. */
   readonly recommended?: number;
   /** Characters of the line. */
@@ -35,7 +36,7 @@ export interface PlotOptions {
  */
 export function usagePlot(
   usage: DistributionSummary,
-  { recommended, width }: PlotOptions,
+  { recommended, width }: UsagePlotOptions,
 ): string {
   const top = Math.max(usage.max, recommended ?? 0);
   // Of zero alone all stands in the first cell.
