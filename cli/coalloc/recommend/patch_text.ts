@@ -6,13 +6,9 @@
  */
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
-import type {
-  AdviceView,
-  AdvisedContainer,
-  AdvisedWorkload,
-  ContainerAmounts,
-} from "./advice_view.ts";
-import { amountWord, changesWords } from "./amount_words.ts";
+import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
+import { changesWords } from "./amount_words.ts";
+import { mergeableAmounts } from "./mergeable_amounts.ts";
 import { workloadTitle } from "./recommend_detail.ts";
 
 /** A workload's patch, or why there is none. */
@@ -117,7 +113,7 @@ function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload):
   if (template === undefined && workload.exists === true) {
     return { comments: ["left out: the template has no such container"] };
   }
-  const { values, notes } = mergeable(recommended, { template, reason: workload.reason });
+  const { values, notes } = mergeableAmounts(container, workload);
   const requests = quantities({ cpu: values.cpu, memory: values.memory });
   const limits = quantities({ cpu: values.cpuLimit, memory: values.memoryLimit });
   return {
@@ -130,44 +126,6 @@ function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload):
       },
     },
   };
-}
-
-/** The server refuses a request above its limit, and a manifest must not ask for what could kill. */
-function mergeable(
-  recommended: ContainerAmounts,
-  { template = {}, reason }: {
-    readonly template: ContainerAmounts | undefined;
-    readonly reason: string | undefined;
-  },
-): { readonly values: ContainerAmounts; readonly notes: readonly string[] } {
-  const { memory, memoryLimit: _memoryLimit, ...rest } = recommended;
-  const unsafe = reason === "UnsafeMemoryDecrease" &&
-    (memory ?? 0) < (template.memory ?? Infinity);
-  const kept: ContainerAmounts = unsafe ? rest : recommended;
-  const [cpu, memoryCut] = [
-    cut(kept.cpu, kept.cpuLimit ?? template.cpuLimit),
-    cut(kept.memory, kept.memoryLimit ?? template.memoryLimit),
-  ];
-  const note = (what: "cpu" | "memory", limit: number | undefined): string =>
-    `${what} is cut to the limit, ${amountWord(what, limit ?? 0)}, which the patch leaves alone`;
-  return {
-    values: {
-      ...kept,
-      ...(cpu === undefined ? {} : { cpu }),
-      ...(memoryCut === undefined ? {} : { memory: memoryCut }),
-    },
-    notes: [
-      ...(unsafe
-        ? [`memory is left out: ${amountWord("memory", memory ?? 0)} could kill the container`]
-        : []),
-      ...(cpu === kept.cpu ? [] : [note("cpu", cpu)]),
-      ...(memoryCut === kept.memory ? [] : [note("memory", memoryCut)]),
-    ],
-  };
-}
-
-function cut(request: number | undefined, limit = Infinity): number | undefined {
-  return request === undefined ? undefined : Math.min(request, limit);
 }
 
 function quantities(

@@ -94,7 +94,7 @@ spec:
 # StatefulSet shop/db, policy platform/databases: Skipped
 # UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %: a container could be killed
 # db of statefulset/db: P95 of 5040 samples in 7d
-# db of statefulset/db: memory is left out: 512Mi could kill the container
+# db of statefulset/db: memory is left out: 512Mi is less than it has, and its peak is not known
 apiVersion: apps/v1
 kind: StatefulSet
 metadata:
@@ -117,7 +117,7 @@ spec:
 test("patchText() is read again as what was recommended, each container once, nothing else", () => {
   fc.assert(
     fc.property(workloadRecords("shop", { mostWorkloads: 8 }), (drawn) => {
-      // That reason holds memory back, as the next test has it; limits bound requests, see there.
+      // Nothing is lowered and nothing cut: other tests have that.
       const records = drawn.map((record) => ({
         ...record,
         recommendations: record.recommendations.map(({ cpuLimit, memoryLimit, ...one }) => ({
@@ -126,7 +126,18 @@ test("patchText() is read again as what was recommended, each container once, no
           ...(memoryLimit === undefined ? {} : { memoryLimit: Math.max(one.memory, memoryLimit) }),
         })),
       }));
-      const { documents } = patched(records);
+      const templates = records.map(({ workload: { kind, name }, recommendations }) =>
+        template(
+          `${kind}/${name}`,
+          1,
+          recommendations.map(({ container, memoryLimit }) => ({
+            name: container,
+            sidecar: false,
+            ...(memoryLimit === undefined ? {} : { limitMemory: 0 }),
+          })),
+        )
+      );
+      const { documents } = patched(records, { templates });
       const wanted = records.filter(({ recommendations }) => recommendations.length > 0);
       assert.equal(documents.length, wanted.length);
       for (const { workload, recommendations } of wanted) {
@@ -177,10 +188,40 @@ test("patchText() asks for no more than the limits that it leaves alone", () => 
   assert.match(text, /^# app of .*: memory is cut to the limit, 64Mi, which/m);
 });
 
+test("patchText() lowers no memory near what was used, whatever the policy's mode", () => {
+  const [web] = shopRecords();
+  const [usage] = web?.usage ?? [];
+  assert.ok(web !== undefined && usage?.memory !== undefined);
+  const requestMemory = 128 * 2 ** 20;
+  const templates = [
+    template("Deployment/web", 1, [{ name: "app", sidecar: false, requestMemory }]),
+  ];
+  const of = (record: WorkloadRecord): readonly [string | undefined, string] => {
+    const { text, documents } = patched([record], { templates });
+    const [app] = documents[0]?.spec.template.spec.containers ?? [];
+    assert.equal(app?.resources.requests?.["cpu"], "336m");
+    return [app?.resources.requests?.["memory"], text];
+  };
+  const at = (max: number): WorkloadRecord => ({
+    ...web,
+    usage: [{ ...usage, memory: { ...usage.memory!, max } }],
+  });
+  // 88617123 / 1.15 = 77058367.8.
+  assert.equal(of(at(77_058_367))[0], "88617123");
+  const [near, why] = of(at(77_058_368));
+  assert.equal(near, undefined);
+  assert.match(why, /memory is left out: 84.5Mi is below its largest sample, 73.5Mi, \+ 15 %/);
+  const { usage: _usage, ...unknown } = web;
+  assert.match(of(unknown)[1], /memory is left out: 84.5Mi is less .* peak is not known/);
+  const [held, word] = of({ ...at(1), reason: "UnsafeMemoryDecrease" });
+  assert.equal(held, undefined);
+  assert.match(word, /memory is left out: 84.5Mi is unsafe by the controller's word/);
+});
+
 test("patchText() brings memory that is raised, also where lowering it is unsafe", () => {
   const [, db] = shopRecords();
   assert.ok(db !== undefined);
-  const small = { name: "db", sidecar: false, requestMemory: 2 ** 20 };
+  const small = { name: "db", sidecar: false, requestMemory: 2 ** 20, limitMemory: 2 ** 20 };
   const { text, documents } = patched([db], {
     templates: [template("StatefulSet/db", 1, [small])],
   });

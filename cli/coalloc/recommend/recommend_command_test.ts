@@ -81,7 +81,7 @@ Recommended 4m ago, never applied
     CPU    request 200m..500m → 336m; limit 1000m
            used min 20m, P50 120m, P90 280m, P95 300m, P99 330m, max 410m in 2880 samples
     Memory request 128Mi → 84.5Mi; limit 256Mi
-           used min 40Mi, P50 60Mi, P90 70.4Mi, P95 72Mi, P99 74Mi, max 75Mi in 2880 samples
+           used min 40Mi, P50 60Mi, P90 70.4Mi, P95 71Mi, P99 72Mi, max 73Mi in 2880 samples
     why    CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
   proxy (sidecar)
     CPU    request none → 50m
