@@ -4,23 +4,17 @@
  * @module
  */
 import { workloadsOf } from "../../../shared/actuation/workloads_of.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
-import type { TemplateContainer, WorkloadTemplate } from "../../../shared/api/workload_template.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
-import type {
-  AdvisedContainer,
-  AdvisedWorkload,
-  ContainerAmounts,
-  PodAmounts,
-} from "./advice_view.ts";
+import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
 import { plainLine } from "./plain_line.ts";
+import { amountsOf, podAmounts } from "./present_amounts.ts";
 
 /** What was read; a list that may not be read is undefined. */
 export interface AdviceFacts {
@@ -159,44 +153,5 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
     ...(memory === undefined ? {} : { memory }),
     ...(cpuLimit === undefined ? {} : { cpuLimit }),
     ...(memoryLimit === undefined ? {} : { memoryLimit }),
-  };
-}
-
-function amountsOf(
-  { requestCPU, requestMemory, limitCPU, limitMemory }: TemplateContainer,
-): ContainerAmounts {
-  return {
-    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
-    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
-  };
-}
-
-/** What pods have of the container, those that have the same together. */
-function podAmounts(
-  name: string,
-  { pods, allocationByUID }: Required<Pick<Surroundings, "pods" | "allocationByUID">>,
-): readonly PodAmounts[] {
-  const found = pods.flatMap((pod) => {
-    const container = pod.containers.find((one) => one.name === name);
-    if (container === undefined) return [];
-    return [amountsOf(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
-  });
-  const groups = Map.groupBy(found, (one) => JSON.stringify(one));
-  return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))
-    .toSorted((a, b) => b.count - a.count);
-}
-
-/** In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count. */
-function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
-  const limit = ownLimitsOf(allocation)?.get(container.name);
-  const text = allocation?.status?.originalRequests?.find(({ name }) => name === container.name)
-    ?.cpu;
-  const request = text === undefined ? undefined : countableCPU(text);
-  return {
-    ...container,
-    ...(limit === undefined ? {} : { limitCPU: limit }),
-    ...(request === undefined ? {} : { requestCPU: request }),
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
@@ -15,7 +16,7 @@ import { sumOfChanges } from "./changes.ts";
 import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
 import { readRecommendations } from "./read_recommendations.ts";
-import { detailText } from "./recommend_detail.ts";
+import { detailText, plotLegend } from "./recommend_detail.ts";
 import { footText, recommendTable } from "./recommend_table.ts";
 
 /** Shows what is asked for. Resolves with the exit code. */
@@ -37,6 +38,7 @@ export async function recommendCommand(
     changes: sumOfChanges(workloads.map(({ changes }) => changes)),
     notes: [
       ...problems,
+      ...unreadNotes(facts.reports, all),
       ...(workloads.length === 0 ? [emptyNote(policies)] : []),
       ...uncountedNotes(workloads),
     ],
@@ -69,6 +71,18 @@ function emptyNote(policies: readonly StoredPolicy[] | undefined): string {
     "optimizationpolicies -A shows whether they are Ready; a controller has to run";
 }
 
+/** Entries that are there, and that nobody here can read. */
+function unreadNotes(
+  reports: readonly RecommendationReport[],
+  all: readonly AdvisedWorkload[],
+): readonly string[] {
+  const keys = reports.flatMap(({ metadata: { namespace }, workloads }) =>
+    workloads.map(({ kind, name }) => `${namespace}/${kind}/${name}`)
+  );
+  const missing = new Set(keys).size - all.length;
+  return missing > 0 ? [`${missing} of the workloads can't be read in the reports`] : [];
+}
+
 /** Of what is not known no difference can be taken. */
 function uncountedNotes(workloads: readonly AdvisedWorkload[]): readonly string[] {
   const containers = workloads.flatMap((one) => one.containers);
@@ -97,5 +111,5 @@ function textOf(
     return recommendTable(view, { ...look, wide, namespaces: namespace.all, nowMs });
   }
   const details = view.workloads.map((one) => detailText(one, { ...look, nowMs }));
-  return [...details, footText(view, look)].join("\n");
+  return [...details, plotLegend(view.workloads, look) + footText(view, look)].join("\n");
 }

@@ -109,6 +109,47 @@ test("recommendCommand() draws usage in a terminal, in lines that fit", async (s
   assert.doesNotMatch(scene.out, /█/);
 });
 
+test("recommendCommand() leaves columns out that a terminal has no room for", async (scene) => {
+  const lines = async (columns: number, ...args: string[]): Promise<string[]> => {
+    scene.out = "";
+    const world = {
+      ...scene.world,
+      ...{ outIsTerminal: true, noColor: "1", size: () => ({ columns, rows: 20 }) },
+    };
+    assert.equal(await runCoalloc(["recommend", ...args], world), 0);
+    return scene.out.split("\n");
+  };
+  const heads = async (columns: number, ...args: string[]): Promise<string> =>
+    (await lines(columns, ...args))[0]?.replaceAll(/ {2,}/g, ", ") ?? "";
+  const all = "WORKLOAD, CONTAINER, CPU, MEMORY, CPU LIMIT, MEMORY LIMIT, STATUS, REASON";
+  assert.equal(await heads(200), all);
+  assert.equal(await heads(110), "WORKLOAD, CONTAINER, CPU, MEMORY, STATUS, REASON");
+  assert.equal(await heads(90), "WORKLOAD, CONTAINER, CPU, MEMORY, REASON");
+  for (const line of (await lines(90)).slice(0, 5)) assert.ok(line.length <= 90, line);
+  assert.match(await heads(90, "-o", "wide"), /CPU LIMIT.*STATUS.*POLICY/);
+  // What the plots' characters are stands there once.
+  assert.equal(
+    (await lines(90, "-o", "wide")).filter((line) => /█ up to P50/.test(line)).length,
+    1,
+  );
+  assert.equal((await lines(90)).filter((line) => /█/.test(line)).length, 0);
+});
+
+test("recommendCommand() says that it can't read an entry, and shows the others", async (scene) => {
+  const [report] = reportsOf(shopRecords());
+  assert.ok(report !== undefined);
+  const [first, ...others] = report.workloads;
+  assert.ok(first !== undefined);
+  const spoiled = { ...first, lastApplied: "yesterday" };
+  scene.rightsizing.reports = [{ ...report, workloads: [spoiled, ...others] }];
+  const [code, out] = await ran(scene);
+  assert.equal(code, 0);
+  assert.match(out, /^1 of the workloads can't be read in the reports$/m);
+  assert.match(out, /^statefulset\/db/m);
+  scene.rightsizing.reports = [report];
+  assert.doesNotMatch((await ran(scene))[1], /can't be read/);
+});
+
 test("recommendCommand() shows reasons, remedies and what is in force in wide tables", async (scene) => {
   const [, out] = await ran(scene, "-o", "wide");
   assert.match(

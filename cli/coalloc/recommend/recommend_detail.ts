@@ -28,11 +28,16 @@ export function workloadTitle({ kind, name }: Pick<AdvisedWorkload, "kind" | "na
 /** The text, each line ended by a line feed. */
 export function detailText(workload: AdvisedWorkload, look: DetailLook): string {
   const blocks = workload.containers.map((container) => containerLines(container, look));
+  return [...headOf(workload, look), ...blocks.flat()].map((line) => `${line}\n`).join("");
+}
+
+/** What the characters of the plots are, on a line; empty where nothing is drawn. */
+export function plotLegend(workloads: readonly AdvisedWorkload[], look: TerminalLook): string {
   const drawn = look.columns !== undefined &&
-    workload.containers.some(({ usage }) => usage?.cpu ?? usage?.memory);
-  const legend = drawn ? [INDENT + paint(PLOT_LEGEND, "dim", look)] : [];
-  return [...headOf(workload, look), ...blocks.flat(), ...legend]
-    .map((line) => `${line}\n`).join("");
+    workloads.some(({ containers }) =>
+      containers.some(({ usage = {} }) => usage.cpu !== undefined || usage.memory !== undefined)
+    );
+  return drawn ? `${paint(PLOT_LEGEND, "dim", look)}\n` : "";
 }
 
 function headOf(workload: AdvisedWorkload, look: DetailLook): string[] {

@@ -8,7 +8,7 @@ import { ageText, UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, textTable } from "../text_table.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changeCell, changesWords, inForceWord } from "./amount_words.ts";
-import { detailText, workloadTitle } from "./recommend_detail.ts";
+import { detailText, plotLegend, workloadTitle } from "./recommend_detail.ts";
 
 /** How it is shown. */
 export interface RecommendLook extends TerminalLook {
@@ -29,6 +29,8 @@ interface Row {
 interface RowColumn extends Column {
   readonly cell: (row: Row) => Cell;
   readonly wide?: true;
+  /** Left out first where lines are too long: the highest goes first. */
+  readonly luxury?: number;
 }
 
 const NAMESPACE = "NAMESPACE";
@@ -41,8 +43,12 @@ const COLUMNS: readonly RowColumn[] = [
   { head: "CONTAINER", cell: ({ container }) => ({ text: container.name }) },
   { head: "CPU", cell: ({ container }) => changeCell(container, "cpu") },
   { head: "MEMORY", cell: ({ container }) => changeCell(container, "memory") },
-  { head: "CPU LIMIT", cell: ({ container }) => changeCell(container, "cpuLimit") },
-  { head: "MEMORY LIMIT", cell: ({ container }) => changeCell(container, "memoryLimit") },
+  { head: "CPU LIMIT", cell: ({ container }) => changeCell(container, "cpuLimit"), luxury: 2 },
+  {
+    head: "MEMORY LIMIT",
+    cell: ({ container }) => changeCell(container, "memoryLimit"),
+    luxury: 2,
+  },
   {
     head: "CPU IN FORCE",
     cell: ({ container }) => ({ text: inForceWord(container, "cpu") }),
@@ -53,7 +59,7 @@ const COLUMNS: readonly RowColumn[] = [
     cell: ({ container }) => ({ text: inForceWord(container, "memory") }),
     wide: true,
   },
-  { head: "STATUS", cell: statusCell },
+  { head: "STATUS", cell: statusCell, luxury: 1 },
   { head: "REASON", cell: ({ workload }) => ({ text: workload.reason ?? UNKNOWN }) },
   {
     head: "POLICY",
@@ -95,12 +101,25 @@ export function recommendTable(view: AdviceView, look: RecommendLook): string {
     if (head === NAMESPACE) return namespaces;
     return LIMITS.includes(head) ? limits : wide || !wideOnly;
   });
-  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   return [
-    textTable({ columns, rows: cells }, look),
+    tableText(rows, { columns, look }),
     ...(wide ? view.workloads.map((workload) => detailText(workload, look)) : []),
-    footText(view, look),
+    (wide ? plotLegend(view.workloads, look) : "") + footText(view, look),
   ].join("\n");
+}
+
+/** The table with as many columns as the width has room for; wide ones have all. */
+function tableText(
+  rows: readonly Row[],
+  { columns, look }: { readonly columns: readonly RowColumn[]; readonly look: RecommendLook },
+): string {
+  const { wide = false, columns: width = Infinity } = look;
+  for (let most = 2;; most--) {
+    const shown = columns.filter(({ luxury = 0 }) => wide || luxury <= most);
+    const table = { columns: shown, rows: rows.map((row) => shown.map(({ cell }) => cell(row))) };
+    const longest = Math.max(...textTable(table).split("\n").map((line) => line.length));
+    if (longest <= width || most === 0 || wide) return textTable(table, look);
+  }
 }
 
 /** The sums and the notes, each line ended by a line feed. */
