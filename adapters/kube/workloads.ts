@@ -39,16 +39,21 @@ export function workloadListWatch(
 ): ListWatch<Workload> {
   return kubeListWatch(connection, {
     ...surroundings,
-    path: `/apis/apps/v1/${PLURALS[kind]}`,
+    path: workloadCollection(kind),
     parse: (raw) => parseWorkload(raw, kind),
   });
+}
+
+/** The collection of a namespace, or of all without one. */
+export function workloadCollection(kind: WorkloadKind, namespace?: string): string {
+  const place = namespace === undefined ? "" : `/namespaces/${pathPart(namespace)}`;
+  return `/apis/apps/v1${place}/${PLURALS[kind]}`;
 }
 
 /** Where a workload of a kind that rolls out stands; undefined for another kind. */
 export function workloadPath(namespace: string, { kind, name }: WorkloadRef): string | undefined {
   if (!isWorkloadKind(kind)) return undefined;
-  const plural = PLURALS[kind];
-  return `/apis/apps/v1/namespaces/${pathPart(namespace)}/${plural}/${pathPart(name)}`;
+  return `${workloadCollection(kind, namespace)}/${pathPart(name)}`;
 }
 
 /** For instance `deployments`. */

@@ -9,6 +9,8 @@ import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { podWord } from "./pod_word.ts";
 import type { PodName } from "./ports.ts";
+import { recommendCommand } from "./recommend/recommend_command.ts";
+import { workloadChoice } from "./recommend/workload_choice.ts";
 import type { LimitWish } from "./resize/limit_wish.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
@@ -47,6 +49,11 @@ export function checkedCommand(call: Call): CheckedCommand {
       const pod = podOf(words[0]);
       const container = flags.container === undefined ? {} : { container: String(flags.container) };
       return (context) => explainCommand({ pod: pod(context), ...container }, context);
+    }
+    case "recommend": {
+      const choice = workloadChoice({ word: words[0], policy: flags.policy });
+      if (typeof choice === "string") throw new UsageProblem(choice);
+      return (context) => recommendCommand(choice, context);
     }
     case "restore": {
       const target = restoreTarget(call);

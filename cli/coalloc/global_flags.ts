@@ -18,15 +18,24 @@ export interface GlobalFlags {
 }
 
 /** Adds the flags to a command that works with a cluster. */
-export function addGlobalFlags(command: Command): Command {
-  return addOutputFlags(addClusterFlags(command));
+export function addGlobalFlags(command: Command, options: OutputChoice = {}): Command {
+  return addOutputFlags(addClusterFlags(command), options);
+}
+
+/** Which forms a command has. */
+export interface OutputChoice {
+  /** @default {OUTPUT_FORMATS} */
+  readonly formats?: readonly OutputFormat[];
 }
 
 /** Adds the flags that say in which form a command answers. */
-export function addOutputFlags(command: Command): Command {
+export function addOutputFlags(
+  command: Command,
+  { formats = OUTPUT_FORMATS }: OutputChoice = {},
+): Command {
   return command
     .addOption(
-      new Option("-o, --output <format>", "form of the output").choices(OUTPUT_FORMATS),
+      new Option("-o, --output <format>", "form of the output").choices(formats),
     )
     .option("--no-color", "no colours, as with the variable NO_COLOR");
 }

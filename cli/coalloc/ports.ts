@@ -11,8 +11,11 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import type { WorkloadTemplate } from "../../shared/api/workload_template.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 
@@ -64,6 +67,14 @@ export interface ClusterVersions {
   readonly controllerIsVisible: boolean;
 }
 
+/** Reads what rightsizing says; of all namespaces when none is named. */
+export interface RecommendationReader {
+  reports(namespace?: string): Promise<readonly RecommendationReport[]>;
+  policies(namespace?: string): Promise<readonly StoredPolicy[]>;
+  /** Deployments, StatefulSets and DaemonSets, with what their manifests ask for. */
+  templates(namespace?: string): Promise<readonly WorkloadTemplate[]>;
+}
+
 /** An agent, and the node that it runs on. */
 export interface AgentName {
   readonly node: string;
@@ -97,6 +108,7 @@ export interface Cluster {
   /** The namespace of the kubeconfig's context. */
   readonly defaultNamespace: string;
   readonly reader: ClusterReader;
+  readonly recommendations: RecommendationReader;
   readonly views: AgentViews;
   readonly switches: MarketSwitches;
   /** A writer of limits under this name in managedFields. */

@@ -5,10 +5,10 @@
  */
 import { stringify } from "yaml";
 
-/** A form of output. */
-export type OutputFormat = "table" | "wide" | "json" | "yaml";
+/** A form of output; `patch` of `recommend` alone. */
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "patch";
 
-/** All forms, for help and completion. */
+/** What all commands have, for help and completion. */
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["table", "wide", "json", "yaml"];
 
 /** The value as JSON or YAML, ended by a line feed; undefined for forms that people read. */

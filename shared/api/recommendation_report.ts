@@ -16,6 +16,26 @@ export const containerValuesSchema = containerAdviceSchema.omit({ explanation: t
   memory: true,
 });
 
+const figure = z.string().max(64);
+
+/** What was seen of one resource of one container: samples, and quantities. */
+export const usageFiguresSchema = z.object({
+  samples: z.int().min(1).describe("Samples of all pods within the policy's window."),
+  min: figure.describe("The smallest sample."),
+  p50: figure.describe("Half of the samples are not above it."),
+  p90: figure.describe("90 % of the samples are not above it."),
+  p95: figure.describe("95 % of the samples are not above it."),
+  p99: figure.describe("99 % of the samples are not above it."),
+  max: figure.describe("The largest sample."),
+});
+
+/** What a container used. */
+export const reportedUsageSchema = z.object({
+  container: z.string().min(1).max(63).describe("Name of the container."),
+  cpu: usageFiguresSchema.optional().describe("CPU, for instance 250m; absent without samples."),
+  memory: usageFiguresSchema.optional().describe("Memory in bytes; absent without samples."),
+});
+
 /** A workload of the report's namespace. */
 export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: true }).extend({
   policy: z.object({
@@ -24,6 +44,9 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
   }).describe("The policy that counts for the workload."),
   inForce: z.array(containerValuesSchema).max(MOST_CONTAINERS).default([]).describe(
     "What was last adopted: running pods are brought to it, and new ones begin with it.",
+  ),
+  usage: z.array(reportedUsageSchema).max(MOST_CONTAINERS).optional().describe(
+    "What the containers used: what the recommendations were made of, in a few figures.",
   ),
 });
 
@@ -48,6 +71,10 @@ export const recommendationReportSchema = z.object({
 
 /** Values in force. */
 export type WrittenValues = z.infer<typeof containerValuesSchema>;
+/** What was seen of one resource, as the API has it. */
+export type UsageFigures = z.infer<typeof usageFiguresSchema>;
+/** What a container used, as the API has it. */
+export type ReportedUsage = z.infer<typeof reportedUsageSchema>;
 /** A workload in a report. */
 export type ReportedWorkload = z.infer<typeof reportedWorkloadSchema>;
 /** The whole object. */

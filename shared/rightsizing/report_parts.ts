@@ -9,7 +9,7 @@ import type { ReportedWorkload } from "../api/recommendation_report.ts";
 import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
 
 /**
- * Bytes of JSON that the workloads of one object may have: half a megabyte, some 500 workloads of two
+ * Bytes of JSON that the workloads of one object may have: half a megabyte, some 300 workloads of two
  * containers. A server stores 1.5 MB at most (etcd's request limit), of which metadata take some KB.
  */
 const MOST_BYTES = 512 * 1024;
@@ -67,6 +67,9 @@ export function recordsOf(
         ...known,
         recommendations: [...known.recommendations, ...record.recommendations],
         inForce: [...known.inForce, ...record.inForce],
+        ...(known.usage === undefined && record.usage === undefined
+          ? {}
+          : { usage: [...known.usage ?? [], ...record.usage ?? []] }),
       },
     );
   }
@@ -87,10 +90,11 @@ function recordOrNothing(
 
 /** The workload, or parts of it of so many containers that each fits. */
 function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
-  const { recommendations, inForce, ...head } = workload;
-  const most = Math.max(recommendations.length, inForce.length);
+  const { recommendations, inForce, usage, ...head } = workload;
+  const lists = [recommendations, inForce, usage ?? []];
+  const most = Math.max(...lists.map(({ length }) => length));
   if (most <= MOST_CONTAINERS && bytesOf(workload) <= MOST_BYTES) return [workload];
-  const names = [...new Set([...recommendations, ...inForce].map(({ container }) => container))];
+  const names = [...new Set(lists.flat().map(({ container }) => container))];
   // Of one container a part is never too large: all its texts are bounded.
   if (names.length < 2) return [workload];
   const first = new Set(names.slice(0, names.length / 2));
@@ -99,6 +103,9 @@ function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
       ...head,
       recommendations: recommendations.filter(({ container }) => first.has(container) === isFirst),
       inForce: inForce.filter(({ container }) => first.has(container) === isFirst),
+      ...(usage === undefined ? {} : {
+        usage: usage.filter(({ container }) => first.has(container) === isFirst),
+      }),
     })
   );
 }

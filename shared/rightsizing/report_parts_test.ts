@@ -79,6 +79,25 @@ pure("reportParts() writes memory in bytes, and quantities that are read again",
   ]);
 });
 
+pure("reportParts() writes what was used in quantities, and nothing where nobody keeps it", () => {
+  const figures = { samples: 9, min: 0, p50: 120, p90: 280, p95: 300, p99: 900, max: 2000 };
+  const record = largeRecord("web", { containers: 1, explanation: 2 });
+  const usage = [{ container: "app", cpu: figures }, { container: "side", memory: figures }];
+  const [used, unused] = reportParts([{ ...record, usage }, record])
+    .flatMap(({ workloads }) => workloads);
+  assert.deepEqual(used?.usage, [
+    {
+      container: "app",
+      cpu: { ...figures, min: "0", p50: "120m", p90: "280m", p95: "300m", p99: "900m", max: "2" },
+    },
+    {
+      container: "side",
+      memory: { samples: 9, min: "0", p50: "120", p90: "280", p95: "300", p99: "900", max: "2000" },
+    },
+  ]);
+  assert.ok(unused !== undefined && !("usage" in unused));
+});
+
 pure("reportParts() cuts an explanation that the schema would refuse", () => {
   const [part] = reportParts([largeRecord("web", { containers: 1, explanation: 20_000 })]);
   const text = part?.workloads[0]?.recommendations[0]?.explanation ?? "";

@@ -5,11 +5,17 @@
  * @module
  */
 import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
-import type { ReportedWorkload, WrittenValues } from "../api/recommendation_report.ts";
+import type {
+  ReportedUsage,
+  ReportedWorkload,
+  UsageFigures,
+  WrittenValues,
+} from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
+import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
@@ -39,6 +45,8 @@ export interface WorkloadRecord {
   readonly method?: NonNullable<WorkloadStatus["lastApplyMethod"]>;
   readonly recommendations: readonly ContainerRecommendation[];
   readonly inForce: readonly ValuesInForce[];
+  /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
+  readonly usage?: readonly UsageSummary[];
 }
 
 /** The record as it stands in the status of a policy. */
@@ -61,8 +69,13 @@ export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
 /** The record as it stands in the report of its namespace. */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   const { namespace: _namespace, ...status } = workloadStatusOf(record);
-  const { namespace, name } = record.policy;
-  return { ...status, policy: { namespace, name }, inForce: record.inForce.map(writtenValues) };
+  const { policy: { namespace, name }, usage } = record;
+  return {
+    ...status,
+    policy: { namespace, name },
+    inForce: record.inForce.map(writtenValues),
+    ...(usage === undefined ? {} : { usage: usage.map(writtenUsage) }),
+  };
 }
 
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
@@ -86,6 +99,7 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       explanation: advice.explanation,
     })),
     inForce: reported.inForce.map(valuesOf),
+    ...(reported.usage === undefined ? {} : { usage: reported.usage.map(summaryOf) }),
   };
 }
 
@@ -119,6 +133,42 @@ function valuesOf(written: WrittenValues): ValuesInForce {
     ...(memoryLimit === undefined ? {} : { memoryLimit: parseBytes(memoryLimit) }),
   };
 }
+
+function writtenUsage({ container, cpu, memory }: UsageSummary): ReportedUsage {
+  return {
+    container,
+    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, formatCPU) }),
+    ...(memory === undefined ? {} : { memory: mapFigures(memory, String) }),
+  };
+}
+
+function summaryOf({ container, cpu, memory }: ReportedUsage): UsageSummary {
+  return {
+    container,
+    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, parseCPU) }),
+    ...(memory === undefined ? {} : { memory: mapFigures(memory, parseBytes) }),
+  };
+}
+
+/** All figures but the count, read or written. */
+function mapFigures<T extends number | string, R>(
+  { samples, min, p50, p90, p95, p99, max }: Figures<T>,
+  map: (figure: T) => R,
+): Figures<R> {
+  return {
+    samples,
+    min: map(min),
+    p50: map(p50),
+    p90: map(p90),
+    p95: map(p95),
+    p99: map(p99),
+    max: map(max),
+  };
+}
+
+type Figures<T> =
+  & Pick<UsageFigures, "samples">
+  & Readonly<Record<Exclude<keyof DistributionSummary, "samples">, T>>;
 
 function timeText(ms: number): string {
   return new Date(ms).toISOString();

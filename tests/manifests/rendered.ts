@@ -96,6 +96,20 @@ export async function renderWith(components: readonly string[]): Promise<Rendere
   }
 }
 
+/** A folder of these files, by name: one is the `kustomization.yaml`. */
+export async function renderFiles(files: Readonly<Record<string, string>>): Promise<Rendered[]> {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.mkdir(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+    return await renderedFrom(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
 async function renderedFrom(path: string): Promise<Rendered[]> {
   const { success, stdout, stderr } = await new Deno.Command("sh", {
     args: ["-c", 'kubectl kustomize "$1"', "sh", path],

@@ -25,7 +25,11 @@ renderTest(
     const view = one(objects, "ClusterRole", "mbcas-view");
     assert.deepEqual(
       rightsOf(view),
-      ["get", "list", "watch"].map((verb) => `${verb} ${allocations}`),
+      [
+        allocations,
+        "optipod.io/recommendationreports",
+        "optipod.io/optimizationpolicies",
+      ].flatMap((resource) => ["get", "list", "watch"].map((verb) => `${verb} ${resource}`)),
     );
     const aggregate = (role: typeof view) =>
       Object.keys(role.metadata.labels ?? {}).filter((label) => label.includes("aggregate"));

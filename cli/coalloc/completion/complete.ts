@@ -8,6 +8,10 @@ import type { Command, Option } from "commander";
 /** Names from the cluster; each gives nothing when they can't be had. */
 export interface CompletionNames {
   pods(namespace: string | undefined): Promise<readonly string[]>;
+  /** Those that there are recommendations for; with their kind where several have the name. */
+  workloads(namespace: string | undefined): Promise<readonly string[]>;
+  /** Policies that count for some workload there. */
+  policies(namespace: string | undefined): Promise<readonly string[]>;
   namespaces(): Promise<readonly string[]>;
   nodes(): Promise<readonly string[]>;
 }
@@ -37,11 +41,12 @@ export async function complete(root: Command, { words, names }: CompletionInput)
   // Flags may stand before the command, too.
   const typed = before.toSpliced(before.indexOf(name ?? ""), name === undefined ? 0 : 1);
   const previous = flagOf(command, typed.at(-1));
-  if (previous?.required) return await valuesOf(previous, { last, names });
+  const namespace = valueOf(command, typed, { flag: "--namespace" });
+  if (previous?.required) return await valuesOf(previous, { last, names, namespace });
   const [, flagName = "", value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const assigned = flagOf(command, flagName);
   if (assigned !== undefined && value !== undefined) {
-    const text = await valuesOf(assigned, { last: value, names });
+    const text = await valuesOf(assigned, { last: value, names, namespace });
     return text.split("\n").map((line) =>
       line.startsWith(":") || line === "" ? line : `${flagName}=${line}`
     ).join("\n");
@@ -58,12 +63,17 @@ function flagOf(command: Command, word: string | undefined): Option | undefined 
 
 async function valuesOf(
   option: Option,
-  { last, names }: { readonly last: string; readonly names: CompletionNames },
+  { last, names, namespace }: {
+    readonly last: string;
+    readonly names: CompletionNames;
+    readonly namespace: string | undefined;
+  },
 ): Promise<string> {
   const name = option.name();
   if (FILES.has(name)) return `${DEFAULT}\n`;
   if (option.argChoices !== undefined) return answer(option.argChoices, { last });
   if (name === "namespace") return answer(await names.namespaces(), { last });
+  if (name === "policy") return answer(await names.policies(namespace), { last });
   if (name === "node") return answer(await names.nodes(), { last });
   return answer([], { last });
 }
@@ -80,7 +90,9 @@ async function argumentsOf(
   if (argument.argChoices !== undefined) return argument.argChoices;
   const given = plainWords(command, typed);
   if (given.length > 0 && !argument.variadic) return [];
-  const pods = await names.pods(valueOf(command, typed, { flag: "--namespace" }));
+  const namespace = valueOf(command, typed, { flag: "--namespace" });
+  if (argument.name() === "workload") return await names.workloads(namespace);
+  const pods = await names.pods(namespace);
   return pods.filter((pod) => !given.includes(pod));
 }
 

@@ -4,6 +4,7 @@ import {
   type CoallocScene,
   coallocScene,
 } from "../../../tests/fixtures/coalloc_scene.ts";
+import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { COMPLETION_SHELLS } from "./completion_script.ts";
 
@@ -20,7 +21,7 @@ Deno.test({
     const scene = coallocScene();
     for (const name of ["web-0", "web-1", "db"]) addMarketPod(scene, name, { limit: 1, own: 1 });
     addMarketPod(scene, "far", { limit: 1, own: 1, namespace: "other" });
-    assert.deepEqual(await completed(scene, "re"), ["restore", "resize", ":4"]);
+    assert.deepEqual(await completed(scene, "re"), ["restore", "resize", "recommend", ":4"]);
     assert.deepEqual(await completed(scene, "explain", "w"), ["web-0", "web-1", ":4"]);
     assert.deepEqual(await completed(scene, "explain", "web-0", ""), [":4"]);
     assert.deepEqual(await completed(scene, "top", "web-0", ""), ["db", "web-1", ":4"]);
@@ -48,10 +49,49 @@ Deno.test({
     ]);
     assert.deepEqual(await completed(scene, "simulate", ""), [":4"]);
     // Flags before the command.
-    assert.deepEqual(await completed(scene, "-A", "re"), ["restore", "resize", ":4"]);
+    assert.deepEqual(await completed(scene, "-A", "res"), ["restore", "resize", ":4"]);
     assert.deepEqual(await completed(scene, "-n", "o"), ["other", ":4"]);
     assert.deepEqual(await completed(scene, "-n", "other", "explain", ""), ["far", ":4"]);
     assert.deepEqual(await completed(scene, "--no-c"), ["--no-color", ":4"]);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "complete() offers workloads that there are recommendations for, and their policies",
+  permissions: "none",
+  async fn() {
+    const scene = coallocScene();
+    addMarketPod(scene, "pod-of-web", { limit: 1, own: 1 });
+    const records = shopRecords();
+    scene.rightsizing.reports = [
+      ...reportsOf(records),
+      ...reportsOf(records.slice(0, 1), "other"),
+    ];
+    assert.deepEqual(await completed(scene, "recommend", ""), ["db", "log", "web", ":4"]);
+    assert.deepEqual(await completed(scene, "recommend", "-n", "other", ""), ["web", ":4"]);
+    assert.deepEqual(await completed(scene, "recommend", "web", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "recommend", "--policy", ""), [
+      "all",
+      "databases",
+      ":4",
+    ]);
+    assert.deepEqual(await completed(scene, "recommend", "-n", "other", "--policy="), [
+      "--policy=all",
+      ":4",
+    ]);
+    assert.deepEqual(await completed(scene, "recommend", "-o", "p"), ["patch", ":4"]);
+    assert.deepEqual(await completed(scene, "top", "-o", "p"), [":4"]);
+    // Two of one name are told apart.
+    const [web, db] = records;
+    assert.ok(web !== undefined && db !== undefined);
+    const twin = { ...db, workload: { ...db.workload, name: "web" } };
+    scene.rightsizing.reports = reportsOf([web, twin]);
+    assert.deepEqual(await completed(scene, "recommend", ""), [
+      "deployment/web",
+      "statefulset/web",
+      ":4",
+    ]);
     await scene.close();
   },
 });

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
+import { workloadTitle } from "../recommend/recommend_detail.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
 import type { CompletionNames } from "./complete.ts";
 
@@ -27,12 +29,34 @@ export function completionNames(
       names(async ({ reader, defaultNamespace }) =>
         (await reader.pods(namespace ?? defaultNamespace)).map(({ metadata }) => metadata.name)
       ),
+    workloads: (namespace) =>
+      names(async (cluster) => {
+        const all = await reportedBy(cluster, namespace);
+        const kinds = Map.groupBy(all, ({ name }) => name);
+        return all.map((one) =>
+          new Set(kinds.get(one.name)?.map(({ kind }) => kind)).size > 1
+            ? workloadTitle(one)
+            : one.name
+        );
+      }),
+    policies: (namespace) =>
+      names(async (cluster) =>
+        (await reportedBy(cluster, namespace)).map(({ policy }) => policy.name)
+      ),
     namespaces: () => names(ofPods),
     nodes: () =>
       names(async ({ reader }) =>
         (await reader.pods()).map(({ nodeName }) => nodeName).filter((name) => name !== "")
       ),
   };
+}
+
+async function reportedBy(
+  { recommendations, defaultNamespace }: Cluster,
+  namespace: string | undefined,
+): Promise<readonly ReportedWorkload[]> {
+  const reports = await recommendations.reports(namespace ?? defaultNamespace);
+  return reports.flatMap(({ workloads }) => workloads);
 }
 
 function connectOptions(words: readonly string[]): ConnectOptions {

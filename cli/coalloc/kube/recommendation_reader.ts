@@ -1,0 +1,34 @@
+/**
+ * Reads what rightsizing says on a real API server.
+ *
+ * @module
+ */
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { optimizationPolicyListWatch } from "../../../adapters/kube/optimization_policies.ts";
+import { recommendationReportListWatch } from "../../../adapters/kube/recommendation_reports.ts";
+import { workloadTemplateListWatch } from "../../../adapters/kube/workload_templates.ts";
+import { WORKLOAD_KINDS } from "../../../shared/rightsizing/read_policy_spec.ts";
+import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { RecommendationReader } from "../ports.ts";
+import type { ReaderParts } from "./cluster_reader.ts";
+
+/** The port's implementation. */
+export function createRecommendationReader(
+  connection: KubeConnection,
+  { signal }: Pick<ReaderParts, "signal">,
+): RecommendationReader {
+  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
+    (await source.list(signal)).items;
+  const within = (namespace?: string): { readonly namespace?: string } =>
+    namespace === undefined ? {} : { namespace };
+  return {
+    reports: (namespace) => all(recommendationReportListWatch(connection, within(namespace))),
+    policies: (namespace) => all(optimizationPolicyListWatch(connection, within(namespace))),
+    async templates(namespace) {
+      const kinds = WORKLOAD_KINDS.map((kind) =>
+        all(workloadTemplateListWatch(connection, { kind, ...within(namespace) }))
+      );
+      return (await Promise.all(kinds)).flat();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * What `recommend` shows, as one value: its JSON and YAML are this, and the texts are made of it.
+ * CPU in millicores and memory in bytes, everywhere.
+ *
+ * @module
+ */
+import type { WorkloadKind } from "../../../shared/api/workload.ts";
+import type { DistributionSummary } from "../../../shared/rightsizing/usage_summary.ts";
+import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+
+/** Requests and limits of a container; what is absent is not set, or left as it is. */
+export interface ContainerAmounts {
+  readonly cpu?: number;
+  readonly memory?: number;
+  readonly cpuLimit?: number;
+  readonly memoryLimit?: number;
+}
+
+/** What some pods have: so many of them, all the same. */
+export interface PodAmounts extends ContainerAmounts {
+  readonly count: number;
+}
+
+/** What becomes of the requests of all pods together; neither is negative. */
+export interface Change {
+  readonly grows: number;
+  readonly shrinks: number;
+}
+
+/** The same for both resources. */
+export interface Changes {
+  readonly cpu: Change;
+  readonly memory: Change;
+}
+
+/** A container. */
+export interface AdvisedContainer {
+  readonly name: string;
+  /** True where the template has it among its init containers. */
+  readonly sidecar: boolean;
+  /** As the manifest asks for; absent where it names no such container, or can't be read. */
+  readonly template?: ContainerAmounts;
+  /** What running pods have, most pods first; in the market the own limits, not the market's. */
+  readonly pods: readonly PodAmounts[];
+  /** Absent where there is no recommendation for it. */
+  readonly recommended?: ContainerAmounts;
+  /** What was last adopted; absent where nothing was. */
+  readonly inForce?: ContainerAmounts;
+  /** How the recommendation came about. */
+  readonly explanation?: string;
+  /** What it was made of; absent where the report does not tell. */
+  readonly usage?: { readonly cpu?: DistributionSummary; readonly memory?: DistributionSummary };
+  /** Of the requests of its pods; absent where there is no recommendation or nothing to compare. */
+  readonly changes?: Changes;
+}
+
+/** A workload. */
+export interface AdvisedWorkload {
+  readonly namespace: string;
+  readonly kind: WorkloadKind;
+  readonly name: string;
+  readonly policy: { readonly namespace: string; readonly name: string };
+  readonly status: WorkloadRecord["status"];
+  /** One word, what it means, and what can be done about it; absent where nothing is to be said. */
+  readonly reason?: string;
+  readonly means?: string;
+  readonly remedy?: string;
+  /** The controller's own sentence. */
+  readonly message?: string;
+  /** ISO 8601. */
+  readonly lastRecommendation?: string;
+  /** ISO 8601. */
+  readonly lastApplied?: string;
+  readonly lastApplyMethod?: NonNullable<WorkloadRecord["method"]>;
+  /** False when there is no such workload any more; absent where that can't be read. */
+  readonly exists?: boolean;
+  /** Pods that there are; absent where they can't be read. */
+  readonly pods?: number;
+  /** Each container of the report and of the template, once. */
+  readonly containers: readonly AdvisedContainer[];
+  /** Sum of the containers'. */
+  readonly changes: Changes;
+}
+
+/** All of it. */
+export interface AdviceView {
+  /** By namespace, kind and name. */
+  readonly workloads: readonly AdvisedWorkload[];
+  /** Sum of the workloads'. */
+  readonly changes: Changes;
+  /** What could not be read, and what the sums leave out, in sentences. */
+  readonly notes: readonly string[];
+}

@@ -1,0 +1,157 @@
+/**
+ * Puts reports beside what there is. Pure.
+ *
+ * @module
+ */
+import { workloadsOf } from "../../../shared/actuation/workloads_of.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
+import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
+import { changesOf, sumOfChanges } from "./changes.ts";
+import { plainLine } from "./plain_line.ts";
+import { amountsOf, podAmounts } from "./present_amounts.ts";
+
+/** What was read; a list that may not be read is undefined. */
+export interface AdviceFacts {
+  readonly reports: readonly RecommendationReport[];
+  readonly templates: readonly WorkloadTemplate[] | undefined;
+  readonly pods: readonly Pod[] | undefined;
+  readonly allocations: readonly PodAllocation[];
+}
+
+/** Each workload of the reports, by namespace, kind and name. */
+export function adviseAll(
+  { reports, templates, pods, allocations }: AdviceFacts,
+): readonly AdvisedWorkload[] {
+  const byNamespace = Map.groupBy(reports, ({ metadata }) => metadata.namespace);
+  const records = [...byNamespace].flatMap(([namespace, ofNamespace]) =>
+    recordsOf(ofNamespace.toSorted(byPart), namespace)
+  );
+  const templateByKey = new Map(templates?.map((one) => [keyOf({ ...one, ...one.metadata }), one]));
+  const podsByKey = Map.groupBy(
+    (pods ?? []).filter(counts).flatMap((pod) =>
+      workloadsOf(pod).map((workload) => ({
+        pod,
+        key: keyOf({ ...workload, namespace: pod.metadata.namespace }),
+      }))
+    ),
+    ({ key }) => key,
+  );
+  const allocationByUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
+  return records.map((record) => {
+    const key = keyOf(record.workload);
+    return advise(record, {
+      template: templateByKey.get(key),
+      ...(templates === undefined ? {} : { exists: templateByKey.has(key) }),
+      ...(pods === undefined ? {} : { pods: podsByKey.get(key)?.map(({ pod }) => pod) ?? [] }),
+      allocationByUID,
+    });
+  }).toSorted((a, b) => {
+    const [one, other] = [keyOf(a), keyOf(b)];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
+}
+
+/** Entries of one workload may stand in several reports, of which `recommendations-2` comes before 10. */
+function byPart(a: RecommendationReport, b: RecommendationReport): number {
+  return a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true });
+}
+
+/** Pods that have ended, or are about to, give back what they have. */
+function counts({ phase, metadata }: Pod): boolean {
+  return !metadata.terminating && phase !== "Succeeded" && phase !== "Failed";
+}
+
+function keyOf(
+  { namespace, kind, name }: Pick<AdvisedWorkload, "namespace" | "name"> & {
+    readonly kind: string;
+  },
+): string {
+  return `${namespace}/${kind}/${name}`;
+}
+
+interface Surroundings {
+  readonly template: WorkloadTemplate | undefined;
+  readonly exists?: boolean;
+  readonly pods?: readonly Pod[];
+  readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
+}
+
+function advise(record: WorkloadRecord, around: Surroundings): AdvisedWorkload {
+  const { workload, policy, status, reason, message, recommendedAtMs, appliedAtMs, method } =
+    record;
+  const remedy = reason === undefined ? undefined : remedyFor(reason);
+  const containers = containersOf(record, around);
+  return {
+    ...workload,
+    name: plainLine(workload.name),
+    policy: { namespace: plainLine(policy.namespace), name: plainLine(policy.name) },
+    status,
+    ...(reason === undefined ? {} : { reason: plainLine(reason), means: sentenceOf(reason) }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(message === undefined ? {} : { message: plainLine(message) }),
+    ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
+    ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
+    ...(method === undefined ? {} : { lastApplyMethod: method }),
+    ...(around.exists === undefined ? {} : { exists: around.exists }),
+    ...(around.pods === undefined ? {} : { pods: around.pods.length }),
+    containers,
+    changes: sumOfChanges(containers.map(({ changes }) => changes)),
+  };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Those of the template first and in its order: those of the report need have none. */
+function containersOf(
+  { recommendations, inForce, usage = [] }: WorkloadRecord,
+  { template, pods, allocationByUID }: Surroundings,
+): readonly AdvisedContainer[] {
+  const templated = new Map(template?.containers.map((one) => [one.name, one]));
+  const names = [
+    ...templated.keys(),
+    ...[recommendations, inForce, usage].flat().map(({ container }) => container),
+  ];
+  return [...new Set(names)].map((name) => {
+    const own = templated.get(name);
+    const wanted = recommendations.find(({ container }) => container === name);
+    const adopted = inForce.find(({ container }) => container === name);
+    const used = usage.find(({ container }) => container === name);
+    const compared = {
+      ...(own === undefined ? {} : { template: amountsOf(own) }),
+      pods: podAmounts(name, { pods: pods ?? [], allocationByUID }),
+      ...(wanted === undefined ? {} : { recommended: valuesOf(wanted) }),
+    };
+    const changes = changesOf(compared, { pods: pods?.length, replicas: template?.replicas });
+    return {
+      name: plainLine(name),
+      sidecar: own?.sidecar === true,
+      ...compared,
+      ...(adopted === undefined ? {} : { inForce: valuesOf(adopted) }),
+      ...(wanted === undefined ? {} : { explanation: plainLine(wanted.explanation) }),
+      ...(used === undefined ? {} : {
+        usage: {
+          ...(used.cpu === undefined ? {} : { cpu: used.cpu }),
+          ...(used.memory === undefined ? {} : { memory: used.memory }),
+        },
+      }),
+      ...(changes === undefined ? {} : { changes }),
+    };
+  });
+}
+
+function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): ContainerAmounts {
+  return {
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(memory === undefined ? {} : { memory }),
+    ...(cpuLimit === undefined ? {} : { cpuLimit }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit }),
+  };
+}

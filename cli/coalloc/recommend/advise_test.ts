@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  reportsOf,
+  shopPods,
+  shopRecords,
+  shopTemplates,
+  template,
+} from "../../../tests/fixtures/advised_shop.ts";
+import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type { AdviceView, AdvisedWorkload } from "./advice_view.ts";
+import { adviseAll } from "./advise.ts";
+import { sumOfChanges } from "./changes.ts";
+import { recommendTable } from "./recommend_table.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const NOTHING_ELSE = { templates: undefined, pods: undefined, allocations: [] };
+
+function viewOf(workloads: readonly AdvisedWorkload[]): AdviceView {
+  const changes = sumOfChanges(workloads.map((one) => one.changes));
+  return { workloads, changes, notes: [] };
+}
+
+/** Names of all containers that a record tells of, once each. */
+function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord): string[] {
+  const named = [...recommendations, ...inForce, ...usage].map(({ container }) => container);
+  return [...new Set(named)].sort();
+}
+
+pure(
+  "adviseAll() shows each container of the reports exactly once, as recommendTable() does",
+  () => {
+    fc.assert(
+      fc.property(
+        workloadRecords("shop", { mostContainers: 150, mostWorkloads: 8 }),
+        fc.boolean(),
+        (records, knowsPods) => {
+          const reports = reportsOf(records).toReversed();
+          const pods = knowsPods ? shopPods() : undefined;
+          const workloads = adviseAll({ ...NOTHING_ELSE, reports, pods });
+          const keys = workloads.map(({ kind, name }) => `${kind}/${name}`);
+          const wanted = records.map(({ workload: { kind, name } }) => `${kind}/${name}`);
+          assert.deepEqual(keys, wanted.toSorted());
+          for (const record of records) {
+            const { kind, name } = record.workload;
+            const found = workloads.find((one) => one.kind === kind && one.name === name);
+            const names = found?.containers.map((one) => one.name) ?? [];
+            assert.deepEqual(names.toSorted(), containersOf(record));
+          }
+          const rows = recommendTable(viewOf(workloads), { nowMs: 0 }).split("\n")
+            .filter((line) => line.startsWith("shop ")).map((line) => line.split(/ {3,}/));
+          const expected = records.flatMap((record) => {
+            const { kind, name } = record.workload;
+            const names = containersOf(record);
+            const shown = names.length > 0 ? names : ["-"];
+            return shown.map((container) => `${kind.toLowerCase()}/${name} ${container}`);
+          });
+          if (records.length === 0) return;
+          const shown = rows.map(([, workload, container]) => `${workload} ${container}`);
+          assert.deepEqual(shown.toSorted(), expected.toSorted());
+        },
+      ),
+      { numRuns: 100 },
+    );
+  },
+);
+
+pure("adviseAll() begins with the template's containers, also those without a word of them", () => {
+  const [web] = shopRecords();
+  assert.ok(web !== undefined);
+  const bare = { sidecar: false };
+  const templates = [
+    template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
+  ];
+  const [advised] = adviseAll({ ...NOTHING_ELSE, reports: reportsOf([web]), templates });
+  assert.deepEqual(
+    advised?.containers.map(({ name, template, recommended }) => [
+      name,
+      template !== undefined,
+      recommended !== undefined,
+    ]),
+    [["new", true, false], ["proxy", true, true], ["app", false, true]],
+  );
+});
+
+pure("adviseAll() tells what is gone from what it can't know", () => {
+  const reports = reportsOf(shopRecords());
+  const exists = (templates: ReturnType<typeof shopTemplates> | undefined) =>
+    adviseAll({ ...NOTHING_ELSE, reports, templates }).map((one) => one.exists);
+  assert.deepEqual(exists(undefined), [undefined, undefined, undefined]);
+  assert.deepEqual(exists(shopTemplates().slice(1)), [true, false, true]);
+  const without = adviseAll({ ...NOTHING_ELSE, reports, templates: shopTemplates() });
+  assert.deepEqual(without.map(({ pods }) => pods), [undefined, undefined, undefined]);
+  // Template × replicas: 3 × (500 − 336).
+  assert.equal(without[1]?.changes.cpu.shrinks, 492);
+});
+
+pure("adviseAll() leaves out pods that have ended, are ending, or are of somebody else", () => {
+  const reports = reportsOf(shopRecords());
+  const count = (pods: ReturnType<typeof shopPods>) =>
+    adviseAll({ ...NOTHING_ELSE, reports, pods }).map((one) => one.pods);
+  assert.deepEqual(count(shopPods()), [1, 3, 2]);
+  const [first, second, third, ...others] = shopPods();
+  assert.ok(first !== undefined && second !== undefined && third !== undefined);
+  const ended = { ...first, phase: "Failed" as const };
+  const ending = { ...second, metadata: { ...second.metadata, terminating: true } };
+  const elsewhere = { ...third, metadata: { ...third.metadata, namespace: "far" } };
+  assert.deepEqual(count([ended, ending, elsewhere, ...others]), [1, 0, 2]);
+});
+
+pure("adviseAll() makes plain text of what somebody has written into a report", () => {
+  const [web] = shopRecords();
+  assert.ok(web !== undefined);
+  const spoiled: WorkloadRecord = {
+    ...web,
+    message: "a\nb",
+    recommendations: [{ container: "app", cpu: 1, memory: 1, explanation: "x\x1b[2J\ny: z" }],
+  };
+  const [advised] = adviseAll({ ...NOTHING_ELSE, reports: reportsOf([spoiled]) });
+  assert.equal(advised?.message, "a b");
+  assert.equal(advised?.containers[0]?.explanation, "x [2J y: z");
+});

@@ -1,0 +1,119 @@
+/**
+ * Which of the workloads the user asks for, and what to say where there is none. Pure.
+ *
+ * @module
+ */
+import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import { nearestName } from "../../../shared/config/nearest_name.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import type { AdvisedWorkload } from "./advice_view.ts";
+import { workloadTitle } from "./recommend_detail.ts";
+import type { WorkloadWord } from "./workload_word.ts";
+
+/** A policy as a user writes it: with its namespace, where the word has one. */
+export interface PolicyWord {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** What the user asks for; all that is there must hold. */
+export interface WorkloadChoice {
+  readonly workload?: WorkloadWord;
+  readonly policy?: PolicyWord;
+}
+
+/** What helps to say why there is nothing. */
+export interface ChoiceFacts {
+  readonly namespace: NamespaceChoice;
+  /** Undefined where they can't be read. */
+  readonly templates: readonly WorkloadTemplate[] | undefined;
+  readonly policies: readonly StoredPolicy[] | undefined;
+}
+
+/** Those that are asked for. Throws a {@linkcode CommandProblem} where none is. */
+export function chooseWorkloads(
+  all: readonly AdvisedWorkload[],
+  { choice: { workload, policy }, facts }: {
+    readonly choice: WorkloadChoice;
+    readonly facts: ChoiceFacts;
+  },
+): readonly AdvisedWorkload[] {
+  const named = all.filter((one) => workload === undefined || isNamed(one, workload));
+  if (workload !== undefined && named.length === 0) {
+    throw new CommandProblem(missingWorkload(workload, { all, facts }));
+  }
+  const chosen = named.filter((one) => policy === undefined || isOf(one.policy, policy));
+  if (policy === undefined || chosen.length > 0) return chosen;
+  if (workload !== undefined) {
+    const others = named.map((one) => `${workloadTitle(one)} has ${policyTitle(one.policy)}`);
+    throw new CommandProblem(
+      `Cannot show policy ${policyTitle(policy)} for ${workload.name}: ${others.join(", ")}`,
+    );
+  }
+  throw new CommandProblem(missingPolicy(policy, { all, facts }));
+}
+
+function isNamed({ kind, name }: AdvisedWorkload, word: WorkloadWord): boolean {
+  return name === word.name && (word.kind === undefined || word.kind === kind);
+}
+
+function isOf(policy: AdvisedWorkload["policy"], { namespace, name }: PolicyWord): boolean {
+  return policy.name === name && (namespace === undefined || policy.namespace === namespace);
+}
+
+interface Known {
+  readonly all: readonly AdvisedWorkload[];
+  readonly facts: ChoiceFacts;
+}
+
+function missingWorkload(
+  word: WorkloadWord,
+  { all, facts: { namespace, templates = [] } }: Known,
+): string {
+  const begin = `Cannot show recommendations for ${word.name}`;
+  const there = templates.map(({ kind, metadata }) => ({ kind, name: metadata.name }));
+  const same = there.find(({ kind, name }) =>
+    name === word.name && (word.kind === undefined || word.kind === kind)
+  );
+  if (same !== undefined) {
+    return `${begin}: no policy has looked at ${workloadTitle(same)} of ${
+      placeOf(namespace)
+    } yet; ` +
+      "kubectl get optimizationpolicies -A shows which there are";
+  }
+  const known = [...all, ...there];
+  const nearest = nearestName(word.name, known.map(({ name }) => name));
+  const meant = known.find(({ name }) => name === nearest);
+  const kind = word.kind === undefined ? "workload" : word.kind;
+  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
+  return `${begin}: ${placeOf(namespace)} has no such ${kind}; ${hint}`;
+}
+
+function missingPolicy(policy: PolicyWord, { all, facts: { namespace, policies } }: Known): string {
+  const begin = `Cannot show policy ${policyTitle(policy)}`;
+  const found = policies?.find(({ metadata }) => isOf(metadata, policy));
+  const where = placeOf(namespace);
+  if (found !== undefined) {
+    const ready = found.status.conditions?.find(({ type }) => type === "Ready");
+    const why = found.unreadable ??
+      (ready?.status === "False" ? `${ready.reason}: ${ready.message}` : undefined) ??
+      "its selector matches none, or policies of higher weight win";
+    return `${begin}: it counts for no workload of ${where}: ${why}`;
+  }
+  const known = [...all.map((one) => one.policy), ...(policies ?? []).map((one) => one.metadata)];
+  const nearest = nearestName(policy.name, known.map(({ name }) => name));
+  const meant = known.find(({ name }) => name === nearest);
+  const hint = meant === undefined || isOf(meant, policy)
+    ? "kubectl get optimizationpolicies -A shows which there are"
+    : `is it ${policyTitle(meant)}?`;
+  return `${begin}: no workload of ${where} has such a policy; ${hint}`;
+}
+
+function policyTitle({ namespace, name }: PolicyWord): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function placeOf(namespace: NamespaceChoice): string {
+  return namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+}

@@ -1,0 +1,142 @@
+/**
+ * Recommendations as strategic-merge patches of the workloads' manifests, for tools that keep those in
+ * Git. Pure.
+ *
+ * @module
+ */
+import { stringify } from "yaml";
+import { formatCPU } from "../../../shared/quantity.ts";
+import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
+import { changesWords } from "./amount_words.ts";
+import { mergeableAmounts } from "./mergeable_amounts.ts";
+import { workloadTitle } from "./recommend_detail.ts";
+
+/** A workload's patch, or why there is none. */
+interface Patch {
+  /** Lines without the mark of a comment. */
+  readonly comments: readonly string[];
+  /** Absent where there is nothing to patch. */
+  readonly body?: unknown;
+}
+
+/** What a patch says of a container. */
+interface ContainerPatch {
+  readonly comments: readonly string[];
+  readonly entry?: {
+    readonly name: string;
+    readonly resources: {
+      readonly requests?: Quantities;
+      readonly limits?: Quantities;
+    };
+  };
+}
+
+interface Quantities {
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+const HEAD = [
+  "Requests, and limits where they are recommended, as strategic-merge patches: made by",
+  "kubectl coalloc recommend -o patch. List this file under patches: of a kustomization.yaml.",
+] as const;
+
+/**
+ * A YAML document for each workload, with comments. What a manifest has already stands there, too: a
+ * patch that left it out would take back what the last one has brought.
+ */
+export function patchText(view: AdviceView): string {
+  const patches = view.workloads.map(patchOf);
+  const left = patches.filter(({ body }) => body === undefined);
+  const head = commentLines([
+    ...HEAD,
+    ...view.workloads.length === 0 ? ["No recommendations here."] : [changesWords(view.changes)],
+    ...view.notes,
+    ...left.flatMap(({ comments }) => comments),
+  ]);
+  const documents = patches.filter(({ body }) => body !== undefined).map(({ comments, body }) =>
+    commentLines(comments) + stringify(body, { lineWidth: 0 })
+  );
+  return [head, ...documents].join("---\n");
+}
+
+function commentLines(lines: readonly string[]): string {
+  return lines.map((line) => `# ${line}\n`).join("");
+}
+
+function patchOf(workload: AdvisedWorkload): Patch {
+  const { kind, namespace, name, exists, reason, means } = workload;
+  const title = `${kind} ${namespace}/${name}`;
+  if (exists === false) return { comments: [`${title} is left out: it no longer exists`] };
+  const parts = workload.containers.map((container) => ({
+    container,
+    ...containerPatch(container, workload),
+  }));
+  const entries = (sidecars: boolean): readonly ContainerPatch["entry"][] =>
+    parts.flatMap(({ container, entry }) =>
+      entry === undefined || container.sidecar !== sidecars ? [] : [entry]
+    );
+  const [containers, initContainers] = [entries(false), entries(true)];
+  const comments = parts.flatMap(({ container, comments }) =>
+    comments.map((line) => `${container.name} of ${workloadTitle(workload)}: ${line}`)
+  );
+  if (containers.length + initContainers.length === 0) {
+    const why = reason === undefined ? "there is no recommendation" : `${reason}: ${means}`;
+    return { comments: [`${title} is left out: ${why}`, ...comments] };
+  }
+  const spec = {
+    ...(containers.length > 0 ? { containers } : {}),
+    ...(initContainers.length > 0 ? { initContainers } : {}),
+  };
+  return {
+    comments: [...headOf(workload, title), ...comments],
+    body: {
+      apiVersion: "apps/v1",
+      kind,
+      metadata: { name, namespace },
+      spec: { template: { spec } },
+    },
+  };
+}
+
+function headOf({ policy, status, reason, means }: AdvisedWorkload, title: string): string[] {
+  return [
+    `${title}, policy ${policy.namespace}/${policy.name}: ${status}`,
+    ...(reason === undefined ? [] : [`${reason}: ${means}`]),
+  ];
+}
+
+function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload): ContainerPatch {
+  const { name, recommended, template, explanation } = container;
+  if (recommended === undefined) return { comments: ["no recommendation"] };
+  // The patch would make a container of it, without an image.
+  if (template === undefined && workload.exists === true) {
+    return { comments: ["left out: the template has no such container"] };
+  }
+  const { values, notes } = mergeableAmounts(container, workload);
+  const requests = quantities({ cpu: values.cpu, memory: values.memory });
+  const limits = quantities({ cpu: values.cpuLimit, memory: values.memoryLimit });
+  return {
+    comments: [...(explanation === undefined ? [] : [explanation]), ...notes],
+    entry: {
+      name,
+      resources: {
+        ...(Object.keys(requests).length > 0 ? { requests } : {}),
+        ...(Object.keys(limits).length > 0 ? { limits } : {}),
+      },
+    },
+  };
+}
+
+function quantities(
+  { cpu, memory }: {
+    readonly cpu: number | undefined;
+    readonly memory: number | undefined;
+  },
+): Quantities {
+  return {
+    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
+    // Plain bytes, as reports have them: no digit is lost.
+    ...(memory === undefined ? {} : { memory: String(memory) }),
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * What containers have now. Pure.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import { ownLimitsOf } from "../restore/restore_plan.ts";
+import type { ContainerAmounts, PodAmounts } from "./advice_view.ts";
+
+/** Requests and limits under the names that recommendations have. */
+export function amountsOf(
+  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
+): ContainerAmounts {
+  return {
+    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
+    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
+    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
+  };
+}
+
+/** Where pods are looked at. */
+export interface PodFinding {
+  readonly pods: readonly Pod[];
+  readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
+}
+
+/** What pods have of the container, those that have the same together, most pods first. */
+export function podAmounts(
+  name: string,
+  { pods, allocationByUID }: PodFinding,
+): readonly PodAmounts[] {
+  const found = pods.flatMap((pod) => {
+    const container = pod.containers.find((one) => one.name === name);
+    if (container === undefined) return [];
+    return [amountsOf(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
+  });
+  const groups = Map.groupBy(found, (one) => JSON.stringify(one));
+  return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))
+    .toSorted((a, b) => b.count - a.count);
+}
+
+/** In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count. */
+function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
+  const limit = ownLimitsOf(allocation)?.get(container.name);
+  const text = allocation?.status?.originalRequests?.find(({ name }) => name === container.name)
+    ?.cpu;
+  const request = text === undefined ? undefined : countableCPU(text);
+  return {
+    ...container,
+    ...(limit === undefined ? {} : { limitCPU: limit }),
+    ...(request === undefined ? {} : { requestCPU: request }),
+  };
+}

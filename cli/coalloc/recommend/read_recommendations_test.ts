@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { reportsOf, shopRecords, template } from "../../../tests/fixtures/advised_shop.ts";
+import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Cluster } from "../ports.ts";
+import { readRecommendations } from "./read_recommendations.ts";
+
+const SHOP = { all: false, name: "shop" } as const;
+const FORBIDDEN = new ApiError(403, "Forbidden", 'User "u" cannot list resource "pods"');
+
+/** The cluster of a scene whose server answers so when pods are asked for. */
+async function withPods<T>(
+  answer: Error,
+  use: (cluster: Pick<Cluster, "reader" | "recommendations">) => Promise<T>,
+): Promise<T> {
+  const scene = coallocScene();
+  scene.rightsizing.reports = reportsOf(shopRecords());
+  const spoiled = { ...template("Deployment/web", 0, []), unreadable: "Cannot parse CPU quantity" };
+  scene.rightsizing.templates = [spoiled];
+  const { reader, recommendations } = scene.cluster;
+  const used = await use({
+    recommendations,
+    reader: { ...reader, pods: () => Promise.reject(answer) },
+  });
+  await scene.close();
+  return used;
+}
+
+Deno.test({
+  name: "readRecommendations() goes without pods, and names what it can't read",
+  permissions: "none",
+  async fn() {
+    const readings = await withPods(FORBIDDEN, (cluster) => readRecommendations(cluster, SHOP));
+    assert.equal(readings.pods, undefined);
+    assert.equal(readings.reports.length, 1);
+    assert.deepEqual(readings.problems, [
+      'Cannot read pods: User "u" cannot list resource "pods"; ask an administrator for this ' +
+      "right; kubectl auth can-i --list shows what you have. What they have is not known: the " +
+      "manifests stand for them",
+      "Deployment shop/web: Cannot parse CPU quantity",
+    ]);
+  },
+});
+
+Deno.test({
+  name: "readRecommendations() does not take a server that is away for a missing right",
+  permissions: "none",
+  async fn() {
+    const away = new ApiError(0, "Unreachable", "connection refused");
+    await assert.rejects(withPods(away, (cluster) => readRecommendations(cluster, SHOP)), away);
+  },
+});

@@ -1,0 +1,141 @@
+/**
+ * One workload with all that stands behind its recommendations. Pure.
+ *
+ * @module
+ */
+import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { ageText, UNKNOWN } from "../cpu_text.ts";
+import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
+import { amountWord, changeCell, inForceWord } from "./amount_words.ts";
+import { PLOT_LEGEND, usagePlot } from "./usage_plot.ts";
+
+/** How it is shown. */
+export interface DetailLook extends TerminalLook {
+  /** Wall time, ms: ages are counted from it. */
+  readonly nowMs: number;
+}
+
+/** Wider plots say no more. */
+const WIDEST_PLOT = 60;
+/** Before what is told of a container. */
+const INDENT = " ".repeat(11);
+
+/** The workload as the command takes it: `deployment/web`. */
+export function workloadTitle({ kind, name }: Pick<AdvisedWorkload, "kind" | "name">): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
+/** The text, each line ended by a line feed. */
+export function detailText(workload: AdvisedWorkload, look: DetailLook): string {
+  const blocks = workload.containers.map((container) => containerLines(container, look));
+  return [...headOf(workload, look), ...blocks.flat()].map((line) => `${line}\n`).join("");
+}
+
+/** What the characters of the plots are, on a line; empty where nothing is drawn. */
+export function plotLegend(workloads: readonly AdvisedWorkload[], look: TerminalLook): string {
+  const drawn = look.columns !== undefined &&
+    workloads.some(({ containers }) =>
+      containers.some(({ usage = {} }) => usage.cpu !== undefined || usage.memory !== undefined)
+    );
+  return drawn ? `${paint(PLOT_LEGEND, "dim", look)}\n` : "";
+}
+
+function headOf(workload: AdvisedWorkload, look: DetailLook): string[] {
+  const { kind, namespace, name, status, policy, pods, exists } = workload;
+  const { reason, means, message, remedy } = workload;
+  const counted = pods === undefined ? "" : pods === 1 ? ", 1 pod" : `, ${pods} pods`;
+  const gone = exists === false ? "; it no longer exists" : "";
+  const own = message === undefined || message === means ? "" : ` (${message})`;
+  return [
+    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${status}, policy ` +
+    `${policy.namespace}/${policy.name}${counted}${gone}`,
+    ...(reason === undefined ? [] : [`${paint(reason, "yellow", look)}: ${means}${own}`]),
+    ...(reason === undefined && message !== undefined ? [message] : []),
+    ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
+    timesLine(workload, look),
+  ];
+}
+
+const METHODS = {
+  InPlace: " in place",
+  Recreate: " by recreation",
+  Skip: "",
+} as const;
+
+function timesLine(
+  { lastRecommendation, lastApplied, lastApplyMethod = "Skip" }: AdvisedWorkload,
+  { nowMs }: DetailLook,
+): string {
+  const ago = (time: string): string => `${ageText(nowMs - Date.parse(time))} ago`;
+  const recommended = lastRecommendation === undefined
+    ? "Never recommended"
+    : `Recommended ${ago(lastRecommendation)}`;
+  return lastApplied === undefined
+    ? `${recommended}, never applied`
+    : `${recommended}, last applied ${ago(lastApplied)}${METHODS[lastApplyMethod]}`;
+}
+
+const RESOURCES = [
+  { resource: "cpu", limit: "cpuLimit", title: "CPU" },
+  { resource: "memory", limit: "memoryLimit", title: "Memory" },
+] as const;
+
+type Resource = typeof RESOURCES[number];
+
+function containerLines(container: AdvisedContainer, look: DetailLook): string[] {
+  const sidecar = container.sidecar ? " (sidecar)" : "";
+  return [
+    `  ${paint(container.name, "cyan", look)}${sidecar}`,
+    ...RESOURCES.flatMap((one) => resourceLines(container, { one, look })),
+    ...(container.explanation === undefined
+      ? []
+      : [`    ${"why".padEnd(7)}${container.explanation}`]),
+  ];
+}
+
+function resourceLines(
+  container: AdvisedContainer,
+  { one: { resource, limit, title }, look }: {
+    readonly one: Resource;
+    readonly look: DetailLook;
+  },
+): string[] {
+  const { text, how } = changeCell(container, resource);
+  const change = how === undefined ? text : paint(text, how, look);
+  const limits = changeCell(container, limit).text;
+  const adopted = [
+    inForceWord(container, resource),
+    ...(container.inForce?.[limit] === undefined ? [] : [`limit ${inForceWord(container, limit)}`]),
+  ].join(", ");
+  const parts = [
+    `request ${change}`,
+    // One that nobody sets and nobody recommends is no news.
+    ...(/^(none|-)$/.test(limits) ? [] : [`limit ${limits}`]),
+    ...(adopted === UNKNOWN ? [] : [`in force ${adopted}`]),
+  ];
+  return [
+    `    ${title.padEnd(7)}${parts.join("; ")}`,
+    ...usageLines(container, { resource, look }),
+  ];
+}
+
+/** In a terminal the plot, and the figures everywhere. */
+function usageLines(
+  { usage, recommended }: AdvisedContainer,
+  { resource, look }: { readonly resource: Resource["resource"]; readonly look: DetailLook },
+): string[] {
+  const figures = usage?.[resource];
+  if (figures === undefined) return [];
+  const { samples, min, p50, p90, p95, p99, max } = figures;
+  const words = Object.entries({ min, P50: p50, P90: p90, P95: p95, P99: p99, max })
+    .map(([name, amount]) => `${name} ${amountWord(resource, amount)}`);
+  const told = `${INDENT}used ${words.join(", ")} in ${samples} samples`;
+  if (look.columns === undefined) return [told];
+  const width = Math.max(10, Math.min(WIDEST_PLOT, look.columns - INDENT.length - 1));
+  const request = recommended?.[resource];
+  const plot = usagePlot(figures, {
+    ...(request === undefined ? {} : { recommended: request }),
+    width,
+  });
+  return [INDENT + paint(plot, "blue", look), told];
+}
