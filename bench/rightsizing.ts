@@ -48,4 +48,4 @@ const goals = passGoals(figures);
 console.log(
   json ? JSON.stringify({ ...figures, goals }, undefined, 2) : passTable(figures),
 );
-if (goals.some(({ held }) => !held)) Deno.exitCode = 1;
+if (goals.some(({ held }) => held === false)) Deno.exitCode = 1;
