@@ -5,7 +5,7 @@
  */
 import type { Percentile } from "../../shared/rightsizing/policy_spec.ts";
 import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
-import { everyChange, type Guard, PEAK_FACTOR, thresholdGuard, vpaUpdater } from "./guard.ts";
+import { everyChange, type Guard, thresholdGuard, vpaUpdater } from "./guard.ts";
 import { percentileRule } from "./percentile_rule.ts";
 import type { ReplayOptions } from "./replay_rule.ts";
 import type { RightsizingRule } from "./rule.ts";
@@ -43,9 +43,7 @@ export function contestants(
 ): readonly Contestant[] {
   const plain = thresholdGuard();
   // Memory is not lowered below the recent peak.
-  const careful = history.resource === "memory"
-    ? thresholdGuard({ peakFactor: PEAK_FACTOR })
-    : plain;
+  const careful = history.resource === "memory" ? thresholdGuard({ keepsPeak: true }) : plain;
   const ours = WINDOWS_MS.flatMap((windowMs) =>
     PERCENTILES.map((percentile) =>
       contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
@@ -58,7 +56,7 @@ export function contestants(
         percentile: "P90",
         safetyFactor: FACTOR,
         windowMs: DAY_MS,
-        peakFactor: PEAK_FACTOR,
+        overPeak: true,
       }),
       careful,
     ),

@@ -40,7 +40,7 @@ pure("percentileRule() says its parameters", () => {
       .setting;
   assert.equal(setting({}), "P95 × 1.2, 24 h");
   assert.equal(setting({ windowMs: 7 * DAY_MS, safetyFactor: 1 }), "P95, 7 d");
-  assert.equal(setting({ peakFactor: 1.15 }), "P95 × 1.2, 24 h, peak × 1.15");
+  assert.equal(setting({ overPeak: true }), "P95 × 1.2, 24 h, peak × 1.15");
   assert.equal(setting({ windowMs: 30 * MINUTE_MS }), "P95 × 1.2, 0.5 h");
 });
 
@@ -69,7 +69,7 @@ pure("percentileRule() clamps, and moves nothing that is inside the bounds", () 
 
 pure("percentileRule() can stay above the peak of the window", () => {
   const values = [...Array.from({ length: 99 }, () => 100), 1000];
-  assert.equal(recommended(begin({ peakFactor: 1.15 }), values)?.value, 1150);
+  assert.equal(recommended(begin({ overPeak: true }), values)?.value, 1150);
   assert.equal(recommended(begin(), values)?.value, 120);
 });
 
