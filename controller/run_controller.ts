@@ -26,6 +26,11 @@ import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import { controllerRights } from "./rights.ts";
+import {
+  keepRightsizing,
+  type RightsizingAPI,
+  type RightsizingParts,
+} from "./rightsizing/run_rightsizing.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
 
 /** All that the controller asks of the API. */
@@ -42,6 +47,8 @@ export interface ControllerAPI {
   readonly templates: OwnerTemplates;
   /** A sink and the loop that empties it. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
+  /** Absent: nothing is rightsized. */
+  readonly rightsizing?: RightsizingAPI;
 }
 
 /** What the controller runs with. */
@@ -55,6 +62,8 @@ export interface ControllerParts {
   readonly metrics: ControllerMetrics;
   /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
+  /** What rightsizing is told by settings; it runs where the API has its half, too. */
+  readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
   /** Hears what the start waits for; undefined once it may begin. */
@@ -139,7 +148,7 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     onConfirmed: metrics.decisionConfirmed,
   });
   metrics.leads(true);
-  const work = runAllocationLoop({
+  const market = runAllocationLoop({
     caches,
     store: api.store,
     resizer: api.resizer,
@@ -152,7 +161,8 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     config: marketConfig(settings.values),
     onConfigChange: settings.subscribe,
     observer: metrics,
-  }, term).finally(() => ended.abort());
+  }, term);
+  const work = Promise.all([market, rightsize(parts, term)]).finally(() => ended.abort());
   const late = (async () => {
     await aborted(term, ended.signal);
     await clock.sleep(graceMs, ended.signal);
@@ -164,6 +174,22 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     metrics.leads(false);
     unsubscribe();
   }
+}
+
+/** The clock of hours, where it is wanted. */
+async function rightsize(parts: ControllerParts, term: AbortSignal): Promise<void> {
+  const { api, caches, clock, random, log, rightsizing } = parts;
+  if (api.rightsizing === undefined || rightsizing === undefined) return;
+  await keepRightsizing({
+    ...rightsizing,
+    api: api.rightsizing,
+    caches,
+    allocationStore: api.store,
+    marketResizer: api.resizer,
+    clock,
+    random,
+    log,
+  }, term);
 }
 
 /** Resolves when either is aborted. */

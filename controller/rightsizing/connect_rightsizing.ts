@@ -21,6 +21,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { ControllerSettings } from "../settings.ts";
+import type { RightsizingEvents } from "./loop_ports.ts";
 import type { RightsizingAPI } from "./run_rightsizing.ts";
 import { connectUsageSampler } from "./sampler/connect_usage_sampler.ts";
 import { connectUsageSources } from "./sources/connect_usage_sources.ts";
@@ -30,6 +31,7 @@ export interface RightsizingAPIOptions {
   /** Of the installation. */
   readonly namespace: string;
   readonly settings: () => ControllerSettings;
+  readonly events: RightsizingEvents;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -38,7 +40,7 @@ export interface RightsizingAPIOptions {
 /** The ports with the rights of this connection. */
 export function connectRightsizingAPI(
   connection: KubeConnection,
-  { namespace, settings, clock, random, log }: RightsizingAPIOptions,
+  { namespace, settings, events, clock, random, log }: RightsizingAPIOptions,
 ): RightsizingAPI {
   const every = { log, random };
   return {
@@ -48,6 +50,7 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     workloads: createWorkloadWriter(connection, { log }),
     rights: createMethodRights(connection),
+    events,
     resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),
     sampler: (owners) =>

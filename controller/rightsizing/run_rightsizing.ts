@@ -45,6 +45,7 @@ export interface RightsizingAPI {
   readonly reportStore: ReportStore;
   readonly workloads: WorkloadWriter;
   readonly rights: MethodRights;
+  readonly events: RightsizingEvents;
   /** Under rightsizing's name. */
   readonly resizer: PodResizer;
   /** Throws an `ApiError` when the server does not answer. */
@@ -62,7 +63,6 @@ export interface RightsizingParts {
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   /** Under the market's name. */
   readonly marketResizer: PodResizer;
-  readonly events: RightsizingEvents;
   readonly config: RightsizingConfig;
   readonly clock: Clock;
   readonly random: Random;
@@ -176,7 +176,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       },
       statuses: api.statuses,
       reports: api.reportStore,
-      events: parts.events,
+      events: api.events,
       config,
       clock,
       random,
@@ -189,6 +189,24 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   } finally {
     signal.removeEventListener("abort", end);
     sources.close();
+  }
+}
+
+/**
+ * Runs until `signal` is aborted, and begins anew after a failure: the market's seconds must not end with
+ * the clock of hours.
+ */
+export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  const backoff = createBackoff({ minMs: 10_000, maxMs: ASK_AGAIN_MS });
+  while (!signal.aborted) {
+    try {
+      await runRightsizing(parts, signal);
+    } catch (error) {
+      const waitMs = backoff.next("rightsizing", error);
+      log.error("Rightsizing failed, and begins anew", { error: String(error), waitMs });
+      await clock.sleep(waitMs, signal);
+    }
   }
 }
 
