@@ -230,5 +230,8 @@ shopTest(
     assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
     scene.rightsizing.templates = [];
     assert.match((await recommended(scene, "web"))[1], /, 3 pods; it no longer exists\n/);
+    const means = "the policy's mode is Recommend: the recommendation is only told";
+    scene.rightsizing.reports = reportsOf([{ ...web, message: means }]);
+    assert.match((await recommended(scene, "web"))[1], /^RecommendOnly: .* is only told$/m);
   },
 );
