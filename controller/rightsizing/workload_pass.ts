@@ -96,6 +96,7 @@ export async function passWorkload(
     ...base,
     recommendedAtMs: nowMs,
     recommendations: found.recommendations,
+    usage: found.usage,
   };
   const { facts, decision } = found;
   const pods = new Map(
@@ -133,7 +134,7 @@ export async function passWorkload(
 /** What stays as it was. */
 function baseRecord({ workload, policy, before }: PassSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
-  const { recommendedAtMs, appliedAtMs, method } = before ?? {};
+  const { recommendedAtMs, appliedAtMs, method, usage } = before ?? {};
   return {
     workload: { kind: workload.kind, namespace, name },
     policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
@@ -142,6 +143,7 @@ function baseRecord({ workload, policy, before }: PassSubject): WorkloadRecord {
     ...(appliedAtMs === undefined ? {} : { appliedAtMs }),
     ...(method === undefined ? {} : { method }),
     recommendations: before?.recommendations ?? [],
+    ...(usage === undefined ? {} : { usage }),
     inForce: before?.inForce ?? [],
   };
 }
