@@ -23,6 +23,7 @@ import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
+import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 
@@ -61,7 +62,14 @@ async function main(): Promise<number> {
   const connection = kubeconfig === null
     ? await connectInCluster()
     : await connectKubeconfig({ path: kubeconfig });
-  const api = connectControllerAPI(connection, { ...values, clock, log, random, identity });
+  const api = connectControllerAPI(connection, {
+    ...values,
+    clock,
+    log,
+    random,
+    identity,
+    settings: settings.values,
+  });
   const caches = createCaches(api.sources, { clock, random, log });
 
   const registry = new Registry();
@@ -94,6 +102,7 @@ async function main(): Promise<number> {
       settings,
       metrics,
       instantQueries: createInstantQueries({ login: prometheusLogin }),
+      rightsizing: { config: rightsizingConfig(settings.values) },
       identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);
