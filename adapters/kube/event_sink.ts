@@ -73,6 +73,13 @@ export function createEventSink(
   const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
   const queue = createNoteQueue<EventNote>(capacity);
   const series = createEventSeries();
+  let lastStamp = 0;
+
+  /** Microseconds as client-go takes them; a policy and its workload may have one name, and one time. */
+  function stampOf(nowMs: number): string {
+    lastStamp = Math.max(Math.floor(nowMs * 1000), lastStamp + 1);
+    return lastStamp.toString(16);
+  }
 
   function path(namespace: string): string {
     return `/apis/events.k8s.io/v1/namespaces/${pathPart(namespace)}/events`;
@@ -82,7 +89,7 @@ export function createEventSink(
     const nowMs = clock.wall();
     // Unique as client-go makes it: the object's name and the time in hex.
     const of = note.about?.name ?? (isPodNote(note) ? note.podName : "");
-    const name = `${of.slice(0, 200)}.${Math.floor(nowMs * 1000).toString(16)}`;
+    const name = `${of.slice(0, 200)}.${stampOf(nowMs)}`;
     await connection.request({
       method: "POST",
       path: path(namespaceOf(note)),

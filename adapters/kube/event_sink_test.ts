@@ -104,6 +104,8 @@ Deno.test("emit() makes an event of a policy or a workload that no pod has come 
     assert.ok(!("related" in body));
     assert.partialDeepStrictEqual(body, { reason, note: message, action: "Rightsize" });
   }
+  const names = requests.map(({ body }) => (body as { metadata: { name: string } }).metadata.name);
+  assert.notEqual(names[0], names[1]);
 });
 
 Deno.test("emit() counts repetitions of the same object's events alone", async () => {

@@ -17,6 +17,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import { recommendWorkload } from "../../shared/rightsizing/recommend_workload.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/usage_summary.ts";
 import type { UsageAnswer, UsageProblem } from "./ports.ts";
 
 /** What a look brings to the facts that are gathered elsewhere. */
@@ -39,6 +40,8 @@ export interface EvaluationParts {
 export type Evaluation =
   | {
     readonly recommendations: readonly ContainerRecommendation[];
+    /** What they were made of. */
+    readonly usage: readonly UsageSummary[];
     readonly facts: RightsizingFacts;
     readonly decision: RightsizingDecision;
   }
@@ -72,7 +75,8 @@ export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): E
       ),
     ),
   });
-  return { recommendations, facts, decision: decideRightsizing(facts) };
+  const usage = usages.map(usageSummaryOf);
+  return { recommendations, usage, facts, decision: decideRightsizing(facts) };
 }
 
 /** Of the resource that has fewer. */

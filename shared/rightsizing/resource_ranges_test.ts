@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import type { LimitRangeItem } from "../api/limit_range.ts";
+import fc from "fast-check";
+import { cpuRangesOf } from "../actuation/cpu_range.ts";
+import type { LimitRangeBounds, LimitRangeItem } from "../api/limit_range.ts";
 import { resourceRangesOf } from "./resource_ranges.ts";
 
 function test(name: string, fn: () => void): void {
@@ -37,4 +39,29 @@ test("resourceRangesOf() has nothing of a resource of which nothing is said", ()
   assert.deepEqual(Object.keys(resourceRangesOf([memory]) ?? {}), ["memory"]);
   const defaults = range({ type: "Container", defaults: { "limits.memory": "1Gi" } });
   assert.deepEqual(resourceRangesOf([defaults]), { defaults: ["limits.memory"] });
+});
+
+const BOUNDS: fc.Arbitrary<LimitRangeBounds> = fc.record({
+  min: fc.nat(1000),
+  max: fc.nat(1000),
+  ratio: fc.integer({ min: 1, max: 9 }),
+}, { requiredKeys: [] });
+const TYPE = fc.constantFrom<LimitRangeItem["type"]>("Container", "Pod");
+
+test("resourceRangesOf() reads each resource as if nothing were said of the other", () => {
+  const items = fc.array(fc.tuple(TYPE, BOUNDS, BOUNDS), { maxLength: 5 });
+  fc.assert(
+    fc.property(items, (all) => {
+      const both = range(...all.map(([type, cpu, memory]) => ({ type, ...cpu, memory })));
+      const cpuOnly = range(...all.map(([type, cpu]) => ({ type, ...cpu })));
+      const swapped = range(
+        ...all.map(([type, cpu, memory]) => ({ type, ...memory, memory: cpu })),
+      );
+      assert.deepEqual(cpuRangesOf([both]), cpuRangesOf([cpuOnly]));
+      assert.deepEqual(resourceRangesOf([both])?.cpu, resourceRangesOf([cpuOnly])?.cpu);
+      const ranges = resourceRangesOf([swapped])?.memory ?? { container: ANYTHING, pod: ANYTHING };
+      assert.deepEqual(ranges, cpuRangesOf([cpuOnly]) ?? { container: ANYTHING, pod: ANYTHING });
+    }),
+    { numRuns: 300 },
+  );
 });

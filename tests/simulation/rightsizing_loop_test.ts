@@ -39,6 +39,8 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(record?.status, "Applied");
   assert.equal(record.method, "InPlace");
   assert.deepEqual(record.inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  const [usage] = record.usage ?? [];
+  assert.deepEqual([usage?.cpu?.p90, usage?.memory?.max], [150, 80 * MI]);
   assert.ok((record.appliedAtMs ?? 0) >= (record.recommendedAtMs ?? Infinity));
   const { conditions = [], workloadsDiscovered, workloads } = scene.statusOf("all");
   assert.equal(conditions.find(({ type }) => type === "Ready")?.status, "True");

@@ -7,6 +7,8 @@ import {
   shopTemplates,
   template,
 } from "../../../tests/fixtures/advised_shop.ts";
+import { sampleAllocation } from "../../../tests/contract/sample_objects.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { AdviceView, AdvisedWorkload } from "./advice_view.ts";
@@ -85,6 +87,37 @@ pure("adviseAll() begins with the template's containers, also those without a wo
     ]),
     [["new", true, false], ["proxy", true, true], ["app", false, true]],
   );
+});
+
+pure("adviseAll() puts the parts of a workload together in the order of the reports", () => {
+  const [web] = shopRecords();
+  const [report] = reportsOf(web === undefined ? [] : [web]);
+  const [workload] = report?.workloads ?? [];
+  const [advice] = workload?.recommendations ?? [];
+  assert.ok(report !== undefined && workload !== undefined && advice !== undefined);
+  const reports = [10, 2, 1].map((part) => ({
+    ...report,
+    metadata: { ...report.metadata, name: `recommendations-${part}` },
+    workloads: [{ ...workload, recommendations: [{ ...advice, container: `c${part}` }] }],
+  }));
+  const [advised, ...others] = adviseAll({ ...NOTHING_ELSE, reports });
+  assert.deepEqual(others, []);
+  assert.deepEqual(advised?.containers.map(({ name }) => name), ["c1", "c2", "c10", "app"]);
+});
+
+pure("adviseAll() takes own requests of a Guaranteed pod in the market for what it has", () => {
+  const [pod] = shopPods();
+  const [web] = shopRecords();
+  assert.ok(pod !== undefined && web !== undefined);
+  const allocation = sampleAllocation(pod);
+  const cpuOf = (status: PodAllocation["status"]): number | undefined => {
+    const allocations = [{ ...allocation, ...(status === undefined ? {} : { status }) }];
+    const facts = { ...NOTHING_ELSE, reports: reportsOf([web]), pods: [pod], allocations };
+    return adviseAll(facts)[0]?.containers.find(({ name }) => name === "app")?.pods[0]?.cpu;
+  };
+  assert.equal(cpuOf(undefined), 500);
+  assert.equal(cpuOf({ originalRequests: [{ name: "app", cpu: "125m" }] }), 125);
+  assert.equal(cpuOf({ originalRequests: [{ name: "other", cpu: "125m" }] }), 500);
 });
 
 pure("adviseAll() tells what is gone from what it can't know", () => {

@@ -1,56 +1,13 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import {
-  reportsOf,
-  shopPods,
-  shopRecords,
-  shopTemplates,
-  storedPolicy,
-} from "../../../tests/fixtures/advised_shop.ts";
-import {
-  addMarketPod,
-  type CoallocScene,
-  coallocScene,
-} from "../../../tests/fixtures/coalloc_scene.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
+import { addMarketPod } from "../../../tests/fixtures/coalloc_scene.ts";
+import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { AdviceView } from "./advice_view.ts";
 
-/** A scene with what the shop has. */
-function shop(): CoallocScene {
-  const scene = coallocScene();
-  for (const pod of shopPods()) scene.api.store.tables.Pod.seed(pod);
-  scene.rightsizing.reports = reportsOf(shopRecords());
-  scene.rightsizing.templates = shopTemplates();
-  scene.rightsizing.policies = [storedPolicy("all")];
-  return scene;
-}
-
-/** A command's exit code and what it wrote. */
-async function ran(scene: CoallocScene, ...args: string[]): Promise<[number, string, string]> {
-  scene.out = "";
-  scene.err = "";
-  const code = await scene.run("recommend", ...args);
-  return [code, scene.out, scene.err];
-}
-
-function test(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
-    async fn() {
-      const scene = shop();
-      await fn(scene);
-      await scene.close();
-    },
-  });
-}
-
-const forbidden = (resource: string): ApiError =>
-  new ApiError(403, "Forbidden", `${resource} is forbidden: User "u" cannot list resource "x"`);
-
-test("recommendCommand() shows each container beside what its pods have", async (scene) => {
-  const [code, out] = await ran(scene);
+shopTest("recommendCommand() shows each container beside what its pods have", async (scene) => {
+  const [code, out] = await recommended(scene);
   assert.equal(code, 0);
   assert.equal(
     out,
@@ -66,13 +23,15 @@ Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrink
   );
 });
 
-test("recommendCommand() tells one workload in detail, with its usage in figures", async (scene) => {
-  for (const word of ["web", "deployment/web", "deploy/web"]) {
-    const [code, out] = await ran(scene, word);
-    assert.equal(code, 0);
-    assert.equal(
-      out,
-      `\
+shopTest(
+  "recommendCommand() tells one workload in detail, with its usage in figures",
+  async (scene) => {
+    for (const word of ["web", "deployment/web", "deploy/web"]) {
+      const [code, out] = await recommended(scene, word);
+      assert.equal(code, 0);
+      assert.equal(
+        out,
+        `\
 Deployment shop/web: Recommended, policy shop/all, 3 pods
 RecommendOnly: the policy's mode is Recommend: the recommendation is only told
 What to do: set the policy's mode to Auto to have it applied
@@ -90,14 +49,15 @@ Recommended 4m ago, never applied
 
 Requests of all pods: CPU shrinks by 0.33 and grows by 0.29 cores, memory shrinks by 130Mi and grows by 192Mi
 `,
-    );
-  }
-  const [code, , err] = await ran(scene, "statefulset/web");
-  assert.equal(code, 1);
-  assert.match(err, /namespace shop has no such StatefulSet; is it deployment\/web\?/);
-});
+      );
+    }
+    const [code, , err] = await recommended(scene, "statefulset/web");
+    assert.equal(code, 1);
+    assert.match(err, /namespace shop has no such StatefulSet; is it deployment\/web\?/);
+  },
+);
 
-test("recommendCommand() draws usage in a terminal, in lines that fit", async (scene) => {
+shopTest("recommendCommand() draws usage in a terminal, in lines that fit", async (scene) => {
   const world = { ...scene.world, outIsTerminal: true, noColor: "1" };
   assert.equal(await runCoalloc(["recommend", "web"], world), 0);
   const plots = scene.out.split("\n").filter((line) => /^ +[·█▓▒░─│]+$/.test(line));
@@ -109,7 +69,7 @@ test("recommendCommand() draws usage in a terminal, in lines that fit", async (s
   assert.doesNotMatch(scene.out, /█/);
 });
 
-test("recommendCommand() leaves columns out that a terminal has no room for", async (scene) => {
+shopTest("recommendCommand() leaves columns out that a terminal has no room for", async (scene) => {
   const lines = async (columns: number, ...args: string[]): Promise<string[]> => {
     scene.out = "";
     const world = {
@@ -135,42 +95,33 @@ test("recommendCommand() leaves columns out that a terminal has no room for", as
   assert.equal((await lines(90)).filter((line) => /█/.test(line)).length, 0);
 });
 
-test("recommendCommand() says that it can't read an entry, and shows the others", async (scene) => {
-  const [report] = reportsOf(shopRecords());
-  assert.ok(report !== undefined);
-  const [first, ...others] = report.workloads;
-  assert.ok(first !== undefined);
-  const spoiled = { ...first, lastApplied: "yesterday" };
-  scene.rightsizing.reports = [{ ...report, workloads: [spoiled, ...others] }];
-  const [code, out] = await ran(scene);
-  assert.equal(code, 0);
-  assert.match(out, /^1 of the workloads can't be read in the reports$/m);
-  assert.match(out, /^statefulset\/db/m);
-  scene.rightsizing.reports = [report];
-  assert.doesNotMatch((await ran(scene))[1], /can't be read/);
-});
+shopTest(
+  "recommendCommand() shows reasons, remedies and what is in force in wide tables",
+  async (scene) => {
+    const [, out] = await recommended(scene, "-o", "wide");
+    assert.match(
+      out,
+      /CPU IN FORCE +MEMORY IN FORCE +STATUS +REASON +POLICY +PODS +RECOMMENDED +APP/,
+    );
+    assert.match(
+      out,
+      /^statefulset\/db .* 1000m +1Gi +Skipped .* platform\/databases +2 +4m +26h$/m,
+    );
+    assert.match(out, /^UnsafeMemoryDecrease: the recommended memory .* \(db: 512Mi is below/m);
+    assert.match(out, /^What to do: wait for more, or lower metricsConfig.minSamples/m);
+    assert.match(out, /^Recommended 4m ago, last applied 26h ago in place$/m);
+    assert.match(
+      out,
+      /CPU +request 1000m → 1500m; limit 2000m → 3000m; in force 1000m, limit 2000m$/m,
+    );
+    assert.match(out, /^ +why +P95 of 5040 samples in 7d$/m);
+    const [, usual] = await recommended(scene);
+    assert.doesNotMatch(usual, /What to do|IN FORCE/);
+  },
+);
 
-test("recommendCommand() shows reasons, remedies and what is in force in wide tables", async (scene) => {
-  const [, out] = await ran(scene, "-o", "wide");
-  assert.match(
-    out,
-    /CPU IN FORCE +MEMORY IN FORCE +STATUS +REASON +POLICY +PODS +RECOMMENDED +APP/,
-  );
-  assert.match(out, /^statefulset\/db .* 1000m +1Gi +Skipped .* platform\/databases +2 +4m +26h$/m);
-  assert.match(out, /^UnsafeMemoryDecrease: the recommended memory .* \(db: 512Mi is below/m);
-  assert.match(out, /^What to do: wait for more, or lower metricsConfig.minSamples/m);
-  assert.match(out, /^Recommended 4m ago, last applied 26h ago in place$/m);
-  assert.match(
-    out,
-    /CPU +request 1000m → 1500m; limit 2000m → 3000m; in force 1000m, limit 2000m$/m,
-  );
-  assert.match(out, /^ +why +P95 of 5040 samples in 7d$/m);
-  const [, usual] = await ran(scene);
-  assert.doesNotMatch(usual, /What to do|IN FORCE/);
-});
-
-test("recommendCommand() gives programs one view, as JSON and as YAML", async (scene) => {
-  const [, json] = await ran(scene, "db", "-o", "json");
+shopTest("recommendCommand() gives programs one view, as JSON and as YAML", async (scene) => {
+  const [, json] = await recommended(scene, "db", "-o", "json");
   const view: AdviceView = JSON.parse(json);
   const amounts = { cpu: 1000, memory: 2 ** 30, cpuLimit: 2000, memoryLimit: 2 ** 30 };
   const changes = { cpu: { grows: 1000, shrinks: 0 }, memory: { grows: 0, shrinks: 2 ** 30 } };
@@ -211,9 +162,9 @@ test("recommendCommand() gives programs one view, as JSON and as YAML", async (s
     changes,
     notes: [],
   });
-  const [, yaml] = await ran(scene, "db", "-o", "yaml");
+  const [, yaml] = await recommended(scene, "db", "-o", "yaml");
   assert.deepEqual(parse(yaml), view);
-  const [, web] = await ran(scene, "web", "-o", "json");
+  const [, web] = await recommended(scene, "web", "-o", "json");
   const [app] = JSON.parse(web).workloads[0].containers;
   assert.deepEqual(app.pods.map(({ count, cpu }: Record<string, number>) => [count, cpu]), [
     [2, 500],
@@ -222,23 +173,24 @@ test("recommendCommand() gives programs one view, as JSON and as YAML", async (s
   assert.equal(app.usage.memory.p90, 73_847_603);
 });
 
-test("recommendCommand() looks in the namespaces that are asked for", async (scene) => {
+shopTest("recommendCommand() looks in the namespaces that are asked for", async (scene) => {
   const records = shopRecords().slice(0, 1).map((one) => ({
     ...one,
     workload: { ...one.workload, namespace: "far" },
   }));
   scene.rightsizing.reports = [...reportsOf(shopRecords()), ...reportsOf(records, "far")];
   const count = async (...args: string[]): Promise<number> =>
-    JSON.parse((await ran(scene, "-o", "json", ...args))[1]).workloads.length;
+    JSON.parse((await recommended(scene, "-o", "json", ...args))[1]).workloads.length;
   assert.deepEqual([await count(), await count("-A"), await count("-n", "far")], [3, 4, 1]);
-  const [, all] = await ran(scene, "-A");
+  const [, all] = await recommended(scene, "-A");
   assert.match(all, /^NAMESPACE +WORKLOAD/);
   assert.match(all, /^far +deployment\/web +app +- → 336m/m);
   assert.deepEqual(await count("--policy", "all"), 2);
   assert.deepEqual(await count("--policy", "platform/databases"), 1);
+  assert.equal((await recommended(scene, "--policy", "shop/databases"))[0], 1);
 });
 
-test("recommendCommand() counts the market's pods with their own limits", async (scene) => {
+shopTest("recommendCommand() counts the market's pods with their own limits", async (scene) => {
   const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
   scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
@@ -250,89 +202,36 @@ test("recommendCommand() counts the market's pods with their own limits", async 
   scene.rightsizing.reports = reportsOf([
     { ...record, workload: { ...record.workload, name: "cart" } },
   ]);
-  assert.match((await ran(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
+  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
   // Without the market installed there are no own limits to find.
   scene.installed = false;
-  assert.match((await ran(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
+  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
 });
 
-test("recommendCommand() says which right is missing, and goes without others", async (scene) => {
-  scene.rightsizing.templates = forbidden("deployments.apps");
-  const [code, out] = await ran(scene, "web");
-  assert.equal(code, 0);
-  assert.match(out, /^Cannot read the workloads' manifests: deployments.apps is forbidden.*can-i/m);
-  assert.match(out, /request 200m..500m → 336m/);
-  scene.rightsizing.reports = forbidden("recommendationreports.optipod.io");
-  const [failed, , err] = await ran(scene);
-  assert.equal(failed, 1);
-  assert.match(
-    err,
-    /^Cannot read the RecommendationReports of namespace shop: recommendationreports.optipod.io is forbidden: .*; ask an administrator for this right/,
-  );
-  scene.rightsizing.reports = new ApiError(404, "NotFound", "404 page not found");
-  const [missing, , how] = await ran(scene);
-  assert.equal(missing, 1);
-  assert.match(
-    how,
-    /does not know RecommendationReports; kubectl apply -k manifests\/crds .* component rightsizing/,
-  );
-});
-
-test("recommendCommand() says why there is nothing, and what to do", async (scene) => {
-  scene.rightsizing.reports = [];
-  const [code, out] = await ran(scene);
-  assert.equal(code, 0);
-  assert.match(out, /^No recommendations here\.\n\nNo OptimizationPolicy has looked at a workload/);
-  scene.rightsizing.policies = [];
-  assert.match((await ran(scene))[1], /^There is no OptimizationPolicy: one says/m);
-  scene.rightsizing.policies = forbidden("optimizationpolicies.optipod.io");
-  assert.match((await ran(scene))[1], /has looked at a workload here yet/);
-  const [, json] = await ran(scene, "-o", "json");
-  assert.deepEqual(JSON.parse(json).workloads, []);
-});
-
-test("recommendCommand() names the nearest workload, or the policy's state", async (scene) => {
-  const problem = async (...args: string[]): Promise<string> => {
-    const [code, out, err] = await ran(scene, ...args);
-    assert.deepEqual([code, out], [1, ""]);
-    return err;
-  };
-  assert.match(await problem("webb"), /^Cannot show .* webb: .* is it deployment\/web\?\n$/);
-  assert.match(await problem("cart"), /namespace shop has no such workload; is -n right\?/);
-  scene.rightsizing.reports = reportsOf(shopRecords().slice(1));
-  assert.match(
-    await problem("web"),
-    /no policy has looked at deployment\/web of namespace shop yet/,
-  );
-  assert.match(await problem("--policy", "al"), /has such a policy; kubectl get opt/);
-  assert.match(await problem("--policy", "databses"), /is it platform\/databases\?/);
-  assert.match(await problem("db", "--policy", "all"), /statefulset\/db has platform\/databases/);
-  scene.rightsizing.policies = [storedPolicy("idle")];
-  assert.match(
-    await problem("--policy", "idle"),
-    /counts for no workload .* its selector matches none/,
-  );
-  const conditions = [{
-    type: "Ready" as const,
-    status: "False" as const,
-    reason: "ProviderUnavailable",
-    message: "prometheus:9090 does not answer",
-    lastTransitionTime: "2026-01-01T00:00:00Z",
-  }];
-  scene.rightsizing.policies = [{ ...storedPolicy("idle"), status: { conditions } }];
-  assert.match(
-    await problem("--policy", "shop/idle"),
-    /shop: ProviderUnavailable: prometheus:9090 does not answer\n$/,
-  );
-});
-
-test("recommendCommand() refuses words that name no workload or policy", async (scene) => {
-  for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {
-    const [code, , err] = await ran(scene, ...args);
-    assert.equal(code, 2, args.join(" "));
-    assert.match(err, /^Cannot find (workload|policy): ".*; see kubectl coalloc recommend --help/);
-  }
-  assert.equal(await scene.run("recommend", "-o", "html"), 2);
-  // Of this command alone.
-  assert.equal(await scene.run("top", "-o", "patch"), 2);
-});
+shopTest(
+  "recommendCommand() tells a failure, a single pod, and a message without a reason",
+  async (scene) => {
+    const [web] = shopRecords();
+    assert.ok(web !== undefined);
+    const { reason: _reason, ...failed } = web;
+    scene.rightsizing.reports = reportsOf([
+      { ...failed, status: "Error", message: "the loop has failed" },
+      { ...failed, workload: { ...web.workload, kind: "DaemonSet", name: "log" } },
+    ]);
+    const world = { ...scene.world, outIsTerminal: true };
+    assert.equal(await runCoalloc(["recommend"], world), 0);
+    assert.ok(scene.out.includes("\x1b[31mError\x1b[0m"));
+    const [, told] = await recommended(scene, "web");
+    assert.match(
+      told,
+      /^Deployment shop\/web: Error, policy shop\/all, 3 pods\nthe loop has failed\n/,
+    );
+    assert.doesNotMatch(told, /What to do/);
+    assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
+    scene.rightsizing.templates = [];
+    assert.match((await recommended(scene, "web"))[1], /, 3 pods; it no longer exists\n/);
+    const means = "the policy's mode is Recommend: the recommendation is only told";
+    scene.rightsizing.reports = reportsOf([{ ...web, message: means }]);
+    assert.match((await recommended(scene, "web"))[1], /^RecommendOnly: .* is only told$/m);
+  },
+);

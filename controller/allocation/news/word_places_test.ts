@@ -133,6 +133,13 @@ test("wordPlaceWarnings() says where the word counts", () => {
   );
 });
 
+test("wordPlaceWarnings() says nothing of other people's words, nor of rightsizing's", () => {
+  const others: Texts = { app: "web", "managed": "true", "optipod.io/managed": "true" };
+  const words = { labels: others, annotations: others };
+  const found = wordPlaceWarnings(facts({ pod: words, namespace: words, workload: words }));
+  assert.deepEqual(found, []);
+});
+
 test("wordPlaceWarnings() passes over a word that also stands where it counts", () => {
   const twice = (words: Parameters<typeof facts>[0]) => wordPlaceWarnings(facts(words)).length;
   const maxCPU = { annotations: only("max-cpu") };

@@ -1,0 +1,68 @@
+/**
+ * Rightsizing's ports on a real API server.
+ *
+ * @module
+ */
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { createMethodRights } from "../../adapters/kube/method_rights.ts";
+import {
+  createPolicyStatusWriter,
+  optimizationPolicyListWatch,
+} from "../../adapters/kube/optimization_policies.ts";
+import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import {
+  createReportStore,
+  recommendationReportListWatch,
+} from "../../adapters/kube/recommendation_reports.ts";
+import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
+import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
+import type { ControllerSettings } from "../settings.ts";
+import type { RightsizingEvents } from "./loop_ports.ts";
+import type { RightsizingAPI } from "./run_rightsizing.ts";
+import { connectUsageSampler } from "./sampler/connect_usage_sampler.ts";
+import { connectUsageSources } from "./sources/connect_usage_sources.ts";
+
+/** What the adapters work with. */
+export interface RightsizingAPIOptions {
+  /** Of the installation. */
+  readonly namespace: string;
+  readonly settings: () => ControllerSettings;
+  readonly events: RightsizingEvents;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The ports with the rights of this connection. */
+export function connectRightsizingAPI(
+  connection: KubeConnection,
+  { namespace, settings, events, clock, random, log }: RightsizingAPIOptions,
+): RightsizingAPI {
+  const every = { log, random };
+  return {
+    sources: {
+      policies: optimizationPolicyListWatch(connection, every),
+      reports: recommendationReportListWatch(connection, every),
+    },
+    statuses: createPolicyStatusWriter(connection),
+    reportStore: createReportStore(connection),
+    workloads: createWorkloadWriter(connection, { log }),
+    rights: createMethodRights(connection),
+    events,
+    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
+    resizeSupport: () => readResizeSupport(connection),
+    sampler: (owners) =>
+      connectUsageSampler(connection, {
+        namespace,
+        owners,
+        clock,
+        log,
+        intervalMs: () => settings().samplerInterval,
+      }),
+    usageSources: (sampler) => connectUsageSources({ settings, sampler, clock, log }),
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Whose samples of usage are kept: those of pods whose workload a policy looks at by metrics-server.
+ *
+ * @module
+ */
+import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Workload } from "../../shared/api/workload.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Informer } from "../../shared/control/informer.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { PodOwner, PodOwners } from "./sampler/ports.ts";
+
+/** What tells it. */
+export interface SampledPodsParts {
+  readonly pods: Pick<Informer<Pod>, "get">;
+  /** The workload of a kind under `namespace/name`. */
+  readonly workload: (kind: string, key: string) => Workload | undefined;
+  /** Whether a workload of this UID is there; undefined while that is not known. */
+  readonly workloadUIDs: () => ReadonlySet<string> | undefined;
+  /** The policy that counts for a workload. */
+  readonly policyOf: (workload: RightsizedWorkload) => PolicySpec | undefined;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** All pods of a workload ask within one reading: an answer counts for so long, ms. */
+const FRESH_MS = 10_000;
+
+/** Owners as the copies have them. */
+export function createSampledPods(parts: SampledPodsParts): PodOwners {
+  const { pods, workload, workloadUIDs, policyOf, clock } = parts;
+  const known = new Map<string, { readonly owner: PodOwner | undefined; readonly atMs: number }>();
+
+  function ownerOf(found: RightsizedWorkload): PodOwner | undefined {
+    const key = workloadKey(found);
+    const last = known.get(key);
+    if (last !== undefined && clock.monotonic() - last.atMs < FRESH_MS) return last.owner;
+    const policy = policyOf(found);
+    const { kind, metadata: { name, uid }, template } = found;
+    const owner = policy?.provider !== "metrics-server" ? undefined : {
+      workload: { kind, name, uid },
+      containers: template.containers.filter(({ sidecar }) => !sidecar).map((one) => one.name),
+      windowMs: policy.windowMs,
+    };
+    known.set(key, { owner, atMs: clock.monotonic() });
+    return owner;
+  }
+
+  return {
+    ownerOf({ namespace, name }) {
+      const pod = pods.get(`${namespace}/${name}`);
+      if (pod === undefined) return undefined;
+      for (const ref of workloadsOf(pod)) {
+        const found = workload(ref.kind, `${namespace}/${ref.name}`);
+        const sized = found && rightsizedWorkload(found);
+        if (sized !== undefined) return ownerOf(sized);
+      }
+      return undefined;
+    },
+    exists: ({ uid }) => workloadUIDs()?.has(uid) ?? true,
+  };
+}
