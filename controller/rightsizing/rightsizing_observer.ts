@@ -20,8 +20,13 @@ export interface RightsizingObserver {
     /** A word of a closed list: what it failed with. */
     readonly error?: string;
   }): void;
-  /** A source has answered, or has not. */
+  /** A source was asked and has answered, or has not; `provider` is the policies' word for it. */
   collected?(provider: string, tookMs: number): void;
+  /**
+   * A template was to be changed by server-side apply. `outcome`: `accepted`, a word of `RefusalKind`, or
+   * `failed` for what is no answer of the server.
+   */
+  templatePatched?(patch: { readonly kind: string; readonly outcome: string }): void;
   /** The policy is gone: so are its series. */
   policyGone?(policy: PolicyName): void;
 }
