@@ -26,6 +26,8 @@ import { createControllerMetrics } from "./metrics.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+import { connectWebhook } from "./webhook/connect_webhook.ts";
+import { createWebhookMetrics } from "./webhook/webhook_metrics.ts";
 
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
@@ -82,10 +84,11 @@ async function main(): Promise<number> {
   });
   const prometheusLogin = createHTTPLogin(values.prometheusLogin, { clock });
   let waitsFor: string | undefined = "the start check has not ended";
+  let webhookWaitsFor: string | undefined;
   const server = serveHTTP(
     healthRoutes({
       unhealthy: () => undefined,
-      unready: () => waitsFor ?? unsynced(namedCaches(caches)),
+      unready: () => waitsFor ?? webhookWaitsFor ?? unsynced(namedCaches(caches)),
       registry,
     }),
     { address: values.listen },
@@ -103,6 +106,18 @@ async function main(): Promise<number> {
       metrics,
       instantQueries: createInstantQueries({ login: prometheusLogin }),
       rightsizing: { config: rightsizingConfig(settings.values) },
+      ...(values.webhook
+        ? {
+          webhook: connectWebhook(connection, {
+            ...values,
+            clock,
+            random,
+            log,
+            observer: createWebhookMetrics(registry),
+            waitsFor: (reason) => webhookWaitsFor = reason,
+          }),
+        }
+        : {}),
       identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);

@@ -20,6 +20,7 @@ import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
+import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -155,6 +156,7 @@ export const CONTROLLER_SETTINGS = {
     live: true,
   }),
   ...RIGHTSIZING_ROWS,
+  ...WEBHOOK_ROWS,
   dryRun: row({
     key: "controller.dryRun",
     flag: "--dry-run",

@@ -35,7 +35,7 @@ export interface Applied {
 
 /**
  * In place: pods first, and what is in force once one of them has it or there is none to resize. So what
- * is lost by a crash between the two is decided again. `pods` by UID as they are.
+ * is lost by a crash between the two is decided again. `pods`: the workload's own, by UID, as they are.
  */
 export async function applyDecision(
   facts: RightsizingFacts,
@@ -60,7 +60,10 @@ export async function applyDecision(
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
-  for (const pod of plan.ownLimits.size === 0 ? [] : pods.values()) {
+  // A request and its limit have been made for each other: who did not get the one gets none of both.
+  const tried = failures.every(({ failure }) => failure.permission === undefined);
+  for (const pod of plan.ownLimits.size === 0 || !tried ? [] : pods.values()) {
+    if (behind.includes(pod.metadata.name)) continue;
     const failure = await failureOf(() => hands.setOwnLimits(pod, plan.ownLimits));
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };

@@ -22,11 +22,14 @@ import type { OOMMemory } from "./oom_memory.ts";
 
 /** The copies that are read. */
 export interface FactCaches {
-  readonly pods: Pick<Informer<Pod>, "byIndex">;
-  readonly nodes: Pick<Informer<Node>, "get">;
-  readonly allocations: Pick<Informer<PodAllocation>, "get">;
-  readonly horizontalPodAutoscalers: Pick<Informer<HorizontalPodAutoscaler>, "byIndex">;
-  readonly verticalPodAutoscalers: Pick<Informer<VerticalPodAutoscaler>, "byIndex">;
+  readonly pods: Pick<Informer<Pod>, "byIndex" | "whenSynced">;
+  readonly nodes: Pick<Informer<Node>, "get" | "whenSynced">;
+  readonly allocations: Pick<Informer<PodAllocation>, "get" | "whenSynced">;
+  readonly horizontalPodAutoscalers: Pick<
+    Informer<HorizontalPodAutoscaler>,
+    "byIndex" | "whenSynced"
+  >;
+  readonly verticalPodAutoscalers: Pick<Informer<VerticalPodAutoscaler>, "byIndex" | "whenSynced">;
 }
 
 /** What bounds the values of a namespace's pods, and what of it can't be read. */
@@ -76,6 +79,15 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
 
   return {
     podsIn,
+    async whenSynced(signal) {
+      const { pods, nodes, allocations, horizontalPodAutoscalers, verticalPodAutoscalers } = caches;
+      const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
+      for (const copy of [pods, nodes, allocations, ...autoscalers]) {
+        if (!await copy.whenSynced(signal)) return false;
+      }
+      return true;
+    },
+    keepOnly: oomMemory.keepOnly,
     correctionsOf({ workload, policy, nowMs }) {
       const sinceMs = nowMs - policy.windowMs;
       const kills = oomMemory.killsOf(workloadKey(workload), podsOf(workload), { sinceMs });

@@ -31,4 +31,8 @@ export interface ClusterFacts {
   correctionsOf(one: WorkloadCase): ReadonlyMap<string, Corrections>;
   /** Everything that the guards look at. */
   factsOf(one: WorkloadCase, known: LearnedFacts & RememberedFacts): RightsizingFacts;
+  /** Resolves with true once the copies are whole, with false when `signal` is aborted first. */
+  whenSynced(signal: AbortSignal): Promise<boolean>;
+  /** Forgets what was seen of all workloads but those that are to be kept, by key. */
+  keepOnly(keep: (workload: string) => boolean): void;
 }

@@ -15,7 +15,6 @@ import type {
   LastDenial,
   RightsizedWorkload,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
   discoverWorkloads,
   outweighedRecord,
@@ -27,7 +26,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
-import { type PassOutcome, type PassParts, passWorkload } from "./workload_pass.ts";
+import { failedPass, type PassOutcome, type PassParts, passWorkload } from "./workload_pass.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What there is when a cycle begins. */
@@ -36,21 +35,28 @@ export interface CycleState extends PolicySurroundings {
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<RightsizedWorkload>;
   readonly dryRun: boolean;
-  /** Only these are looked at, by key, and nothing new is learnt of the others. @default all */
-  readonly only?: ReadonlySet<string>;
+  /**
+   * Only these are looked at, by key, and those of which nothing is known under this policy; nothing new
+   * is learnt of the others. @default all
+   */
+  readonly only?: { has(key: string): boolean };
 }
 
 /** What a cycle works with. */
 export interface CycleParts extends Omit<PassParts, "source"> {
   readonly sources: UsageSources;
   readonly book: RecordBook;
-  readonly statuses: PolicyStatusWriter;
   /** What policy engines have said no to, by workload. */
   readonly denials: Map<string, LastDenial>;
   /** Bounds how many workloads are looked at at the same time. */
   readonly permits: Permits;
   /** What became of workloads when they were last looked at, by key, whichever policy had won them. */
-  readonly past: Map<string, PolicyWorkload>;
+  readonly past: Map<string, PassOutcome>;
+  /**
+   * Looks under way, by workload: where another policy wins in the middle of one, the second look must
+   * begin from what the first came to.
+   */
+  readonly underWay: Map<string, Promise<unknown>>;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -66,6 +72,8 @@ export interface CycleOutcome {
   /** All workloads that the policy matches. */
   readonly matched: readonly PolicyWorkload[];
   readonly looked: readonly LookedAt[];
+  /** True where the signal was aborted before all were looked at: there is nothing whole to tell. */
+  readonly calledOff: boolean;
 }
 
 /** After a denial the policy engine is asked again after this, ms: it is an hour's clock. */
@@ -73,30 +81,47 @@ const DENIED_MS = 3_600_000;
 
 /**
  * Runs the cycle. One workload that fails never stops the others. Nothing is asked for a policy that is
- * disabled or can't be read. The status is written at the end; what that throws comes through.
+ * disabled or can't be read.
  */
 export async function runPolicyCycle(
   policy: StoredPolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  const { metadata, spec } = policy;
-  const outcome = spec === undefined
-    ? { problem: validationProblem(policy.faults), matched: [], looked: [] }
-    : await lookAtAll({ metadata, spec }, state, { parts, signal });
+  const { metadata, spec, faults } = policy;
+  if (spec !== undefined) return await lookAtAll({ metadata, spec }, state, { parts, signal });
+  return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
+}
+
+/**
+ * Writes what a cycle came to. `policy`: as it is now, which may be later than the cycle saw it; of
+ * another generation there is nothing to tell. What the writer throws comes through.
+ */
+export async function tellPolicyStatus(
+  policy: StoredPolicy,
+  { problem, matched, calledOff }: CycleOutcome,
+  { statuses, nowMs, dryRun, generation }: {
+    readonly statuses: PolicyStatusWriter;
+    readonly nowMs: number;
+    readonly dryRun: boolean;
+    /** Of the policy that was looked at. */
+    readonly generation: number;
+  },
+): Promise<void> {
+  const { metadata, spec, status: before } = policy;
+  if (calledOff || metadata.generation !== generation) return;
   const isIdle = spec === undefined || spec.mode === "Disabled";
-  await parts.statuses.writeStatus(
+  await statuses.writeStatus(
     policy,
     buildPolicyStatus({
-      nowMs: parts.clock.wall(),
-      generation: metadata.generation,
-      before: policy.status,
-      dryRun: state.dryRun,
-      ...(outcome.problem === undefined ? {} : { problem: outcome.problem }),
-      ...(isIdle ? {} : { workloads: outcome.matched }),
+      nowMs,
+      generation,
+      before,
+      dryRun,
+      ...(problem === undefined ? {} : { problem }),
+      ...(isIdle ? {} : { workloads: matched }),
     }),
   );
-  return outcome;
 }
 
 type Readable = StoredPolicy & { readonly spec: PolicySpec };
@@ -106,7 +131,7 @@ async function lookAtAll(
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  if (policy.spec.mode === "Disabled") return { matched: [], looked: [] };
+  if (policy.spec.mode === "Disabled") return { matched: [], looked: [], calledOff: false };
   const readable = state.policies.filter((one): one is Readable => one.spec !== undefined);
   const { namespace, name } = policy.metadata;
   const own = readable.find(({ metadata }) =>
@@ -116,48 +141,81 @@ async function lookAtAll(
     ? []
     : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
+  /** Of the last look, unless that was for another policy. */
+  const knownOf = (workload: RightsizedWorkload): PassOutcome | undefined => {
+    const last = parts.past.get(workloadKey(workload));
+    const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
+    return isOwn ? last : undefined;
+  };
   const isDue = (workload: RightsizedWorkload): boolean =>
-    state.only?.has(workloadKey(workload)) ?? true;
+    state.only === undefined || state.only.has(workloadKey(workload)) ||
+    knownOf(workload) === undefined;
+  const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
   const source = parts.sources.of(policy.spec);
-  const looked = await Promise.all(
-    won.filter(isDue).map((workload) =>
-      parts.permits.run(async (): Promise<LookedAt> => {
-        const one = { workload, policy };
-        try {
-          return { workload, outcome: await passOne(one, { ...parts, source }, signal) };
-        } catch (error) {
-          return { workload, outcome: failedPass(one, error) };
-        }
+  const looks = await Promise.all(
+    due.map((workload) =>
+      parts.permits.run(async (): Promise<readonly LookedAt[]> => {
+        if (signal.aborted) return [];
+        const outcome = await passAlone({ workload, policy }, { ...parts, source }, signal);
+        return outcome === undefined ? [] : [{ workload, outcome }];
       })
     ),
   );
-  const others = won.filter((workload) => !isDue(workload)).flatMap((workload) =>
-    parts.past.get(workloadKey(workload)) ?? []
-  );
+  const looked = looks.flat();
+  const calledOff = looked.length < due.length;
   const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
     record: outweighedRecord(one),
     metricsMissing: false,
     difference: 0,
   }));
-  const matched = [...looked.map(({ outcome }) => outcome), ...others, ...lost];
-  const down = looked.find(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
-  const all = looked.every(({ outcome }) => outcome.missing?.reason === "ProviderUnavailable");
-  if (down === undefined || !all || others.length > 0) return { matched, looked };
-  const message = down.outcome.missing?.message ?? "";
-  return { problem: { reason: "ProviderUnavailable", message }, matched, looked };
+  const outcomes = [
+    ...looked.map(({ outcome }) => outcome),
+    ...others.flatMap((workload) => knownOf(workload) ?? []),
+  ];
+  const matched = [...outcomes, ...lost];
+  const [down] = outcomes;
+  const isDown = ({ missing }: PassOutcome): boolean => missing?.reason === "ProviderUnavailable";
+  if (down?.missing === undefined || !outcomes.every(isDown)) return { matched, looked, calledOff };
+  const problem = { reason: "ProviderUnavailable", message: down.missing.message } as const;
+  return { problem, matched, looked, calledOff };
 }
 
+async function passAlone(
+  one: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
+  parts: CycleParts & Pick<PassParts, "source">,
+  signal: AbortSignal,
+): Promise<PassOutcome | undefined> {
+  const { underWay } = parts;
+  const key = workloadKey(one.workload);
+  for (let before = underWay.get(key); before; before = underWay.get(key)) await before;
+  if (signal.aborted) return undefined;
+  const look = passOne(one, parts, signal);
+  underWay.set(key, look);
+  try {
+    return await look;
+  } finally {
+    underWay.delete(key);
+  }
+}
+
+/** Never rejects: one workload that can't be looked at must not keep the others from it. */
 async function passOne(
   { workload, policy }: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
-): Promise<PassOutcome> {
+): Promise<PassOutcome | undefined> {
   const { book, denials, clock } = parts;
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
   const before = book.get({ kind, namespace, name });
-  const denial = denials.get(key);
-  const outcome = await passWorkload({ workload, policy, before, denial }, parts, { signal });
+  const subject = { workload, policy, before, denial: denials.get(key) };
+  let outcome: PassOutcome | undefined;
+  try {
+    outcome = await passWorkload(subject, parts, { signal });
+  } catch (error) {
+    outcome = failedPass(subject, error);
+  }
+  if (outcome === undefined) return undefined;
   book.set(outcome.record);
   parts.past.set(key, outcome);
   const { failure } = outcome;
@@ -165,30 +223,4 @@ async function passOne(
     denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
   } else if (outcome.applied !== undefined) denials.delete(key);
   return outcome;
-}
-
-/** One workload that can't be looked at must not keep the others from it. */
-function failedPass(
-  { workload: { kind, metadata }, policy }: {
-    readonly workload: RightsizedWorkload;
-    readonly policy: ReadablePolicy;
-  },
-  error: unknown,
-): PassOutcome {
-  const record = {
-    workload: { kind, namespace: metadata.namespace, name: metadata.name },
-    policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
-    status: "Error",
-    reason: "EvaluationFailed",
-    message: String(error),
-    recommendations: [],
-    inForce: [],
-  } as const;
-  const message = eventMessage("EvaluationFailed", String(error));
-  return {
-    record,
-    metricsMissing: false,
-    difference: 0,
-    events: [{ type: "Warning", reason: "UpdateFailed", message }],
-  };
 }

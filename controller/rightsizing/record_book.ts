@@ -22,11 +22,12 @@ export interface RecordBook {
   namespaces(): Iterable<string>;
   /** Replaces what is known of the workload. */
   set(record: WorkloadRecord): void;
-  /** Forgets all workloads but those that are to be kept. */
-  keepOnly(keep: (workload: WorkloadName) => boolean): void;
+  /** Forgets all records but those that are to be kept. */
+  keepOnly(keep: (record: WorkloadRecord) => boolean): void;
   /**
    * Writes the reports of namespaces in which something has changed. What can't be written stays for the
-   * next time.
+   * next time. One flush follows the other: of two writes of a report on their way at the same time the
+   * older could arrive last.
    */
   flush(): Promise<void>;
 }
@@ -46,6 +47,7 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
   const stored = new Map<string, Map<string, RecommendationReport>>();
   const changed = new Set<string>();
   let fails = false;
+  let last: Promise<unknown> = Promise.resolve();
 
   for (const report of reports) {
     const { namespace, name } = report.metadata;
@@ -71,6 +73,37 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
       }
       there.delete(name);
     }
+    forgetEmpty(namespace);
+  }
+
+  /** Namespaces come and go. */
+  function forgetEmpty(namespace: string): void {
+    for (const maps of [books, stored]) if (maps.get(namespace)?.size === 0) maps.delete(namespace);
+  }
+
+  async function flushAll(): Promise<void> {
+    const failures: string[] = [];
+    for (const namespace of [...changed]) {
+      changed.delete(namespace);
+      try {
+        await write(namespace);
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+          // A namespace that is gone has no reports, nor workloads.
+          stored.delete(namespace);
+          forgetEmpty(namespace);
+          continue;
+        }
+        changed.add(namespace);
+        if (!(error instanceof ApiError)) throw error;
+        failures.push(`${namespace}: ${error.message}`);
+      }
+    }
+    const [error] = failures;
+    if (error !== undefined && !fails) {
+      log.warn("Reports can't be written", { namespaces: failures.length, error });
+    }
+    fails = error !== undefined;
   }
 
   return {
@@ -83,32 +116,18 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
     },
     keepOnly(keep) {
       for (const [namespace, records] of books) {
-        for (const [key, { workload }] of records) {
-          if (keep(workload)) continue;
+        for (const [key, record] of records) {
+          if (keep(record)) continue;
           records.delete(key);
           changed.add(namespace);
         }
       }
     },
-    async flush() {
-      const failures: string[] = [];
-      for (const namespace of [...changed]) {
-        changed.delete(namespace);
-        try {
-          await write(namespace);
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
-          // A namespace that is gone has no reports, nor workloads.
-          if (error.status === 404) continue;
-          changed.add(namespace);
-          failures.push(`${namespace}: ${error.message}`);
-        }
-      }
-      const [error] = failures;
-      if (error !== undefined && !fails) {
-        log.warn("Reports can't be written", { namespaces: failures.length, error });
-      }
-      fails = error !== undefined;
+    flush() {
+      // Who fails is told so; the next one tries again.
+      const own = last.then(flushAll);
+      last = own.catch(() => undefined);
+      return own;
     },
   };
 }

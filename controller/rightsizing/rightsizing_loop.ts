@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
@@ -17,13 +17,21 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import { validationProblem } from "../../shared/rightsizing/build_policy_status.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import { policiesFor, workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
-import { type CycleParts, type CycleState, runPolicyCycle } from "./policy_cycle.ts";
+import {
+  type CycleOutcome,
+  type CycleParts,
+  type CycleState,
+  runPolicyCycle,
+  tellPolicyStatus,
+} from "./policy_cycle.ts";
+import { keepHouse } from "./keep_house.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
@@ -58,6 +66,8 @@ const POLICIES_AT_ONCE = 4;
 const NEW_WORKLOADS_MS = 2000;
 /** Between two looks for what no policy is for any more, ms. */
 const HOUSEKEEPING_MS = 60_000;
+/** Between two tries of what failed for a while, ms at most. */
+const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
 const LEAST_JITTER = 0.05;
 
@@ -72,6 +82,8 @@ export async function runRightsizingLoop(
   for (const copy of Object.values(caches)) {
     if (!await copy.whenSynced(signal)) return;
   }
+  // A copy without its autoscalers would tell that there are none.
+  if (!await parts.cluster.whenSynced(signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({ reports: caches.reports.all(), store: parts.reports, log });
   const cycleParts: CycleParts = {
@@ -80,20 +92,28 @@ export async function runRightsizingLoop(
     denials: new Map(),
     permits: createPermits(() => config.workers),
     past: new Map(),
+    underWay: new Map(),
   };
   const queue = createWorkQueue(clock);
   /** When each policy's next whole cycle is due, by the monotonic clock. */
   const dueAt = new Map<string, number>();
+  /** Policies whose next cycle is a whole one whenever it is: something about them has changed. */
+  const anew = new Set<string>();
+  /** Cycles under way. */
+  const running = new Map<string, AbortController>();
   const seen = new Set<string>();
-  /** Workloads that are new and have not been looked at. */
-  const fresh = new Set<string>();
+  /** UIDs of workloads that are new and have not been looked at, or are to be looked at again soon. */
+  const fresh = new Map<string, string>();
+  const retries = createBackoff({ random, maxMs: LONGEST_RETRY_MS });
+
+  function* everyWorkload(): Iterable<Workload> {
+    for (const copy of [deployments, statefulSets, daemonSets]) yield* copy.all();
+  }
 
   function* workloads(): Iterable<RightsizedWorkload> {
-    for (const copy of [deployments, statefulSets, daemonSets]) {
-      for (const one of copy.all()) {
-        const workload = rightsizedWorkload(one);
-        if (workload !== undefined) yield workload;
-      }
+    for (const one of everyWorkload()) {
+      const workload = rightsizedWorkload(one);
+      if (workload !== undefined) yield workload;
     }
   }
 
@@ -109,36 +129,92 @@ export async function runRightsizingLoop(
     const policy = policies.get(key);
     if (policy === undefined) {
       dueAt.delete(key);
+      anew.delete(key);
       const [namespace = "", name = ""] = key.split("/");
       observer?.policyGone?.({ namespace, name });
       return {};
     }
     const begunAt = clock.monotonic();
-    const isWhole = begunAt >= (dueAt.get(key) ?? -Infinity);
-    const only = isWhole ? undefined : new Set(fresh);
+    const isWhole = anew.delete(key) || begunAt >= (dueAt.get(key) ?? -Infinity);
+    const isOver = new AbortController();
+    running.set(key, isOver);
+    const now = AbortSignal.any([term, isOver.signal]);
+    let outcome: CycleOutcome | undefined;
+    try {
+      outcome = await lookAt(policy, { isWhole, signal: now });
+      await tellPolicyStatus(policies.get(key) ?? policy, outcome, {
+        statuses: parts.statuses,
+        nowMs: clock.wall(),
+        dryRun: config.dryRun,
+        generation: policy.metadata.generation,
+      });
+      observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
+    } catch (error) {
+      // With an outcome only the status is left, and that is told anew with what is known.
+      if (isWhole && outcome === undefined) anew.add(key);
+      observer?.cycleEnded?.(policy.metadata, {
+        tookMs: clock.monotonic() - begunAt,
+        ...(outcome === undefined ? {} : { outcome }),
+        error: outcome === undefined ? "CycleFailed" : "StatusNotWritten",
+      });
+      // Of a policy that is gone nobody wants to read.
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    } finally {
+      running.delete(key);
+    }
+    if (outcome?.calledOff !== false || isIdle(policy)) return {};
+    const dueInMs = Math.max(0, (dueAt.get(key) ?? 0) - clock.monotonic());
+    return { requeueAfterMs: Math.min(dueInMs, retryInMs(outcome)) };
+  }
+
+  /** Looks, and tells all but the status. */
+  async function lookAt(
+    policy: StoredPolicy,
+    { isWhole, signal: term }: { readonly isWhole: boolean; readonly signal: AbortSignal },
+  ): Promise<CycleOutcome> {
+    const begunAt = clock.monotonic();
     const outcome = await runPolicyCycle(policy, {
       ...surroundings(),
       policies: [...policies.all()],
       workloads: [...workloads()],
       dryRun: config.dryRun,
-      ...(only === undefined ? {} : { only }),
+      ...(isWhole ? {} : { only: new Set(fresh.keys()) }),
     }, { parts: cycleParts, signal: term });
-    for (const { workload } of outcome.looked) fresh.delete(workloadKey(workload));
+    const { looked } = outcome;
+    for (const { workload } of looked) {
+      const key = workloadKey(workload);
+      // One that was made again meanwhile is still new.
+      if (fresh.get(key) === workload.metadata.uid) fresh.delete(key);
+    }
+    if (isWhole && !outcome.calledOff && policy.spec !== undefined) {
+      const { namespace, name } = policy.metadata;
+      const share = 1 - LEAST_JITTER * (1 + random.next());
+      dueAt.set(`${namespace}/${name}`, begunAt + policy.spec.intervalMs * share);
+    }
+    tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    tellEvents(policy, { ...outcome, events: parts.events });
     if (config.annotateWorkloads) {
       await tellAnnotations(
-        outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
+        looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
         { workloads: parts.hands.workloads, log },
       );
     }
-    observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
-    if (policy.spec === undefined || policy.spec.mode === "Disabled") return {};
-    if (isWhole) {
-      const share = 1 - LEAST_JITTER * (1 + random.next());
-      dueAt.set(key, begunAt + policy.spec.intervalMs * share);
+    return outcome;
+  }
+
+  /** What failed for a while, or on an old version, is not left until the next cycle; Infinity: nothing. */
+  function retryInMs({ looked }: CycleOutcome): number {
+    let soonest = Infinity;
+    for (const { workload, outcome: { failure } } of looked) {
+      const key = workloadKey(workload);
+      if (failure?.next !== "back-off" && failure?.next !== "fresh") {
+        retries.reset(key);
+        continue;
+      }
+      fresh.set(key, workload.metadata.uid);
+      soonest = Math.min(soonest, Math.max(retries.next(key), failure.retryAfterMs ?? 0));
     }
-    return { requeueAfterMs: Math.max(0, (dueAt.get(key) ?? 0) - clock.monotonic()) };
+    return soonest;
   }
 
   /** A policy that has changed is looked at anew; its own status is no change. */
@@ -149,21 +225,22 @@ export async function runRightsizingLoop(
     if (now !== undefined && generations.get(key) === now) return;
     if (now === undefined) generations.delete(key);
     else generations.set(key, now);
-    dueAt.delete(key);
+    // What it does not say any more is not done any more.
+    running.get(key)?.abort();
+    anew.add(key);
     queue.add(key);
     if (policy !== undefined && policy.spec === undefined) {
-      const { message } = validationProblem(policy.faults);
+      const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
       const about = policySubject(policy);
       parts.events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
     }
     // Another policy may win now, or no more.
-    for (const other of policies.all()) dueSoon(other);
-  }
-
-  function dueSoon({ metadata: { namespace, name } }: StoredPolicy): void {
-    const key = `${namespace}/${name}`;
-    dueAt.delete(key);
-    queue.add(key, NEW_WORKLOADS_MS);
+    for (const { metadata: { namespace, name } } of policies.all()) {
+      const other = `${namespace}/${name}`;
+      if (other === key) continue;
+      anew.add(other);
+      queue.add(other, NEW_WORKLOADS_MS);
+    }
   }
 
   function hearWorkload(copy: Informer<Workload>): (key: string) => void {
@@ -174,7 +251,7 @@ export async function runRightsizingLoop(
       const name = identityOf(workload);
       if (seen.has(name)) return;
       seen.add(name);
-      fresh.add(workloadKey(workload));
+      fresh.set(workloadKey(workload), workload.metadata.uid);
       const [winner] = policiesFor(workload, { ...surroundings(), policies: readablePolicies() });
       if (winner === undefined) return;
       const { metadata } = winner;
@@ -186,42 +263,32 @@ export async function runRightsizingLoop(
     return [...policies.all()].filter((one): one is ReadablePolicy => one.spec !== undefined);
   }
 
-  /** What no policy is for any more is forgotten, and so are the words on it. */
-  async function keepHouse(): Promise<void> {
-    const there = new Map(Array.from(workloads(), (one) => [workloadKey(one), one]));
-    const around = surroundings();
-    const enabled = readablePolicies();
-    // A disabled policy keeps what it knows.
-    const all = enabled.map((one) => ({
-      ...one,
-      spec: { ...one.spec, mode: "Recommend" as const },
-    }));
-    book.keepOnly(({ kind, namespace, name }) => {
-      const workload = there.get(`${kind}/${namespace}/${name}`);
-      return workload !== undefined &&
-        policiesFor(workload, { ...around, policies: all }).length > 0;
-    });
-    await book.flush();
-    const told = [...there.values()].filter((workload) =>
-      Object.keys(workload.metadata.annotations).some(isOwnAnnotation) &&
-      (!config.annotateWorkloads ||
-        policiesFor(workload, { ...around, policies: enabled }).length === 0)
-    );
-    await tellAnnotations(
-      told.map((workload) => ({ workload, record: undefined })),
-      { workloads: parts.hands.workloads, log },
-    );
-    for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
-      for (const key of [...kept.keys()]) if (!there.has(key)) kept.delete(key);
-    }
-    const names = new Set([...there.values()].map(identityOf));
-    for (const name of [...seen]) if (!names.has(name)) seen.delete(name);
-  }
-
   async function housekeeping(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HOUSEKEEPING_MS, signal);
-      if (!signal.aborted) await keepHouse();
+      if (signal.aborted) return;
+      const workloadsThere = new Map(
+        Array.from(everyWorkload(), (one) => [workloadKey(one), one] as const),
+      );
+      await keepHouse({
+        ...surroundings(),
+        workloads: workloadsThere,
+        policies: [...policies.all()],
+        annotateWorkloads: config.annotateWorkloads,
+        book,
+        writer: parts.hands.workloads,
+        log,
+      });
+      for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
+        for (const key of [...kept.keys()]) {
+          if (workloadsThere.has(key)) continue;
+          kept.delete(key);
+          retries.reset(key);
+        }
+      }
+      parts.cluster.keepOnly((key) => workloadsThere.has(key));
+      const names = new Set([...workloadsThere.values()].map(identityOf));
+      for (const name of [...seen]) if (!names.has(name)) seen.delete(name);
     }
   }
 
@@ -250,6 +317,11 @@ export async function runRightsizingLoop(
 }
 
 /** One that was deleted and made again is another. */
-function identityOf(workload: RightsizedWorkload): string {
+function identityOf(workload: Pick<Workload, "kind" | "metadata">): string {
   return `${workloadKey(workload)} ${workload.metadata.uid}`;
+}
+
+/** Nothing is asked for it until it changes. */
+function isIdle({ spec }: StoredPolicy): boolean {
+  return spec === undefined || spec.mode === "Disabled";
 }

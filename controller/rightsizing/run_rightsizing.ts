@@ -3,12 +3,9 @@
  *
  * @module
  */
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
-import { createInformer } from "../../shared/control/informer.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
@@ -28,6 +25,7 @@ import { createPermissionMemory, type MethodRights } from "./permission_memory.t
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
 import type { UsageSource } from "./ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
+import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies.ts";
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
@@ -39,8 +37,7 @@ export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemor
 
 /** All that rightsizing asks of the outside, beside what the market has copies of. */
 export interface RightsizingAPI {
-  readonly policies: ListWatch<StoredPolicy>;
-  readonly reports: ListWatch<RecommendationReport>;
+  readonly sources: RightsizingSources;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly workloads: WorkloadWriter;
@@ -59,7 +56,9 @@ export interface RightsizingAPI {
 /** What rightsizing runs with. */
 export interface RightsizingParts {
   readonly api: RightsizingAPI;
+  /** Somebody else runs both. */
   readonly caches: Caches;
+  readonly copies: RightsizingCopies;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   /** Under the market's name. */
   readonly marketResizer: PodResizer;
@@ -75,21 +74,8 @@ const ASK_AGAIN_MS = 300_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, caches, clock, random, log, config } = parts;
-  const policies = createInformer({
-    source: api.policies,
-    name: "OptimizationPolicy",
-    clock,
-    random,
-    log,
-  });
-  const reports = createInformer({
-    source: api.reports,
-    name: "RecommendationReport",
-    clock,
-    random,
-    log,
-  });
+  const { api, caches, copies, clock, random, log, config } = parts;
+  const { policies } = copies;
   const workloadCopies = {
     Deployment: caches.deployments,
     StatefulSet: caches.statefulSets,
@@ -141,14 +127,12 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  supervisor.supervise("cache of OptimizationPolicy", policies.run(term));
-  supervisor.supervise("cache of RecommendationReport", reports.run(term));
   supervisor.supervise("sampler of usage", sampler.run(term));
   supervisor.supervise("rights of rightsizing", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
     runRightsizingLoop({
-      caches: { ...caches, policies, reports },
+      caches: { ...caches, ...copies },
       sources,
       cluster: createCachedFacts({
         caches,

@@ -63,12 +63,15 @@ export interface PassOutcome extends PolicyWorkload {
   readonly applied?: Wish["method"];
 }
 
-/** Asks, decides, applies. What the server refuses is an outcome; never rejects for it. */
+/**
+ * Asks, decides, applies. What the server refuses is an outcome; never rejects for it. Undefined where
+ * `signal` was aborted before usage came: then nothing was learnt, and nothing is to be told.
+ */
 export async function passWorkload(
   subject: PassSubject,
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
-): Promise<PassOutcome> {
+): Promise<PassOutcome | undefined> {
   const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
@@ -76,6 +79,7 @@ export async function passWorkload(
   const neighbours = cluster.podsIn(workload.metadata.namespace);
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
+  if (signal.aborted) return undefined;
   const inForce = resourcesInForce(before?.inForce ?? []);
   const lastAppliedMs = before?.appliedAtMs;
   const found = evaluateWorkload(answer, {
@@ -94,16 +98,17 @@ export async function passWorkload(
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
   const told: WorkloadRecord = {
     ...base,
-    recommendedAtMs: nowMs,
+    // Where nothing is recommended, the time stays that of the last recommendation.
+    ...(found.recommendations.length === 0 ? {} : { recommendedAtMs: nowMs }),
     recommendations: found.recommendations,
     usage: found.usage,
   };
   const { facts, decision } = found;
+  const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
   const pods = new Map(
-    cluster.podsIn(workload.metadata.namespace).map((pod): [string, Pod] => [
-      pod.metadata.uid,
-      pod,
-    ]),
+    cluster.podsIn(workload.metadata.namespace)
+      .filter(({ metadata }) => own.has(metadata.uid))
+      .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
   const catchUp = bringToForce(facts, decision);
   const wish = decision.outcome === "apply" ? decision : catchUp;
@@ -128,6 +133,25 @@ export async function passWorkload(
     events: isNew ? events : news(events, { record, before }),
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: wish.method } : {}),
+  };
+}
+
+/** What is told of a look that threw. */
+export function failedPass(subject: PassSubject, error: unknown): PassOutcome {
+  const { before } = subject;
+  const reason = "EvaluationFailed";
+  const message = String(error);
+  const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
+  const event: WorkloadEvent = {
+    type: "Warning",
+    reason: "UpdateFailed",
+    message: eventMessage(reason, message),
+  };
+  return {
+    record,
+    metricsMissing: false,
+    difference: 0,
+    events: news([event], { record, before }),
   };
 }
 

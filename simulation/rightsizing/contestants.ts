@@ -7,6 +7,7 @@ import type { Percentile } from "../../shared/rightsizing/policy_spec.ts";
 import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
 import { everyChange, type Guard, PEAK_FACTOR, thresholdGuard, vpaUpdater } from "./guard.ts";
 import { percentileRule } from "./percentile_rule.ts";
+import type { ReplayOptions } from "./replay_rule.ts";
 import type { RightsizingRule } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
@@ -33,9 +34,13 @@ export const VPA = "vpa, its updater";
 
 /**
  * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
- * and with its own updater, of memory ours with a floor at the peak, percentiles without a factor, and two that know the future.
+ * and with its own updater, of memory ours with a floor at the peak, of CPU under limits ours with the
+ * correction for throttling, percentiles without a factor, and two that know the future.
  */
-export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readonly Contestant[] {
+export function contestants(
+  history: UsageHistory,
+  { intervalMs = HOUR_MS, limitFactor }: Pick<ReplayOptions, "intervalMs" | "limitFactor"> = {},
+): readonly Contestant[] {
   const plain = thresholdGuard();
   // Memory is not lowered below the recent peak.
   const careful = history.resource === "memory"
@@ -58,12 +63,24 @@ export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readon
       careful,
     ),
   ];
+  const corrected = history.resource === "memory" || limitFactor === undefined ? [] : [
+    contestant(
+      percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: FACTOR,
+        windowMs: DAY_MS,
+        correctsThrottling: true,
+      }),
+      careful,
+    ),
+  ];
   const bare = PERCENTILES.map((percentile) =>
     contestant(percentileRule("plain", { percentile, safetyFactor: 1, windowMs: DAY_MS }), plain)
   );
   return [
     ...ours,
     ...overPeak,
+    ...corrected,
     { label: VPA, rule: vpaRule(), guard: vpaUpdater() },
     { label: "vpa, our guards", rule: vpaRule(), guard: plain },
     ...bare,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
 import { type PercentileOptions, percentileRule } from "./percentile_rule.ts";
 import type { Proposal, RuleRun } from "./rule.ts";
 
@@ -84,6 +85,37 @@ pure("percentileRule() stays above a limit that killed by a fifth or 100 Mi, for
   assert.equal(after(1000 * MEBIBYTE, DAY_MS - 1), 1200 * MEBIBYTE);
   assert.equal(after(1000 * MEBIBYTE, DAY_MS), Math.trunc(1.2 * MEBIBYTE));
 });
+
+pure(
+  "percentileRule() raises what a limit held back by that share, CPU alone and only if asked",
+  () => {
+    const after = (
+      options: Partial<PercentileOptions>,
+      { held, resource = "cpu" }: { readonly held: number; readonly resource?: ResourceName },
+    ): number | undefined => {
+      const run = percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: 1,
+        windowMs: DAY_MS,
+        ...options,
+      }).begin(resource);
+      for (let index = 0; index < 100; index++) {
+        run.observe({
+          atMs: index * MINUTE_MS,
+          usage: 1000,
+          ...(index < held ? { heldBack: true } : {}),
+        });
+      }
+      return run.recommend(100 * MINUTE_MS)?.value;
+    };
+    assert.equal(after({ correctsThrottling: true }, { held: 50 }), 1500);
+    // The percentile lies below what was cut off.
+    assert.equal(after({ correctsThrottling: true }, { held: 5 }), 1000);
+    assert.equal(after({}, { held: 50 }), 1000);
+    assert.equal(after({ correctsThrottling: true }, { held: 50, resource: "memory" }), 1000);
+    assert.equal(after({ correctsThrottling: true, windowMs: 50 * MINUTE_MS }, { held: 50 }), 1000);
+  },
+);
 
 pure("percentileRule() is the percentile × factor but for the cut, within one unit", () => {
   fc.assert(

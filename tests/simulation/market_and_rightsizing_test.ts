@@ -1,6 +1,7 @@
 /** Both clocks on the same pods: who owns which field, and what follows from a new request at once. */
 import assert from "node:assert/strict";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
 import { runRightsizing } from "../../controller/rightsizing/run_rightsizing.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -75,12 +76,17 @@ function rightsize(
     status: {},
   });
   const caches = createCaches(cacheSources(api), { clock, random, log });
+  const sources = {
+    policies: api.listWatch("OptimizationPolicy"),
+    reports: api.listWatch("RecommendationReport"),
+  };
+  const copies = createRightsizingCopies(sources, { clock, random, log });
   const ended = [
     ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
+    ...Object.values(copies).map((copy) => copy.run(end.signal)),
     runRightsizing({
       api: {
-        policies: api.listWatch("OptimizationPolicy"),
-        reports: api.listWatch("RecommendationReport"),
+        sources,
         statuses: api.policyStatusWriter,
         reportStore: api.reportStore,
         workloads: api.workloadWriter,
@@ -92,6 +98,7 @@ function rightsize(
         usageSources: () => ({ of: () => source, close: () => {} }),
       },
       caches,
+      copies,
       allocationStore: api.allocationStore,
       marketResizer: api.podResizer(),
       config: { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 },

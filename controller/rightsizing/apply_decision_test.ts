@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import {
+  type FactsChoice,
+  rightsizingFacts,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { type Applied, applyDecision, type Wish } from "./apply_decision.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const FORBIDDEN = new ApiError(
+  403,
+  "Forbidden",
+  'pods "web-1" is forbidden: User "u" cannot patch resource "pods/resize" in API group "" in the ' +
+    'namespace "shop"',
+);
+
+/** CPU 150 m, with a limit of 300 m where the choice says so. */
+function wish(method: Wish["method"], limit?: number): Wish {
+  const pair = limit === undefined ? { request: 150 } : { request: 150, limit };
+  const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
+  return { outcome: "apply", method, wanted, clamps: [] };
+}
+
+async function applied(
+  decision: Wish,
+  { refusals = [], ...choice }: FactsChoice & {
+    readonly refusals?: readonly (readonly [string, ApiError])[];
+  } = {},
+): Promise<Applied & { readonly asked: readonly string[] }> {
+  const facts = rightsizingFacts(choice);
+  const hands = notedHands();
+  for (const [what, refusal] of refusals) hands.refusals.set(what, refusal);
+  const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
+  return { ...await applyDecision(facts, decision, { pods, hands }), asked: hands.asked };
+}
+
+test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
+  const { asked, inForce, failure } = await applied(wish("Recreate"));
+  assert.deepEqual(asked, ["recreate web app cpu 150m"]);
+  assert.deepEqual([...inForce ?? []], [["app", { requestCPU: 150 }]]);
+  assert.equal(failure, undefined);
+});
+
+test("applyDecision() by recreation puts nothing in force that the server has refused", async () => {
+  const { inForce, failure } = await applied(wish("Recreate"), {
+    refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
+  });
+  assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
+});
+
+test("applyDecision() in place resizes each pod, and without pods puts the values in force for those to come", async () => {
+  const { asked, inForce } = await applied(wish("InPlace"));
+  assert.deepEqual(asked, [
+    "resize web-1 app requests.cpu=150m",
+    "resize web-2 app requests.cpu=150m",
+  ]);
+  assert.equal(inForce?.get("app")?.requestCPU, 150);
+  const none = await applied(wish("InPlace"), { pods: [] });
+  assert.deepEqual(none.asked, []);
+  assert.equal(none.inForce?.get("app")?.requestCPU, 150);
+});
+
+test("applyDecision() tells which pods are behind, and puts in force what one of them has", async () => {
+  const busy = new ApiError(503, "ServiceUnavailable", "busy");
+  const { inForce, failure, behind } = await applied(wish("InPlace"), {
+    refusals: [["resize web-2", busy]],
+  });
+  assert.equal(inForce?.get("app")?.requestCPU, 150);
+  assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
+  const nobody = await applied(wish("InPlace"), {
+    refusals: [["resize web-1", busy], ["resize web-2", busy]],
+  });
+  assert.equal(nobody.inForce, undefined);
+});
+
+test("applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request", async () => {
+  const market = { marketManages: true, strategy: { updateRequestsOnly: false } };
+  const { asked } = await applied(wish("InPlace", 300), market);
+  assert.deepEqual(asked.filter((line) => line.startsWith("own")), [
+    "own web-1 app=300",
+    "own web-2 app=300",
+  ]);
+  const busy = await applied(wish("InPlace", 300), {
+    ...market,
+    refusals: [["resize web-2", new ApiError(503, "ServiceUnavailable", "busy")]],
+  });
+  assert.deepEqual(busy.asked.filter((line) => line.startsWith("own")), ["own web-1 app=300"]);
+  const pods = [workloadPod("web-1", rightsizingFacts().workload.template.containers)];
+  const denied = await applied(wish("InPlace", 300), {
+    ...market,
+    pods,
+    refusals: [["resize web-1", FORBIDDEN]],
+  });
+  assert.deepEqual(denied.asked.filter((line) => line.startsWith("own")), []);
+  assert.match(denied.failure?.permission ?? "", /pods\/resize/);
+});
+
+test("applyDecision() lets through what is no answer of the server", async () => {
+  const facts = rightsizingFacts();
+  const hands = {
+    ...notedHands(),
+    resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
+  };
+  await assert.rejects(
+    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), hands }),
+    TypeError,
+  );
+});

@@ -1,0 +1,66 @@
+/**
+ * What no policy is for any more is forgotten, and so are the words on it.
+ *
+ * @module
+ */
+import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
+import type { Workload } from "../../shared/api/workload.ts";
+import type { Log } from "../../shared/log.ts";
+import { policiesFor, type PolicySurroundings } from "../../shared/rightsizing/policy_choice.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { WorkloadWriter } from "./loop_ports.ts";
+import type { RecordBook } from "./record_book.ts";
+import { tellAnnotations } from "./told_workloads.ts";
+
+/** What there is, and what is kept of it. */
+export interface HouseParts extends PolicySurroundings {
+  /** By key; those whose template can't be read now, too: that may be a matter of an edit. */
+  readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
+  /** All of them. */
+  readonly policies: readonly StoredPolicy[];
+  readonly annotateWorkloads: boolean;
+  readonly book: Pick<RecordBook, "keepOnly" | "flush">;
+  readonly writer: WorkloadWriter;
+  readonly log: Log;
+}
+
+type Readable = StoredPolicy & { readonly spec: PolicySpec };
+
+/**
+ * Forgets records of workloads that are gone or that no policy is for. A policy that is disabled keeps
+ * what it knows, and so does one that can't be read: whose workloads it has, its spec does not tell.
+ */
+export async function keepHouse(
+  { workloads, policies, annotateWorkloads, book, writer, log, ...around }: HouseParts,
+): Promise<void> {
+  const readable = policies.filter((one): one is Readable => one.spec !== undefined);
+  const enabled = readable.map((one) => ({
+    ...one,
+    spec: { ...one.spec, mode: "Recommend" as const },
+  }));
+  const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
+  book.keepOnly(({ workload: { kind, namespace, name }, policy }) => {
+    const workload = workloads.get(`${kind}/${namespace}/${name}`);
+    if (workload === undefined) return false;
+    return unreadable.has(nameOf({ metadata: policy })) ||
+      policiesFor(workload, { ...around, policies: enabled }).length > 0;
+  });
+  await book.flush();
+  const told = [...workloads.values()].filter((workload) =>
+    Object.keys(workload.metadata.annotations).some(isOwnAnnotation) &&
+    (!annotateWorkloads || policiesFor(workload, { ...around, policies: readable }).length === 0)
+  );
+  await tellAnnotations(
+    told.map((workload) => ({ workload, record: undefined })),
+    { workloads: writer, log },
+  );
+}
+
+function nameOf(
+  { metadata: { namespace, name } }: {
+    readonly metadata: { readonly namespace: string; readonly name: string };
+  },
+): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { MI, templateContainer, workloadPod } from "../../tests/fixtures/rightsizing_facts.ts";
+import { createOOMMemory } from "./oom_memory.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const KEY = "Deployment/shop/web";
+
+const podWith = (fields: Partial<PodContainer>): Pod =>
+  workloadPod("web-1", [templateContainer(fields)]);
+
+test("killsOf() remembers what the container had at first sight, though its limit is raised meanwhile", () => {
+  const memory = createOOMMemory();
+  const killed = { oomKilledAtMs: 100, limitMemory: 128 * MI };
+  memory.killsOf(KEY, [podWith(killed)], { sinceMs: 0 });
+  const raised = podWith({ ...killed, limitMemory: 256 * MI });
+  const kills = memory.killsOf(KEY, [raised], { sinceMs: 0 });
+  assert.deepEqual([...kills], [["app", [{ hadBytes: 128 * MI }]]]);
+});
+
+test("killsOf() takes the request where there is no limit, and nothing where there is neither", () => {
+  const memory = createOOMMemory();
+  const { limitMemory: _limit, ...unlimited } = templateContainer({ oomKilledAtMs: 100 });
+  const pod = workloadPod("web-1", [unlimited]);
+  assert.deepEqual(memory.killsOf(KEY, [pod], { sinceMs: 0 }).get("app"), [{ hadBytes: 64 * MI }]);
+  const { requestMemory: _request, ...bare } = unlimited;
+  const other = createOOMMemory();
+  assert.equal(other.killsOf(KEY, [workloadPod("web-1", [bare])], { sinceMs: 0 }).size, 0);
+});
+
+test("killsOf() knows kills of pods that are gone until they are out of the window", () => {
+  const memory = createOOMMemory();
+  memory.killsOf(KEY, [podWith({ oomKilledAtMs: 100 })], { sinceMs: 0 });
+  assert.equal(memory.killsOf(KEY, [], { sinceMs: 99 }).size, 1);
+  assert.equal(memory.killsOf(KEY, [], { sinceMs: 100 }).size, 0);
+  assert.equal(memory.killsOf(KEY, [], { sinceMs: 0 }).size, 0);
+});
+
+test("keepOnly() forgets the other workloads", () => {
+  const memory = createOOMMemory();
+  for (const key of [KEY, "Deployment/shop/db"]) {
+    memory.killsOf(key, [podWith({ oomKilledAtMs: 100 })], { sinceMs: 0 });
+  }
+  memory.keepOnly((key) => key === KEY);
+  assert.equal(memory.killsOf(KEY, [], { sinceMs: 0 }).size, 1);
+  assert.equal(memory.killsOf("Deployment/shop/db", [], { sinceMs: 0 }).size, 0);
+});

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { NewReport } from "./policy_ports.ts";
+import { createRecordBook, type RecordBook } from "./record_book.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function recordOf(name: string, fields: Partial<WorkloadRecord> = {}): WorkloadRecord {
+  return {
+    workload: { kind: "Deployment", namespace: "shop", name },
+    policy: { namespace: "shop", name: "all" },
+    status: "Applied",
+    recommendations: [],
+    inForce: [{ container: "app", cpu: 150 }],
+    ...fields,
+  };
+}
+
+/** A store whose answers the test gives by hand, if it wants to. */
+function stage(
+  { reports = [], log = silentLog }: {
+    readonly reports?: readonly RecommendationReport[];
+    readonly log?: Log;
+  } = {},
+) {
+  const stored = new Map(reports.map((one) => [key(one.metadata), one]));
+  const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined };
+  const gates: PromiseWithResolvers<void>[] = [];
+  const held = { on: false };
+  const book: RecordBook = createRecordBook({
+    reports,
+    log,
+    store: {
+      async apply(report) {
+        state.applied.push(report);
+        if (held.on) {
+          const gate = Promise.withResolvers<void>();
+          gates.push(gate);
+          await gate.promise;
+        }
+        if (state.refusal !== undefined) throw state.refusal;
+        const made = reportOf(report);
+        stored.set(key(report), made);
+        return made;
+      },
+      remove({ metadata }) {
+        if (!stored.delete(key(metadata))) {
+          return Promise.reject(new ApiError(404, "NotFound", "not found"));
+        }
+        return Promise.resolve();
+      },
+    },
+  });
+  return { book, stored, state, gates, held };
+}
+
+function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function reportOf({ namespace, name, workloads }: NewReport): RecommendationReport {
+  return {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "RecommendationReport",
+    metadata: { namespace, name, uid: "u", resourceVersion: "1", labels: {} },
+    workloads: [...workloads],
+  };
+}
+
+const web = recordOf("web");
+
+/** All that can go on without the store has gone on. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+test("createRecordBook() begins with what the reports tell, and flush() writes only what has changed", async () => {
+  const first = stage();
+  first.book.set(web);
+  await first.book.flush();
+  const second = stage({ reports: [...first.stored.values()] });
+  assert.deepEqual(second.book.get(web.workload)?.inForce, web.inForce);
+  await second.book.flush();
+  assert.equal(second.state.applied.length, 0);
+  second.book.set(recordOf("db"));
+  await second.book.flush();
+  assert.deepEqual(
+    second.state.applied.map(({ workloads }) => workloads.map(({ name }) => name)),
+    [["db", "web"]],
+  );
+});
+
+test("flush() sends no second write of a namespace while one is on its way", async () => {
+  const { book, state, gates, held, stored } = stage();
+  held.on = true;
+  book.set(web);
+  const first = book.flush();
+  await settled();
+  book.set(recordOf("web", { inForce: [{ container: "app", cpu: 300 }] }));
+  const second = book.flush();
+  await settled();
+  assert.equal(state.applied.length, 1);
+  gates[0]?.resolve();
+  await first;
+  await settled();
+  assert.equal(state.applied.length, 2);
+  gates[1]?.resolve();
+  await second;
+  const [{ workloads } = { workloads: [] }] = stored.values();
+  assert.equal(workloads[0]?.inForce?.[0]?.cpu, "300m");
+});
+
+test("flush() tries again with the next one what the server has refused, and tells it once", async () => {
+  const told: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void told.push(message) };
+  const { book, state, stored } = stage({ log });
+  state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
+  book.set(web);
+  await book.flush();
+  await book.flush();
+  assert.deepEqual([stored.size, told.length], [0, 1]);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(stored.size, 1);
+});
+
+test("flush() keeps for the next one what failed on something unforeseen", async () => {
+  const { book, state, stored } = stage();
+  state.refusal = new TypeError("Cannot read it");
+  book.set(web);
+  await assert.rejects(() => book.flush(), TypeError);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(stored.size, 1);
+});
+
+test("flush() leaves a namespace alone that is gone", async () => {
+  const { book, state } = stage();
+  state.refusal = new ApiError(404, "NotFound", "no such namespace");
+  book.set(web);
+  await book.flush();
+  await book.flush();
+  assert.equal(state.applied.length, 1);
+  book.keepOnly(() => false);
+  await book.flush();
+  assert.deepEqual([...book.namespaces()], []);
+});
+
+test("keepOnly() forgets the others, and their reports go with them", async () => {
+  const { book, stored } = stage();
+  book.set(web);
+  book.set(recordOf("db", { policy: { namespace: "shop", name: "other" } }));
+  await book.flush();
+  book.keepOnly(({ policy }) => policy.name === "all");
+  await book.flush();
+  assert.equal(book.get(recordOf("db").workload), undefined);
+  assert.deepEqual([...stored.values()].flatMap(({ workloads }) => workloads.map((w) => w.name)), [
+    "web",
+  ]);
+  book.keepOnly(() => false);
+  await book.flush();
+  assert.deepEqual([[...stored.keys()], [...book.namespaces()]], [[], []]);
+});
