@@ -109,14 +109,19 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
 
   return {
     cycleEnded(policy, { tookMs, outcome, error }) {
-      durations.observe(noted(policy, durations), tookMs / 1000);
-      if (error !== undefined) fail(policy, error);
+      if (outcome?.calledOff !== true) durations.observe(noted(policy, durations), tookMs / 1000);
+      if (error !== undefined) {
+        errors.inc(noted(policy, errors, { error_type: error }));
+      }
       if (outcome === undefined) return;
-      const { matched, looked, problem } = outcome;
-      monitored.set(noted(policy, monitored), matched.length);
-      const there = matched.filter(({ record }) => record.status === "Applied").length;
-      updated.set(noted(policy, updated), there);
-      setSkipped(policy, outcome);
+      const { matched, looked, problem, calledOff } = outcome;
+      // What was called off has not seen all: what was known stays.
+      if (!calledOff) {
+        monitored.set(noted(policy, monitored), matched.length);
+        const there = matched.filter(({ record }) => record.status === "Applied").length;
+        updated.set(noted(policy, updated), there);
+        setSkipped(policy, outcome);
+      }
       const made = looked.filter(hasRecommendation).length;
       recommendations.inc(noted(policy, recommendations), made);
       for (const one of looked) {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Registry } from "prom-client";
-import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
 import type { CycleOutcome, LookedAt } from "./policy_cycle.ts";
@@ -12,7 +11,7 @@ import type { PassOutcome } from "./workload_pass.ts";
 /** What a cycle found of one workload. */
 interface Found {
   readonly status: WorkloadRecord["status"];
-  readonly reason: keyof typeof RIGHTSIZING_REASONS;
+  readonly reason: string;
   readonly advised: boolean;
   readonly looked: boolean;
   readonly missing: boolean;
@@ -53,10 +52,10 @@ function passOf(one: Found): PassOutcome {
   };
 }
 
-function outcomeOf(all: readonly Found[]): CycleOutcome {
+function outcomeOf(all: readonly Found[], calledOff = false): CycleOutcome {
   const looked = all.filter((one) => one.looked)
     .map((one): LookedAt => ({ workload, outcome: passOf(one) }));
-  return { matched: all.map(passOf), looked };
+  return { matched: all.map(passOf), looked, calledOff };
 }
 
 /** Lines of a metric, `labels value`, without its name. */
@@ -67,7 +66,7 @@ async function lines(registry: Registry, name: string): Promise<readonly string[
 }
 
 type Step =
-  | { readonly policy: PolicyName; readonly cycle: readonly Found[] }
+  | { readonly policy: PolicyName; readonly cycle: readonly Found[]; readonly calledOff: boolean }
   | { readonly policy: PolicyName; readonly gone: true };
 
 const policy: fc.Arbitrary<PolicyName> = fc.record({
@@ -75,13 +74,21 @@ const policy: fc.Arbitrary<PolicyName> = fc.record({
   name: fc.constantFrom("all", "batch"),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ policy, cycle: fc.array(found, { maxLength: 8 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      policy,
+      cycle: fc.array(found, { maxLength: 8 }),
+      calledOff: fc.nat(4).map((one) => one === 0),
+    }),
+  },
   fc.record({ policy, gone: fc.constant(true as const) }),
 );
 
 /** What has to be served of one policy after its cycles. */
 class Expected {
-  last: readonly Found[] = [];
+  /** Of the last cycle that was not called off. */
+  last: readonly Found[] | undefined;
   cycles = 0;
   readonly counts = new Map<string, number>();
   add(key: string, by = 1): void {
@@ -89,9 +96,14 @@ class Expected {
   }
 }
 
-function learn(expected: Expected, cycle: readonly Found[]): void {
-  expected.last = cycle;
-  expected.cycles++;
+function learn(
+  expected: Expected,
+  { cycle, calledOff }: Extract<Step, { readonly cycle: unknown }>,
+): void {
+  if (!calledOff) {
+    expected.last = cycle;
+    expected.cycles++;
+  }
   const looked = cycle.filter((one) => one.looked);
   expected.add(
     "recommendations_total ",
@@ -116,9 +128,9 @@ function expectedLines(all: ReadonlyMap<string, Expected>, name: string): readon
     const [namespace, policy] = key.split("/");
     const labels = `namespace="${namespace}",policy="${policy}"`;
     const put = (more: string, value: number) => found.push(`{${labels}${more}} ${value}`);
-    const held = last.filter(({ status }) => status === "Skipped" || status === "Error");
-    if (name === "workloads_monitored") put("", last.length);
-    if (name === "workloads_updated") {
+    const held = (last ?? []).filter(({ status }) => status === "Skipped" || status === "Error");
+    if (name === "workloads_monitored" && last !== undefined) put("", last.length);
+    if (name === "workloads_updated" && last !== undefined) {
       put("", last.filter(({ status }) => status === "Applied").length);
     }
     if (name === "workloads_skipped") {
@@ -126,7 +138,7 @@ function expectedLines(all: ReadonlyMap<string, Expected>, name: string): readon
         put(`,reason="${reason}"`, held.filter((one) => one.reason === reason).length);
       }
     }
-    if (name === "reconciliation_duration_seconds_count") put("", cycles);
+    if (name === "reconciliation_duration_seconds_count" && cycles > 0) put("", cycles);
     for (const [what, count] of counts) {
       const [counter, word = ""] = what.split(" ");
       const [label, value] = word.split("=");
@@ -152,10 +164,11 @@ Deno.test({
             expected.delete(key);
             continue;
           }
-          metrics.cycleEnded(one.policy, { tookMs: 20, outcome: outcomeOf(one.cycle) });
+          const outcome = outcomeOf(one.cycle, one.calledOff);
+          metrics.cycleEnded(one.policy, { tookMs: 20, outcome });
           const learned = expected.get(key) ?? new Expected();
           expected.set(key, learned);
-          learn(learned, one.cycle);
+          learn(learned, one);
         }
         for (
           const name of [
@@ -174,23 +187,37 @@ Deno.test({
   },
 });
 
+const OF_A_LATER_VERSION: Found = {
+  status: "Skipped",
+  reason: "AWordThatNobodyKnows",
+  advised: false,
+  looked: false,
+  missing: false,
+  failed: false,
+};
+
 const POLICY = { namespace: "shop", name: "all" };
 
 Deno.test("createRightsizingMetrics() counts policies that can't be followed, and cycles that failed", async () => {
   const registry = new Registry();
   const metrics = createRightsizingMetrics(registry);
   const problem = { reason: "ValidationFailed", message: "spec.mode" } as const;
-  metrics.cycleEnded(POLICY, { tookMs: 1, outcome: { problem, matched: [], looked: [] } });
-  metrics.cycleEnded(POLICY, { tookMs: 1, error: "EvaluationFailed" });
-  metrics.cycleEnded(POLICY, { tookMs: 1, error: "of a later version" });
+  metrics.cycleEnded(POLICY, { tookMs: 1, outcome: { ...outcomeOf([]), problem } });
+  metrics.cycleEnded(POLICY, { tookMs: 1, error: "CycleFailed" });
+  metrics.cycleEnded(POLICY, { tookMs: 1, outcome: outcomeOf([]), error: "StatusNotWritten" });
   assert.deepEqual(await lines(registry, "reconciliation_errors_total"), [
-    '{namespace="shop",policy="all",error_type="EvaluationFailed"} 1',
-    '{namespace="shop",policy="all",error_type="OtherVersion"} 1',
+    '{namespace="shop",policy="all",error_type="CycleFailed"} 1',
+    '{namespace="shop",policy="all",error_type="StatusNotWritten"} 1',
     '{namespace="shop",policy="all",error_type="ValidationFailed"} 1',
   ]);
+  metrics.cycleEnded(POLICY, { tookMs: 1, outcome: outcomeOf([OF_A_LATER_VERSION]) });
+  assert.deepEqual(await lines(registry, "workloads_skipped"), [
+    '{namespace="shop",policy="all",reason="OtherVersion"} 1',
+  ]);
+  metrics.cycleEnded(POLICY, { tookMs: 1, error: "CycleFailed" });
   // A failed cycle says nothing about workloads: what was known stays.
   assert.deepEqual(await lines(registry, "workloads_monitored"), [
-    '{namespace="shop",policy="all"} 0',
+    '{namespace="shop",policy="all"} 1',
   ]);
 });
 
