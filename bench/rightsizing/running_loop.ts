@@ -6,7 +6,6 @@
  */
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
-import { createOOMMemory } from "../../controller/rightsizing/oom_memory.ts";
 import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
 import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
 import { connectUsageSources } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
@@ -86,7 +85,6 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     cluster: createCachedFacts({
       caches: factCaches,
       rulesOf: () => ({ quotas: [], unreadable: [] }),
-      oomMemory: createOOMMemory(),
       dryRun: () => false,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       missingPermissions: () => [],

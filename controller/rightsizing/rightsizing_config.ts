@@ -18,7 +18,7 @@ export interface RightsizingConfig {
 }
 
 /** What rightsizing is told by the controller's settings. */
-type RightsizingSettings = Pick<
+export type RightsizingSettings = Pick<
   ControllerSettings,
   | "namespace"
   | "dryRun"

@@ -20,7 +20,6 @@ import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
-import { createOOMMemory } from "./oom_memory.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
@@ -150,7 +149,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
             quotas: caches.resourceQuotas.byIndex(namespace),
           }, { template: workload.template, pods });
         },
-        oomMemory: createOOMMemory(),
         dryRun: () => config.dryRun,
         served: () => support ?? { resizeServed: false, lowersMemoryLimits: false },
         missingPermissions: permissions.missing,

@@ -1,65 +1,61 @@
 /**
- * The product with rightsizing turned on for a while.
+ * The product with the components of rightsizing for a while, as somebody would install them.
  *
  * @module
  */
 import { relative } from "node:path";
 import { stringify } from "yaml";
 import type { Kubectl } from "../kubectl.ts";
-import { type ManifestObject, parseObjects } from "../rendered_manifests.ts";
-import { withSettings } from "./with_settings.ts";
+import { type ManifestObject, parseObjects, renderManifests } from "../rendered_manifests.ts";
+import { PRODUCT_NAMESPACE } from "./product.ts";
 
 const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
-/** What of the component is not in the base already. */
-const OF_COMPONENT = /^(CustomResourceDefinition|(Cluster)?Role(Binding)?)$/;
-
-/** Settings beside the one that turns it on. */
-export type RightsizingSettings = Readonly<Record<string, unknown>> & {
-  readonly rightsizing?: Readonly<Record<string, unknown>>;
-};
+const OVERLAY = "overlays/kind";
+const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
 
 /**
- * Applies definitions and rights of the component, and restarts the programs with it turned on. In the end
- * the settings are as before; definitions and rights stay, and do nothing.
+ * Applies the overlay that is installed with the components, and waits until the controllers run with
+ * them. In the end the overlay alone is applied again, and what only the components have is deleted but for
+ * the definitions.
  */
 export async function withRightsizing(
   kubectl: Kubectl,
-  settings: RightsizingSettings = {},
+  components: readonly ("rightsizing" | "webhook")[],
 ): Promise<AsyncDisposable> {
-  const items = await componentObjects(kubectl);
-  await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], {
-    apiVersion: "v1",
-    kind: "List",
-    items,
-  });
-  for (const { kind, metadata } of items) {
-    if (kind !== "CustomResourceDefinition") continue;
-    const path = `crd/${metadata.name}`;
-    await kubectl.must(["wait", "--for=condition=Established", path, "--timeout=30s"]);
-  }
-  return await withSettings({
-    ...settings,
-    rightsizing: { ...settings.rightsizing, enabled: true },
-  });
-}
-
-/** The component over the overlay that is installed, as somebody would write it. */
-async function componentObjects(kubectl: Kubectl): Promise<readonly ManifestObject[]> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-rightsizing-" });
-  try {
-    const manifests = relative(folder, MANIFESTS);
-    await Deno.writeTextFile(
-      `${folder}/kustomization.yaml`,
-      stringify({
-        apiVersion: "kustomize.config.k8s.io/v1beta1",
-        kind: "Kustomization",
-        resources: [`${manifests}/overlays/kind`],
-        components: [`${manifests}/components/rightsizing`],
-      }),
-    );
-    const objects = parseObjects(await kubectl.must(["kustomize", folder]));
-    return objects.filter(({ kind }) => OF_COMPONENT.test(kind));
-  } finally {
+  const manifests = relative(folder, MANIFESTS);
+  const kustomization = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: [`${manifests}/${OVERLAY}`],
+    components: components.map((component) => `${manifests}/components/${component}`),
+  };
+  await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
+  const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
+    `${kind}/${namespace}/${name}`;
+  const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
+  const added = parseObjects(await kubectl.must(["kustomize", folder]))
+    .filter((object) => !usual.has(names(object)));
+  const restore = async (): Promise<void> => {
     await Deno.remove(folder, { recursive: true });
+    await kubectl.must(["apply", "-k", `${MANIFESTS}/${OVERLAY}`]);
+    const items = added.filter(({ kind }) => kind !== "CustomResourceDefinition");
+    const list = { apiVersion: "v1", kind: "List", items };
+    await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], list);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  };
+  try {
+    // Definitions first: nothing else is known of their kinds.
+    await kubectl.must(["apply", "--server-side", "-f", "-"], {
+      apiVersion: "v1",
+      kind: "List",
+      items: added.filter(({ kind }) => kind === "CustomResourceDefinition"),
+    });
+    await kubectl.must(["apply", "-k", folder]);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  } catch (error) {
+    await restore();
+    throw error;
   }
+  return { [Symbol.asyncDispose]: restore };
 }
