@@ -63,6 +63,13 @@ export function connectRightsizingAPI(
         log,
         intervalMs: () => settings().samplerInterval,
       }),
-    usageSources: (sampler) => connectUsageSources({ settings, sampler, clock, log }),
+    usageSources: (sampler, collected) =>
+      connectUsageSources({
+        settings,
+        sampler,
+        clock,
+        log,
+        ...(collected === undefined ? {} : { collected }),
+      }),
   };
 }

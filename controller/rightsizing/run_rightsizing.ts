@@ -19,6 +19,7 @@ import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
+import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
@@ -48,8 +49,14 @@ export interface RightsizingAPI {
   resizeSupport(): Promise<ResizeSupport>;
   /** A source that samples by itself while it runs. */
   sampler(owners: PodOwners): UsageSource & { run(signal: AbortSignal): Promise<void> };
-  /** The sources that policies name, and what lets go of their connections. */
-  usageSources(sampler: UsageSource): UsageSources & { close(): void };
+  /**
+   * The sources that policies name, and what lets go of their connections. `collected` hears how long
+   * they take.
+   */
+  usageSources(
+    sampler: UsageSource,
+    collected: RightsizingObserver["collected"],
+  ): UsageSources & { close(): void };
 }
 
 /** What rightsizing runs with. */
@@ -108,7 +115,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     policyOf,
     clock,
   }));
-  const sources = api.usageSources(sampler);
+  const sources = api.usageSources(sampler, parts.observer?.collected);
   const permissions = createPermissionMemory({ rights: api.rights, clock });
   let support = await readSupport(parts, signal);
   if (support === undefined) return;
@@ -149,7 +156,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       hands: {
         resizer: api.resizer,
         marketResizer: parts.marketResizer,
-        workloads: api.workloads,
+        workloads: observedWorkloads(api.workloads, parts.observer),
         setOwnLimits: createOwnLimitWriter({
           allocations: caches.allocations,
           store: parts.allocationStore,

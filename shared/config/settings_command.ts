@@ -70,7 +70,7 @@ function settingsCommand({ name, description, table }: SettingsProgram<SettingTa
   const command = new Command(name).description(description).exitOverride()
     .allowUnknownOption().allowExcessArguments();
   for (const setting of Object.values(table)) {
-    const { key, flag, env, default: text } = setting;
+    const { flag, env, default: text } = setting;
     const notes = [
       ...(text === "" ? [] : [`default: ${text}`]),
       ...(env === undefined ? [] : [`env: ${env}`]),
@@ -78,7 +78,8 @@ function settingsCommand({ name, description, table }: SettingsProgram<SettingTa
     const value = isSwitch(setting) ? "[true|false]" : "<value>";
     const note = notes.length === 0 ? "" : ` (${notes.join(", ")})`;
     for (const name of flagsOf(setting)) {
-      const meaning = name === flag ? setting.description + note : `Another name of ${flag ?? key}`;
+      const isOther = flag !== undefined && name !== flag;
+      const meaning = isOther ? `Another name of ${flag}` : setting.description + note;
       command.option(`${name} ${value}`, meaning);
     }
   }
