@@ -143,7 +143,7 @@ test("runRightsizingLoop() without metrics writes nothing, and the reason says s
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
-test("runRightsizingLoop() after 403 for one workload leaves it, named, and the others go on", async (scene) => {
+test("runRightsizingLoop() leaves a workload alone after a 403, named, and the others go on", async (scene) => {
   const containers = [templateContainer({ restartsOnCPU: true })];
   for (const name of ["web", "db"]) {
     scene.deployment(name, { containers });
