@@ -96,7 +96,7 @@ export async function passWorkload(
   });
   const base = baseRecord(subject);
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
-  const told: WorkloadRecord = {
+  const recommended: WorkloadRecord = {
     ...base,
     // Where nothing is recommended, the time stays that of the last recommendation.
     ...(found.recommendations.length === 0 ? {} : { recommendedAtMs: nowMs }),
@@ -112,25 +112,27 @@ export async function passWorkload(
   );
   const catchUp = bringToForce(facts, decision);
   const wish = decision.outcome === "apply" ? decision : catchUp;
-  if (wish?.outcome !== "apply") return held(found, { told, before });
+  if (wish?.outcome !== "apply") return held(found, { recommended, before });
   const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
-    ...told,
+    ...recommended,
     ...wordOf(found, { failure, behind }),
     ...(next === undefined ? {} : { inForce: valuesInForce(next) }),
     ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
   };
-  const events = [
-    ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
-    ...decision.outcome === "apply" ? decisionEvents(decision) : [],
-    ...failure === undefined ? [] : [failureEvent(failure)].filter((event) => event !== undefined),
-  ];
+  // What was cut is told once it has been done.
+  const told = failure === undefined
+    ? decision.outcome === "apply" ? decisionEvents(decision) : []
+    : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
     record,
     metricsMissing: false,
     difference: differenceOf(found, next ?? inForce),
-    events: isNew ? events : news(events, { record, before }),
+    events: [
+      ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
+      ...news(told, { record, before }),
+    ],
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: wish.method } : {}),
   };
@@ -200,9 +202,9 @@ type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
 function held(
   found: Found,
-  { told, before }: Told & { readonly told: WorkloadRecord },
+  { recommended, before }: Told & { readonly recommended: WorkloadRecord },
 ): PassOutcome {
-  const record = { ...told, ...wordOf(found, { behind: [] }) };
+  const record = { ...recommended, ...wordOf(found, { behind: [] }) };
   return {
     record,
     metricsMissing: false,
@@ -250,13 +252,17 @@ function appliedEvent(
   };
 }
 
-/** Nobody is told twice that things are as they were. */
+/**
+ * Nobody is told twice that things are as they were. A word that has an event of its own is told once,
+ * too, whether it cuts a change or holds what is left of it; `WorkloadSkipped` is only told of a hold.
+ */
 function news(
   events: readonly WorkloadEvent[],
   { record, before }: Told & { readonly record: WorkloadRecord },
 ): readonly WorkloadEvent[] {
-  const same = before?.status === record.status && before.reason === record.reason;
-  return same ? [] : events;
+  if (before?.reason !== record.reason) return events;
+  if (before?.status === record.status) return [];
+  return events.filter(({ reason }) => reason === "WorkloadSkipped");
 }
 
 /** Of what is in force, or stands in the template where nothing is. */

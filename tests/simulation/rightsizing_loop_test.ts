@@ -54,7 +54,7 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(writes(scene), 2);
 });
 
-test("property 8, runRightsizingLoop(): Recommend leaves pods and templates as they are", async (scene) => {
+test("runRightsizingLoop() in mode Recommend leaves pods and templates as they are", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   const before = scene.api.store.tables.Deployment.all();
@@ -72,7 +72,7 @@ test("property 8, runRightsizingLoop(): Recommend leaves pods and templates as t
   assert.equal(writes(scene), 0);
 });
 
-test("property 9, runRightsizingLoop(): a recommendation is made anew with its time each cycle", async (scene) => {
+test("runRightsizingLoop() makes a recommendation anew with its time each cycle", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("all", { mode: "Recommend" });
@@ -86,7 +86,7 @@ test("property 9, runRightsizingLoop(): a recommendation is made anew with its t
   }
 });
 
-test("property 19, runRightsizingLoop(): Disabled asks for no metrics, writes nothing and keeps what was", async (scene) => {
+test("runRightsizingLoop() in mode Disabled asks for no metrics, writes nothing and keeps what was", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("all", { mode: "Recommend" });
@@ -102,7 +102,7 @@ test("property 19, runRightsizingLoop(): Disabled asks for no metrics, writes no
   assert.equal(scene.recordOf("web")?.status, "Recommended");
 });
 
-test("property 29, runRightsizingLoop(): dry-run recommends for all, applies nothing and says so", async (scene) => {
+test("runRightsizingLoop() in a dry-run recommends for all, applies nothing and says so", async (scene) => {
   scene.config.dryRun = true;
   for (const name of ["web", "db"]) {
     scene.deployment(name);
@@ -119,7 +119,7 @@ test("property 29, runRightsizingLoop(): dry-run recommends for all, applies not
   assert.equal(dryRun?.status, "True");
 });
 
-test("property 7, runRightsizingLoop(): without metrics nothing is written, and the reason says so", async (scene) => {
+test("runRightsizingLoop() without metrics writes nothing, and the reason says so", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.source.problem = { problem: "unreachable", message: "connection refused" };
@@ -143,7 +143,7 @@ test("property 7, runRightsizingLoop(): without metrics nothing is written, and 
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
 
-test("property 28, runRightsizingLoop(): 403 for one workload leaves it, named, and the others go on", async (scene) => {
+test("runRightsizingLoop() leaves a workload alone after a 403, named, and the others go on", async (scene) => {
   const containers = [templateContainer({ restartsOnCPU: true })];
   for (const name of ["web", "db"]) {
     scene.deployment(name, { containers });

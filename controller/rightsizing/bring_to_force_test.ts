@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import {
+  type FactsChoice,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+  templateContainer,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { bringToForce } from "./bring_to_force.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const IN_FORCE = { requestCPU: 105, requestMemory: 96 * MI };
+
+/** What is done for pods of which `web-1` has what is in force and `web-2` the template's values. */
+function done(reason: RightsizingReason, choice: FactsChoice = {}): string | undefined {
+  const pods = [
+    workloadPod("web-1", [templateContainer(IN_FORCE)]),
+    workloadPod("web-2", [templateContainer()]),
+  ];
+  const held: RightsizingDecision = { outcome: "hold", by: "", reason, message: "", clamps: [] };
+  const inForce = new Map([["app", IN_FORCE]]);
+  const facts = rightsizingFacts({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
+  const again = bringToForce(facts, held);
+  return again?.outcome === "apply" ? `${again.method} ${describeWanted(again.wanted)}` : undefined;
+}
+
+test("bringToForce() gives a straggler what is in force, though it is little and the cooldown runs", () => {
+  for (const reason of ["BelowThreshold", "Cooldown", "InsufficientSamples"] as const) {
+    assert.equal(done(reason), "InPlace app cpu 105m, app memory 96Mi", reason);
+  }
+});
+
+test("bringToForce() does nothing where the hold is one against these values, too", () => {
+  for (const reason of ["RecommendOnly", "DryRun", "RolloutInProgress", "HPAConflict"] as const) {
+    assert.equal(done(reason), undefined, reason);
+  }
+  assert.equal(done("Cooldown", { dryRun: true }), undefined);
+});
+
+test("bringToForce() does nothing where all is there, and recreates nobody for a straggler", () => {
+  const all = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
+  assert.equal(done("Cooldown", { pods: all }), undefined);
+  assert.equal(done("Cooldown", { inForce: new Map() }), undefined);
+  const strategy = { allowRecreate: true };
+  assert.equal(done("Cooldown", { strategy, resizeServed: false }), undefined);
+  assert.equal(done("Cooldown", { strategy: { allowInPlaceResize: false } }), undefined);
+});

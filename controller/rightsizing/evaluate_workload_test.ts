@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+  templateContainer,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { evaluateWorkload, type Evaluation, type LearnedFacts } from "./evaluate_workload.ts";
+import type { UsageAnswer } from "./ports.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function usageOf(container: string, cpu: number[], memory: number[]): ContainerUsage {
+  const window = { nowMs: NOW_MS, windowMs: 86_400_000 };
+  const distribution = (values: number[]): ContainerUsage["cpu"] =>
+    distributionOfSamples(
+      values.map((value, index) => ({ atMs: NOW_MS - index * 1000, value })),
+      window,
+    );
+  return { container, cpu: distribution(cpu), memory: distribution(memory) };
+}
+
+const many = (value: number, count = 20): number[] => new Array(count).fill(value);
+
+/** Of a workload with container `app` and sidecar `proxy`. */
+function evaluated(
+  answer: UsageAnswer,
+): { readonly found: Evaluation; readonly learned: LearnedFacts | undefined } {
+  const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
+  const facts = rightsizingFacts({ containers });
+  let learned: LearnedFacts | undefined;
+  const found = evaluateWorkload(answer, {
+    policy: autoPolicy(),
+    workload: facts.workload,
+    corrections: new Map(),
+    factsWith: (known) => {
+      learned = known;
+      return { ...facts, ...known };
+    },
+  });
+  return { found, learned };
+}
+
+const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
+  usage: new Map(usages.map((usage) => [usage.container, usage])),
+});
+
+test("evaluateWorkload() recommends for each container but sidecars, and decides on it", () => {
+  const { found, learned } = evaluated(answerOf(
+    usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
+    usageOf("proxy", many(10), many(MI)),
+  ));
+  assert.ok("decision" in found);
+  assert.deepEqual(found.recommendations.map(({ container, cpu }) => [container, cpu]), [[
+    "app",
+    180,
+  ]]);
+  assert.equal(found.decision.outcome, "apply");
+  assert.equal(learned?.memoryPeaks.get("app"), 90 * MI);
+  assert.deepEqual([...learned?.samples ?? []], [["app", 20]]);
+});
+
+test("evaluateWorkload() counts the samples of the resource that has fewer", () => {
+  const { found, learned } = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
+  assert.equal(learned?.samples.get("app"), 4);
+  assert.ok("decision" in found && found.decision.outcome === "hold");
+  assert.equal(found.decision.reason, "InsufficientSamples");
+  assert.deepEqual(found.recommendations, []);
+});
+
+test("evaluateWorkload() decides nothing where a source does not answer, or has seen nothing", () => {
+  const words: Record<string, string> = {
+    unreachable: "ProviderUnavailable",
+    unavailable: "ProviderUnavailable",
+    refused: "MetricsMissing",
+    unreadable: "MetricsMissing",
+  };
+  for (const problem of ["unreachable", "unavailable", "refused", "unreadable"] as const) {
+    const { found, learned } = evaluated({ problem, message: "why" });
+    assert.deepEqual(found, { missing: { reason: words[problem], message: "why" } });
+    assert.equal(learned, undefined);
+  }
+  const { found } = evaluated(answerOf(usageOf("app", [], [])));
+  assert.ok("missing" in found);
+  assert.equal(found.missing.reason, "MetricsMissing");
+});

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import { type NotedHands, notedHands } from "../../tests/fixtures/noted_hands.ts";
+import {
+  autoPolicy,
+  type FactsChoice,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { failedPass, type PassOutcome, type PassSubject, passWorkload } from "./workload_pass.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const MINUTE_MS = 60_000;
+
+interface PassChoice extends FactsChoice {
+  readonly before?: WorkloadRecord | undefined;
+  readonly refusals?: Readonly<Record<string, ApiError>>;
+  /** @default {120} */
+  readonly seen?: number;
+  readonly aborted?: boolean;
+  /** Of another workload of the namespace. @default none */
+  readonly strangers?: readonly string[];
+}
+
+/** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
+async function look(
+  { before, refusals = {}, seen = 120, aborted = false, strangers = [], ...choice }: PassChoice =
+    {},
+): Promise<{ readonly outcome: PassOutcome | undefined; readonly hands: NotedHands }> {
+  const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
+    rightsizingFacts(choice);
+  const source = createUsageAnswers();
+  const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  for (let minute = 0; minute < seen; minute++) {
+    told.cpu.push([NOW_MS - minute * MINUTE_MS, 150]);
+    told.memory.push([NOW_MS - minute * MINUTE_MS, 80 * MI]);
+  }
+  const hands = notedHands();
+  for (const [what, error] of Object.entries(refusals)) hands.refusals.set(what, error);
+  const end = new AbortController();
+  if (aborted) end.abort();
+  const others = strangers.map((name) => workloadPod(name, facts.workload.template.containers));
+  const outcome = await passWorkload(subjectOf(before, choice), {
+    source,
+    hands,
+    clock: { wall: () => NOW_MS },
+    cluster: {
+      podsIn: () => [...facts.pods, ...others],
+      correctionsOf: () => new Map(),
+      factsOf: (_one, known) => ({ ...facts, ...known }),
+      whenSynced: () => Promise.resolve(true),
+      keepOnly: () => {},
+    },
+  }, { signal: end.signal });
+  return { outcome, hands };
+}
+
+function subjectOf(before?: WorkloadRecord, choice: FactsChoice = {}): PassSubject {
+  const { workload } = rightsizingFacts(choice);
+  const metadata = { namespace: "shop", name: "all" };
+  const policy = { metadata, spec: autoPolicy(choice.strategy) };
+  return { workload, policy, before, denial: undefined };
+}
+
+const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
+const eventsOf = (outcome: PassOutcome | undefined): string[] =>
+  outcome?.events.map(({ reason }) => reason) ?? [];
+
+test("passWorkload() applies what it recommends, and the record has values, times and way", async () => {
+  const { outcome, hands } = await look();
+  const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
+  assert.deepEqual([status, method], ["Applied", "InPlace"]);
+  assert.deepEqual(inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
+  assert.equal(hands.asked.length, 2);
+  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+});
+
+test("passWorkload() touches no pods but the workload's own", async () => {
+  const { hands } = await look({
+    marketManages: true,
+    strategy: { updateRequestsOnly: false },
+    strangers: ["db-1"],
+  });
+  const own = hands.asked.filter((line) => line.startsWith("own"));
+  assert.deepEqual(own, ["own web-1 app=180", "own web-2 app=180"]);
+});
+
+test("passWorkload() tells a failure once, and what it cut only when it was done", async () => {
+  const refusals = { "resize web-1": BUSY, "resize web-2": BUSY };
+  const first = await look({ refusals });
+  const { status, reason, inForce, message } = first.outcome?.record ?? {};
+  assert.deepEqual([status, reason, inForce], ["Error", "ServerBusy", []]);
+  assert.match(message ?? "", /^2 pods, web-1: busy/);
+  assert.deepEqual(eventsOf(first.outcome), ["UpdateFailed"]);
+  const second = await look({ refusals, before: first.outcome?.record });
+  assert.deepEqual(eventsOf(second.outcome), []);
+  const third = await look({ before: second.outcome?.record });
+  assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
+});
+
+test("passWorkload() keeps what is in force, and the time of the last recommendation, while samples are too few", async () => {
+  const { outcome } = await look();
+  const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
+  const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail("called off");
+  assert.deepEqual([record.status, record.reason], ["Skipped", "InsufficientSamples"]);
+  assert.deepEqual([record.recommendations, record.recommendedAtMs], [[], 5]);
+  assert.deepEqual(record.inForce, before.inForce);
+  const without = (await look({ before, seen: 0 })).outcome ?? assert.fail("called off");
+  assert.equal(without.record.reason, "MetricsMissing");
+  assert.deepEqual(without.record.recommendations, before.recommendations);
+  assert.deepEqual(without.record.inForce, before.inForce);
+});
+
+test("passWorkload() does and tells nothing once it is called off", async () => {
+  const { outcome, hands } = await look({ aborted: true });
+  assert.deepEqual([outcome, hands.asked], [undefined, []]);
+});
+
+test("failedPass() tells once what was thrown, and keeps what is in force", async () => {
+  const { outcome } = await look();
+  const first = failedPass(subjectOf(outcome?.record), new TypeError("Cannot add"));
+  assert.deepEqual([first.record.status, first.record.reason], ["Error", "EvaluationFailed"]);
+  assert.deepEqual(first.record.inForce, outcome?.record.inForce);
+  assert.deepEqual(eventsOf(first), ["UpdateFailed"]);
+  assert.deepEqual(eventsOf(failedPass(subjectOf(first.record), new TypeError("Cannot"))), []);
+});

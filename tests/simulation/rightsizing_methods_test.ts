@@ -1,0 +1,321 @@
+/**
+ * Numbered properties of what rightsizing applies and how, over random worlds in virtual time.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { truncatedProduct } from "../../shared/rightsizing/truncated_product.ts";
+import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
+import { MI } from "../fixtures/rightsizing_facts.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import {
+  anyWorkloads,
+  freeContainers,
+  incidentsWithin,
+  inWorld,
+  live,
+  ownContainers,
+  SCENES,
+  workloadsOf,
+  type WorldWorkload,
+  writesOf,
+} from "../fixtures/rightsizing_worlds.ts";
+
+const MINUTE_MS = 60_000;
+
+function property<Ts extends [unknown, ...unknown[]]>(
+  name: string,
+  arbitraries: { [K in keyof Ts]: fc.Arbitrary<Ts[K]> },
+  fn: (...drawn: Ts) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    fn: () => fc.assert(fc.asyncProperty<Ts>(...arbitraries, fn), SCENES),
+  });
+}
+
+/** Nothing is in the way of a change of these. */
+const freeWorkloads = workloadsOf(freeContainers);
+
+/** Nothing but the recommendation decides. */
+const AT_ONCE = { changeThresholdPercent: 0, cooldownMs: 0 } as const;
+
+const bounds: fc.Arbitrary<NonNullable<PolicyChoice["bounds"]>> = fc.record({
+  least: fc.integer({ min: 1, max: 400 }),
+  more: fc.nat(600),
+  leastMi: fc.integer({ min: 1, max: 200 }),
+  moreMi: fc.nat(300),
+}).map(({ least, more, leastMi, moreMi }) => ({
+  cpu: { min: least, max: least + more },
+  memory: { min: leastMi * MI, max: (leastMi + moreMi) * MI },
+}));
+
+/** What each own container of each pod requests, `web-0 c0 150 67108864`. */
+function requestsOf(scene: RightsizingScene, workload: WorldWorkload): string[] {
+  const own = ownContainers(workload);
+  return scene.podsOf(workload.name).flatMap(({ metadata, containers }) =>
+    containers.filter(({ name }) => own.includes(name)).map((one) =>
+      `${metadata.name} ${one.name} ${one.requestCPU} ${one.requestMemory}`
+    )
+  );
+}
+
+/** The same as the recommendations have it. */
+function recommendedOf(scene: RightsizingScene, workload: WorldWorkload): string[] {
+  const { recommendations = [] } = scene.recordOf(workload.name) ?? {};
+  return scene.podsOf(workload.name).flatMap(({ metadata }) =>
+    recommendations.map(({ container, cpu, memory }) =>
+      `${metadata.name} ${container} ${cpu} ${memory}`
+    )
+  );
+}
+
+property(
+  "property 2: in mode Auto with enough samples and no blocker requests equal the recommendation, and with fewer nothing changes",
+  [
+    freeWorkloads,
+    fc.boolean(),
+    fc.integer({ min: 1, max: 60 }),
+    fc.constantFrom("P50", "P90", "P95", "P99"),
+    incidentsWithin(10 * MINUTE_MS),
+  ],
+  (workloads, isEnough, minSamples, percentile, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const before = workloads.map((one) => requestsOf(scene, one));
+      const troubles = incidents.filter(({ what }) =>
+        typeof what === "string" || "failure" in what
+      );
+      scene.policy("all", {
+        percentile,
+        // An hour of history has been sampled each minute.
+        minSamples: isEnough ? minSamples : 1000 + minSamples,
+        intervalMs: 2 * MINUTE_MS,
+        strategy: AT_ONCE,
+      });
+      await live(scene, 20 * MINUTE_MS, { incidents: troubles, workloads });
+      for (const [index, workload] of workloads.entries()) {
+        const record = scene.recordOf(workload.name);
+        if (!isEnough) {
+          assert.deepEqual(requestsOf(scene, workload), before[index]);
+          assert.deepEqual([record?.status, record?.reason], ["Skipped", "InsufficientSamples"]);
+          assert.match(record?.message ?? "", /has \d+ of \d+ samples/);
+          assert.deepEqual([record?.recommendations, record?.recommendedAtMs], [[], undefined]);
+          continue;
+        }
+        const { cpu, memory } = workload.usage;
+        assert.deepEqual(
+          record?.recommendations.map((one) => [one.container, one.cpu, one.memory]),
+          ownContainers(workload).map((name) => [
+            name,
+            Math.max(10, truncatedProduct(cpu, 1.2)),
+            truncatedProduct(memory, 1.2),
+          ]),
+        );
+        assert.deepEqual(requestsOf(scene, workload), recommendedOf(scene, workload));
+      }
+      if (!isEnough) assert.equal(writesOf(scene), 0);
+    }),
+);
+
+property(
+  "property 4: each recommendation lies within the bounds, and what is inside is not moved",
+  [
+    anyWorkloads,
+    bounds,
+    fc.constantFrom(1, 1.15, 1.2, 2.5),
+    anyStrategy,
+    incidentsWithin(5 * MINUTE_MS),
+  ],
+  (workloads, within, safetyFactor, strategy, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const troubles = incidents.filter(({ what }) =>
+        typeof what === "string" || "failure" in what
+      );
+      scene.policy("all", { bounds: within, safetyFactor, strategy });
+      await live(scene, 8 * MINUTE_MS, { incidents: troubles, workloads });
+      for (const workload of workloads) {
+        const { recommendations } = scene.recordOf(workload.name) ?? assert.fail("no record");
+        assert.equal(recommendations.length, ownContainers(workload).length);
+        for (const one of recommendations) {
+          for (const resource of ["cpu", "memory"] as const) {
+            const { min, max } = within[resource];
+            const raw = truncatedProduct(workload.usage[resource], safetyFactor);
+            assert.ok(one[resource] >= min && one[resource] <= max, `${resource} ${one[resource]}`);
+            if (raw >= min && raw <= max) assert.equal(one[resource], raw);
+          }
+        }
+      }
+    }),
+);
+
+property(
+  "property 6: what needs recreation happens only where it is allowed, and otherwise there is one Warning event",
+  [
+    freeWorkloads,
+    fc.boolean(),
+    fc.boolean(),
+    fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
+    fc.boolean(),
+  ],
+  (workloads, allowRecreate, isServed, restartAtMs, useServerSideApply) => {
+    // Whatever is changed in place would restart the container.
+    const restarting = workloads.map((one) => ({
+      ...one,
+      pods: Math.max(1, one.pods),
+      usage: { cpu: 2000, memory: 800 * MI },
+      containers: one.containers.map((container) => ({
+        ...container,
+        restartsOnCPU: true,
+        restartsOnMemory: true as const,
+      })),
+    }));
+    return inWorld(restarting, async (scene) => {
+      scene.served.resizeServed = isServed;
+      scene.policy("all", { strategy: { ...AT_ONCE, allowRecreate, useServerSideApply } });
+      await scene.run(restartAtMs);
+      await scene.restart();
+      await scene.run(20 * MINUTE_MS);
+      assert.equal(scene.api.requests.get("resize Pod"), undefined);
+      const done = scene.recreations.map(({ name }) => name).toSorted();
+      const names = restarting.map(({ name }) => name);
+      assert.deepEqual(done, allowRecreate ? names.toSorted() : []);
+      for (const name of names) {
+        const warnings = scene.events.filter(({ about, type }) =>
+          type === "Warning" && about.kind === "Deployment" && about.name === name
+        );
+        assert.deepEqual(
+          warnings.map(({ reason }) => reason),
+          allowRecreate ? [] : ["InPlaceResizeUnavailable"],
+        );
+        const { status, method } = scene.recordOf(name) ?? {};
+        assert.deepEqual(
+          [status, method],
+          allowRecreate ? ["Applied", "Recreate"] : ["Skipped", undefined],
+        );
+      }
+    });
+  },
+);
+
+property(
+  "property 17: Auto is evaluated each interval, and applied unless a guard holds",
+  [
+    anyWorkloads,
+    anyStrategy,
+    fc.constantFrom(0, 10 * MINUTE_MS),
+    fc.integer({ min: 2, max: 6 }).map((minutes) => minutes * MINUTE_MS),
+    incidentsWithin(15 * MINUTE_MS),
+  ],
+  (workloads, strategy, cooldownMs, intervalMs, incidents) =>
+    inWorld(workloads, async (scene) => {
+      scene.policy("all", { intervalMs, strategy: { ...strategy, cooldownMs } });
+      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
+      await scene.run(2 * intervalMs);
+      for (let cycle = 0; cycle < 3; cycle++) {
+        await scene.run(intervalMs);
+        for (const workload of workloads) {
+          const record = scene.recordOf(workload.name) ?? assert.fail("no record");
+          const agoMs = scene.clock.wall() - (record.recommendedAtMs ?? -Infinity);
+          assert.ok(agoMs <= intervalMs, `${workload.name}: ${agoMs}`);
+          if (record.reason !== undefined) {
+            assert.ok(Object.hasOwn(RIGHTSIZING_REASONS, record.reason), record.reason);
+            continue;
+          }
+          assert.equal(record.status, "Applied");
+          if (record.method !== "InPlace") continue;
+          assert.deepEqual(requestsOf(scene, workload), recommendedOf(scene, workload));
+        }
+      }
+    }),
+);
+
+property(
+  "property 20: pods are resized in place exactly while the server serves it, on and off",
+  [freeWorkloads, fc.array(fc.boolean(), { minLength: 1, maxLength: 4 })],
+  (workloads, phases) =>
+    inWorld(workloads, async (scene) => {
+      scene.served.resizeServed = false;
+      scene.policy("all", { intervalMs: 2 * MINUTE_MS, strategy: AT_ONCE });
+      for (const [index, isServed] of phases.entries()) {
+        scene.served.resizeServed = isServed;
+        // More each time, so that there is something to do.
+        const usage = { cpu: 1000 + 200 * index, memory: (500 + 100 * index) * MI };
+        for (const { name } of workloads) scene.uses(name, usage);
+        // What began before the change comes to its end.
+        await scene.run(5 * MINUTE_MS);
+        for (const workload of workloads) {
+          const isThere = requestsOf(scene, workload).join() ===
+            recommendedOf(scene, workload).join();
+          assert.ok(workload.pods === 0 || isThere === isServed, `${workload.name} ${index}`);
+          const { status, reason } = scene.recordOf(workload.name) ?? {};
+          assert.deepEqual(
+            [status, isServed ? "" : reason],
+            isServed ? ["Applied", ""] : ["Skipped", "InPlaceResizeUnavailable"],
+          );
+        }
+      }
+      assert.deepEqual(scene.recreations, []);
+    }),
+);
+
+property(
+  "property 21: where it is supported and allowed, pods are resized in place and keep their UIDs",
+  [freeWorkloads, fc.boolean(), incidentsWithin(10 * MINUTE_MS)],
+  (workloads, allowRecreate, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const uidsOf = (): string[] =>
+        scene.api.store.tables.Pod.all().map(({ metadata }) => metadata.uid).toSorted();
+      const templates = scene.api.store.tables.Deployment.all().map(({ makes }) => makes);
+      const uids = uidsOf();
+      scene.policy("all", {
+        intervalMs: 2 * MINUTE_MS,
+        strategy: { ...AT_ONCE, allowRecreate, allowInPlaceResize: true },
+      });
+      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
+      assert.deepEqual(uidsOf(), uids);
+      assert.deepEqual(
+        scene.api.store.tables.Deployment.all().map(({ makes }) => makes),
+        templates,
+      );
+      assert.deepEqual(scene.recreations, []);
+      for (const { name } of workloads) {
+        const { method } = scene.recordOf(name) ?? {};
+        assert.ok(method === undefined || method === "InPlace", method);
+      }
+    }),
+);
+
+property(
+  "property 22: where in-place is not supported, pods are recreated if that is allowed, and skipped otherwise",
+  [freeWorkloads, fc.boolean(), fc.boolean(), incidentsWithin(10 * MINUTE_MS)],
+  (workloads, allowRecreate, useServerSideApply, incidents) =>
+    inWorld(workloads, async (scene) => {
+      scene.served.resizeServed = false;
+      const troubles = incidents.filter(({ what }) =>
+        typeof what === "string" || "failure" in what
+      );
+      scene.policy("all", {
+        intervalMs: 2 * MINUTE_MS,
+        strategy: { ...AT_ONCE, allowRecreate, useServerSideApply },
+      });
+      await live(scene, 20 * MINUTE_MS, { incidents: troubles, workloads });
+      assert.equal(scene.api.requests.get("resize Pod"), undefined);
+      if (!allowRecreate) assert.equal(writesOf(scene), 0);
+      for (const workload of workloads) {
+        const { status, reason, recommendations = [] } = scene.recordOf(workload.name) ?? {};
+        if (!allowRecreate) {
+          assert.deepEqual([status, reason], ["Skipped", "InPlaceResizeUnavailable"]);
+          continue;
+        }
+        const template = scene.api.store.tables.Deployment.get(`shop/${workload.name}`)?.makes;
+        const own = template?.template.containers.filter(({ sidecar }) => !sidecar) ?? [];
+        assert.deepEqual(
+          own.map((one) => [one.name, one.requestCPU, one.requestMemory]),
+          recommendations.map((one) => [one.container, one.cpu, one.memory]),
+        );
+      }
+    }),
+);
