@@ -24,6 +24,7 @@ import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
+import { createRightsizingMetrics } from "./rightsizing/rightsizing_metrics.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
@@ -105,7 +106,14 @@ async function main(): Promise<number> {
       settings,
       metrics,
       instantQueries: createInstantQueries({ login: prometheusLogin }),
-      rightsizing: { config: rightsizingConfig(settings.values) },
+      ...(values.rightsizing
+        ? {
+          rightsizing: {
+            config: rightsizingConfig(settings.values),
+            observer: createRightsizingMetrics(registry),
+          },
+        }
+        : {}),
       ...(values.webhook
         ? {
           webhook: connectWebhook(connection, {
