@@ -88,9 +88,12 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       return true;
     },
     keepOnly: oomMemory.keepOnly,
-    correctionsOf({ workload, policy, nowMs }) {
+    correctionsOf({ workload, policy, nowMs, lastAppliedMs }) {
       const sinceMs = nowMs - policy.windowMs;
-      const kills = oomMemory.killsOf(workloadKey(workload), podsOf(workload), { sinceMs });
+      const kills = oomMemory.killsOf(workloadKey(workload), podsOf(workload), {
+        sinceMs,
+        ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
+      });
       return new Map([...kills].map(([container, oomKills]) => [container, { oomKills }]));
     },
     factsOf({ workload, policy, nowMs }, known) {

@@ -173,6 +173,22 @@ test("runRightsizingLoop() tells once what a look has failed on, and keeps what 
   assert.equal(toldOf(scene, "UpdateFailed"), 1);
 });
 
+test("runRightsizingLoop() raises memory once for a kill, however often it begins anew", async (scene) => {
+  const killed = templateContainer({ oomKilledAtMs: scene.clock.wall() - MINUTE_MS });
+  scene.deployment("web", { containers: [killed] });
+  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  scene.policy("all", { strategy: { updateRequestsOnly: false, cooldownMs: 0 } });
+  await scene.run(MINUTE_MS);
+  const requests = (): unknown[] =>
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requestMemory);
+  assert.deepEqual(requests(), [228 * MI, 228 * MI]);
+  for (let restart = 0; restart < 3; restart++) {
+    await scene.restart();
+    await scene.run(10 * MINUTE_MS);
+    assert.deepEqual(requests(), [228 * MI, 228 * MI]);
+  }
+});
+
 test("runRightsizingLoop() lets go of what a workload was that is gone", async (scene) => {
   busyDeployment(scene);
   scene.deployment("bare", { containers: [templateContainer()] });
