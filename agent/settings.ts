@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
@@ -168,7 +169,14 @@ export const AGENT_SETTINGS = {
 export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
 
 /** Sections of the settings file that the controller checks. */
-export const OTHER_SECTIONS: readonly string[] = ["market", "metrics", "rightsizing", "controller"];
+export const OTHER_SECTIONS: readonly string[] = [
+  "market",
+  "metrics",
+  "rightsizing",
+  "webhook",
+  "controller",
+  ...OPTIPOD_KEYS,
+];
 
 /** Keeps the type of the value while the row is checked. */
 function row<T>(setting: Setting<T>): Setting<T> {

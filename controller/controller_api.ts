@@ -25,7 +25,9 @@ import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { LEADER_LEASE } from "./leader_lease.ts";
+import { connectRightsizingAPI } from "./rightsizing/connect_rightsizing.ts";
 import type { ControllerAPI } from "./run_controller.ts";
+import type { ControllerSettings } from "./settings.ts";
 
 /** Where the installation is, and what the adapters work with. */
 export interface ControllerAPIOptions {
@@ -37,14 +39,17 @@ export interface ControllerAPIOptions {
   readonly random: Random;
   /** Under which events are reported. */
   readonly identity: string;
+  /** As they are now. */
+  readonly settings: () => ControllerSettings;
 }
 
 /** The ports with the rights of this connection. */
 export function connectControllerAPI(
   connection: KubeConnection,
-  { namespace, configMap, clock, log, random, identity }: ControllerAPIOptions,
+  { namespace, configMap, clock, log, random, identity, settings }: ControllerAPIOptions,
 ): ControllerAPI {
   const every = { log, random };
+  const events = createEventSink(connection, { clock, log, instance: identity });
   return {
     ask: (rules) => checkAPI(connection, { rules }),
     sources: {
@@ -69,6 +74,17 @@ export function connectControllerAPI(
     resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
     restorer: createPodResizer(connection, { fieldManager: RESTORE_MANAGER }),
     templates: createOwnerTemplates(connection),
-    events: createEventSink(connection, { clock, log, instance: identity }),
+    events,
+    ...(settings().rightsizing
+      ? {
+        rightsizing: connectRightsizingAPI(connection, {
+          ...every,
+          namespace,
+          settings,
+          events,
+          clock,
+        }),
+      }
+      : {}),
   };
 }

@@ -1,13 +1,26 @@
 import assert from "node:assert/strict";
 import type { KubeConnection, KubeRequest } from "../adapters/kube/connection.ts";
+import { effectiveSettings } from "../shared/config/effective_settings.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { connectControllerAPI } from "./controller_api.ts";
+import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function settingsWith(flags: Readonly<Record<string, string>>): ControllerSettings {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, {
+    flags: new Map(Object.entries(flags)),
+  });
+  assert.ok(!("faults" in settings));
+  return settings.values;
+}
 
 Deno.test({
   name: "connectControllerAPI() follows one ConfigMap by its name, and leases of its namespace",
-  permissions: "none",
+  permissions: PURE,
   async fn() {
     const asked: KubeRequest[] = [];
     const connection: KubeConnection = {
@@ -25,6 +38,7 @@ Deno.test({
       log: silentLog,
       random: seededRandom(1),
       identity: "c-1",
+      settings: () => settingsWith({}),
     };
     const { signal } = new AbortController();
     const api = connectControllerAPI(connection, { ...options, configMap: "settings" });
@@ -39,5 +53,39 @@ Deno.test({
       connectControllerAPI(connection, { ...options, configMap: null }).settings,
       undefined,
     );
+  },
+});
+
+Deno.test({
+  name: "connectControllerAPI() knows rightsizing only where the settings turn it on",
+  permissions: PURE,
+  async fn() {
+    const asked: KubeRequest[] = [];
+    const connection: KubeConnection = {
+      request(request) {
+        asked.push(request);
+        return Promise.resolve({ metadata: { resourceVersion: "9" }, items: [] });
+      },
+      async *lines() {},
+    };
+    const apiWith = (flags: Readonly<Record<string, string>>) =>
+      connectControllerAPI(connection, {
+        namespace: "ns",
+        configMap: null,
+        clock: createVirtualClock({ wallStart: 0 }),
+        log: silentLog,
+        random: seededRandom(1),
+        identity: "c-1",
+        settings: () => settingsWith(flags),
+      });
+    assert.equal(apiWith({}).rightsizing, undefined);
+    const { rightsizing } = apiWith({ "--rightsizing": "on" });
+    const { signal } = new AbortController();
+    await rightsizing?.sources.policies.list(signal);
+    await rightsizing?.sources.reports.list(signal);
+    assert.deepEqual(asked.map(({ path }) => path), [
+      "/apis/optipod.io/v1alpha1/optimizationpolicies",
+      "/apis/optipod.io/v1alpha1/recommendationreports",
+    ]);
   },
 });

@@ -23,8 +23,11 @@ import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
+import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
+import { connectWebhook } from "./webhook/connect_webhook.ts";
+import { createWebhookMetrics } from "./webhook/webhook_metrics.ts";
 
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
@@ -61,7 +64,14 @@ async function main(): Promise<number> {
   const connection = kubeconfig === null
     ? await connectInCluster()
     : await connectKubeconfig({ path: kubeconfig });
-  const api = connectControllerAPI(connection, { ...values, clock, log, random, identity });
+  const api = connectControllerAPI(connection, {
+    ...values,
+    clock,
+    log,
+    random,
+    identity,
+    settings: settings.values,
+  });
   const caches = createCaches(api.sources, { clock, random, log });
 
   const registry = new Registry();
@@ -74,10 +84,11 @@ async function main(): Promise<number> {
   });
   const prometheusLogin = createHTTPLogin(values.prometheusLogin, { clock });
   let waitsFor: string | undefined = "the start check has not ended";
+  let webhookWaitsFor: string | undefined;
   const server = serveHTTP(
     healthRoutes({
       unhealthy: () => undefined,
-      unready: () => waitsFor ?? unsynced(namedCaches(caches)),
+      unready: () => waitsFor ?? webhookWaitsFor ?? unsynced(namedCaches(caches)),
       registry,
     }),
     { address: values.listen },
@@ -94,6 +105,19 @@ async function main(): Promise<number> {
       settings,
       metrics,
       instantQueries: createInstantQueries({ login: prometheusLogin }),
+      rightsizing: { config: rightsizingConfig(settings.values) },
+      ...(values.webhook
+        ? {
+          webhook: connectWebhook(connection, {
+            ...values,
+            clock,
+            random,
+            log,
+            observer: createWebhookMetrics(registry),
+            waitsFor: (reason) => webhookWaitsFor = reason,
+          }),
+        }
+        : {}),
       identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);

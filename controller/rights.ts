@@ -1,16 +1,23 @@
 /**
- * What the controller must be allowed to do: the list behind its ClusterRole and Role.
+ * What the controller must be allowed to do: the list behind its ClusterRoles and Roles.
  *
  * @module
  */
 import { LEADER_LEASE } from "./leader_lease.ts";
+import { rightsizingRights } from "./rightsizing/rightsizing_rights.ts";
 import type { AccessRight } from "./start_check.ts";
 
-/** Where the installation is. */
+/** Where the installation is, and what of it is on. */
 export interface RightsPlace {
   readonly namespace: string;
   /** Name of the ConfigMap that is followed; null: none. */
   readonly configMap: string | null;
+  /**
+   * Whether policies are followed, too.
+   *
+   * @default {false}
+   */
+  readonly rightsizing?: boolean;
 }
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
@@ -20,7 +27,9 @@ const LEASES = { group: "coordination.k8s.io", resource: "leases" } as const;
 const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"] as const;
 
 /** Each right by itself, so that a missing one can be named. */
-export function controllerRights({ namespace, configMap }: RightsPlace): readonly AccessRight[] {
+export function controllerRights(
+  { namespace, configMap, rightsizing = false }: RightsPlace,
+): readonly AccessRight[] {
   const rights: AccessRight[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
   for (const resource of ["deployments", "statefulsets", "daemonsets"]) {
     rights.push(...followed({ group: "apps", resource }));
@@ -41,6 +50,7 @@ export function controllerRights({ namespace, configMap }: RightsPlace): readonl
   if (configMap !== null) {
     rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));
   }
+  if (rightsizing) rights.push(...rightsizingRights());
   return rights;
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
@@ -26,12 +27,19 @@ import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import { controllerRights } from "./rights.ts";
+import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
+import { createCreationValues } from "./rightsizing/creation_values.ts";
+import {
+  createRightsizingCopies,
+  type RightsizingCopies,
+} from "./rightsizing/rightsizing_copies.ts";
 import {
   keepRightsizing,
   type RightsizingAPI,
   type RightsizingParts,
 } from "./rightsizing/run_rightsizing.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
+import { webhookRights } from "./webhook/webhook_rights.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {
@@ -64,6 +72,8 @@ export interface ControllerParts {
   readonly instantQueries: InstantQueries;
   /** What rightsizing is told by settings; it runs where the API has its half, too. */
   readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
+  /** Answers API servers that ask about new pods, until the signal is aborted; each replica does. */
+  readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
   /** Hears what the start waits for; undefined once it may begin. */
@@ -80,11 +90,15 @@ const SETTINGS_KEY = "config.yaml";
  */
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
   const { api, caches, clock, random, log, settings } = parts;
-  const { namespace, configMap, stopGrace } = settings.values();
+  const { namespace, configMap, stopGrace, webhookCertificates } = settings.values();
+  const keepsCertificates = parts.webhook !== undefined && webhookCertificates === "self";
   const verdict = await startCheck({
     ...parts,
     ask: api.ask,
-    rights: controllerRights({ namespace, configMap }),
+    rights: [
+      ...controllerRights({ namespace, configMap, rightsizing: api.rightsizing !== undefined }),
+      ...(keepsCertificates ? webhookRights(namespace) : []),
+    ],
   }, signal);
   if (verdict === "stopped") return 0;
   if (verdict !== "ready") {
@@ -96,7 +110,14 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
+  const copies = rightsizingCopies(parts);
+  for (const [name, copy] of Object.entries(copies ?? {})) {
+    supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
+  }
   supervisor.supervise("events", api.events.run(supervisor.signal));
+  if (parts.webhook !== undefined) {
+    supervisor.supervise("webhook", parts.webhook(mutatorsOf(parts, copies), supervisor.signal));
+  }
   const followed = followSettings(parts);
   if (followed !== undefined) {
     supervisor.supervise("cache of settings", followed.run(supervisor.signal));
@@ -118,7 +139,9 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     identity: parts.identity,
     async lead(term) {
       // Not a single change by settings that are out of date, such as a market that is off by now.
-      if (followed === undefined || await followed.whenSynced(term)) await lead(parts, term);
+      if (followed === undefined || await followed.whenSynced(term)) {
+        await lead(parts, copies, { term });
+      }
     },
   }, leave.signal);
   // The caches go on until the work that reads them has ended.
@@ -136,7 +159,11 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
 }
 
 /** The leader's work. Requests under way at its end get half of the grace. */
-async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
+async function lead(
+  parts: ControllerParts,
+  copies: RightsizingCopies | undefined,
+  { term }: { readonly term: AbortSignal },
+): Promise<void> {
   const { api, caches, clock, log, settings, metrics } = parts;
   const { pods, allocations } = caches;
   const ended = new AbortController();
@@ -162,7 +189,9 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
     onConfigChange: settings.subscribe,
     observer: metrics,
   }, term);
-  const work = Promise.all([market, rightsize(parts, term)]).finally(() => ended.abort());
+  const work = Promise.all([market, rightsize(parts, copies, { term })]).finally(() =>
+    ended.abort()
+  );
   const late = (async () => {
     await aborted(term, ended.signal);
     await clock.sleep(graceMs, ended.signal);
@@ -176,14 +205,38 @@ async function lead(parts: ControllerParts, term: AbortSignal): Promise<void> {
   }
 }
 
+/** What rightsizing follows; undefined where it is not wanted. */
+function rightsizingCopies(
+  { api, rightsizing, clock, random, log }: ControllerParts,
+): RightsizingCopies | undefined {
+  return api.rightsizing === undefined || rightsizing === undefined
+    ? undefined
+    : createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
+}
+
+/** Who changes new pods, in order. */
+function mutatorsOf(
+  { rightsizing }: ControllerParts,
+  copies: RightsizingCopies | undefined,
+): readonly Mutator[] {
+  if (copies === undefined || rightsizing === undefined) return [];
+  const dryRun = (): boolean => rightsizing.config.dryRun;
+  return [createCreationMutator(createCreationValues({ ...copies, dryRun }))];
+}
+
 /** The clock of hours, where it is wanted. */
-async function rightsize(parts: ControllerParts, term: AbortSignal): Promise<void> {
+async function rightsize(
+  parts: ControllerParts,
+  copies: RightsizingCopies | undefined,
+  { term }: { readonly term: AbortSignal },
+): Promise<void> {
   const { api, caches, clock, random, log, rightsizing } = parts;
-  if (api.rightsizing === undefined || rightsizing === undefined) return;
+  if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...rightsizing,
     api: api.rightsizing,
     caches,
+    copies,
     allocationStore: api.store,
     marketResizer: api.resizer,
     clock,

@@ -19,7 +19,8 @@ import {
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
-import { customSourceTableKind } from "./rightsizing/sources/custom_source_table_kind.ts";
+import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
+import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -116,6 +117,7 @@ export const CONTROLLER_SETTINGS = {
     description: "The Prometheus that is asked what pods could use, and have used; empty: none",
     kind: optionalKind(serverURLKind),
     live: true,
+    aliases: ["prometheusURL"],
   }),
   prometheusLogin: row({
     key: "metrics.prometheusLogin",
@@ -153,30 +155,19 @@ export const CONTROLLER_SETTINGS = {
     kind: durationKind({ leastMs: 2000, mostMs: 3_600_000 }),
     live: true,
   }),
-  samplerInterval: row({
-    key: "rightsizing.samplerInterval",
-    flag: "--sampler-interval",
-    env: "MBCAS_SAMPLER_INTERVAL",
-    default: "30s",
-    description:
-      "Time between two readings of metrics-server, for policies that take usage from it",
-    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
-    live: true,
-  }),
-  customSources: row({
-    key: "rightsizing.customSources",
-    default: "",
-    description: "Servers that policies with the provider custom may name. In the file only",
-    kind: customSourceTableKind,
-  }),
+  ...RIGHTSIZING_ROWS,
+  ...WEBHOOK_ROWS,
   dryRun: row({
     key: "controller.dryRun",
     flag: "--dry-run",
     env: "MBCAS_DRY_RUN",
     default: "false",
-    description: "Everything but the patch; the status says what would be changed",
+    description:
+      "Everything but the patch, of the market and of rightsizing; the status says what " +
+      "would be changed",
     kind: switchKind,
     live: true,
+    aliases: ["dryRun"],
   }),
   maxResizesPerSecond: row({
     key: "controller.maxResizesPerSecond",
@@ -210,6 +201,7 @@ export const CONTROLLER_SETTINGS = {
     default: ":8080",
     description: "Where /healthz, /readyz and /metrics are served",
     kind: listenKind,
+    aliases: ["--metrics-addr", "--health-probe-addr"],
   }),
   stopGrace: row({
     key: "controller.stopGrace",

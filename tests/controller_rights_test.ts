@@ -20,15 +20,31 @@ function covers(rule: Rule, right: AccessRight): boolean {
     (rule.resourceNames === undefined || (name !== undefined && rule.resourceNames.includes(name)));
 }
 
-async function rulesOf(kind: string): Promise<readonly Rule[]> {
-  const path = new URL("../manifests/base/controller/rbac.yaml", import.meta.url);
+async function rulesOf(
+  kind: string,
+  folder: "base/controller" | "components/rightsizing" = "base/controller",
+): Promise<readonly Rule[]> {
+  const path = new URL(`../manifests/${folder}/rbac.yaml`, import.meta.url);
   const objects = parseAllDocuments(await Deno.readTextFile(path)).map((document) =>
     document.toJS() as { kind: string; rules?: readonly Rule[] }
   );
   return objects.filter((object) => object.kind === kind).flatMap(({ rules = [] }) => rules);
 }
 
-const rights = controllerRights({ namespace: NAMESPACE, configMap: "mbcas-config" });
+const PLACE = { namespace: NAMESPACE, configMap: "mbcas-config" };
+const rights = controllerRights(PLACE);
+
+function words({ verb, group, resource, subresource }: AccessRight): string {
+  return `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`;
+}
+
+function given(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`))
+    )
+  );
+}
 
 Deno.test("controllerRights() asks for nothing that the manifests don't give", async () => {
   const [wide, narrow] = [await rulesOf("ClusterRole"), await rulesOf("Role")];
@@ -39,20 +55,38 @@ Deno.test("controllerRights() asks for nothing that the manifests don't give", a
 });
 
 Deno.test("controllerRights() asks for all that the manifests give, but for what can be done without", async () => {
-  const asked = rights.map(({ verb, group, resource, subresource }) =>
-    `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`
-  );
-  const given = [...await rulesOf("ClusterRole"), ...await rulesOf("Role")].flatMap((rule) =>
-    rule.apiGroups.flatMap((group) =>
-      rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${group}/${resource}`))
-    )
-  );
+  const asked = rights.map(words);
+  const all = given([...await rulesOf("ClusterRole"), ...await rulesOf("Role")]);
   // Templates of owners, and events.
-  assert.deepEqual(given.filter((right) => !asked.includes(right)), [
+  assert.deepEqual(all.filter((right) => !asked.includes(right)), [
     "get apps/replicasets",
     "get apps/controllerrevisions",
     "get batch/jobs",
     "create events.k8s.io/events",
     "patch events.k8s.io/events",
+  ]);
+});
+
+Deno.test("controllerRights() asks for policies and reports where rightsizing is on, and only there", async () => {
+  const added = controllerRights({ ...PLACE, rightsizing: true }).slice(rights.length).map(words);
+  assert.deepEqual(controllerRights({ ...PLACE, rightsizing: false }), rights);
+  assert.ok(!rights.some(({ group }) => group === "optipod.io"));
+  const component = "components/rightsizing";
+  const all = given([
+    ...await rulesOf("ClusterRole", component),
+    ...await rulesOf("Role", component),
+  ]);
+  assert.deepEqual(added.filter((right) => !all.includes(right)), []);
+  // What rightsizing does without: recreation and annotations, and usage from metrics-server.
+  assert.deepEqual(all.filter((right) => !added.includes(right)), [
+    ...["deployments", "statefulsets", "daemonsets"].flatMap((resource) => [
+      `get apps/${resource}`,
+      `patch apps/${resource}`,
+    ]),
+    "list metrics.k8s.io/pods",
+    "list /configmaps",
+    "create /configmaps",
+    "patch /configmaps",
+    "delete /configmaps",
   ]);
 });

@@ -14,9 +14,9 @@ const HEADER =
   "# Made from the schemas in shared/api by `deno task crds`; changes here are lost.\n";
 
 const DEFINITIONS: Readonly<Record<string, () => JSONValue>> = {
-  "optimizationpolicies.yaml": optimizationPolicyCRD,
-  "podallocations.yaml": podAllocationCRD,
-  "recommendationreports.yaml": recommendationReportCRD,
+  "rightsizing/optimizationpolicies.yaml": optimizationPolicyCRD,
+  "market/podallocations.yaml": podAllocationCRD,
+  "rightsizing/recommendationreports.yaml": recommendationReportCRD,
 };
 
 const folder = new URL("../manifests/crds/", import.meta.url);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sectionOf, type SettingTable } from "../shared/config/setting.ts";
+import { fileKeysOf, flagsOf, sectionOf, type SettingTable } from "../shared/config/setting.ts";
 
 /** A program and what it can be told. */
 export interface DescribedProgram {
@@ -64,8 +64,33 @@ function programSection({ title, table }: DescribedProgram): string {
     `| ${head.map(() => "---").join(" | ")} |`,
     ...rows,
     "",
+    ...otherNames(table),
   ].join("\n");
 }
+
+/** The names that settings have beside their own, where there are any. */
+function otherNames(table: SettingTable): readonly string[] {
+  const rows = Object.values(table).flatMap((setting) => {
+    const { key, flag, aliases = [] } = setting;
+    const inFile = aliases.filter((name) => fileKeysOf(setting).includes(name));
+    const typed = aliases.filter((name) => flagsOf(setting).includes(name));
+    return [
+      ...typed.map((name) => `| ${code(name)} | ${code(flag ?? key)} |`),
+      ...inFile.map((name) => `| ${code(`${name}:`)} | ${code(key)} |`),
+    ];
+  });
+  if (rows.length === 0) return [];
+  return [OTHER_NAMES, "| Name | Sets |", "| --- | --- |", ...rows, ""];
+}
+
+const OTHER_NAMES = `### Names that OptiPod had
+
+Flags and keys of OptiPod are accepted for these settings. The keys stand at the top of the file, in
+no section: what was in the \`data\` of its ConfigMap can be put into \`config.yaml\` as it is, numbers
+and switches in quotes too. Two flags, or two keys, that give one setting different values are a fault
+that names both; a flag stands over the file whichever names they use. \`--dry-run\` and
+\`--prometheus-url\` are this program's own.
+`;
 
 function code(text: string | undefined): string {
   return text === undefined || text === "" ? "–" : `\`${text}\``;

@@ -9,7 +9,8 @@ Deno.test({
   permissions: "none",
   fn() {
     const page = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }]);
-    const rows = page.split("\n").filter((line) => /^\| [–`]/.test(line));
+    const [own = ""] = page.split("\n### ");
+    const rows = own.split("\n").filter((line) => /^\| [–`]/.test(line));
     assert.equal(rows.length, Object.keys(CONTROLLER_SETTINGS).length);
     assert.match(
       page,
@@ -17,6 +18,27 @@ Deno.test({
     );
     assert.match(page, /^\| – \| `--kubeconfig` \| `KUBECONFIG` \| – \|/m);
     assert.match(page, /^\| `metrics\.queries` \| – \| – \| – \| .*In the file only/m);
+  },
+});
+
+Deno.test({
+  name: "settingsPage() says what the names stand for that settings have beside their own",
+  permissions: "none",
+  fn() {
+    const [, names = ""] = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }])
+      .split("\n### ");
+    assert.deepEqual(names.split("\n").filter((line) => /^\| `/.test(line)), [
+      "| `prometheusURL:` | `metrics.prometheusURL` |",
+      "| `--metrics-provider` | `rightsizing.provider` |",
+      "| `metricsProvider:` | `rightsizing.provider` |",
+      "| `reconciliationInterval:` | `rightsizing.interval` |",
+      "| `--enable-leader-election` | `controller.leaderElection` |",
+      "| `leaderElection:` | `controller.leaderElection` |",
+      "| `dryRun:` | `controller.dryRun` |",
+      "| `--metrics-addr` | `--listen` |",
+      "| `--health-probe-addr` | `--listen` |",
+    ]);
+    assert.ok(!settingsPage([{ title: "Agent", table: AGENT_SETTINGS }]).includes("\n### "));
   },
 });
 

@@ -32,6 +32,8 @@ export interface PrometheusRequest {
   readonly login?: HTTPLogin;
   readonly timeoutMs: number;
   readonly mostBytes: number;
+  /** JSON, or what is as good; throws a `SyntaxError`. @default {JSON.parse} */
+  readonly parse?: (text: string) => unknown;
 }
 
 const answerSchema = z.discriminatedUnion("status", [
@@ -55,11 +57,11 @@ export async function requestPrometheus(
   request: PrometheusRequest,
   signal: AbortSignal,
 ): Promise<PrometheusData> {
-  const { server, path, parameters, ...rest } = request;
+  const { server, path, parameters, parse = JSON.parse, ...rest } = request;
   const url = `${server}${path}?${new URLSearchParams(parameters)}`;
   const answer = await boundedExchange({ url, ...rest }, signal);
   if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
-  return dataOf(answer, request.mostBytes);
+  return dataOf(answer, { mostBytes: request.mostBytes, parse });
 }
 
 function dataOf(
@@ -68,7 +70,7 @@ function dataOf(
     readonly headers: Headers;
     readonly text: string | undefined;
   },
-  mostBytes: number,
+  { mostBytes, parse }: Required<Pick<PrometheusRequest, "mostBytes" | "parse">>,
 ): PrometheusData {
   if (status >= 300 && status < 400) {
     const to = headers.get("location") ?? "nowhere";
@@ -78,7 +80,7 @@ function dataOf(
     const message = `the answer has more than ${mostBytes} bytes`;
     return { problem: "unreadable", message, tooMuch: true };
   }
-  const answer = answerSchema.safeParse(jsonOf(text)).data;
+  const answer = answerSchema.safeParse(jsonOf(text, parse)).data;
   if (answer?.status === "success" && status === 200) return answer;
   if (answer?.status === "error") {
     const { errorType, error } = answer;
@@ -91,9 +93,9 @@ function dataOf(
     : { problem: "unreachable", message: `HTTP ${status}` };
 }
 
-function jsonOf(text: string): unknown {
+function jsonOf(text: string, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -5,14 +5,11 @@
  */
 import type { HTTPLogin } from "../http_login.ts";
 import { type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
+import { isRangePoints, parseRangeText, type RangePoints } from "./range_points.ts";
 
-/** Points of one series, ascending; those without a number are left out. */
-export interface PrometheusSeries {
+/** Points of one series, ascending. */
+export interface PrometheusSeries extends RangePoints {
   readonly labels: Readonly<Record<string, string>>;
-  /** Ms since 1970. */
-  readonly timesMs: Float64Array;
-  /** Finite. */
-  readonly values: Float64Array;
 }
 
 /** A query, and the moments at which it is evaluated. */
@@ -65,7 +62,15 @@ export function createRangeQueries(
         timeout: `${timeoutMs}ms`,
       };
       const answer = await requestPrometheus(
-        { server, path: "/api/v1/query_range", parameters, timeoutMs, mostBytes, ...login },
+        {
+          server,
+          path: "/api/v1/query_range",
+          parameters,
+          timeoutMs,
+          mostBytes,
+          parse: parseRangeText,
+          ...login,
+        },
         signal,
       );
       if ("problem" in answer) return answer;
@@ -103,8 +108,15 @@ function matrixOf(data: unknown): readonly PrometheusSeries[] | undefined {
 
 function seriesOf({ metric, values }: RawSeries): PrometheusSeries | undefined {
   const labels = labelsOf(metric);
+  if (labels === undefined) return undefined;
+  const points = isRangePoints(values) ? values : pointsOf(values);
+  return points && { labels, ...points };
+}
+
+/** Points that were not read from the text. */
+function pointsOf(values: unknown): RangePoints | undefined {
   // A native histogram has `histograms` in place of `values`.
-  if (labels === undefined || !Array.isArray(values)) return undefined;
+  if (!Array.isArray(values)) return undefined;
   const timesMs = new Float64Array(values.length);
   const numbers = new Float64Array(values.length);
   let count = 0;
@@ -118,7 +130,7 @@ function seriesOf({ metric, values }: RawSeries): PrometheusSeries | undefined {
     timesMs[count] = Math.round(1000 * atS);
     numbers[count++] = value;
   }
-  return { labels, timesMs: timesMs.subarray(0, count), values: numbers.subarray(0, count) };
+  return { timesMs: timesMs.subarray(0, count), values: numbers.subarray(0, count) };
 }
 
 function labelsOf(metric: unknown): Readonly<Record<string, string>> | undefined {

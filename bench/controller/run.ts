@@ -78,7 +78,14 @@ export function startController(connection: KubeConnection): MeasuredController 
   const random = { next: () => Math.random() };
   const settings = createLiveSettings({ settings: effective, sources }, log);
   const identity = "bench";
-  const api = connectControllerAPI(counted, { ...settings.values(), clock, log, random, identity });
+  const api = connectControllerAPI(counted, {
+    ...settings.values(),
+    clock,
+    log,
+    random,
+    identity,
+    settings: settings.values,
+  });
   const caches = createCaches(api.sources, { clock, random, log });
   const metrics = createControllerMetrics(new Registry(), {
     allocations: caches.allocations.all,

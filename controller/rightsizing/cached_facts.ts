@@ -18,7 +18,8 @@ import type {
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
-import type { OOMMemory } from "./oom_memory.ts";
+import { createOOMMemory } from "./oom_memory.ts";
+import { createThrottleMemory } from "./throttle_memory.ts";
 
 /** The copies that are read. */
 export interface FactCaches {
@@ -39,7 +40,6 @@ export type NamespaceRules = Pick<RightsizingFacts, "ranges" | "quotas" | "unrea
 export interface CachedFactsParts {
   readonly caches: FactCaches;
   readonly rulesOf: (workload: RightsizedWorkload, pods: readonly Pod[]) => NamespaceRules;
-  readonly oomMemory: OOMMemory;
   readonly dryRun: () => boolean;
   /** What the server serves. */
   readonly served: () => Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
@@ -48,9 +48,11 @@ export interface CachedFactsParts {
   ) => RightsizingFacts["missingPermissions"];
 }
 
-/** Facts that are as young as the copies. */
+/** Facts that are as young as the copies, with a memory of kills and of what the market saw wanted. */
 export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
-  const { caches, rulesOf, oomMemory, dryRun, served, missingPermissions } = parts;
+  const { caches, rulesOf, dryRun, served, missingPermissions } = parts;
+  const oomMemory = createOOMMemory();
+  const throttleMemory = createThrottleMemory();
 
   function podsIn(namespace: string): readonly Pod[] {
     return caches.pods.byIndex(namespace).filter((pod) =>
@@ -87,14 +89,26 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       }
       return true;
     },
-    keepOnly: oomMemory.keepOnly,
+    keepOnly(keep) {
+      oomMemory.keepOnly(keep);
+      throttleMemory.keepOnly(keep);
+    },
     correctionsOf({ workload, policy, nowMs, lastAppliedMs }) {
       const sinceMs = nowMs - policy.windowMs;
-      const kills = oomMemory.killsOf(workloadKey(workload), podsOf(workload), {
+      const [key, pods] = [workloadKey(workload), podsOf(workload)];
+      const kills = oomMemory.killsOf(key, pods, {
         sinceMs,
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
       });
-      return new Map([...kills].map(([container, oomKills]) => [container, { oomKills }]));
+      throttleMemory.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), nowMs);
+      const held = throttleMemory.throttlingOf(key, sinceMs);
+      return new Map([...new Set([...kills.keys(), ...held.keys()])].map((container) => {
+        const [oomKills, throttling] = [kills.get(container), held.get(container)];
+        return [container, {
+          ...(oomKills === undefined ? {} : { oomKills }),
+          ...(throttling === undefined ? {} : { throttling }),
+        }];
+      }));
     },
     factsOf({ workload, policy, nowMs }, known) {
       const pods = podsOf(workload);

@@ -12,7 +12,6 @@ import {
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createCachedFacts } from "./cached_facts.ts";
-import { createOOMMemory } from "./oom_memory.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -50,7 +49,6 @@ function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = 
       verticalPodAutoscalers: { ...synced("vertical"), byIndex: () => [sampleVPA("Off")] },
     },
     rulesOf: () => ({ quotas: [], unreadable: ["ResourceQuota q: no number"] }),
-    oomMemory: createOOMMemory(),
     dryRun: () => true,
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),
     missingPermissions: () => [],

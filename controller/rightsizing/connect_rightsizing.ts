@@ -44,8 +44,10 @@ export function connectRightsizingAPI(
 ): RightsizingAPI {
   const every = { log, random };
   return {
-    policies: optimizationPolicyListWatch(connection, every),
-    reports: recommendationReportListWatch(connection, every),
+    sources: {
+      policies: optimizationPolicyListWatch(connection, every),
+      reports: recommendationReportListWatch(connection, every),
+    },
     statuses: createPolicyStatusWriter(connection),
     reportStore: createReportStore(connection),
     workloads: createWorkloadWriter(connection, { log }),
@@ -61,6 +63,13 @@ export function connectRightsizingAPI(
         log,
         intervalMs: () => settings().samplerInterval,
       }),
-    usageSources: (sampler) => connectUsageSources({ settings, sampler, clock, log }),
+    usageSources: (sampler, collected) =>
+      connectUsageSources({
+        settings,
+        sampler,
+        clock,
+        log,
+        ...(collected === undefined ? {} : { collected }),
+      }),
   };
 }

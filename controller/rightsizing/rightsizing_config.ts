@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ControllerSettings } from "../settings.ts";
 
 /** Settings of the clock of hours. */
 export interface RightsizingConfig {
@@ -14,4 +15,35 @@ export interface RightsizingConfig {
   readonly annotateWorkloads: boolean;
   /** Workloads that are looked at at the same time. */
   readonly workers: number;
+}
+
+/** What rightsizing is told by the controller's settings. */
+export type RightsizingSettings = Pick<
+  ControllerSettings,
+  | "namespace"
+  | "dryRun"
+  | "rightsizingDryRun"
+  | "policyNamespaces"
+  | "annotateWorkloads"
+  | "rightsizingWorkers"
+>;
+
+/** A view of settings that may change: each property is read when it is asked for. */
+export function rightsizingConfig(settings: () => RightsizingSettings): RightsizingConfig {
+  return {
+    get dryRun() {
+      const { dryRun, rightsizingDryRun } = settings();
+      return dryRun || rightsizingDryRun;
+    },
+    get policyNamespaces() {
+      const { policyNamespaces, namespace } = settings();
+      return policyNamespaces.length === 0 ? [namespace] : policyNamespaces;
+    },
+    get annotateWorkloads() {
+      return settings().annotateWorkloads;
+    },
+    get workers() {
+      return settings().rightsizingWorkers;
+    },
+  };
 }

@@ -11,17 +11,27 @@ export interface PolicyName {
   readonly name: string;
 }
 
+/** What a cycle can fail with as a whole, before or after it had an outcome. */
+export const CYCLE_FAILURES = ["CycleFailed", "StatusNotWritten"] as const;
+
+/** A word of {@linkcode CYCLE_FAILURES}. */
+export type CycleFailure = typeof CYCLE_FAILURES[number];
+
 /** Hears of it. */
 export interface RightsizingObserver {
-  /** A cycle has ended; one that failed has no outcome. */
+  /** A cycle has ended; one that failed has no outcome, or one that could not be told. */
   cycleEnded?(policy: PolicyName, cycle: {
     readonly tookMs: number;
     readonly outcome?: CycleOutcome;
-    /** A word of a closed list: what it failed with. */
-    readonly error?: string;
+    readonly error?: CycleFailure;
   }): void;
-  /** A source has answered, or has not. */
+  /** A source was asked and has answered, or has not; `provider` is the policies' word for it. */
   collected?(provider: string, tookMs: number): void;
+  /**
+   * A template was to be changed by server-side apply. `outcome`: `accepted`, a word of `RefusalKind`, or
+   * `failed` for what is no answer of the server.
+   */
+  templatePatched?(patch: { readonly kind: string; readonly outcome: string }): void;
   /** The policy is gone: so are its series. */
   policyGone?(policy: PolicyName): void;
 }

@@ -3,12 +3,9 @@
  *
  * @module
  */
-import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
-import { createInformer } from "../../shared/control/informer.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
@@ -22,12 +19,13 @@ import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
-import { createOOMMemory } from "./oom_memory.ts";
+import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
 import type { UsageSource } from "./ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
+import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies.ts";
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
@@ -39,8 +37,7 @@ export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemor
 
 /** All that rightsizing asks of the outside, beside what the market has copies of. */
 export interface RightsizingAPI {
-  readonly policies: ListWatch<StoredPolicy>;
-  readonly reports: ListWatch<RecommendationReport>;
+  readonly sources: RightsizingSources;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
   readonly workloads: WorkloadWriter;
@@ -52,14 +49,22 @@ export interface RightsizingAPI {
   resizeSupport(): Promise<ResizeSupport>;
   /** A source that samples by itself while it runs. */
   sampler(owners: PodOwners): UsageSource & { run(signal: AbortSignal): Promise<void> };
-  /** The sources that policies name, and what lets go of their connections. */
-  usageSources(sampler: UsageSource): UsageSources & { close(): void };
+  /**
+   * The sources that policies name, and what lets go of their connections. `collected` hears how long
+   * they take.
+   */
+  usageSources(
+    sampler: UsageSource,
+    collected: RightsizingObserver["collected"],
+  ): UsageSources & { close(): void };
 }
 
 /** What rightsizing runs with. */
 export interface RightsizingParts {
   readonly api: RightsizingAPI;
+  /** Somebody else runs both. */
   readonly caches: Caches;
+  readonly copies: RightsizingCopies;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   /** Under the market's name. */
   readonly marketResizer: PodResizer;
@@ -75,21 +80,8 @@ const ASK_AGAIN_MS = 300_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { api, caches, clock, random, log, config } = parts;
-  const policies = createInformer({
-    source: api.policies,
-    name: "OptimizationPolicy",
-    clock,
-    random,
-    log,
-  });
-  const reports = createInformer({
-    source: api.reports,
-    name: "RecommendationReport",
-    clock,
-    random,
-    log,
-  });
+  const { api, caches, copies, clock, random, log, config } = parts;
+  const { policies } = copies;
   const workloadCopies = {
     Deployment: caches.deployments,
     StatefulSet: caches.statefulSets,
@@ -123,7 +115,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     policyOf,
     clock,
   }));
-  const sources = api.usageSources(sampler);
+  const sources = api.usageSources(sampler, parts.observer?.collected);
   const permissions = createPermissionMemory({ rights: api.rights, clock });
   let support = await readSupport(parts, signal);
   if (support === undefined) return;
@@ -141,14 +133,12 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  supervisor.supervise("cache of OptimizationPolicy", policies.run(term));
-  supervisor.supervise("cache of RecommendationReport", reports.run(term));
   supervisor.supervise("sampler of usage", sampler.run(term));
   supervisor.supervise("rights of rightsizing", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
     runRightsizingLoop({
-      caches: { ...caches, policies, reports },
+      caches: { ...caches, ...copies },
       sources,
       cluster: createCachedFacts({
         caches,
@@ -159,7 +149,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
             quotas: caches.resourceQuotas.byIndex(namespace),
           }, { template: workload.template, pods });
         },
-        oomMemory: createOOMMemory(),
         dryRun: () => config.dryRun,
         served: () => support ?? { resizeServed: false, lowersMemoryLimits: false },
         missingPermissions: permissions.missing,
@@ -167,7 +156,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       hands: {
         resizer: api.resizer,
         marketResizer: parts.marketResizer,
-        workloads: api.workloads,
+        workloads: observedWorkloads(api.workloads, parts.observer),
         setOwnLimits: createOwnLimitWriter({
           allocations: caches.allocations,
           store: parts.allocationStore,

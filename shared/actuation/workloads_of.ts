@@ -6,6 +6,11 @@
 import type { Pod } from "../api/pod.ts";
 import { EVERY_WORKLOAD, type WorkloadRef } from "../api/workload.ts";
 
+/** A pod, as far as it tells whose it is. */
+export interface OwnedPod {
+  readonly metadata: Pick<Pod["metadata"], "owner" | "labels">;
+}
+
 /** A label of pods made by a ReplicaSet, and the kind of workload that such ReplicaSets belong to. */
 const TEMPLATE_HASHES: readonly (readonly [label: string, kind: string])[] = [
   ["pod-template-hash", "Deployment"],
@@ -18,7 +23,7 @@ const TEMPLATE_HASHES: readonly (readonly [label: string, kind: string])[] = [
  * `<cronjob>-<minutes since 1970>`, so that neither need be read for it. Source: Kubernetes'
  * deployment controller (`getNewReplicaSet`) and cronjob controller (`getJobName`).
  */
-export function workloadsOf({ metadata: { owner, labels } }: Pod): readonly WorkloadRef[] {
+export function workloadsOf({ metadata: { owner, labels } }: OwnedPod): readonly WorkloadRef[] {
   if (owner === undefined) return [];
   const { kind, name } = owner;
   const own = { kind, name };
@@ -35,7 +40,7 @@ export function workloadsOf({ metadata: { owner, labels } }: Pod): readonly Work
 }
 
 /** True when the pod belongs to the workload; any pod does to `EVERY_WORKLOAD`. */
-export function belongsTo(pod: Pod, { kind, name }: WorkloadRef): boolean {
+export function belongsTo(pod: OwnedPod, { kind, name }: WorkloadRef): boolean {
   if (kind === EVERY_WORKLOAD.kind && name === EVERY_WORKLOAD.name) return true;
   return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
 }

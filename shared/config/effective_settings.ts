@@ -5,7 +5,13 @@
  */
 import type { LogFields } from "../log.ts";
 import { nearestName } from "./nearest_name.ts";
-import type { Setting, SettingTable, SettingValues } from "./setting.ts";
+import {
+  fileKeysOf,
+  flagsOf,
+  type Setting,
+  type SettingTable,
+  type SettingValues,
+} from "./setting.ts";
 import { fileValues, type SettingsFile } from "./settings_file.ts";
 
 /** Where values may come from. */
@@ -50,9 +56,18 @@ export function effectiveSettings<const T extends SettingTable>(
   const values: Record<string, unknown> = {};
   const origins = new Map<string, { origin: SettingOrigin; text: string }>();
   for (const [name, setting] of Object.entries(table)) {
-    const { origin, text, where } = chosen(setting, given);
+    const { origin, text, where, also = [] } = chosen(setting, given);
     const value = setting.kind.parse(text);
     if (value === undefined) faults.push(notExpected(where, text, setting));
+    for (const other of also) {
+      if (other.text === text || setting.kind.parse(other.text) === value) continue;
+      faults.push(
+        `${where} is ${JSON.stringify(text)} and ${other.where} is ${
+          JSON.stringify(other.text)
+        }, ` +
+          `but both are names of ${setting.key}: keep one of them`,
+      );
+    }
     values[name] = value;
     origins.set(setting.key, { origin, text });
   }
@@ -67,23 +82,51 @@ export function effectiveFields<T extends SettingTable>({ origins }: Effective<T
   );
 }
 
+/** A text, and under which name it was given. */
+interface Given {
+  readonly text: string;
+  readonly where: string;
+}
+
+interface Chosen extends Given {
+  readonly origin: SettingOrigin;
+  /** The same setting by other names, at the same place. */
+  readonly also?: readonly Given[];
+}
+
 function chosen(
   setting: Setting<unknown>,
   { flags, env, path, texts }: SettingSources & {
     readonly path: string;
     readonly texts: ReadonlyMap<string, string>;
   },
-): { origin: SettingOrigin; text: string; where: string } {
-  const { key, flag, env: variable } = setting;
-  const typed = flag === undefined ? undefined : flags?.get(flag);
-  if (typed !== undefined) return { origin: "flag", text: typed, where: `flag ${flag}` };
+): Chosen {
+  const { key, env: variable } = setting;
+  const allFlags = flagsOf(setting);
+  const [typed, ...alsoTyped] = given(allFlags, { texts: flags, place: "flag " });
+  if (typed !== undefined) return { origin: "flag", ...typed, also: alsoTyped };
   // An empty variable is one that was not set: manifests can't leave a variable out.
   const exported = variable === undefined ? "" : env?.[variable] ?? "";
   if (exported !== "") return { origin: "environment", text: exported, where: `env ${variable}` };
-  const written = texts.get(key);
-  if (written !== undefined) return { origin: "file", text: written, where: `${path}: ${key}` };
-  const where = [flag, variable === undefined ? undefined : `env ${variable}`].filter(Boolean);
+  const [written, ...alsoWritten] = given(fileKeysOf(setting), { texts, place: `${path}: ` });
+  if (written !== undefined) return { origin: "file", ...written, also: alsoWritten };
+  const where = [allFlags[0], variable === undefined ? undefined : `env ${variable}`].filter(
+    Boolean,
+  );
   return { origin: "default", text: setting.default, where: where.join(" or ") || key };
+}
+
+function given(
+  names: readonly string[],
+  { texts, place }: {
+    readonly texts: ReadonlyMap<string, string> | undefined;
+    readonly place: string;
+  },
+): readonly Given[] {
+  return names.flatMap((name) => {
+    const text = texts?.get(name);
+    return text === undefined ? [] : [{ text, where: `${place}${name}` }];
+  });
 }
 
 function notExpected(where: string, text: string, { kind }: Setting<unknown>): string {

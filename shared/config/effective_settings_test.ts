@@ -140,3 +140,67 @@ Deno.test({
     assert.deepEqual(faultsOf({ file: file("market:\n# nothing yet\n") }), []);
   },
 });
+
+const ALIASED = {
+  listen: {
+    key: "controller.listen",
+    flag: "--listen",
+    env: "MBCAS_LISTEN",
+    default: "80",
+    description: "",
+    kind: numberKind({ most: 100 }),
+    aliases: ["--metrics-addr", "listenOn"],
+  },
+} as const;
+
+Deno.test({
+  name: "effectiveSettings() takes a setting by its other names, where its own would stand",
+  permissions: PURE,
+  fn() {
+    const typed = new Map([["--metrics-addr", "1"]]);
+    for (
+      const [sources, value, origin] of [
+        [{ flags: typed }, 1, "flag"],
+        [{ flags: typed, env: { MBCAS_LISTEN: "2" }, file: file("listenOn: 3") }, 1, "flag"],
+        [{ env: { MBCAS_LISTEN: "2" }, file: file("listenOn: 3") }, 2, "environment"],
+        [{ file: file('listenOn: "3"') }, 3, "file"],
+        [{ file: file("controller: {listen: 3}\nlistenOn: 3.0") }, 3, "file"],
+        [{ file: file("listenOn:") }, 80, "default"],
+      ] as const
+    ) {
+      const result = effectiveSettings(ALIASED, sources);
+      assert.ok(!("faults" in result));
+      assert.equal(result.values.listen, value);
+      assert.equal(result.origins.get("controller.listen")?.origin, origin);
+    }
+  },
+});
+
+Deno.test({
+  name: "effectiveSettings() refuses two names of a setting with two values, and names both",
+  permissions: PURE,
+  fn() {
+    const flags = new Map([["--listen", "1"], ["--metrics-addr", "2"]]);
+    const told = (sources: SettingSources) => {
+      const result = effectiveSettings(ALIASED, sources);
+      assert.ok("faults" in result);
+      return result.faults;
+    };
+    assert.deepEqual(told({ flags }), [
+      'flag --listen is "1" and flag --metrics-addr is "2", but both are names of ' +
+      "controller.listen: keep one of them",
+    ]);
+    assert.deepEqual(told({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
+      'config.yaml: controller.listen is "4" and config.yaml: listenOn is "3", but both are names ' +
+      "of controller.listen: keep one of them",
+    ]);
+    // In no section, and none of its own names.
+    assert.deepEqual(told({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
+      "config.yaml: controller.listenOn is not a setting; did you mean controller.listen?",
+      "config.yaml: listen is not a setting; did you mean listenOn?",
+    ]);
+    assert.deepEqual(told({ file: file("listenOn: {a: 1}") }), [
+      'config.yaml: listenOn is {"a":1}, expected one value or a list',
+    ]);
+  },
+});

@@ -31,6 +31,11 @@ export interface Setting<T> {
   readonly flag?: string;
   /** The variable, for instance `MBCAS_BURST_FACTOR`. */
   readonly env?: string;
+  /**
+   * Names under which others' manifests set it: a flag with its dashes, or a key that stands in the
+   * file by itself, in no section.
+   */
+  readonly aliases?: readonly string[];
   /** The text of the value that holds where nothing else is said; may be empty. */
   readonly default: string;
   readonly description: string;
@@ -53,4 +58,21 @@ export type SettingValues<T extends SettingTable> = {
 export function sectionOf(key: string): string | undefined {
   const dot = key.indexOf(".");
   return dot < 0 ? undefined : key.slice(0, dot);
+}
+
+/** All flags of a setting, its own first. */
+export function flagsOf({ flag, aliases = [] }: Setting<unknown>): readonly string[] {
+  return [...(flag === undefined ? [] : [flag]), ...aliases.filter(isFlag)];
+}
+
+/** All keys under which a setting may stand in the file, its own first. */
+export function fileKeysOf({ key, aliases = [] }: Setting<unknown>): readonly string[] {
+  return [
+    ...(sectionOf(key) === undefined ? [] : [key]),
+    ...aliases.filter((name) => !isFlag(name)),
+  ];
+}
+
+function isFlag(name: string): boolean {
+  return name.startsWith("-");
 }

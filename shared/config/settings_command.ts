@@ -6,7 +6,7 @@
 import { Command, CommanderError } from "commander";
 import { collectedOutput } from "./collected_output.ts";
 import { nearestName } from "./nearest_name.ts";
-import type { Setting, SettingTable } from "./setting.ts";
+import { flagsOf, type Setting, type SettingTable } from "./setting.ts";
 
 /** A program as its `--help` presents it. */
 export interface SettingsProgram<T extends SettingTable> {
@@ -43,9 +43,7 @@ export function commandFlags<T extends SettingTable>(
     if (error.exitCode === 0) return { help };
     faults.push(error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " "));
   }
-  const known = Object.values(program.table).flatMap(({ flag }) =>
-    flag === undefined ? [] : [flag]
-  );
+  const known = Object.values(program.table).flatMap(flagsOf);
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
     if (value === true) flags.set(option.long ?? "", "true");
@@ -73,14 +71,17 @@ function settingsCommand({ name, description, table }: SettingsProgram<SettingTa
     .allowUnknownOption().allowExcessArguments();
   for (const setting of Object.values(table)) {
     const { flag, env, default: text } = setting;
-    if (flag === undefined) continue;
     const notes = [
       ...(text === "" ? [] : [`default: ${text}`]),
       ...(env === undefined ? [] : [`env: ${env}`]),
     ];
     const value = isSwitch(setting) ? "[true|false]" : "<value>";
     const note = notes.length === 0 ? "" : ` (${notes.join(", ")})`;
-    command.option(`${flag} ${value}`, setting.description + note);
+    for (const name of flagsOf(setting)) {
+      const isOther = flag !== undefined && name !== flag;
+      const meaning = isOther ? `Another name of ${flag}` : setting.description + note;
+      command.option(`${name} ${value}`, meaning);
+    }
   }
   return command;
 }

@@ -5,7 +5,7 @@
  */
 import { parse, parseDocument, YAMLError } from "yaml";
 import { nearestName } from "./nearest_name.ts";
-import { sectionOf, type SettingTable } from "./setting.ts";
+import { fileKeysOf, sectionOf, type SettingTable } from "./setting.ts";
 
 /** A settings file as it was read. */
 export interface SettingsFile {
@@ -39,9 +39,10 @@ export function fileValues(
   const texts = new Map<string, string>();
   const faults: string[] = [];
   const settings = Object.values(table);
-  const known = new Set(settings.map(({ key }) => key).filter((key) => sectionOf(key)));
+  const known = new Set(settings.flatMap(fileKeysOf));
   const maps = new Set(settings.filter(({ kind }) => kind.map).map(({ key }) => key));
-  const sections = new Set([...known].map((key) => sectionOf(key) ?? ""));
+  const sections = new Set([...known].map((key) => sectionOf(key) ?? key));
+  const alone = new Set([...known].filter((key) => sectionOf(key) === undefined));
   const shorthands = new Map(
     settings.filter(({ shorthand }) => shorthand).map(({ key }) => [sectionOf(key), key]),
   );
@@ -84,6 +85,7 @@ export function fileValues(
     if (!sections.has(section)) {
       faults.push(unknown(path, section, new Set([...sections, ...otherSections])));
     } else if (body === null) continue;
+    else if (alone.has(section)) put(section, body);
     else if (!isMap(body) && shorthand !== undefined) put(shorthand, body);
     else if (!isMap(body)) {
       faults.push(`${path}: ${section} is ${JSON.stringify(body)}, expected a map of settings`);

@@ -19,7 +19,8 @@ export interface Distribution {
   readonly newestMs: number;
   /**
    * The value at rank `fraction` × (count − 1), between two ranks by linear interpolation, never outside
-   * of `min` and `max`; from a histogram within its relative error. Throws a `RangeError` outside of 0..1
+   * of `min` and `max`; from a histogram within its relative error, from a compact one exactly at whole
+   * percents and between two of them in a line. Throws a `RangeError` outside of 0..1
    * and where there are no samples.
    */
   quantile(fraction: number): number;

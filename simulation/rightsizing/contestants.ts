@@ -5,8 +5,9 @@
  */
 import type { Percentile } from "../../shared/rightsizing/policy_spec.ts";
 import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
-import { everyChange, type Guard, PEAK_FACTOR, thresholdGuard, vpaUpdater } from "./guard.ts";
+import { everyChange, type Guard, thresholdGuard, vpaUpdater } from "./guard.ts";
 import { percentileRule } from "./percentile_rule.ts";
+import type { ReplayOptions } from "./replay_rule.ts";
 import type { RightsizingRule } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 import { vpaRule } from "./vpa_rule.ts";
@@ -33,14 +34,16 @@ export const VPA = "vpa, its updater";
 
 /**
  * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
- * and with its own updater, of memory ours with a floor at the peak, percentiles without a factor, and two that know the future.
+ * and with its own updater, of memory ours with a floor at the peak, of CPU under limits ours with the
+ * correction for throttling, percentiles without a factor, and two that know the future.
  */
-export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readonly Contestant[] {
+export function contestants(
+  history: UsageHistory,
+  { intervalMs = HOUR_MS, limitFactor }: Pick<ReplayOptions, "intervalMs" | "limitFactor"> = {},
+): readonly Contestant[] {
   const plain = thresholdGuard();
   // Memory is not lowered below the recent peak.
-  const careful = history.resource === "memory"
-    ? thresholdGuard({ peakFactor: PEAK_FACTOR })
-    : plain;
+  const careful = history.resource === "memory" ? thresholdGuard({ keepsPeak: true }) : plain;
   const ours = WINDOWS_MS.flatMap((windowMs) =>
     PERCENTILES.map((percentile) =>
       contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
@@ -53,7 +56,18 @@ export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readon
         percentile: "P90",
         safetyFactor: FACTOR,
         windowMs: DAY_MS,
-        peakFactor: PEAK_FACTOR,
+        overPeak: true,
+      }),
+      careful,
+    ),
+  ];
+  const corrected = history.resource === "memory" || limitFactor === undefined ? [] : [
+    contestant(
+      percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: FACTOR,
+        windowMs: DAY_MS,
+        correctsThrottling: true,
       }),
       careful,
     ),
@@ -64,6 +78,7 @@ export function contestants(history: UsageHistory, intervalMs = HOUR_MS): readon
   return [
     ...ours,
     ...overPeak,
+    ...corrected,
     { label: VPA, rule: vpaRule(), guard: vpaUpdater() },
     { label: "vpa, our guards", rule: vpaRule(), guard: plain },
     ...bare,

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { isWorth } from "../../shared/rightsizing/guards/change_threshold.ts";
+import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import type { Proposal } from "./rule.ts";
 
 /** What is set now. */
@@ -21,22 +23,17 @@ export interface ThresholdOptions {
   readonly changeThresholdPercent?: number;
   /** @default {1_800_000} 30 minutes */
   readonly cooldownMs?: number;
-  /**
-   * Of memory: it is not lowered to less than this times the peak in the window. Default: it is.
-   */
-  readonly peakFactor?: number;
+  /** Of memory: it is not lowered to what is not safe beside the peak in the window. Default: it is. */
+  readonly keepsPeak?: true;
 }
-
-/** Of memory: the recent peak + 15 %. */
-export const PEAK_FACTOR = 1.15;
 
 /** Our guards of the change itself. */
 export function thresholdGuard(options: ThresholdOptions = {}): Guard {
-  const { changeThresholdPercent = 10, cooldownMs = 1_800_000, peakFactor = 0 } = options;
+  const { changeThresholdPercent = 10, cooldownMs = 1_800_000, keepsPeak } = options;
   return ({ value, peak = 0 }, standing) => {
     if (standing.ageMs < cooldownMs) return false;
-    if (value < standing.value && value < peakFactor * peak) return false;
-    return Math.abs(value - standing.value) * 100 >= changeThresholdPercent * standing.value;
+    if (keepsPeak && value < standing.value && value < leastSafeMemory(peak)) return false;
+    return isWorth(standing.value, value, { percent: changeThresholdPercent });
   };
 }
 

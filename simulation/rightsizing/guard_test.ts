@@ -21,9 +21,10 @@ pure("thresholdGuard() waits for the cooldown", () => {
 
 pure("thresholdGuard() keeps memory above the recent peak, and lets it rise", () => {
   const standing = { value: 1000, ageMs: HOUR_MS };
-  const careful = thresholdGuard({ peakFactor: 1.15 });
+  const careful = thresholdGuard({ keepsPeak: true });
   assert.equal(careful({ value: 800, peak: 700 }, standing), false);
-  assert.equal(careful({ value: 806, peak: 700 }, standing), true);
+  assert.equal(careful({ value: 804, peak: 700 }, standing), false);
+  assert.equal(careful({ value: 805, peak: 700 }, standing), true);
   assert.equal(careful({ value: 1200, peak: 1100 }, standing), true);
   assert.equal(thresholdGuard()({ value: 800, peak: 700 }, standing), true);
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { limitOf } from "./limit_of.ts";
 import type { RuleReplay } from "./replay_rule.ts";
 
 /** Shares of one stretch of time. */
@@ -48,13 +49,14 @@ export function judgeReplay({ history, steps, limitFactor = 1 }: RuleReplay): Ju
   let short = 0;
   let longest = 0;
   for (const { fromMs, first, end, inForce } of steps) {
+    const limit = limitOf(inForce, limitFactor);
     for (let index = first; index < end; index++) {
       const usage = values[index] ?? 0;
       const day = Math.floor(((atMs[index] ?? 0) - (begin?.fromMs ?? fromMs)) / DAY_MS);
       const sums = days.get(day) ?? emptySums();
       days.set(day, sums);
       for (const one of [all, sums]) addTo(one, { usage, inForce });
-      if (usage > inForce * limitFactor) overLimit++;
+      if (usage > limit) overLimit++;
       const follows = (atMs[index] ?? 0) - (atMs[index - 1] ?? -Infinity) <= stepMs * 1.5;
       short = usage > inForce ? (follows ? short : 0) + 1 : 0;
       longest = Math.max(longest, short);

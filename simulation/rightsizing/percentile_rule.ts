@@ -1,10 +1,20 @@
 /**
- * A percentile of the window times a factor: our rule, and plain percentiles.
+ * A percentile of the window times a factor: what a policy recommends, and plain percentiles.
  *
  * @module
  */
+import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import {
+  type Estimator,
+  percentileOf,
+  withBounds,
+  withSafetyFactor,
+} from "../../shared/rightsizing/estimator.ts";
+import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
+import { withOOMRaise } from "../../shared/rightsizing/oom_raise.ts";
 import type { Percentile, ResourceBounds } from "../../shared/rightsizing/policy_spec.ts";
-import { exactDistribution } from "./exact_distribution.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import { withThrottling } from "../../shared/rightsizing/throttling.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
 
 /** The parts of a policy that decide what is recommended. */
@@ -16,63 +26,84 @@ export interface PercentileOptions {
   readonly minSamples?: number;
   /** Default: none. */
   readonly bounds?: ResourceBounds;
-  /** At least this times the peak of the window. Default: whatever that was. */
-  readonly peakFactor?: number;
+  /** Of memory: at least what is safe beside the peak of the window. Default: whatever that was. */
+  readonly overPeak?: true;
+  /** CPU is raised by what limits have held back, as far as that is known without the market. */
+  readonly correctsThrottling?: true;
 }
 
-const FRACTIONS: Readonly<Record<Percentile, number>> = {
-  P50: 0.5,
-  P90: 0.9,
-  P95: 0.95,
-  P99: 0.99,
-};
 const HOUR_MS = 3_600_000;
-/** After a kill: at least a fifth and 100 Mi above what was too little. */
-const KILL_SHARE = 0.2;
-const KILL_BYTES = 100 * 2 ** 20;
 
 /**
- * The percentile of all samples in (now − window, now], interpolated between ranks, times the factor,
- * cut to whole millicores and bytes, and clamped. A kill inside the window keeps memory above
- * max(20 %, 100 Mi) over the limit that it broke.
+ * The percentile of all samples in (now − window, now] by the estimators of the recommendation. Kills
+ * inside the window raise memory; the share of samples that a limit held back can raise CPU.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
-  const { percentile, safetyFactor, windowMs, peakFactor } = options;
+  const { percentile, safetyFactor, windowMs, overPeak, correctsThrottling } = options;
   const factor = safetyFactor === 1 ? "" : ` × ${safetyFactor}`;
-  const peak = peakFactor === undefined ? "" : `, peak × ${peakFactor}`;
-  const setting = `${percentile}${factor}, ${windowText(windowMs)}${peak}`;
-  return { name, setting, begin: () => beginPercentile(options) };
+  const peak = overPeak ? ", peak × 1.15" : "";
+  const corrected = correctsThrottling ? ", corrected" : "";
+  const setting = `${percentile}${factor}, ${windowText(windowMs)}${peak}${corrected}`;
+  return { name, setting, begin: (resource) => beginPercentile(resource, options) };
 }
 
-function beginPercentile(options: PercentileOptions): RuleRun {
-  const { percentile, safetyFactor, windowMs, minSamples = 10, bounds, peakFactor = 0 } = options;
-  const times: number[] = [];
-  const values: number[] = [];
+interface SeenSample {
+  readonly atMs: number;
+  readonly value: number;
+  readonly heldBack: boolean;
+}
+
+function beginPercentile(resource: ResourceName, options: PercentileOptions): RuleRun {
+  const { windowMs, minSamples = 10 } = options;
+  const samples: SeenSample[] = [];
   const kills: Kill[] = [];
   let oldest = 0;
   return {
-    observe({ atMs, usage }) {
-      times.push(atMs);
-      values.push(usage);
+    observe({ atMs, usage, heldBack = false }) {
+      samples.push({ atMs, value: usage, heldBack });
     },
     killed: (kill) => void kills.push(kill),
     recommend(atMs) {
-      while ((times[oldest] ?? Infinity) <= atMs - windowMs) oldest++;
-      if (times.length - oldest < minSamples) return undefined;
-      const usage = exactDistribution({
-        atMs: Float64Array.from(times.slice(oldest)),
-        values: Float64Array.from(values.slice(oldest)),
+      while ((samples[oldest]?.atMs ?? Infinity) <= atMs - windowMs) oldest++;
+      const inWindow = samples.slice(oldest);
+      const usage = distributionOfSamples(inWindow, { nowMs: atMs, windowMs });
+      if (usage.count < Math.max(1, minSamples)) return undefined;
+      const estimate = estimator(resource, {
+        ...options,
+        kills: kills.filter((kill) => kill.atMs > atMs - windowMs),
+        heldBack: inWindow.filter(({ heldBack }) => heldBack).length / inWindow.length,
       });
-      const raw = Math.trunc(usage.quantile(FRACTIONS[percentile]) * safetyFactor);
-      const floors = kills.filter((kill) => kill.atMs > atMs - windowMs).map(({ limit }) =>
-        Math.ceil(limit + Math.max(KILL_SHARE * limit, KILL_BYTES))
-      );
-      const wanted = Math.max(raw, Math.ceil(peakFactor * usage.max), ...floors);
-      const value = bounds === undefined
-        ? wanted
-        : Math.min(bounds.max, Math.max(bounds.min, wanted));
-      return { value, peak: usage.max };
+      return { value: estimate(usage).amount, peak: usage.max };
     },
+  };
+}
+
+/** The recommendation's own chain, with what only a back-test tries in it. */
+function estimator(
+  resource: ResourceName,
+  { percentile, safetyFactor, windowMs, bounds, overPeak, correctsThrottling, kills, heldBack }:
+    & PercentileOptions
+    & {
+      readonly kills: readonly Kill[];
+      /** Share of the samples, 0 to 1. */
+      readonly heldBack: number;
+    },
+): Estimator {
+  const plain = percentileOf({ resource, percentile, windowMs });
+  const base = correctsThrottling && resource === "cpu"
+    ? withThrottling(plain, { share: heldBack })
+    : plain;
+  const times = withSafetyFactor(base, { resource, factor: safetyFactor });
+  const raised = withOOMRaise(times, kills.map(({ limit }) => ({ hadBytes: limit })));
+  const floored = overPeak ? withPeakFloor(raised) : raised;
+  return bounds === undefined ? floored : withBounds(floored, { resource, bounds });
+}
+
+/** The base, or what is safe beside the peak if that is more. */
+function withPeakFloor(base: Estimator): Estimator {
+  return (usage) => {
+    const estimate = base(usage);
+    return { ...estimate, amount: Math.max(estimate.amount, leastSafeMemory(usage.max)) };
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
 import { type PercentileOptions, percentileRule } from "./percentile_rule.ts";
 import type { Proposal, RuleRun } from "./rule.ts";
 
@@ -39,7 +40,7 @@ pure("percentileRule() says its parameters", () => {
       .setting;
   assert.equal(setting({}), "P95 × 1.2, 24 h");
   assert.equal(setting({ windowMs: 7 * DAY_MS, safetyFactor: 1 }), "P95, 7 d");
-  assert.equal(setting({ peakFactor: 1.15 }), "P95 × 1.2, 24 h, peak × 1.15");
+  assert.equal(setting({ overPeak: true }), "P95 × 1.2, 24 h, peak × 1.15");
   assert.equal(setting({ windowMs: 30 * MINUTE_MS }), "P95 × 1.2, 0.5 h");
 });
 
@@ -68,7 +69,7 @@ pure("percentileRule() clamps, and moves nothing that is inside the bounds", () 
 
 pure("percentileRule() can stay above the peak of the window", () => {
   const values = [...Array.from({ length: 99 }, () => 100), 1000];
-  assert.equal(recommended(begin({ peakFactor: 1.15 }), values)?.value, 1150);
+  assert.equal(recommended(begin({ overPeak: true }), values)?.value, 1150);
   assert.equal(recommended(begin(), values)?.value, 120);
 });
 
@@ -84,6 +85,37 @@ pure("percentileRule() stays above a limit that killed by a fifth or 100 Mi, for
   assert.equal(after(1000 * MEBIBYTE, DAY_MS - 1), 1200 * MEBIBYTE);
   assert.equal(after(1000 * MEBIBYTE, DAY_MS), Math.trunc(1.2 * MEBIBYTE));
 });
+
+pure(
+  "percentileRule() raises what a limit held back by that share, CPU alone and only if asked",
+  () => {
+    const after = (
+      options: Partial<PercentileOptions>,
+      { held, resource = "cpu" }: { readonly held: number; readonly resource?: ResourceName },
+    ): number | undefined => {
+      const run = percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: 1,
+        windowMs: DAY_MS,
+        ...options,
+      }).begin(resource);
+      for (let index = 0; index < 100; index++) {
+        run.observe({
+          atMs: index * MINUTE_MS,
+          usage: 1000,
+          ...(index < held ? { heldBack: true } : {}),
+        });
+      }
+      return run.recommend(100 * MINUTE_MS)?.value;
+    };
+    assert.equal(after({ correctsThrottling: true }, { held: 50 }), 1500);
+    // The percentile lies below what was cut off.
+    assert.equal(after({ correctsThrottling: true }, { held: 5 }), 1000);
+    assert.equal(after({}, { held: 50 }), 1000);
+    assert.equal(after({ correctsThrottling: true }, { held: 50, resource: "memory" }), 1000);
+    assert.equal(after({ correctsThrottling: true, windowMs: 50 * MINUTE_MS }, { held: 50 }), 1000);
+  },
+);
 
 pure("percentileRule() is the percentile × factor but for the cut, within one unit", () => {
   fc.assert(

@@ -59,7 +59,7 @@ export function playRules(
 ): PlayedRules {
   const series = histories.map((history): SeriesResult => ({
     name: history.name,
-    rules: contestants(history, options.intervalMs).map(({ label, ...entry }: Contestant) => ({
+    rules: contestants(history, options).map(({ label, ...entry }: Contestant) => ({
       label,
       judgement: judgeReplay(replayRule(history, { ...options, ...entry })),
     })),

@@ -68,6 +68,20 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "playRules() plays the correction for throttling where limits hold CPU back, and only there",
+  permissions: "none",
+  fn() {
+    const corrects = (resource: UsageHistory["resource"], limitFactor?: number): boolean =>
+      playRules([history("a", resource, 2 ** 20)], limitFactor === undefined ? {} : { limitFactor })
+        .rules.some(({ label }) => label === `${OURS}, corrected`);
+    assert.equal(corrects("cpu", 1), true);
+    assert.equal(corrects("cpu"), false);
+    assert.equal(corrects("memory", 1.1), false);
+  },
+});
+
+Deno.test({
   name: "playRules() does the same twice",
   permissions: "none",
   fn() {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PolicySpec, UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
-import { PEAK_FACTOR, thresholdGuard } from "./guard.ts";
+import { thresholdGuard } from "./guard.ts";
 import { type Judgement, judgeReplay } from "./judge_replay.ts";
 import { percentileRule } from "./percentile_rule.ts";
 import { replayRule, type ReplayStep, type RuleReplay } from "./replay_rule.ts";
@@ -68,7 +68,7 @@ export function replayPolicy(history: UsageHistory, policy: ReplayedPolicy): Pol
       changeThresholdPercent: change.changeThresholdPercent,
       cooldownMs: change.cooldownMs,
       // Below its limit memory is killed, below its request it is evicted before others.
-      ...(resource === "memory" ? { peakFactor: PEAK_FACTOR } : {}),
+      ...(resource === "memory" ? { keepsPeak: true } : {}),
     }),
     intervalMs,
     warmUpMs,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Guard } from "./guard.ts";
+import { limitOf } from "./limit_of.ts";
 import type { Kill, Proposal, RightsizingRule } from "./rule.ts";
 import type { UsageHistory } from "./usage_history.ts";
 
@@ -86,12 +87,17 @@ export function replayRule(
   function playStep(fromMs: number, untilMs: number): Pick<ReplayStep, "kills"> & { toMs: number } {
     const kills: Kill[] = [];
     const inForce = standing?.value;
-    const limit = limitFactor === undefined ? Infinity : (inForce ?? Infinity) * limitFactor;
+    const limit = inForce === undefined ? Infinity : limitOf(inForce, limitFactor);
     while ((atMs[next] ?? Infinity) < untilMs) {
       const [at = fromMs, used = 0] = [atMs[next], values[next]];
       next++;
       const usage = Math.min(used, limit);
-      run.observe({ atMs: at, usage, ...(inForce === undefined ? {} : { inForce }) });
+      run.observe({
+        atMs: at,
+        usage,
+        ...(inForce === undefined ? {} : { inForce }),
+        ...(used > limit ? { heldBack: true } : {}),
+      });
       if (used <= limit) killedAt = undefined;
       if (history.resource !== "memory" || used <= limit || inForce === undefined) continue;
       if (killedAt === inForce) continue;

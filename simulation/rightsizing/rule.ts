@@ -13,6 +13,8 @@ export interface UsageSample {
   readonly usage: number;
   /** The request at that time; absent before the first. */
   readonly inForce?: number;
+  /** More was wanted than the limit let through. */
+  readonly heldBack?: true;
 }
 
 /** A container went over its memory limit. */

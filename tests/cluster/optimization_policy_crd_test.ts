@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { createKubectl } from "./kubectl.ts";
+import { applyRights } from "./rendered_manifests.ts";
 
 const kubectl = createKubectl();
 const namespace = `optipod-crd-${crypto.randomUUID().slice(0, 8)}`;
@@ -29,6 +30,8 @@ function policiesIn(folder: URL): readonly { file: string; text: string; object:
 }
 
 Deno.test("OptimizationPolicy on a real API server", async (t) => {
+  await applyRights(kubectl);
+  await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
   await kubectl.must(["create", "namespace", namespace]);
   try {
     for (const { file, object } of policiesIn(EXAMPLES)) {

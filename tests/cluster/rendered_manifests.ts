@@ -30,11 +30,15 @@ export function parseObjects(text: string): ManifestObject[] {
 }
 
 /**
- * Applies the rights and policies of the product without its programs; what is there already stays.
+ * Applies definitions, rights and policies of the product without its programs; what is there already
+ * stays.
  */
 export async function applyRights(kubectl: Kubectl): Promise<void> {
   const kinds = /^(Namespace|CustomResource|ServiceAccount|(Cluster)?Role|ValidatingAdmission)/;
-  const objects = await renderManifests(kubectl, "overlays/kind");
+  const objects = [
+    ...await renderManifests(kubectl, "overlays/kind"),
+    ...await renderManifests(kubectl, "crds/rightsizing"),
+  ];
   const items = objects.filter(({ kind }) => kinds.test(kind));
   await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], {
     apiVersion: "v1",

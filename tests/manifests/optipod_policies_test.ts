@@ -75,3 +75,20 @@ Deno.test("readPolicySpec() refuses each invalid policy, by the field that it na
     );
   }
 });
+
+Deno.test("docs/guide.md begins with a policy that is taken, and only recommends", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/guide.md", import.meta.url));
+  const blocks = guide.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm);
+  const policies = Array.from(
+    blocks,
+    ([, indent = "", text = ""]) => text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  ).filter((text) => text.includes("kind: OptimizationPolicy"));
+  assert.equal(policies.length, 1);
+  for (const text of policies) {
+    const [document] = parseAllDocuments(text);
+    const object = document?.toJS() as Manifest["object"];
+    assert.equal(optimizationPolicySchema.safeParse(object).success, true);
+    const { spec, faults } = readPolicySpec(object.spec);
+    assert.deepEqual([spec?.mode, faults], ["Recommend", []]);
+  }
+});

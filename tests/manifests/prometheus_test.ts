@@ -25,7 +25,7 @@ renderTest(
       assert.equal(honorLabels, same.length > 0, `${name}: ${same.join()}`);
       clashes.push(same);
     }
-    assert.deepEqual(clashes, [["namespace", "pod"], []]);
+    assert.deepEqual(clashes, [["namespace", "pod"], ["namespace"]]);
   },
 );
 
@@ -128,7 +128,7 @@ Deno.test("docs/guide.md names each metric, and none that no program serves", as
   const section = guide.slice(guide.indexOf("\n## Metrics"), guide.indexOf("\n## Opt out"));
   const served = [...agents, ...controllers];
   for (const name of served) assert.ok(section.includes(`\`${name}\``), name);
-  for (const [, name = ""] of section.matchAll(/`(mbcas_\w+)[`{]/g)) {
+  for (const [, name = ""] of section.matchAll(/`((?:mbcas|optipod)_\w+)[`{]/g)) {
     assert.ok(served.includes(name), name);
   }
 });

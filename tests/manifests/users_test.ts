@@ -2,13 +2,20 @@
 import assert from "node:assert/strict";
 import { one, render, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
-const NAMES = ["mbcas-namespace-operator", "mbcas-operator", "mbcas-readings", "mbcas-view"];
+const NAMES = [
+  "mbcas-edit",
+  "mbcas-namespace-operator",
+  "mbcas-operator",
+  "mbcas-readings",
+  "mbcas-view",
+];
 
 renderTest("component users adds roles for the command, and binds nobody", async () => {
   const [usual, objects] = [await render("base"), await renderWith(["users"])];
   const key = (all: typeof objects) => all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const before = new Set(key(usual));
   assert.deepEqual(key(objects).filter((one) => !before.has(one)).sort(), [
+    "ClusterRole mbcas-edit",
     "ClusterRole mbcas-namespace-operator",
     "ClusterRole mbcas-operator",
     "ClusterRole mbcas-view",
@@ -34,6 +41,14 @@ renderTest(
     const aggregate = (role: typeof view) =>
       Object.keys(role.metadata.labels ?? {}).filter((label) => label.includes("aggregate"));
     assert.deepEqual(aggregate(view), ["rbac.authorization.k8s.io/aggregate-to-view"]);
+    const edit = one(objects, "ClusterRole", "mbcas-edit");
+    assert.deepEqual(
+      rightsOf(edit),
+      ["create", "update", "patch", "delete"].map((verb) =>
+        `${verb} optipod.io/optimizationpolicies`
+      ),
+    );
+    assert.deepEqual(aggregate(edit), ["rbac.authorization.k8s.io/aggregate-to-edit"]);
     const operator = one(objects, "ClusterRole", "mbcas-operator");
     assert.deepEqual(rightsOf(operator), [
       "get /pods",

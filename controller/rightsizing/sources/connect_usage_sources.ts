@@ -11,6 +11,7 @@ import type { LoginFiles } from "../../../shared/config/login_files.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { ControllerSettings } from "../../settings.ts";
 import type { UsageSource } from "../ports.ts";
+import type { RightsizingObserver } from "../rightsizing_observer.ts";
 import { createCustomUsageSource } from "./custom_usage.ts";
 import { createPrometheusUsage } from "./prometheus_usage.ts";
 import { createUsageSources, type UsageSources } from "./usage_sources.ts";
@@ -25,6 +26,8 @@ export interface UsageConnections {
   readonly sampler: UsageSource;
   readonly clock: Clock;
   readonly log: Log;
+  /** Hears how long a source took for an answer. */
+  readonly collected?: RightsizingObserver["collected"];
 }
 
 /** Sources with connections of their own. */
@@ -35,7 +38,7 @@ export interface ConnectedUsageSources extends UsageSources {
 
 /** The sources that the settings name. Prometheus's address is followed while the program runs. */
 export function connectUsageSources(
-  { settings, sampler, clock, log }: UsageConnections,
+  { settings, sampler, clock, log, collected }: UsageConnections,
 ): ConnectedUsageSources {
   const logins: HTTPLogin[] = [];
   const loginOf = (files: LoginFiles): HTTPLogin => {
@@ -59,6 +62,7 @@ export function connectUsageSources(
     custom,
     clock,
     log,
+    ...(collected === undefined ? {} : { collected }),
   });
   return {
     of: sources.of,

@@ -8,6 +8,7 @@ import type { Log } from "../../../shared/log.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { UsageSource } from "../ports.ts";
+import type { RightsizingObserver } from "../rightsizing_observer.ts";
 import { cacheLifeMs, createUsageCache, type UsageCache } from "./usage_cache.ts";
 
 /** How the sources are made; none is before a policy asks for it. */
@@ -18,6 +19,8 @@ export interface UsageSourceParts {
   readonly custom: ReadonlyMap<string, () => UsageSource>;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
+  /** Hears how long a source took for an answer; of what was cached it hears nothing. */
+  readonly collected?: RightsizingObserver["collected"];
 }
 
 /** The sources. */
@@ -31,10 +34,22 @@ export interface UsageSources {
 
 /** Sources that are made when they are asked for. A start that failed is tried again, after a pause. */
 export function createUsageSources(
-  { prometheus, metricsServer, custom, clock, log }: UsageSourceParts,
+  { prometheus, metricsServer, custom, clock, log, collected }: UsageSourceParts,
 ): UsageSources {
   const caches = new Map<string, UsageCache>();
   const failures = new Map<string, { readonly atMs: number; readonly message: string }>();
+
+  function timed(provider: string, source: UsageSource): UsageSource {
+    return {
+      async usage(question, signal) {
+        const begunAt = clock.monotonic();
+        const answer = await source.usage(question, signal);
+        // Whoever calls a question off has no answer that took any time.
+        if (!signal.aborted) collected?.(provider, clock.monotonic() - begunAt);
+        return answer;
+      },
+    };
+  }
 
   function started(name: string, start: () => UsageSource): UsageCache {
     const known = caches.get(name);
@@ -43,7 +58,7 @@ export function createUsageSources(
     const rests = failure !== undefined && clock.monotonic() - failure.atMs < RETRY_MS;
     if (rests) return unavailable(failure.message);
     try {
-      const cache = createUsageCache({ source: start(), clock });
+      const cache = createUsageCache({ source: timed(providerOf(name), start()), clock });
       caches.set(name, cache);
       failures.delete(name);
       return cache;
@@ -75,6 +90,11 @@ export function createUsageSources(
 
 /** Between two attempts to start a source, ms. */
 const RETRY_MS = 30_000;
+
+/** The word of policies: custom sources are of one kind. */
+function providerOf(name: string): string {
+  return name.replace(/ .*$/, "");
+}
 
 /** What stands for a source that there is not. */
 function unavailable(message: string): UsageCache {

@@ -105,3 +105,34 @@ test("createUsageSources() makes a source once, and tries a start that failed ag
   await said({ ...policy, intervalMs: 10_000 });
   assert.equal(starts, 2);
 });
+
+test("createUsageSources() tells how long a source took, under the policies' word, and nothing of what was cached", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const told: unknown[] = [];
+  const slow = (ms: number): UsageSource => ({
+    async usage(_question, signal) {
+      await clock.sleep(ms, signal);
+      return { usage: new Map() };
+    },
+  });
+  const sources = createUsageSources({
+    prometheus: () => slow(300),
+    metricsServer: () => slow(20),
+    custom: new Map([["ours", () => slow(50)]]),
+    clock,
+    log: silentLog,
+    collected: (...args) => void told.push(args),
+  });
+  const ask = async (policy: Parameters<typeof sources.of>[0], signal = NEVER): Promise<void> => {
+    const answer = sources.of(policy).usage(QUESTION, signal);
+    await clock.runUntil(clock.monotonic() + 1000);
+    await answer;
+  };
+  await ask({ provider: "prometheus", ...INTERVAL });
+  await ask({ provider: "prometheus", ...INTERVAL });
+  await ask({ provider: "custom", customSource: "ours", ...INTERVAL });
+  await ask({ provider: "metrics-server", ...INTERVAL });
+  // There is no such source: nobody was asked.
+  await ask({ provider: "custom", customSource: "theirs", ...INTERVAL });
+  assert.deepEqual(told, [["prometheus", 300], ["custom", 50], ["metrics-server", 20]]);
+});

@@ -5,9 +5,10 @@
  */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { faultText } from "../../../../shared/rightsizing/field_fault.ts";
+import { readPolicySpec } from "../../../../shared/rightsizing/read_policy_spec.ts";
 import type { ReplayedPolicy } from "../../../../simulation/rightsizing/replay_policy.ts";
 import { CommandProblem } from "../../command_context.ts";
-import { readReplayedPolicy } from "./replayed_policy.ts";
 
 /** A policy by its name. */
 export interface NamedPolicy {
@@ -41,8 +42,8 @@ export function policyInFile(text: string, path: string): NamedPolicy {
   if (only === undefined || policies.length > 1) {
     throw refuse(`it has ${policies.length} objects of kind ${KIND}, expected one`);
   }
-  const { policy, faults } = readReplayedPolicy(only.spec);
-  if (policy === undefined) throw refuse(faults.join("; "));
+  const { spec: policy, faults } = readPolicySpec(only.spec);
+  if (policy === undefined) throw refuse(faults.map(faultText).join("; "));
   return { name: only.metadata?.name ?? path, policy };
 }
 

@@ -9,6 +9,7 @@ metadata: {name: web}
 spec:
   mode: Auto
   metricsConfig: {provider: prometheus}
+  selector: {namespaces: {allow: [shop]}}
   resourceBounds: {cpu: {min: 50m, max: 4}, memory: {min: 64Mi, max: 4Gi}}
 `;
 
@@ -31,10 +32,10 @@ Deno.test({
       ["kind: Namespace", /it has 0 objects/],
       [`${POLICY}---\n${POLICY}`, /it has 2 objects/],
       ["a: [", /it is no YAML: /],
-      [POLICY.replace("Auto", "Often"), /spec\.mode: /],
+      [POLICY.replace("Auto", "Often"), /spec\.mode is "Often": must be one of Auto/],
       [
         POLICY.replace("Auto", "Often").replace("50m", "none"),
-        /spec\.mode: .*; spec\.resourceBounds/,
+        /spec\.mode is .*; spec\.resourceBounds\.cpu\.min is "none": must/,
       ],
     ];
     for (const [text, message] of wrong) {

@@ -19,6 +19,7 @@ metadata: {name: web}
 spec:
   mode: ${mode}
   metricsConfig: {provider: prometheus, percentile: P90}
+  selector: {namespaces: {allow: [shop]}}
   resourceBounds: {cpu: {min: 50m, max: 4}, memory: {min: 64Mi, max: 4Gi}}
   updateStrategy: {${more}}
 `;
@@ -161,7 +162,7 @@ sceneTest(
     );
     assert.match(
       await said("wrong.yaml", "cpu.csv"),
-      /"wrong\.yaml": spec\.metricsConfig\.percentile: /,
+      /"wrong\.yaml": spec\.metricsConfig\.percentile is "P80": must be/,
     );
     assert.match(await said("p.yaml", "rps.txt"), /it is taken for rps, expected usage over time/);
     assert.match(

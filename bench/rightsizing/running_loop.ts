@@ -1,0 +1,147 @@
+/**
+ * The loop of rightsizing as the controller runs it, with sources on a real connection, over an API
+ * server that is simulated in this process.
+ *
+ * @module
+ */
+import { systemClock } from "../../adapters/system_clock.ts";
+import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
+import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
+import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
+import { connectUsageSources } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
+import { createInformer, type InformerOptions } from "../../shared/control/informer.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { addCluster } from "./cluster_objects.ts";
+import { type ClusterSize, namespaceOf } from "./known_usage.ts";
+
+/** A pass that has ended. */
+export interface EndedPass {
+  /** From the cycle's beginning until reports and status are written. */
+  readonly tookMs: number;
+  readonly outcome: CycleOutcome;
+}
+
+/** The running loop; without a policy it is idle. */
+export interface RunningLoop extends AsyncDisposable {
+  /** All copies are there. */
+  readonly synced: Promise<unknown>;
+  /** Adds the policy, and resolves when its first cycle has ended. */
+  pass(spec: PolicySpec): Promise<EndedPass>;
+  /** What is told of the namespaces' workloads. */
+  records(): readonly WorkloadRecord[];
+}
+
+/** As many as by default. */
+const WORKERS = 10;
+const NO_LOGIN = {};
+/** Where the policy is; it acts on all others. */
+const HOME = "rightsizing";
+
+const inNamespace = ({ metadata }: ApiObject): string | undefined => metadata.namespace;
+
+/** Starts it over a cluster of this size, with usage from the server at this address. */
+export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
+  const clock = systemClock;
+  const random = seededRandom(1);
+  const api = createSimulatedAPI({ clock, random });
+  addCluster(api.store.tables, size);
+  const end = new AbortController();
+  const copy = <T extends ApiObject>(name: string, source: InformerOptions<T>["source"]) =>
+    createInformer({ clock, random, log: silentLog, name, source, indexBy: inNamespace });
+  const caches = {
+    policies: copy("OptimizationPolicy", api.listWatch("OptimizationPolicy")),
+    reports: copy("RecommendationReport", api.listWatch("RecommendationReport")),
+    namespaces: copy("Namespace", api.listWatch("Namespace")),
+    deployments: copy("Deployment", api.listWatch("Deployment")),
+    statefulSets: copy("StatefulSet", api.listWatch("StatefulSet")),
+    daemonSets: copy("DaemonSet", api.listWatch("DaemonSet")),
+  };
+  const factCaches = {
+    pods: copy("Pod", api.listWatch("Pod")),
+    nodes: copy("Node", api.listWatch("Node")),
+    allocations: copy("PodAllocation", api.listWatch("PodAllocation")),
+    horizontalPodAutoscalers: copy("HPA", api.listWatch("HorizontalPodAutoscaler")),
+    verticalPodAutoscalers: copy("VPA", api.listWatch("VerticalPodAutoscaler")),
+  };
+  const copies = [...Object.values(caches), ...Object.values(factCaches)];
+  const sources = connectUsageSources({
+    settings: () => ({ prometheusURL, prometheusLogin: NO_LOGIN, customSources: new Map() }),
+    sampler: {
+      usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
+    },
+    clock,
+    log: silentLog,
+  });
+  const ended = Promise.withResolvers<EndedPass>();
+  const loop = runRightsizingLoop({
+    caches,
+    sources,
+    cluster: createCachedFacts({
+      caches: factCaches,
+      rulesOf: () => ({ quotas: [], unreadable: [] }),
+      dryRun: () => false,
+      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+      missingPermissions: () => [],
+    }),
+    hands: {
+      resizer: api.podResizer("optipod"),
+      marketResizer: api.podResizer("mbcas"),
+      setOwnLimits: () => Promise.reject(new Error("Cannot set own limits: no market is here")),
+      workloads: api.workloadWriter,
+    },
+    statuses: api.policyStatusWriter,
+    reports: api.reportStore,
+    events: { emit: () => {} },
+    config: {
+      dryRun: false,
+      policyNamespaces: [HOME],
+      annotateWorkloads: false,
+      workers: WORKERS,
+    },
+    clock,
+    random,
+    log: silentLog,
+    observer: {
+      cycleEnded(_policy, { tookMs, outcome }) {
+        if (outcome !== undefined) ended.resolve({ tookMs, outcome });
+      },
+    },
+  }, end.signal);
+  const work = Promise.all([loop, ...copies.map((one) => one.run(end.signal))]);
+  return {
+    synced: Promise.all(copies.map((one) => one.whenSynced(end.signal))),
+    pass(spec) {
+      api.store.tables.OptimizationPolicy.create({
+        metadata: {
+          name: "everything",
+          namespace: HOME,
+          uid: "",
+          resourceVersion: "",
+          generation: 1,
+        },
+        spec,
+        faults: [],
+        status: {},
+      });
+      return ended.promise;
+    },
+    records() {
+      const names = Array.from({ length: size.workloads }, (_, workload) => namespaceOf(workload));
+      const reports = api.store.tables.RecommendationReport.all();
+      return [...new Set(names)].flatMap((name) =>
+        recordsOf(reports.filter(({ metadata }) => metadata.namespace === name), name)
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await work;
+      sources.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Gives new pods what is in force for their workload, before they are stored.
+ *
+ * @module
+ */
+import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
+import { type OwnedPod, workloadsOf } from "../../shared/actuation/workloads_of.ts";
+import type { SentObject } from "../../shared/admission/admission_review.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { CreationValues } from "./creation_values.ts";
+
+/** A mutator of pods that are about to be made; all else, and pods of other owners, are nothing to it. */
+export function createCreationMutator(valuesOf: CreationValues): Mutator {
+  return {
+    name: "rightsizing",
+    mutate({ resource, operation, namespace, object }) {
+      if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
+      for (const workload of workloadsOf(ownedPod(object))) {
+        const values = valuesOf(namespace, workload);
+        if (values === undefined) continue;
+        const patch = podCreationPatch(object, values);
+        return patch.length === 0 ? undefined : { patch };
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Whose the pod is, as far as what was sent tells. */
+function ownedPod({ metadata }: SentObject): OwnedPod {
+  const { ownerReferences, labels } = membersOf(metadata);
+  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
+  const { apiVersion, kind, name, uid } = owners.find(({ controller }) => controller === true) ??
+    {};
+  const texts = Object.entries(membersOf(labels)).filter((entry): entry is [string, string] =>
+    typeof entry[1] === "string"
+  );
+  const own = { labels: Object.fromEntries(texts) };
+  const isOwned = typeof apiVersion === "string" && typeof kind === "string" &&
+    typeof name === "string" && typeof uid === "string";
+  return { metadata: isOwned ? { ...own, owner: { apiVersion, kind, name, uid } } : own };
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+}

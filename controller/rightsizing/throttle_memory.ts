@@ -1,0 +1,79 @@
+/**
+ * Remembers how often a workload's containers wanted more CPU than they had, and how much: their samples
+ * of usage can't show it.
+ *
+ * @module
+ */
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { countableCPU } from "../../shared/quantity.ts";
+import type { Throttling } from "../../shared/rightsizing/throttling.ts";
+
+/** The looks so far. */
+export interface ThrottleMemory {
+  /** Looks at a workload's allocations; those of pods that the market has not cleared yet say nothing. */
+  look(workload: string, allocations: readonly PodAllocation[], nowMs: number): void;
+  /** What the looks after `sinceMs` came to, by container; of one that was never held back, nothing. */
+  throttlingOf(workload: string, sinceMs: number): ReadonlyMap<string, Throttling>;
+  /** Forgets all workloads but those that are to be kept. */
+  keepOnly(keep: (workload: string) => boolean): void;
+}
+
+/** What one look saw. */
+interface Look {
+  readonly atMs: number;
+  /** Millicores by container, of the pod that wanted most; those that had what they wanted left out. */
+  readonly wanted: ReadonlyMap<string, number>;
+}
+
+/** Of a workload; a day of looks every three minutes. */
+const MOST_LOOKS = 480;
+/** So often at least must have been looked, before a share is one. */
+const LEAST_LOOKS = 4;
+
+/**
+ * No look has been taken. The market tells the demand of a pod as a whole: it is divided over containers
+ * as their limits are. What was seen is in memory alone: after a restart the first looks have to be made
+ * again, and until then samples count as they are.
+ */
+export function createThrottleMemory(): ThrottleMemory {
+  const seen = new Map<string, Look[]>();
+  return {
+    look(workload, allocations, nowMs) {
+      const wanted = new Map<string, number>();
+      let cleared = false;
+      for (const { spec: { market, desiredCPULimit, containers = [] } } of allocations) {
+        const limit = desiredCPULimit === undefined ? undefined : countableCPU(desiredCPULimit);
+        if (market === undefined || limit === undefined || limit === 0) continue;
+        cleared = true;
+        if (market.demand <= limit) continue;
+        for (const { name, cpuLimit } of containers) {
+          const part = (countableCPU(cpuLimit) ?? 0) * market.demand / limit;
+          wanted.set(name, Math.max(wanted.get(name) ?? 0, part));
+        }
+      }
+      if (!cleared) return;
+      const looks = seen.get(workload) ?? [];
+      looks.push({ atMs: nowMs, wanted });
+      if (looks.length > MOST_LOOKS) looks.shift();
+      seen.set(workload, looks);
+    },
+    throttlingOf(workload, sinceMs) {
+      const looks = (seen.get(workload) ?? []).filter(({ atMs }) => atMs > sinceMs);
+      const found = new Map<string, Throttling>();
+      if (looks.length < LEAST_LOOKS) return found;
+      const names = new Set(looks.flatMap(({ wanted }) => [...wanted.keys()]));
+      for (const name of names) {
+        const amounts = looks.flatMap(({ wanted }) => wanted.get(name) ?? []).toSorted((a, b) =>
+          a - b
+        );
+        // The median of those: single ones may be the market's trials, of up to four times the limit.
+        const demand = amounts[Math.floor((amounts.length - 1) / 2)] ?? 0;
+        found.set(name, { share: amounts.length / looks.length, demand });
+      }
+      return found;
+    },
+    keepOnly(keep) {
+      for (const workload of [...seen.keys()]) if (!keep(workload)) seen.delete(workload);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * The webhook on a real API server: routes, TLS server, certificates.
+ *
+ * @module
+ */
+import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
+import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import { certificateSource, type CertificateSourceOptions } from "./certificate_source.ts";
+import { runWebhook } from "./run_webhook.ts";
+import type { WebhookMetrics } from "./webhook_metrics.ts";
+import { PODS_ROUTE } from "./webhook_names.ts";
+
+/** The settings, and what the parts work with. */
+export interface ConnectedWebhookOptions extends CertificateSourceOptions {
+  readonly webhookListen: string;
+  readonly observer: WebhookMetrics;
+  /** Hears what it waits for; undefined once it serves. */
+  readonly waitsFor: (reason: string | undefined) => void;
+}
+
+/** Asks these mutators about new pods, in their order, until the signal is aborted. */
+export function connectWebhook(
+  connection: KubeConnection,
+  options: ConnectedWebhookOptions,
+): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
+  const { webhookListen: address, clock, log, observer, waitsFor } = options;
+  return (mutators, signal) => {
+    const app = admissionRoutes({ routes: { [PODS_ROUTE]: mutators }, clock, log, observer });
+    return runWebhook({
+      log,
+      listen: (certificate) => serveWebhook(app, { address, certificate }),
+      certificates: certificateSource(connection, options),
+      waitsFor,
+    }, signal);
+  };
+}

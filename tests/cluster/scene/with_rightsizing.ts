@@ -1,0 +1,61 @@
+/**
+ * The product with the components of rightsizing for a while, as somebody would install them.
+ *
+ * @module
+ */
+import { relative } from "node:path";
+import { stringify } from "yaml";
+import type { Kubectl } from "../kubectl.ts";
+import { type ManifestObject, parseObjects, renderManifests } from "../rendered_manifests.ts";
+import { PRODUCT_NAMESPACE } from "./product.ts";
+
+const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
+const OVERLAY = "overlays/kind";
+const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
+
+/**
+ * Applies the overlay that is installed with the components, and waits until the controllers run with
+ * them. In the end the overlay alone is applied again, and what only the components have is deleted but for
+ * the definitions.
+ */
+export async function withRightsizing(
+  kubectl: Kubectl,
+  components: readonly ("rightsizing" | "webhook")[],
+): Promise<AsyncDisposable> {
+  const folder = await Deno.makeTempDir({ prefix: "coallocator-rightsizing-" });
+  const manifests = relative(folder, MANIFESTS);
+  const kustomization = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: [`${manifests}/${OVERLAY}`],
+    components: components.map((component) => `${manifests}/components/${component}`),
+  };
+  await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
+  const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
+    `${kind}/${namespace}/${name}`;
+  const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
+  const added = parseObjects(await kubectl.must(["kustomize", folder]))
+    .filter((object) => !usual.has(names(object)));
+  const restore = async (): Promise<void> => {
+    await Deno.remove(folder, { recursive: true });
+    await kubectl.must(["apply", "-k", `${MANIFESTS}/${OVERLAY}`]);
+    const items = added.filter(({ kind }) => kind !== "CustomResourceDefinition");
+    const list = { apiVersion: "v1", kind: "List", items };
+    await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], list);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  };
+  try {
+    // Definitions first: nothing else is known of their kinds.
+    await kubectl.must(["apply", "--server-side", "-f", "-"], {
+      apiVersion: "v1",
+      kind: "List",
+      items: added.filter(({ kind }) => kind === "CustomResourceDefinition"),
+    });
+    await kubectl.must(["apply", "-k", folder]);
+    await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
+  } catch (error) {
+    await restore();
+    throw error;
+  }
+  return { [Symbol.asyncDispose]: restore };
+}

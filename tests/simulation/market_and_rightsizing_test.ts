@@ -1,0 +1,174 @@
+/** Both clocks on the same pods: who owns which field, and what follows from a new request at once. */
+import assert from "node:assert/strict";
+import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
+import { runRightsizing } from "../../controller/rightsizing/run_rightsizing.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
+import { ofDeployment } from "../fixtures/sample_workloads.ts";
+import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import { optOut, ownOnRecord } from "./raised_pod.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A pod of Deployment `web` in the market, its own limit 200 m, raised to `wanted`. */
+async function managedPod(scene: ControllerScene, wanted: number): Promise<void> {
+  scene.api.store.tables.Deployment.create({
+    kind: "Deployment",
+    metadata: {
+      name: "web",
+      namespace: "shop",
+      uid: "",
+      resourceVersion: "",
+      labels: {},
+      annotations: {},
+    },
+    rollout: { updated: 1, total: 1, stands: false },
+    makes: {
+      paused: false,
+      replicas: 1,
+      template: { containers: [templateContainer()], initContainers: [] },
+    },
+  });
+  scene.startController();
+  scene.createPod("web");
+  scene.changePod("web", (pod) => {
+    const { metadata: { labels, owner } } = ofDeployment(pod);
+    const containers = pod.containers.map((container) => ({
+      ...container,
+      requestMemory: 64 * MI,
+      limitMemory: 128 * MI,
+    }));
+    return { ...pod, containers, metadata: { ...pod.metadata, labels, ...(owner && { owner }) } };
+  });
+  scene.want("web", wanted);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted, applied: wanted });
+}
+
+/** Rightsizing begins; the workload has used this much for an hour, and goes on. */
+function rightsize(
+  { api, clock }: ControllerScene,
+  { cpu, strategy = {} }: { readonly cpu: number; readonly strategy?: Partial<UpdateStrategy> },
+): AsyncDisposable {
+  const end = new AbortController();
+  const [random, log] = [seededRandom(21), silentLog];
+  const source = createUsageAnswers();
+  const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  for (let minute = -60; minute < 240; minute++) {
+    const atMs = clock.wall() + minute * MINUTE_MS;
+    told.cpu.push([atMs, cpu]);
+    told.memory.push([atMs, 60 * MI]);
+  }
+  api.store.tables.OptimizationPolicy.create({
+    metadata: { name: "all", namespace: "shop", uid: "", resourceVersion: "", generation: 1 },
+    spec: autoPolicy(strategy, {
+      selector: {
+        namespaces: { allow: ["shop"], deny: [] },
+        workloadKinds: ["Deployment"],
+      },
+    }),
+    faults: [],
+    status: {},
+  });
+  const caches = createCaches(cacheSources(api), { clock, random, log });
+  const sources = {
+    policies: api.listWatch("OptimizationPolicy"),
+    reports: api.listWatch("RecommendationReport"),
+  };
+  const copies = createRightsizingCopies(sources, { clock, random, log });
+  const ended = [
+    ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
+    ...Object.values(copies).map((copy) => copy.run(end.signal)),
+    runRightsizing({
+      api: {
+        sources,
+        statuses: api.policyStatusWriter,
+        reportStore: api.reportStore,
+        workloads: api.workloadWriter,
+        rights: { missing: () => Promise.resolve([]) },
+        events: api.rightsizingEvents,
+        resizer: api.podResizer("optipod"),
+        resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
+        sampler: () => ({ ...source, run: () => Promise.resolve() }),
+        usageSources: () => ({ of: () => source, close: () => {} }),
+      },
+      caches,
+      copies,
+      allocationStore: api.allocationStore,
+      marketResizer: api.podResizer(),
+      config: { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 },
+      clock,
+      random,
+      log,
+    }, end.signal),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await clock.runUntil(clock.monotonic() + 20_000);
+      await Promise.all(ended);
+    },
+  };
+}
+
+const boundsOf = (scene: ControllerScene) => scene.allocation("web")?.status?.bounds?.containers[0];
+
+sceneTest(
+  "a new request moves floor and weight at once, and is not the market's",
+  async (scene) => {
+    await managedPod(scene, 300);
+    const { uid } = scene.pod("web").metadata;
+    const before = boundsOf(scene);
+    {
+      await using _rightsizing = rightsize(scene, { cpu: 150 });
+      await scene.pass(MINUTE_MS);
+      assert.deepEqual(scene.requests("web").wanted, 180);
+      assert.equal(scene.pod("web").metadata.uid, uid);
+      const after = boundsOf(scene);
+      assert.ok((after?.floor ?? 0) > (before?.floor ?? Infinity), `${after?.floor}`);
+      assert.ok((after?.weight ?? 0) > (before?.weight ?? Infinity), `${after?.weight}`);
+      // The limit is the market's still, and the own one as it was.
+      assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+      assert.equal(ownOnRecord(scene), "200m");
+      assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas"]);
+    }
+    scene.changePod("web", optOut);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    assert.equal(scene.requests("web").wanted, 180);
+  },
+);
+
+sceneTest("a rightsized CPU limit becomes the own one, and is not patched", async (scene) => {
+  await managedPod(scene, 300);
+  const before = boundsOf(scene)?.ceiling ?? Infinity;
+  {
+    const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu: 2, memory: 1.1 } };
+    await using _rightsizing = rightsize(scene, { cpu: 150, strategy });
+    await scene.pass(MINUTE_MS);
+    assert.equal(ownOnRecord(scene), "360m");
+    assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas"]);
+    const after = boundsOf(scene)?.ceiling ?? 0;
+    assert.equal(after / before, 360 / 200);
+  }
+  scene.changePod("web", optOut);
+  await scene.pass(10_000);
+  assert.deepEqual(scene.limits("web"), { wanted: 360, applied: 360 });
+});
+
+sceneTest("a limit that the market has lowered makes room for a higher request", async (scene) => {
+  await managedPod(scene, 110);
+  const strategy = { updateRequestsOnly: true };
+  await using _rightsizing = rightsize(scene, { cpu: 140, strategy });
+  await scene.pass(MINUTE_MS);
+  const { wanted: request } = scene.requests("web");
+  assert.equal(request, 168);
+  assert.ok((scene.limits("web").wanted ?? 0) >= 168);
+  // Whoever raised it, it is no wish of the user's.
+  assert.equal(ownOnRecord(scene), "200m");
+});
