@@ -142,12 +142,15 @@ export async function runRightsizingLoop(
     let outcome: CycleOutcome | undefined;
     try {
       outcome = await lookAt(policy, { isWhole, signal: now });
-      await tellPolicyStatus(policies.get(key) ?? policy, outcome, {
-        statuses: parts.statuses,
-        nowMs: clock.wall(),
-        dryRun: config.dryRun,
-        generation: policy.metadata.generation,
-      });
+      const present = policies.get(key);
+      if (present?.metadata.uid === policy.metadata.uid) {
+        await tellPolicyStatus(present, outcome, {
+          statuses: parts.statuses,
+          nowMs: clock.wall(),
+          dryRun: config.dryRun,
+          generation: policy.metadata.generation,
+        });
+      }
       observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
     } catch (error) {
       // With an outcome only the status is left, and that is told anew with what is known.
@@ -193,7 +196,8 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    if (config.annotateWorkloads) {
+    // Who ends waits for what has begun, not for words that the next one writes anyway.
+    if (config.annotateWorkloads && !term.aborted) {
       await tellAnnotations(
         looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
         { workloads: parts.hands.workloads, log },

@@ -189,6 +189,21 @@ test("runRightsizingLoop() raises memory once for a kill, however often it begin
   }
 });
 
+test("runRightsizingLoop() stops where its policy goes in the middle of a cycle, and forgets it", async (scene) => {
+  for (let index = 0; index < 20; index++) busyDeployment(scene, `web${index}`, 3);
+  scene.config.workers = 2;
+  scene.policy("all");
+  await scene.run(100);
+  scene.api.store.tables.OptimizationPolicy.remove("shop/all");
+  await scene.run(20);
+  const writes = scene.api.requests.get("resize Pod") ?? 0;
+  await scene.run(3 * MINUTE_MS);
+  const later = scene.api.requests.get("resize Pod") ?? 0;
+  assert.ok(writes > 0 && later <= writes + 2 * 3 && later < 60, `${writes} ${later}`);
+  assert.equal(scene.api.requests.get("updateStatus OptimizationPolicy"), undefined);
+  assert.deepEqual(scene.api.store.tables.RecommendationReport.all(), []);
+});
+
 test("runRightsizingLoop() lets go of what a workload was that is gone", async (scene) => {
   busyDeployment(scene);
   scene.deployment("bare", { containers: [templateContainer()] });

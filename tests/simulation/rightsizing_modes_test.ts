@@ -97,8 +97,11 @@ property(
       for (let cycle = 0; cycle < 3; cycle++) {
         const from = scene.source.asked.length;
         await scene.run(interval);
-        const asked = new Set(scene.source.asked.slice(from).map(({ workload }) => workload.name));
-        assert.deepEqual([...asked].toSorted(), workloads.map(({ name }) => name).toSorted());
+        const asked = scene.source.asked.slice(from).map(({ workload }) => workload.name);
+        const names = workloads.map(({ name }) => name).toSorted();
+        assert.deepEqual([...new Set(asked)].toSorted(), names);
+        // A cycle begins up to a tenth sooner, so that two may; its own status wakes nobody.
+        assert.ok(asked.length <= 2 * names.length, `${asked.length}`);
       }
       assert.equal(writesOf(scene), 0);
     }),
