@@ -140,8 +140,11 @@ export async function runRightsizingLoop(
     running.set(key, isOver);
     const now = AbortSignal.any([term, isOver.signal]);
     let outcome: CycleOutcome | undefined;
+    let retryMs = Infinity;
     try {
       outcome = await lookAt(policy, { isWhole, signal: now });
+      // Before anything can fail: a try for the status looks at these again, too.
+      retryMs = retryInMs(outcome);
       const present = policies.get(key);
       if (present?.metadata.uid === policy.metadata.uid) {
         await tellPolicyStatus(present, outcome, {
@@ -167,7 +170,7 @@ export async function runRightsizingLoop(
     }
     if (outcome?.calledOff !== false || isIdle(policy)) return {};
     const dueInMs = Math.max(0, (dueAt.get(key) ?? 0) - clock.monotonic());
-    return { requeueAfterMs: Math.min(dueInMs, retryInMs(outcome)) };
+    return { requeueAfterMs: Math.min(dueInMs, retryMs) };
   }
 
   /** Looks, and tells all but the status. */

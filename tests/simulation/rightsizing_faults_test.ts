@@ -161,6 +161,16 @@ for (const status of [0, 429, 503]) {
   });
 }
 
+test("runRightsizingLoop() tries again what failed for a while when its status could not be written, too", async (scene) => {
+  busyDeployment(scene, "web", 1);
+  scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 1 });
+  scene.api.failNext({ verb: "updateStatus", kind: "OptimizationPolicy", status: 500 });
+  scene.policy("all", { intervalMs: 24 * 60 * MINUTE_MS });
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
+});
+
 test("runRightsizingLoop() tells once what a look has failed on, and keeps what is in force", async (scene) => {
   busyDeployment(scene);
   scene.policy("all");
