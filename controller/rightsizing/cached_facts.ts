@@ -93,10 +93,13 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       oomMemory.keepOnly(keep);
       throttleMemory.keepOnly(keep);
     },
-    correctionsOf({ workload, policy, nowMs }) {
+    correctionsOf({ workload, policy, nowMs, lastAppliedMs }) {
       const sinceMs = nowMs - policy.windowMs;
       const [key, pods] = [workloadKey(workload), podsOf(workload)];
-      const kills = oomMemory.killsOf(key, pods, { sinceMs });
+      const kills = oomMemory.killsOf(key, pods, {
+        sinceMs,
+        ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
+      });
       throttleMemory.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), nowMs);
       const held = throttleMemory.throttlingOf(key, sinceMs);
       return new Map([...new Set([...kills.keys(), ...held.keys()])].map((container) => {

@@ -18,6 +18,8 @@ export interface WorkloadCase {
   readonly policy: PolicySpec;
   /** Ms since 1970. */
   readonly nowMs: number;
+  /** When values were last applied to it, ms since 1970; absent: never. */
+  readonly lastAppliedMs?: number;
 }
 
 /** What is remembered of the workload. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { OOMKill } from "../../shared/rightsizing/oom_raise.ts";
+import { bytesBeforeOOM, type OOMKill } from "../../shared/rightsizing/oom_raise.ts";
 
 /** The kills that have been seen. */
 export interface OOMMemory {
@@ -13,7 +13,11 @@ export interface OOMMemory {
   killsOf(
     workload: string,
     pods: readonly Pod[],
-    options: { readonly sinceMs: number },
+    options: {
+      readonly sinceMs: number;
+      /** When values were last applied to the workload. @default never */
+      readonly lastAppliedMs?: number;
+    },
   ): ReadonlyMap<string, readonly OOMKill[]>;
   /** Forgets all workloads but those that are to be kept. */
   keepOnly(keep: (workload: string) => boolean): void;
@@ -28,19 +32,26 @@ interface SeenKill extends OOMKill {
  * No kill has been seen. Of one that is seen for the first time the memory is what the container has then:
  * its limit, or its request where it has none, since then the node was short and took from those above
  * their requests. Without either nothing is known.
+ *
+ * A kill from before the last application that is seen for the first time is one that an earlier process
+ * has seen: what was applied comes from it. It raises nothing once more, or each restart would, and what
+ * the container requests now is not lowered for it, either.
  */
 export function createOOMMemory(): OOMMemory {
   const seen = new Map<string, Map<string, SeenKill>>();
   return {
-    killsOf(workload, pods, { sinceMs }) {
+    killsOf(workload, pods, { sinceMs, lastAppliedMs = -Infinity }) {
       const known = seen.get(workload) ?? new Map<string, SeenKill>();
       for (const { metadata: { uid }, containers } of pods) {
         for (
           const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
         ) {
           const key = `${uid}/${container}/${atMs}`;
-          const hadBytes = limitMemory ?? requestMemory;
-          if (atMs === undefined || hadBytes === undefined || known.has(key)) continue;
+          const hadBytes = (atMs ?? Infinity) > lastAppliedMs
+            ? limitMemory ?? requestMemory
+            : requestMemory && bytesBeforeOOM(requestMemory);
+          if (atMs === undefined || hadBytes === undefined || hadBytes <= 0) continue;
+          if (known.has(key)) continue;
           known.set(key, { container, atMs, hadBytes });
         }
       }

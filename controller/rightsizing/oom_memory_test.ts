@@ -39,6 +39,18 @@ test("killsOf() knows kills of pods that are gone until they are out of the wind
   assert.equal(memory.killsOf(KEY, [], { sinceMs: 0 }).size, 0);
 });
 
+test("killsOf() takes a kill from before the last application for what that came from", () => {
+  const pod = podWith({ oomKilledAtMs: 100, requestMemory: 356 * MI, limitMemory: 400 * MI });
+  const kills = (lastAppliedMs: number): unknown =>
+    createOOMMemory().killsOf(KEY, [pod], { sinceMs: 0, lastAppliedMs }).get("app");
+  assert.deepEqual(kills(100), [{ hadBytes: 256 * MI }]);
+  assert.deepEqual(kills(99), [{ hadBytes: 400 * MI }]);
+  // What no raise can have led to.
+  const small = podWith({ oomKilledAtMs: 100, requestMemory: 64 * MI });
+  const none = createOOMMemory().killsOf(KEY, [small], { sinceMs: 0, lastAppliedMs: 100 });
+  assert.equal(none.size, 0);
+});
+
 test("keepOnly() forgets the other workloads", () => {
   const memory = createOOMMemory();
   for (const key of [KEY, "Deployment/shop/db"]) {

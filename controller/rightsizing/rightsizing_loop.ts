@@ -140,14 +140,20 @@ export async function runRightsizingLoop(
     running.set(key, isOver);
     const now = AbortSignal.any([term, isOver.signal]);
     let outcome: CycleOutcome | undefined;
+    let retryMs = Infinity;
     try {
       outcome = await lookAt(policy, { isWhole, signal: now });
-      await tellPolicyStatus(policies.get(key) ?? policy, outcome, {
-        statuses: parts.statuses,
-        nowMs: clock.wall(),
-        dryRun: config.dryRun,
-        generation: policy.metadata.generation,
-      });
+      // Before anything can fail: a try for the status looks at these again, too.
+      retryMs = retryInMs(outcome);
+      const present = policies.get(key);
+      if (present?.metadata.uid === policy.metadata.uid) {
+        await tellPolicyStatus(present, outcome, {
+          statuses: parts.statuses,
+          nowMs: clock.wall(),
+          dryRun: config.dryRun,
+          generation: policy.metadata.generation,
+        });
+      }
       observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
     } catch (error) {
       // With an outcome only the status is left, and that is told anew with what is known.
@@ -164,7 +170,7 @@ export async function runRightsizingLoop(
     }
     if (outcome?.calledOff !== false || isIdle(policy)) return {};
     const dueInMs = Math.max(0, (dueAt.get(key) ?? 0) - clock.monotonic());
-    return { requeueAfterMs: Math.min(dueInMs, retryInMs(outcome)) };
+    return { requeueAfterMs: Math.min(dueInMs, retryMs) };
   }
 
   /** Looks, and tells all but the status. */
@@ -193,7 +199,8 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    if (config.annotateWorkloads) {
+    // Who ends waits for what has begun, not for words that the next one writes anyway.
+    if (config.annotateWorkloads && !term.aborted) {
       await tellAnnotations(
         looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
         { workloads: parts.hands.workloads, log },

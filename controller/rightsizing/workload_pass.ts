@@ -75,13 +75,18 @@ export async function passWorkload(
   const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
-  const one: WorkloadCase = { workload, policy: policy.spec, nowMs };
+  const lastAppliedMs = before?.appliedAtMs;
+  const one: WorkloadCase = {
+    workload,
+    policy: policy.spec,
+    nowMs,
+    ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
+  };
   const neighbours = cluster.podsIn(workload.metadata.namespace);
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
   const inForce = resourcesInForce(before?.inForce ?? []);
-  const lastAppliedMs = before?.appliedAtMs;
   const found = evaluateWorkload(answer, {
     policy: policy.spec,
     workload,

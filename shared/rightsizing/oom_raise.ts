@@ -26,6 +26,11 @@ export function raisedAfterOOM({ hadBytes }: OOMKill): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
+/** What is raised to so many bytes, rounded down; 0 or less: nothing is. 356Mi comes from 256Mi. */
+export function bytesBeforeOOM(raised: number): number {
+  return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
+}
+
 /**
  * The base, or what is over what the container had when it was killed, if that is more. Samples never
  * show what was missing: none is taken at the moment of a kill, and none can be above the limit. Belongs

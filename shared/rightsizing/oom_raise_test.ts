@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Estimator } from "./estimator.ts";
-import { raisedAfterOOM, withOOMRaise } from "./oom_raise.ts";
+import { bytesBeforeOOM, raisedAfterOOM, withOOMRaise } from "./oom_raise.ts";
 import { distributionOfSamples } from "./samples.ts";
 
 const MEBI = 2 ** 20;
@@ -19,6 +19,15 @@ pure("raisedAfterOOM() is 100Mi more below 500Mi, and a fifth more above", () =>
   assert.equal(raisedAfterOOM({ hadBytes: 256 * MEBI }), 356 * MEBI);
   assert.equal(raisedAfterOOM({ hadBytes: 500 * MEBI }), 600 * MEBI);
   assert.equal(raisedAfterOOM({ hadBytes: 1000 * MEBI }), 1200 * MEBI);
+});
+
+pure("bytesBeforeOOM() is what was raised, a byte less at most", () => {
+  assert.equal(bytesBeforeOOM(356 * MEBI), 256 * MEBI);
+  fc.assert(fc.property(fc.nat({ max: 2 ** 45 }), (hadBytes) => {
+    const before = bytesBeforeOOM(raisedAfterOOM({ hadBytes }));
+    assert.ok(before === hadBytes || before === hadBytes - 1, `${before}`);
+  }));
+  assert.ok(bytesBeforeOOM(64 * MEBI) < 0);
 });
 
 pure("raisedAfterOOM() is the larger of both raises, in whole bytes", () => {

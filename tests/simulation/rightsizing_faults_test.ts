@@ -161,6 +161,16 @@ for (const status of [0, 429, 503]) {
   });
 }
 
+test("runRightsizingLoop() tries again what failed for a while when its status could not be written, too", async (scene) => {
+  busyDeployment(scene, "web", 1);
+  scene.api.failNext({ verb: "resize", kind: "Pod", status: 503, times: 1 });
+  scene.api.failNext({ verb: "updateStatus", kind: "OptimizationPolicy", status: 500 });
+  scene.policy("all", { intervalMs: 24 * 60 * MINUTE_MS });
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
+});
+
 test("runRightsizingLoop() tells once what a look has failed on, and keeps what is in force", async (scene) => {
   busyDeployment(scene);
   scene.policy("all");
@@ -171,6 +181,37 @@ test("runRightsizingLoop() tells once what a look has failed on, and keeps what 
   assert.equal(scene.statusOf("all").workloads?.[0]?.reason, "EvaluationFailed");
   assert.deepEqual(scene.recordOf("web")?.inForce, inForce);
   assert.equal(toldOf(scene, "UpdateFailed"), 1);
+});
+
+test("runRightsizingLoop() raises memory once for a kill, however often it begins anew", async (scene) => {
+  const killed = templateContainer({ oomKilledAtMs: scene.clock.wall() - MINUTE_MS });
+  scene.deployment("web", { containers: [killed] });
+  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  scene.policy("all", { strategy: { updateRequestsOnly: false, cooldownMs: 0 } });
+  await scene.run(MINUTE_MS);
+  const requests = (): unknown[] =>
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requestMemory);
+  assert.deepEqual(requests(), [228 * MI, 228 * MI]);
+  for (let restart = 0; restart < 3; restart++) {
+    await scene.restart();
+    await scene.run(10 * MINUTE_MS);
+    assert.deepEqual(requests(), [228 * MI, 228 * MI]);
+  }
+});
+
+test("runRightsizingLoop() stops where its policy goes in the middle of a cycle, and forgets it", async (scene) => {
+  for (let index = 0; index < 20; index++) busyDeployment(scene, `web${index}`, 3);
+  scene.config.workers = 2;
+  scene.policy("all");
+  await scene.run(100);
+  scene.api.store.tables.OptimizationPolicy.remove("shop/all");
+  await scene.run(20);
+  const writes = scene.api.requests.get("resize Pod") ?? 0;
+  await scene.run(3 * MINUTE_MS);
+  const later = scene.api.requests.get("resize Pod") ?? 0;
+  assert.ok(writes > 0 && later <= writes + 2 * 3 && later < 60, `${writes} ${later}`);
+  assert.equal(scene.api.requests.get("updateStatus OptimizationPolicy"), undefined);
+  assert.deepEqual(scene.api.store.tables.RecommendationReport.all(), []);
 });
 
 test("runRightsizingLoop() lets go of what a workload was that is gone", async (scene) => {
