@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
-import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { WEBHOOK_ROWS } from "./webhook_settings.ts";
 
 function settle(file: string) {
@@ -29,12 +28,4 @@ Deno.test("WEBHOOK_ROWS name what does not fit", () => {
     assert.match(faults, new RegExp(`webhook\\.${name}`));
   }
   assert.match(faults, /one of self, cert-manager, files/);
-});
-
-Deno.test("WEBHOOK_ROWS share no key, flag or variable with the controller's", () => {
-  const taken = Object.values(CONTROLLER_SETTINGS);
-  for (const { key, flag, env } of Object.values(WEBHOOK_ROWS)) {
-    const same = taken.filter((row) => row.key === key || row.flag === flag || row.env === env);
-    assert.deepEqual(same, []);
-  }
 });
