@@ -12,10 +12,7 @@ export interface PolicyName {
 }
 
 /** What a cycle can fail with as a whole, before or after it had an outcome. */
-export const CYCLE_FAILURES = ["CycleFailed", "StatusNotWritten"] as const;
-
-/** A word of {@linkcode CYCLE_FAILURES}. */
-export type CycleFailure = typeof CYCLE_FAILURES[number];
+export type CycleFailure = "CycleFailed" | "StatusNotWritten";
 
 /** Hears of it. */
 export interface RightsizingObserver {
