@@ -6,8 +6,8 @@
 import type { ChangeReason } from "../api/reasons/reason_words.ts";
 
 /**
- * Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods; what rightsizing owns,
- * requests and `limits.memory`, comes to them in `mergeChanges()`.
+ * Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods; rightsizing owns requests
+ * and `limits.memory`, which go to pods in a patch of their own.
  */
 export type IntentSource = "restore" | "manual" | "market";
 

@@ -6,8 +6,8 @@
 import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { inTurns } from "../../../shared/control/in_turns.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { inParallel } from "../in_parallel.ts";
 import type { ClusterReader } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
@@ -16,9 +16,6 @@ import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_
 import { type RestorePlans, restorePlans } from "./restore_plan.ts";
 import { planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff } from "./switch_off.ts";
-
-/** Pods whose requests to the API server are under way at the same time. */
-const REQUESTS_AT_ONCE = 8;
 
 /** What the user asked for. */
 export interface RestoreRequest {
@@ -63,11 +60,11 @@ export async function restoreCommand(
     timeoutMs,
   };
   const lines = patientLines(world);
-  const restored = await inTurns(plans.plans, async (plan) => {
+  const restored = await inParallel(plans.plans, async (plan) => {
     const result = await restorePod(plan, parts);
     if (readable) lines.write(resultLine(result, look));
     return result;
-  }, { atOnce: REQUESTS_AT_ONCE });
+  });
   lines.end();
   const release = await awaitRelease(restored, { ...parts, ...namespaceOf(target) });
   const results = [
@@ -142,10 +139,10 @@ function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
 
 /** Where the allocation is lost, the template that the pod was made from tells its own limits. */
 async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
-  const found = await inTurns(plans.unrecorded, async ({ pod }) => ({
+  const found = await inParallel(plans.unrecorded, async ({ pod }) => ({
     pod,
     ownLimits: await reader.templateLimits(pod),
-  }), { atOnce: REQUESTS_AT_ONCE });
+  }));
   return {
     plans: [
       ...plans.plans,

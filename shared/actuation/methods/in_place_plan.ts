@@ -9,7 +9,7 @@ import { containersWanted, ownFields, presentSubjects } from "../../rightsizing/
 import { resourcesOf, type WantedResources } from "../../rightsizing/guards/wanted_resources.ts";
 import type { ResourceChange } from "../resize_patch.ts";
 
-/** One pod and its changes, for `resizePatch()`, or for `mergeChanges()` with the market's. */
+/** One pod and its changes, for `resizePatch()`. */
 export interface PodChanges {
   readonly namespace: string;
   readonly name: string;

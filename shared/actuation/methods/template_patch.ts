@@ -6,6 +6,7 @@
 import type { Resources } from "../../api/pod.ts";
 import type { RightsizedWorkload } from "../../rightsizing/guards/rightsizing_facts.ts";
 import { resourcesOf, type WantedResources } from "../../rightsizing/guards/wanted_resources.ts";
+import { ownContainers } from "../../rightsizing/rightsized_workload.ts";
 import { type ContainerResources, containerResources } from "../resize_patch.ts";
 import type { OwnedFields } from "./owned_fields.ts";
 
@@ -68,14 +69,15 @@ export interface TemplatePatchOptions {
  * where no value is wanted.
  */
 export function templatePatch(
-  { kind, metadata: { name, namespace, uid }, template }: RightsizedWorkload,
+  workload: RightsizedWorkload,
   { wanted, owned }: TemplateChange,
   { serverSideApply = true }: TemplatePatchOptions = {},
 ): TemplatePatch {
   if (wanted.size === 0) throw new RangeError("Cannot build a template patch: nothing is wanted");
+  const { kind, metadata: { name, namespace, uid }, template } = workload;
   const kept = (list: keyof OwnedFields, container: { readonly name: string } & Resources) =>
     serverSideApply ? presentValues(container, owned[list].get(container.name)) : {};
-  const entries = template.containers.filter(({ sidecar }) => !sidecar).flatMap((container) =>
+  const entries = ownContainers(workload).flatMap((container) =>
     entryOf(container.name, {
       ...kept("containers", container),
       ...resourcesOf(wanted.get(container.name) ?? {}),
