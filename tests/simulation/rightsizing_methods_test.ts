@@ -17,25 +17,13 @@ import {
   inWorld,
   live,
   ownContainers,
-  SCENES,
   workloadsOf,
+  worldProperty,
   type WorldWorkload,
   writesOf,
 } from "../fixtures/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
-
-function property<Ts extends [unknown, ...unknown[]]>(
-  name: string,
-  arbitraries: { [K in keyof Ts]: fc.Arbitrary<Ts[K]> },
-  fn: (...drawn: Ts) => Promise<void>,
-): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    fn: () => fc.assert(fc.asyncProperty<Ts>(...arbitraries, fn), SCENES),
-  });
-}
 
 /** Nothing is in the way of a change of these. */
 const freeWorkloads = workloadsOf(freeContainers);
@@ -73,7 +61,7 @@ function recommendedOf(scene: RightsizingScene, workload: WorldWorkload): string
   );
 }
 
-property(
+worldProperty(
   "property 2: in mode Auto with enough samples and no blocker requests equal the recommendation, and with fewer nothing changes",
   [
     freeWorkloads,
@@ -120,7 +108,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 4: each recommendation lies within the bounds, and what is inside is not moved",
   [
     anyWorkloads,
@@ -151,7 +139,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 6: what needs recreation happens only where it is allowed, and otherwise there is one Warning event",
   [
     freeWorkloads,
@@ -200,7 +188,7 @@ property(
   },
 );
 
-property(
+worldProperty(
   "property 17: Auto is evaluated each interval, and applied unless a guard holds",
   [
     anyWorkloads,
@@ -232,7 +220,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 20: pods are resized in place exactly while the server serves it, on and off",
   [freeWorkloads, fc.array(fc.boolean(), { minLength: 1, maxLength: 4 })],
   (workloads, phases) =>
@@ -261,7 +249,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 21: where it is supported and allowed, pods are resized in place and keep their UIDs",
   [freeWorkloads, fc.boolean(), incidentsWithin(10 * MINUTE_MS)],
   (workloads, allowRecreate, incidents) =>
@@ -288,7 +276,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 22: where in-place is not supported, pods are recreated if that is allowed, and skipped otherwise",
   [freeWorkloads, fc.boolean(), fc.boolean(), incidentsWithin(10 * MINUTE_MS)],
   (workloads, allowRecreate, useServerSideApply, incidents) =>

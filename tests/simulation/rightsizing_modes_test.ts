@@ -14,23 +14,11 @@ import {
   inWorld,
   live,
   ownContainers,
-  SCENES,
+  worldProperty,
   writesOf,
 } from "../fixtures/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
-
-function property<Ts extends [unknown, ...unknown[]]>(
-  name: string,
-  arbitraries: { [K in keyof Ts]: fc.Arbitrary<Ts[K]> },
-  fn: (...drawn: Ts) => Promise<void>,
-): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    fn: () => fc.assert(fc.asyncProperty<Ts>(...arbitraries, fn), SCENES),
-  });
-}
 
 const intervalMs = fc.integer({ min: 2, max: 10 }).map((minutes) => minutes * MINUTE_MS);
 
@@ -46,7 +34,7 @@ function specsOf({ api }: RightsizingScene): unknown {
   ]);
 }
 
-property(
+worldProperty(
   "property 8: Recommend leaves every template as it is, and each recommendation can be read",
   [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
   (workloads, strategy, incidents) =>
@@ -66,7 +54,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 9: Recommend makes each recommendation anew with its time in each cycle",
   [anyWorkloads, intervalMs, fc.integer({ min: 0, max: 119 })],
   (workloads, interval, restartAtS) =>
@@ -88,7 +76,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 18: Recommend is evaluated each interval and writes to no spec",
   [anyWorkloads, intervalMs, incidentsWithin(20 * MINUTE_MS)],
   (workloads, interval, incidents) =>
@@ -114,7 +102,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 19: Disabled asks for no metrics, writes nothing and keeps its status",
   [
     anyWorkloads,
@@ -143,7 +131,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 29: dry-run recommends for all, applies nothing and says so",
   [
     anyWorkloads,
@@ -176,7 +164,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 7: without metrics nothing is written, and the reason says that they are missing",
   [
     anyWorkloads,

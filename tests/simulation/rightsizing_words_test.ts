@@ -18,23 +18,11 @@ import {
   incidentsWithin,
   inWorld,
   live,
-  SCENES,
   workloadsOf,
+  worldProperty,
 } from "../fixtures/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
-
-function property<Ts extends [unknown, ...unknown[]]>(
-  name: string,
-  arbitraries: { [K in keyof Ts]: fc.Arbitrary<Ts[K]> },
-  fn: (...drawn: Ts) => Promise<void>,
-): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    fn: () => fc.assert(fc.asyncProperty<Ts>(...arbitraries, fn), SCENES),
-  });
-}
 
 /** Nothing is in the way of a change of these. */
 const freeWorkloads = workloadsOf(freeContainers);
@@ -46,7 +34,7 @@ const ofTier = (tier: string): NonNullable<PolicyChoice["selector"]> => ({
   workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
 });
 
-property(
+worldProperty(
   "property 1: every workload in scope leads to a lookup of its usage in each cycle, and no other does",
   [
     anyWorkloads,
@@ -97,7 +85,7 @@ function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
   return history;
 }
 
-property(
+worldProperty(
   "property 23: each workload has the time of its last recommendation, and was last applied then or later",
   [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
   (workloads, strategy, incidents) =>
@@ -132,7 +120,7 @@ property(
     }),
 );
 
-property(
+worldProperty(
   "property 24: whatever is skipped or fails has a reason that a machine can read, wherever it is told",
   [
     anyWorkloads,
@@ -258,7 +246,7 @@ const FAILURES: readonly FailureClass[] = [
   },
 ];
 
-property(
+worldProperty(
   "property 26: each class of failures is told once, with a suggestion, on the workload and on its policy",
   [freeWorkloads, fc.constantFrom(...FAILURES), fc.nat(20 * MINUTE_MS)],
   (workloads, { event, word, policy, begin, ofPolicy }, restartAtMs) => {
@@ -300,7 +288,7 @@ property(
   },
 );
 
-property(
+worldProperty(
   "property 28: after a 403 nothing is tried again in the cycle, the workload is untouched and named, and the others go on",
   [freeWorkloads, fc.nat(2), fc.boolean()],
   (workloads, index, useServerSideApply) => {
