@@ -5,17 +5,18 @@
  * @module
  */
 import { systemClock } from "../../adapters/system_clock.ts";
+import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
 import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
+import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
 import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
 import { connectUsageSources } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
-import { createInformer, type InformerOptions } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { addCluster } from "./cluster_objects.ts";
 import { type ClusterSize, namespaceOf } from "./known_usage.ts";
@@ -43,8 +44,6 @@ const NO_LOGIN = {};
 /** Where the policy is; it acts on all others. */
 const HOME = "rightsizing";
 
-const inNamespace = ({ metadata }: ApiObject): string | undefined => metadata.namespace;
-
 /** Starts it over a cluster of this size, with usage from the server at this address. */
 export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
   const clock = systemClock;
@@ -52,24 +51,13 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   const api = createSimulatedAPI({ clock, random });
   addCluster(api.store.tables, size);
   const end = new AbortController();
-  const copy = <T extends ApiObject>(name: string, source: InformerOptions<T>["source"]) =>
-    createInformer({ clock, random, log: silentLog, name, source, indexBy: inNamespace });
-  const caches = {
-    policies: copy("OptimizationPolicy", api.listWatch("OptimizationPolicy")),
-    reports: copy("RecommendationReport", api.listWatch("RecommendationReport")),
-    namespaces: copy("Namespace", api.listWatch("Namespace")),
-    deployments: copy("Deployment", api.listWatch("Deployment")),
-    statefulSets: copy("StatefulSet", api.listWatch("StatefulSet")),
-    daemonSets: copy("DaemonSet", api.listWatch("DaemonSet")),
-  };
-  const factCaches = {
-    pods: copy("Pod", api.listWatch("Pod")),
-    nodes: copy("Node", api.listWatch("Node")),
-    allocations: copy("PodAllocation", api.listWatch("PodAllocation")),
-    horizontalPodAutoscalers: copy("HPA", api.listWatch("HorizontalPodAutoscaler")),
-    verticalPodAutoscalers: copy("VPA", api.listWatch("VerticalPodAutoscaler")),
-  };
-  const copies = [...Object.values(caches), ...Object.values(factCaches)];
+  const every = { clock, random, log: silentLog };
+  const caches = createCaches(cacheSources(api), every);
+  const followed = createRightsizingCopies({
+    policies: api.listWatch("OptimizationPolicy"),
+    reports: api.listWatch("RecommendationReport"),
+  }, every);
+  const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
   const sources = connectUsageSources({
     settings: () => ({ prometheusURL, prometheusLogin: NO_LOGIN, customSources: new Map() }),
     sampler: {
@@ -80,10 +68,10 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   });
   const ended = Promise.withResolvers<EndedPass>();
   const loop = runRightsizingLoop({
-    caches,
+    caches: { ...caches, ...followed },
     sources,
     cluster: createCachedFacts({
-      caches: factCaches,
+      caches,
       rulesOf: () => ({ quotas: [], unreadable: [] }),
       dryRun: () => false,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),

@@ -12,9 +12,9 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
@@ -65,26 +65,17 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     limitRange: cpuRangesOf(limitRanges),
     quotas,
     unreadable: [
-      ...faultsOf("LimitRange", limitRanges),
-      ...faultsOf("ResourceQuota", quotas),
-      ...faultsOf("HorizontalPodAutoscaler", heeded),
-      ...faultsOf("VerticalPodAutoscaler", verticalAutoscalers),
-      ...(node === undefined ? [] : faultsOf("Node", [node])),
-      ...(workload === undefined ? [] : faultsOf(workload.kind, [workload])),
+      ...unreadableWords("LimitRange", limitRanges),
+      ...unreadableWords("ResourceQuota", quotas),
+      ...unreadableWords("HorizontalPodAutoscaler", heeded),
+      ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
+      ...(node === undefined ? [] : unreadableWords("Node", [node])),
+      ...(workload === undefined ? [] : unreadableWords(workload.kind, [workload])),
     ],
     workload,
     autoscalers,
     verticalAutoscalers,
   };
-}
-
-function faultsOf(
-  kind: string,
-  objects: readonly (ApiObject & { readonly unreadable?: string })[],
-): readonly string[] {
-  return objects.flatMap(({ metadata: { name }, unreadable }) =>
-    unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
-  );
 }
 
 function workloadOf(

@@ -9,6 +9,7 @@ import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_au
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type {
@@ -127,8 +128,8 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
         ...rules,
         unreadable: [
           ...rules.unreadable,
-          ...faultsOf("HorizontalPodAutoscaler", autoscalers),
-          ...faultsOf("VerticalPodAutoscaler", verticalAutoscalers),
+          ...unreadableWords("HorizontalPodAutoscaler", autoscalers),
+          ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
         ],
         nowMs,
         policy,
@@ -146,13 +147,4 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       };
     },
   };
-}
-
-function faultsOf(
-  kind: string,
-  objects: readonly { readonly metadata: { name: string }; readonly unreadable?: string }[],
-): readonly string[] {
-  return objects.flatMap(({ metadata: { name }, unreadable }) =>
-    unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
-  );
 }

@@ -17,6 +17,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Corrections } from "../../shared/rightsizing/recommend.ts";
 import { recommendWorkload } from "../../shared/rightsizing/recommend_workload.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/usage_summary.ts";
 import type { UsageAnswer, UsageProblem } from "./ports.ts";
 
@@ -57,8 +58,7 @@ export interface MissingUsage {
 export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): Evaluation {
   if ("problem" in answer) return { missing: missingUsage(answer) };
   const { policy, workload, corrections, factsWith } = parts;
-  const containers = workload.template.containers.filter(({ sidecar }) => !sidecar)
-    .map(({ name }) => name);
+  const containers = ownContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
   if (usages.every(({ cpu, memory }) => cpu.count === 0 && memory.count === 0)) {
     const message = "the source has seen none of its containers within the window";

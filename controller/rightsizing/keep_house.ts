@@ -6,8 +6,11 @@
 import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Log } from "../../shared/log.ts";
-import { policiesFor, type PolicySurroundings } from "../../shared/rightsizing/policy_choice.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import {
+  policiesFor,
+  type PolicySurroundings,
+  readablePolicies,
+} from "../../shared/rightsizing/policy_choice.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 import type { RecordBook } from "./record_book.ts";
@@ -25,8 +28,6 @@ export interface HouseParts extends PolicySurroundings {
   readonly log: Log;
 }
 
-type Readable = StoredPolicy & { readonly spec: PolicySpec };
-
 /**
  * Forgets records of workloads that are gone or that no policy is for. A policy that is disabled keeps
  * what it knows, and so does one that can't be read: whose workloads it has, its spec does not tell.
@@ -34,7 +35,7 @@ type Readable = StoredPolicy & { readonly spec: PolicySpec };
 export async function keepHouse(
   { workloads, policies, annotateWorkloads, book, writer, log, ...around }: HouseParts,
 ): Promise<void> {
-  const readable = policies.filter((one): one is Readable => one.spec !== undefined);
+  const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
     ...one,
     spec: { ...one.spec, mode: "Recommend" as const },

@@ -19,10 +19,10 @@ import {
   discoverWorkloads,
   outweighedRecord,
   type PolicySurroundings,
+  readablePolicies,
   type ReadablePolicy,
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
@@ -124,15 +124,13 @@ export async function tellPolicyStatus(
   );
 }
 
-type Readable = StoredPolicy & { readonly spec: PolicySpec };
-
 async function lookAtAll(
   policy: ReadablePolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
   if (policy.spec.mode === "Disabled") return { matched: [], looked: [], calledOff: false };
-  const readable = state.policies.filter((one): one is Readable => one.spec !== undefined);
+  const readable = readablePolicies(state.policies);
   const { namespace, name } = policy.metadata;
   const own = readable.find(({ metadata }) =>
     metadata.namespace === namespace && metadata.name === name

@@ -18,8 +18,12 @@ import type { Random } from "../../shared/random.ts";
 import { validationProblem } from "../../shared/rightsizing/build_policy_status.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
-import { policiesFor, workloadKey } from "../../shared/rightsizing/policy_choice.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import {
+  policiesFor,
+  type PolicySurroundings,
+  readablePolicies,
+  workloadKey,
+} from "../../shared/rightsizing/policy_choice.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
@@ -27,10 +31,10 @@ import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
 import {
   type CycleOutcome,
   type CycleParts,
-  type CycleState,
   runPolicyCycle,
   tellPolicyStatus,
 } from "./policy_cycle.ts";
+import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
@@ -70,8 +74,6 @@ const HOUSEKEEPING_MS = 60_000;
 const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
 const LEAST_JITTER = 0.05;
-
-type ReadablePolicy = StoredPolicy & { readonly spec: PolicySpec };
 
 /** Runs until `signal` is aborted; what is under way then is brought to its end. */
 export async function runRightsizingLoop(
@@ -117,13 +119,7 @@ export async function runRightsizingLoop(
     }
   }
 
-  function surroundings(): Pick<CycleState, "namespaces" | "policyNamespaces"> {
-    const labels = Array.from(
-      caches.namespaces.all(),
-      ({ metadata }) => [metadata.name, metadata.labels] as const,
-    );
-    return { namespaces: new Map(labels), policyNamespaces: config.policyNamespaces };
-  }
+  const surroundings = (): PolicySurroundings => policySurroundings(caches.namespaces, config);
 
   async function cycle(key: string, term: AbortSignal): Promise<ReconcileResult> {
     const policy = policies.get(key);
@@ -259,15 +255,14 @@ export async function runRightsizingLoop(
       if (seen.has(name)) return;
       seen.add(name);
       fresh.set(workloadKey(workload), workload.metadata.uid);
-      const [winner] = policiesFor(workload, { ...surroundings(), policies: readablePolicies() });
+      const [winner] = policiesFor(workload, {
+        ...surroundings(),
+        policies: readablePolicies(policies.all()),
+      });
       if (winner === undefined) return;
       const { metadata } = winner;
       queue.add(`${metadata.namespace}/${metadata.name}`, NEW_WORKLOADS_MS);
     };
-  }
-
-  function readablePolicies(): readonly ReadablePolicy[] {
-    return [...policies.all()].filter((one): one is ReadablePolicy => one.spec !== undefined);
   }
 
   async function housekeeping(): Promise<void> {

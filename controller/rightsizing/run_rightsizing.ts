@@ -9,12 +9,13 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type {
+  RightsizedWorkload,
+  RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { namespaceRules } from "../../shared/rightsizing/namespace_rules.ts";
-import { policiesFor, type ReadablePolicy } from "../../shared/rightsizing/policy_choice.ts";
+import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
@@ -23,6 +24,7 @@ import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
+import { policySurroundings } from "./policy_surroundings.ts";
 import type { UsageSource } from "./ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies.ts";
@@ -90,18 +92,12 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const all = (): Workload[] => Object.values(workloadCopies).flatMap((copy) => [...copy.all()]);
 
   function policyOf(workload: RightsizedWorkload): PolicySpec | undefined {
-    const labels = Array.from(
-      caches.namespaces.all(),
-      ({ metadata }) => [metadata.name, metadata.labels] as const,
-    );
-    const readable = [...policies.all()].filter((one): one is StoredPolicy & ReadablePolicy =>
-      one.spec !== undefined
-    );
-    return policiesFor(workload, {
-      policies: readable,
-      namespaces: new Map(labels),
-      policyNamespaces: config.policyNamespaces,
-    })[0]?.spec;
+    const around = policySurroundings(caches.namespaces, config);
+    const [first] = policiesFor(workload, {
+      ...around,
+      policies: readablePolicies(policies.all()),
+    });
+    return first?.spec;
   }
 
   const sampler = api.sampler(createSampledPods({

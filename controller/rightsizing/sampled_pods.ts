@@ -10,7 +10,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { ownContainers, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PodOwner, PodOwners } from "./sampler/ports.ts";
 
@@ -39,10 +39,10 @@ export function createSampledPods(parts: SampledPodsParts): PodOwners {
     const last = known.get(key);
     if (last !== undefined && clock.monotonic() - last.atMs < FRESH_MS) return last.owner;
     const policy = policyOf(found);
-    const { kind, metadata: { name, uid }, template } = found;
+    const { kind, metadata: { name, uid } } = found;
     const owner = policy?.provider !== "metrics-server" ? undefined : {
       workload: { kind, name, uid },
-      containers: template.containers.filter(({ sidecar }) => !sidecar).map((one) => one.name),
+      containers: ownContainers(found).map((one) => one.name),
       windowMs: policy.windowMs,
     };
     known.set(key, { owner, atMs: clock.monotonic() });

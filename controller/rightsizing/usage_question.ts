@@ -6,6 +6,7 @@
 import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { UsageQuestion } from "./ports.ts";
 
 /** When, and among whom. */
@@ -19,9 +20,10 @@ export interface QuestionSurroundings {
 
 /** The question about all containers of the workload, init containers and sidecars left out. */
 export function usageQuestion(
-  { kind, metadata: { namespace, name, uid }, template }: RightsizedWorkload,
+  workload: RightsizedWorkload,
   { neighbours, nowMs, windowMs }: QuestionSurroundings,
 ): UsageQuestion {
+  const { kind, metadata: { namespace, name, uid } } = workload;
   const pods: string[] = [];
   const otherPods: string[] = [];
   for (const pod of neighbours) {
@@ -32,7 +34,7 @@ export function usageQuestion(
     workload: { kind, name, uid },
     pods,
     otherPods,
-    containers: template.containers.filter(({ sidecar }) => !sidecar).map((one) => one.name),
+    containers: ownContainers(workload).map((one) => one.name),
     window: { fromMs: nowMs - windowMs, toMs: nowMs },
   };
 }

@@ -15,6 +15,15 @@ export interface ReadablePolicy {
   readonly spec: PolicySpec;
 }
 
+/** Those of the policies whose spec can be read. */
+export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
+  policies: Iterable<P>,
+): readonly (P & { readonly spec: PolicySpec })[] {
+  return [...policies].filter((one): one is P & { readonly spec: PolicySpec } =>
+    one.spec !== undefined
+  );
+}
+
 /** What policies look at beside workloads. */
 export interface PolicySurroundings {
   /** Labels of namespaces by name. */

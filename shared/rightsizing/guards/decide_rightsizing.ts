@@ -5,6 +5,7 @@
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import { ownContainers } from "../rightsized_workload.ts";
 import type { GuardVerdict } from "./guard.ts";
 import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
@@ -96,12 +97,10 @@ function held({ by, verdict, clamps }: Held): RightsizingDecision {
  * template has and that are no sidecars, each once.
  */
 function recommended(
-  { recommendations, workload: { template }, policy }: RightsizingFacts,
+  { recommendations, workload, policy }: RightsizingFacts,
 ): WantedResources {
   const { updateRequestsOnly } = policy.updateStrategy;
-  const own = new Set(
-    template.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name),
-  );
+  const own = new Set(ownContainers(workload).map(({ name }) => name));
   return wantedOf(recommendations.flatMap((one): PairEntry[] => {
     const { container, cpu, memory, cpuLimit, memoryLimit } = one;
     if (!own.has(container)) return [];

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownContainers } from "../rightsized_workload.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import type { WantedResources } from "./wanted_resources.ts";
@@ -24,7 +25,7 @@ export function tooFewSamples(
       against: ({ container }) => words(container),
     });
   }
-  const own = workload.template.containers.filter(({ sidecar }) => !sidecar);
+  const own = ownContainers(workload);
   const lacking = own.flatMap(({ name }) => words(name) ?? []);
   const message = lacking.length === 0 ? "there is no recommendation" : lacking.join("; ");
   return { verdict: "hold", reason: "InsufficientSamples", message };
