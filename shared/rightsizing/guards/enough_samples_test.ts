@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import {
+  autoPolicy,
   outcomeOf,
-  rightsizingFacts,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
-import { tooFewSamples } from "./enough_samples.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -25,14 +24,17 @@ test("tooFewSamples() leaves out containers below the policy's minimum, and says
   );
 });
 
-test("tooFewSamples() holds without any recommendation, and names the samples of all containers", () => {
-  const facts = rightsizingFacts({ containers, samples: new Map([["app", 3]]) });
-  const verdict = tooFewSamples({ ...facts, recommendations: [] }, new Map());
-  assert.deepEqual(verdict, {
-    verdict: "hold",
-    reason: "InsufficientSamples",
-    message: "app has 3 of 10 samples; log has 0 of 10 samples",
-  });
+test("nothingRecommended() holds in each mode that looks, and names the samples of all containers", () => {
+  const facts = { containers, samples: new Map([["app", 3]]), recommendations: [] };
+  const lack = "NothingRecommended InsufficientSamples: " +
+    "app has 3 of 10 samples; log has 0 of 10 samples";
+  assert.equal(outcomeOf(facts), lack);
+  assert.equal(outcomeOf({ ...facts, policy: autoPolicy({}, { mode: "Recommend" }) }), lack);
+  assert.equal(outcomeOf({ ...facts, dryRun: true }), lack);
+  assert.match(
+    outcomeOf({ ...facts, policy: autoPolicy({}, { mode: "Disabled" }) }),
+    /^ModeHolds /,
+  );
   assert.match(
     outcomeOf({ recommendations: [] }),
     /InsufficientSamples: there is no recommendation/,

@@ -6,7 +6,7 @@
 import { belowThreshold } from "./change_threshold.ts";
 import { coolingDown } from "./cooldown.ts";
 import { dryRunHolds } from "./dry_run.ts";
-import { tooFewSamples } from "./enough_samples.ts";
+import { nothingRecommended, tooFewSamples } from "./enough_samples.ts";
 import type { Guard } from "./guard.ts";
 import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
@@ -23,8 +23,9 @@ import { rolloutHolds } from "./rollout.ts";
 import { boundUnreadable } from "./unreadable_bound.ts";
 import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
 
-/** What people have said first, then what is known, then other controllers, then what values allow. */
+/** Whether there is anything, then what people have said, then what is known, then other controllers, then what values allow. */
 export const RIGHTSIZING_CHAIN: readonly Guard[] = [
+  { name: "NothingRecommended", guard: nothingRecommended },
   { name: "ModeHolds", guard: modeHolds },
   { name: "DryRunHolds", guard: dryRunHolds },
   { name: "PermissionMissing", guard: permissionMissing },

@@ -6,6 +6,7 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.deepEqual(RIGHTSIZING_CHAIN.map(({ name }) => name), [
+      "NothingRecommended",
       "ModeHolds",
       "DryRunHolds",
       "PermissionMissing",
