@@ -77,8 +77,10 @@ export interface RightsizingParts {
   readonly observer?: RightsizingObserver;
 }
 
-/** How often the server is asked again what it serves and what the account may do, ms. */
-const ASK_AGAIN_MS = 300_000;
+/** How often the server is asked again what it serves, and what the account may do where that is due, ms. */
+const ASK_AGAIN_MS = 30_000;
+/** The longest wait for a server that does not know the kinds. */
+const MOST_WAIT_MS = 300_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
@@ -183,7 +185,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
  */
 export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  const backoff = createBackoff({ minMs: 10_000, maxMs: ASK_AGAIN_MS });
+  const backoff = createBackoff({ minMs: 10_000, maxMs: MOST_WAIT_MS });
   while (!signal.aborted) {
     try {
       await runRightsizing(parts, signal);

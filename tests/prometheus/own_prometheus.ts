@@ -12,6 +12,12 @@ export interface OwnPrometheusOptions {
   /** Address and port that it collects metrics from, path `/metrics`. */
   readonly target: string;
   /**
+   * More of its entry in `scrape_configs`, for instance another path.
+   *
+   * @default {{}}
+   */
+  readonly job?: Readonly<Record<string, unknown>>;
+  /**
    * What it collected before it began, as OpenMetrics text with times.
    *
    * @default {"", nothing}
@@ -56,13 +62,13 @@ function hasProgram(): boolean {
 
 /** Starts one and waits until it answers and has collected once. Throws where there is none. */
 export async function startPrometheus(
-  { listen, target, history = "" }: OwnPrometheusOptions,
+  { listen, target, job = {}, history = "" }: OwnPrometheusOptions,
 ): Promise<OwnPrometheus> {
   if (!hasProgram()) throw new Error(`Cannot start Prometheus: ${MISSING}`);
   const folder = await Deno.makeTempDir({ prefix: "coallocator-prometheus-" });
   const config = {
     global: { scrape_interval: SCRAPE_INTERVAL, scrape_timeout: SCRAPE_INTERVAL },
-    scrape_configs: [{ job_name: "own", static_configs: [{ targets: [target] }] }],
+    scrape_configs: [{ job_name: "own", static_configs: [{ targets: [target] }], ...job }],
   };
   // JSON is YAML.
   await Deno.writeTextFile(`${folder}/prometheus.yml`, JSON.stringify(config));

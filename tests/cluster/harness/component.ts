@@ -166,8 +166,10 @@ const DESCRIPTIONS: Readonly<Record<ComponentName, Describe>> = {
     ],
     probe: { url: "http://127.0.0.1:10256/livez" },
   }),
-  kubelet: ({ directory, nodeName }) => ({
+  kubelet: ({ directory, nodeName, containerdSocket }) => ({
     args: [
+      // For cAdvisor, which otherwise asks at the usual place and knows no container's name.
+      `--containerd=${containerdSocket}`,
       `--config=${directory}/kubelet.json`,
       `--kubeconfig=${directory}/kubelet.kubeconfig`,
       `--root-dir=${directory}/kubelet`,

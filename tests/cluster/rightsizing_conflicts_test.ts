@@ -1,0 +1,174 @@
+/**
+ * Rightsizing beside what else has a say in requests, on a real node: HPA, VPA, ResourceQuota and
+ * LimitRange each hold what they must and nothing else, beside a Deployment that none of them is about.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { createKubectl } from "./kubectl.ts";
+import { deploymentPods } from "./scene/deployment_pods.ts";
+import { eventTexts } from "./scene/event_texts.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import {
+  CYCLES,
+  OFTEN_SAMPLED,
+  optimizationPolicy,
+  UNDERSIZED,
+  whenRecord,
+} from "./scene/optimization_policies.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { until } from "./scene/until.ts";
+import { defineVPAs, forgetVPAs, knowsVPAs, vpaOf, vpasPath } from "./scene/vpa_definition.ts";
+import { withRightsizing } from "./scene/with_rightsizing.ts";
+import { withLiveSettings } from "./scene/with_settings.ts";
+
+const MI = 2 ** 20;
+/** What the pods are made with. */
+const FIRST = { cpu: 5, memory: 64 * MI };
+/** Idle memory is far below the least that the policy allows. */
+const LEAST_MEMORY = 16 * MI;
+const RANGE_MEMORY = 32 * MI;
+
+const kubectl = createKubectl();
+
+async function withVPAs({ connection }: RealNode): Promise<AsyncDisposable> {
+  const known = await knowsVPAs(connection);
+  if (!known) await defineVPAs(connection);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (!known) await forgetVPAs(connection);
+    },
+  };
+}
+
+/** A Deployment with one pod that runs. */
+async function deploy(node: RealNode, workload: PodName): Promise<Pod> {
+  await node.create(
+    `/apis/apps/v1/namespaces/${workload.namespace}/deployments`,
+    loadDeployment({ ...workload, containers: [UNDERSIZED] }),
+  );
+  return await until(`pod of ${workload.name}`, () => onlyPod(node, workload), CYCLES);
+}
+
+async function onlyPod(node: RealNode, workload: PodName): Promise<Pod | undefined> {
+  const [pod] = await deploymentPods(node, workload);
+  return pod?.ready ? pod : undefined;
+}
+
+/** Waits until the kubelet has applied these requests of the pod, and checks that it is the same one. */
+async function whenApplied(
+  node: RealNode,
+  workload: PodName,
+  { before, cpu, memory }: {
+    readonly before: Pod;
+    readonly cpu: (request: number) => boolean;
+    readonly memory: number;
+  },
+): Promise<void> {
+  const { metadata } = await until(`requests of ${workload.name}`, async () => {
+    const pod = await onlyPod(node, workload);
+    const [container] = pod?.containers ?? [];
+    const seen = `${container?.appliedRequestCPU} m and ${container?.requestMemory} B`;
+    if (container?.requestMemory !== memory) throw new Error(seen);
+    if (!cpu(container.appliedRequestCPU ?? NaN)) throw new Error(seen);
+    return pod;
+  }, CYCLES);
+  assert.equal(metadata.uid, before.metadata.uid);
+}
+
+const isHeldBy = (word: string) => ({ status, reason }: WorkloadRecord): boolean =>
+  status === "Skipped" && reason === word;
+
+const told = ({ status, reason, message }: WorkloadRecord): string =>
+  `${status} ${reason} ${message}`;
+
+Deno.test({
+  name:
+    "an HPA keeps the CPU request, a VPA all, a quota a raise and a LimitRange a decrease, and none of them " +
+    "holds up another workload",
+  ignore: !isHarness(),
+  async fn() {
+    using node = await openRealNode();
+    await using _vpas = await withVPAs(node);
+    await using _installed = await withRightsizing(kubectl, ["rightsizing"]);
+    await using _settings = await withLiveSettings(OFTEN_SAMPLED);
+    await using free = await scratchNamespace(node.connection);
+    await using full = await scratchNamespace(node.connection);
+    await using ranged = await scratchNamespace(node.connection);
+    const of = ({ name: namespace }: { readonly name: string }, name: string): PodName => ({
+      namespace,
+      name,
+    });
+    const plain = of(free, "plain");
+    const scaled = of(free, "scaled");
+    const watched = of(free, "watched");
+    const counted = of(full, "counted");
+    const bound = of(ranged, "bound");
+    await node.create(`/api/v1/namespaces/${full.name}/resourcequotas`, {
+      metadata: { name: "full" },
+      spec: { hard: { "requests.cpu": `${FIRST.cpu}m` } },
+    });
+    await node.create(`/api/v1/namespaces/${ranged.name}/limitranges`, {
+      metadata: { name: "least" },
+      spec: { limits: [{ type: "Container", min: { memory: `${RANGE_MEMORY}` } }] },
+    });
+    await node.create(`/apis/autoscaling/v2/namespaces/${free.name}/horizontalpodautoscalers`, {
+      metadata: { name: scaled.name },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: scaled.name },
+        minReplicas: 1,
+        maxReplicas: 1,
+        metrics: [{
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+        }],
+      },
+    });
+    await node.create(vpasPath(free.name), vpaOf(watched.name, "Auto"));
+    const [before, scaledBefore, watchedBefore, countedBefore, boundBefore] = await Promise.all(
+      [plain, scaled, watched, counted, bound].map((workload) => deploy(node, workload)),
+    ) as [Pod, Pod, Pod, Pod, Pod];
+    const policy = optimizationPolicy({
+      mode: "Auto",
+      name: `try-${free.name}`,
+      namespace: PRODUCT_NAMESPACE,
+      namespaces: [free.name, full.name, ranged.name],
+    });
+    await kubectl.must(["apply", "-f", "-"], policy);
+    try {
+      const raised = (request: number): boolean => request >= 10;
+      const kept = (request: number): boolean => request === FIRST.cpu;
+      await whenApplied(node, plain, { before, cpu: raised, memory: LEAST_MEMORY });
+      await whenApplied(node, scaled, { before: scaledBefore, cpu: kept, memory: LEAST_MEMORY });
+      await whenApplied(node, counted, { before: countedBefore, cpu: kept, memory: LEAST_MEMORY });
+      await whenApplied(node, bound, { before: boundBefore, cpu: raised, memory: RANGE_MEMORY });
+      const vpaWord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
+      assert.match(told(vpaWord), /^Skipped VPAConflict .*watched/);
+      assert.ok((vpaWord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
+      const untouched = await onlyPod(node, watched);
+      assert.deepEqual(
+        [untouched?.metadata.uid, untouched?.containers[0]?.requestCPU],
+        [watchedBefore.metadata.uid, FIRST.cpu],
+      );
+      assert.equal(untouched?.containers[0]?.requestMemory, FIRST.memory);
+      // Memory was applied without the CPU; from then on there is nothing but what is held.
+      const [hpaWord, quotaWord] = await Promise.all([
+        whenRecord(node, scaled, isHeldBy("HPAConflict")),
+        whenRecord(node, counted, isHeldBy("QuotaExceeded")),
+      ]);
+      assert.match(told(hpaWord), /^Skipped HPAConflict .*scaled/);
+      assert.match(told(quotaWord), /^Skipped QuotaExceeded .*full/);
+      assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
+      for (const { namespace } of [plain, counted, bound]) {
+        assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);
+      }
+    } finally {
+      await kubectl.must(["delete", "-f", "-"], policy);
+    }
+  },
+});
