@@ -10,6 +10,8 @@ import {
 } from "../shared/config/effective_settings.ts";
 import type { SettingTable } from "../shared/config/setting.ts";
 import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
+import type { SettingsFile } from "../shared/config/settings_file.ts";
+import { readSettingsFile } from "./mounted_settings.ts";
 
 /** Where the settings are looked for. */
 export interface ProgramSettingsOptions {
@@ -20,7 +22,7 @@ export interface ProgramSettingsOptions {
   /** Sections of the file that another program checks. */
   readonly otherSections?: readonly string[];
   /** Reads the settings file; throws when it can't. */
-  readonly readFile?: (path: string) => string;
+  readonly readFile?: (path: string) => SettingsFile;
 }
 
 /** Settings to run with, or a text to print and the exit code: 0 for help, 2 for faults. */
@@ -37,7 +39,7 @@ export function readProgramSettings<const T extends SettingTable>(
   options: ProgramSettingsOptions,
 ): ProgramSettings<T> {
   const { args, env, otherSections = [] } = options;
-  const { readFile = (path) => Deno.readTextFileSync(path) } = options;
+  const { readFile = readSettingsFile } = options;
   const command = commandFlags(program, args);
   if ("help" in command) return { exitCode: 0, text: command.help };
   const { flags } = command;
@@ -45,10 +47,10 @@ export function readProgramSettings<const T extends SettingTable>(
   const fileVariable = Object.values(program.table).find(({ flag }) => flag === FILE_FLAG)?.env;
   const path = flags.get(FILE_FLAG) ?? (fileVariable === undefined ? "" : env[fileVariable] ?? "");
   const sources: SettingSources = { flags, env, otherSections };
-  let text: string | undefined;
+  let file: SettingsFile | undefined;
   if (path !== "") {
     try {
-      text = readFile(path);
+      file = readFile(path);
     } catch (error) {
       faults.push(
         `${FILE_FLAG} ${path}: ${error instanceof Error ? error.message : String(error)}`,
@@ -57,7 +59,7 @@ export function readProgramSettings<const T extends SettingTable>(
   }
   const effective = effectiveSettings(
     program.table,
-    text === undefined ? sources : { ...sources, file: { path, text } },
+    file === undefined ? sources : { ...sources, file },
   );
   if ("faults" in effective) faults.push(...effective.faults);
   else if (faults.length === 0) return { settings: effective, sources };

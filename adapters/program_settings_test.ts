@@ -44,7 +44,7 @@ function read(
     readFile(path) {
       const text = FILES[path];
       if (text === undefined) throw new Deno.errors.NotFound("no such file");
-      return text;
+      return { path, text };
     },
   });
 }

@@ -9,6 +9,7 @@ import {
   effectiveSettings,
   type SettingSources,
 } from "../shared/config/effective_settings.ts";
+import type { SettingsFile } from "../shared/config/settings_file.ts";
 import type { Log } from "../shared/log.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 
@@ -28,9 +29,9 @@ export interface LiveSettings {
   subscribe(onChange: () => void): () => void;
   /**
    * Takes the file's new text. One with faults is refused as a whole and told: what was there stays.
-   * So it does when the file is gone, `undefined`.
+   * So it does when the file is gone, `text` undefined.
    */
-  takeFile(file: { readonly path: string; readonly text: string | undefined }): void;
+  takeFile(file: SettingsFile | { readonly path: string; readonly text: undefined }): void;
 }
 
 /** Settings that begin with what the program began with. */
@@ -73,12 +74,12 @@ export function createLiveSettings(
       subscribers.add(onChange);
       return () => void subscribers.delete(onChange);
     },
-    takeFile({ path, text }) {
-      if (text === undefined) {
-        log.warn("The settings are gone: those from before stay", { path });
+    takeFile(file) {
+      if (file.text === undefined) {
+        log.warn("The settings are gone: those from before stay", { path: file.path });
         return;
       }
-      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file: { path, text } });
+      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file });
       valid = !("faults" in next);
       if (!("faults" in next)) return take(next);
       for (const fault of next.faults) log.error("Settings refused", { fault });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { effectiveSettings, type SettingSources } from "../shared/config/effective_settings.ts";
+import { settingsAmong } from "../shared/config/settings_keys.ts";
 import type { Log } from "../shared/log.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings } from "./live_settings.ts";
@@ -75,5 +76,29 @@ Deno.test({
     );
     subject.takeFile({ path: "f", text: "market: off" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [true, false, 1]);
+  },
+});
+
+Deno.test({
+  name: "takeFile() follows the keys beside the file, and refuses all for one that is unknown",
+  permissions: PURE,
+  fn() {
+    const { subject, lines, changes } = live();
+    const take = (data: Readonly<Record<string, string>>) => {
+      const place = { name: "config.yaml", path: "f", place: "f: data." };
+      subject.takeFile(settingsAmong(data, place) ?? { path: "f", text: undefined });
+    };
+    take({ dryRun: "true", prometheusURL: "http://prometheus:9090", reconciliationInterval: "5m" });
+    const { dryRun, prometheusURL } = subject.values();
+    assert.deepEqual([dryRun, prometheusURL, changes()], [true, "http://prometheus:9090", 1]);
+    take({ "config.yaml": "market: off", dryRuns: "false" });
+    assert.deepEqual([subject.valid, subject.values().market, changes()], [false, true, 1]);
+    assert.match(
+      lines.at(-1) ?? "",
+      /^error Settings refused f: data\.dryRuns is not a setting; did/,
+    );
+    take({ "config.yaml": "market: off" });
+    const { market, dryRun: after } = subject.values();
+    assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 2]);
   },
 });

@@ -7,6 +7,7 @@
 import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
+import { settingsAmong } from "../shared/config/settings_keys.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
 import {
   type ElectionEnd,
@@ -80,7 +81,7 @@ export interface ControllerParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** The key of the ConfigMap under which the settings file stands. */
+/** The key of the ConfigMap under which the settings file stands; others stand beside it. */
 const SETTINGS_KEY = "config.yaml";
 
 /**
@@ -262,11 +263,11 @@ function followSettings(
   if (api.settings === undefined) return undefined;
   const source = api.settings;
   const informer = createInformer({ source, clock, random, log, name: "ConfigMap" });
-  informer.subscribe((key) =>
-    settings.takeFile({
-      path: `configmap ${key}`,
-      text: informer.get(key)?.data[SETTINGS_KEY],
-    })
-  );
+  informer.subscribe((key) => {
+    const path = `configmap ${key}`;
+    const place = { name: SETTINGS_KEY, path, place: `${path}: data.` };
+    const file = settingsAmong(informer.get(key)?.data ?? {}, place);
+    settings.takeFile(file ?? { path, text: undefined });
+  });
   return informer;
 }

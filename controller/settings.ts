@@ -48,7 +48,9 @@ export const CONTROLLER_SETTINGS = {
     flag: "--config-map",
     env: "MBCAS_CONFIG_MAP",
     default: "mbcas-config",
-    description: "The ConfigMap whose key config.yaml is followed while running; empty: none",
+    description:
+      "The ConfigMap whose key config.yaml, with the keys beside it, is followed while " +
+      "running; empty: none",
     kind: optionalKind(textKind("a ConfigMap's name")),
   }),
   market: row({
@@ -202,6 +204,8 @@ export const CONTROLLER_SETTINGS = {
     description: "Where /healthz, /readyz and /metrics are served",
     kind: listenKind,
     aliases: ["--metrics-addr", "--health-probe-addr"],
+    aliasNote: "one address serves metrics and probes, so that two different ones are an error, " +
+      "as is 0",
   }),
   stopGrace: row({
     key: "controller.stopGrace",

@@ -71,11 +71,12 @@ function programSection({ title, table }: DescribedProgram): string {
 /** The names that settings have beside their own, where there are any. */
 function otherNames(table: SettingTable): readonly string[] {
   const rows = Object.values(table).flatMap((setting) => {
-    const { key, flag, aliases = [] } = setting;
+    const { key, flag, aliases = [], aliasNote } = setting;
+    const note = aliasNote === undefined ? "" : `: ${aliasNote}`;
     const inFile = aliases.filter((name) => fileKeysOf(setting).includes(name));
     const typed = aliases.filter((name) => flagsOf(setting).includes(name));
     return [
-      ...typed.map((name) => `| ${code(name)} | ${code(flag ?? key)} |`),
+      ...typed.map((name) => `| ${code(name)} | ${code(flag ?? key)}${note} |`),
       ...inFile.map((name) => `| ${code(`${name}:`)} | ${code(key)} |`),
     ];
   });
@@ -85,11 +86,16 @@ function otherNames(table: SettingTable): readonly string[] {
 
 const OTHER_NAMES = `### Names that OptiPod had
 
-Flags and keys of OptiPod are accepted for these settings. The keys stand at the top of the file, in
-no section: what was in the \`data\` of its ConfigMap can be put into \`config.yaml\` as it is, numbers
-and switches in quotes too. Two flags, or two keys, that give one setting different values are a fault
-that names both; a flag stands over the file whichever names they use. \`--dry-run\` and
-\`--prometheus-url\` are this program's own.
+Flags and keys of OptiPod are accepted for these settings. The keys may stay what they were, keys in
+the \`data\` of the ConfigMap, now \`mbcas-config\`, beside \`config.yaml\` or without it; or they stand at
+the top of the file, in no section, numbers and switches in quotes too. They count as the file, flags
+and variables stand over them, and they are followed while the controller runs. Any other key beside
+\`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
+none.
+
+Two flags, or two keys, that give one setting different values are a fault that names both; a flag
+stands over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,
+\`--enable-leader-election\` and \`--prometheus-url\` are this program's own.
 `;
 
 function code(text: string | undefined): string {

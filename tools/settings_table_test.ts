@@ -29,15 +29,14 @@ Deno.test({
       .split("\n### ");
     assert.deepEqual(names.split("\n").filter((line) => /^\| `/.test(line)), [
       "| `prometheusURL:` | `metrics.prometheusURL` |",
-      "| `--metrics-provider` | `rightsizing.provider` |",
       "| `metricsProvider:` | `rightsizing.provider` |",
       "| `reconciliationInterval:` | `rightsizing.interval` |",
-      "| `--enable-leader-election` | `controller.leaderElection` |",
       "| `leaderElection:` | `controller.leaderElection` |",
       "| `dryRun:` | `controller.dryRun` |",
-      "| `--metrics-addr` | `--listen` |",
-      "| `--health-probe-addr` | `--listen` |",
+      `| \`--metrics-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
+      `| \`--health-probe-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
     ]);
+    assert.match(names, /^\| `--health-probe-addr` \| `--listen`: one address serves metrics and/m);
     assert.ok(!settingsPage([{ title: "Agent", table: AGENT_SETTINGS }]).includes("\n### "));
   },
 });

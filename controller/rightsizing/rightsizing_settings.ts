@@ -112,14 +112,18 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
   },
   rightsizingProvider: {
     key: "rightsizing.provider",
+    flag: "--metrics-provider",
+    env: "MBCAS_METRICS_PROVIDER",
     default: "",
     description: "Accepted and of no effect: each policy has to name its own, in " +
       "metricsConfig.provider",
     kind: optionalKind(choiceKind(["prometheus", "metrics-server", "custom"])),
-    aliases: ["--metrics-provider", "metricsProvider"],
+    aliases: ["metricsProvider"],
   },
   rightsizingInterval: {
     key: "rightsizing.interval",
+    flag: "--reconciliation-interval",
+    env: "MBCAS_RECONCILIATION_INTERVAL",
     default: POLICY_INTERVAL,
     description: "Accepted and of no effect: each policy has its own reconciliationInterval, and " +
       "the server stores 5m where none is written",
@@ -134,12 +138,14 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
   },
   leaderElection: {
     key: "controller.leaderElection",
+    flag: "--enable-leader-election",
+    env: "MBCAS_LEADER_ELECTION",
     default: "true",
     description: "Accepted and of no effect: of all controllers one works, always",
     kind: {
       expects: "true: of all controllers one works, which can't be switched off",
       parse: (text) => switchKind.parse(text) === true ? true : undefined,
     },
-    aliases: ["--enable-leader-election", "leaderElection"],
+    aliases: ["leaderElection"],
   },
 };

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { OTHER_SECTIONS } from "../../agent/settings.ts";
-import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
+import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import {
+  effectiveFields,
+  effectiveSettings,
+  type SettingSources,
+} from "../../shared/config/effective_settings.ts";
 import { OPTIPOD_KEYS } from "../../shared/config/optipod_keys.ts";
 import { fileKeysOf, sectionOf } from "../../shared/config/setting.ts";
 import { commandFlags } from "../../shared/config/settings_command.ts";
+import { settingsAmong } from "../../shared/config/settings_keys.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { rightsizingConfig } from "./rightsizing_config.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing_settings.ts";
@@ -121,6 +126,33 @@ Deno.test({
 });
 
 Deno.test({
+  name: "CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and by faults",
+  permissions: PURE,
+  fn() {
+    const command = commandFlags(CONTROLLER_PROGRAM, ["--help"]);
+    assert.ok("help" in command);
+    const help = command.help.replaceAll(/\s+/g, " ");
+    for (const flag of ["--metrics-addr", "--health-probe-addr"]) {
+      assert.match(
+        help,
+        new RegExp(`${flag} <value> Another name of --listen: one address serves `),
+      );
+    }
+    for (const flag of ["--metrics-provider", "--enable-leader-election"]) {
+      assert.match(help, new RegExp(`${flag} \\S+ Accepted and of no effect: `));
+    }
+    assert.deepEqual(faultsOf(typed("--metrics-addr=0")), [
+      'flag --metrics-addr is "0", expected an address to listen on, for instance :8080 or ' +
+      "127.0.0.1:8080",
+    ]);
+    const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
+    assert.deepEqual("faults" in short && short.faults, [
+      "flag -metrics-addr=:8080 is not known; did you mean --metrics-addr?",
+    ]);
+  },
+});
+
+Deno.test({
   name: "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap at the top of the file",
   permissions: PURE,
   fn() {
@@ -151,6 +183,129 @@ Deno.test({
         "names of controller.dryRun: keep one of them",
       ],
     );
+  },
+});
+
+Deno.test({
+  name: "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap as it is, without a file",
+  permissions: PURE,
+  fn() {
+    const place = { name: "config.yaml", path: "/etc/mbcas/config.yaml", place: "/etc/mbcas/" };
+    const data = {
+      dryRun: "true",
+      metricsProvider: "prometheus",
+      prometheusURL: "http://prometheus:9090",
+      leaderElection: "true",
+      reconciliationInterval: "5m",
+    };
+    assert.deepEqual(Object.keys(data).toSorted(), OPTIPOD_KEYS.toSorted());
+    const mounted = settingsAmong(data, place);
+    assert.ok(mounted !== undefined);
+    const { dryRun, prometheusURL, rightsizingProvider } = valuesOf({ file: mounted });
+    assert.deepEqual(
+      [dryRun, prometheusURL, rightsizingProvider],
+      [true, "http://prometheus:9090", "prometheus"],
+    );
+    // The agent mounts the same one.
+    assert.ok("values" in effectiveSettings(AGENT_SETTINGS, { file: mounted }));
+  },
+});
+
+/** A text that fits each setting of rightsizing, other than its default where one fits. */
+const FITTING = {
+  rightsizing: ["rightsizing.enabled", "--rightsizing", "MBCAS_RIGHTSIZING", "on"],
+  rightsizingDryRun: [
+    "rightsizing.dryRun",
+    "--rightsizing-dry-run",
+    "MBCAS_RIGHTSIZING_DRY_RUN",
+    "on",
+  ],
+  rightsizingWorkers: [
+    "rightsizing.workers",
+    "--rightsizing-workers",
+    "MBCAS_RIGHTSIZING_WORKERS",
+    "7",
+  ],
+  policyNamespaces: [
+    "rightsizing.policyNamespaces",
+    "--policy-namespaces",
+    "MBCAS_POLICY_NAMESPACES",
+    "a,b",
+  ],
+  annotateWorkloads: [
+    "rightsizing.annotateWorkloads",
+    "--annotate-workloads",
+    "MBCAS_ANNOTATE_WORKLOADS",
+    "on",
+  ],
+  samplerInterval: [
+    "rightsizing.samplerInterval",
+    "--sampler-interval",
+    "MBCAS_SAMPLER_INTERVAL",
+    "45s",
+  ],
+  rightsizingProvider: [
+    "rightsizing.provider",
+    "--metrics-provider",
+    "MBCAS_METRICS_PROVIDER",
+    "prometheus",
+  ],
+  rightsizingInterval: [
+    "rightsizing.interval",
+    "--reconciliation-interval",
+    "MBCAS_RECONCILIATION_INTERVAL",
+    "300s",
+  ],
+  leaderElection: [
+    "controller.leaderElection",
+    "--enable-leader-election",
+    "MBCAS_LEADER_ELECTION",
+    "on",
+  ],
+  dryRun: ["controller.dryRun", "--dry-run", "MBCAS_DRY_RUN", "on"],
+  prometheusURL: [
+    "metrics.prometheusURL",
+    "--prometheus-url",
+    "MBCAS_PROMETHEUS_URL",
+    "http://a:1",
+  ],
+  prometheusLogin: [
+    "metrics.prometheusLogin",
+    "--prometheus-login",
+    "MBCAS_PROMETHEUS_LOGIN",
+    "tokenFile=/t",
+  ],
+} as const;
+
+Deno.test({
+  name:
+    "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
+  permissions: PURE,
+  fn() {
+    // A map of names has no form as one word.
+    const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
+    assert.deepEqual(rest, ["customSources"]);
+    for (const [name, [key, flag, env, text]] of Object.entries(FITTING)) {
+      const [section, field] = key.split(".");
+      // Where one of higher rank fits, nobody asks whether one of lower rank does.
+      const bad = "{}";
+      const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
+      const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
+      for (
+        const [origin, sources] of [
+          ["file", inFile],
+          ["environment", { ...badFile, env: { [env]: text } }],
+          ["flag", { ...badFile, env: { [env]: bad }, ...typed(`${flag}=${text}`) }],
+        ] as const
+      ) {
+        const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+        assert.ok("origins" in read, `${name} by ${origin}`);
+        assert.deepEqual(read.origins.get(key), { origin, text });
+        // As it is logged at the start: names of files, never what stands in them.
+        assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
+      }
+      assert.equal(faultsOf(badFile).length, 1, name);
+    }
   },
 });
 

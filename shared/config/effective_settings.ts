@@ -13,6 +13,7 @@ import {
   type SettingValues,
 } from "./setting.ts";
 import { fileValues, type SettingsFile } from "./settings_file.ts";
+import { keyValues } from "./settings_keys.ts";
 
 /** Where values may come from. */
 export interface SettingSources {
@@ -51,16 +52,27 @@ export function effectiveSettings<const T extends SettingTable>(
   const { env = {}, file, otherSections = [] } = sources;
   const faults = unknownVariables(env, table);
   const read = file === undefined ? undefined : fileValues(file, { table, otherSections });
-  if (read !== undefined) faults.push(...read.faults);
-  const given = { ...sources, path: file?.path ?? "", texts: read?.texts ?? new Map() };
+  const beside = file?.keys === undefined ? undefined : keyValues(file.keys, table);
+  for (const part of [read, beside]) faults.push(...part?.faults ?? []);
+  const written: readonly NamedTexts[] = [
+    { texts: read?.texts, place: `${file?.path}: ` },
+    { texts: beside?.texts, place: file?.keys?.place ?? "" },
+  ];
   const values: Record<string, unknown> = {};
   const origins = new Map<string, { origin: SettingOrigin; text: string }>();
   for (const [name, setting] of Object.entries(table)) {
-    const { origin, text, where, also = [] } = chosen(setting, given);
+    const { origin, text, where, also = [] } = chosen(setting, { ...sources, written });
     const value = setting.kind.parse(text);
     if (value === undefined) faults.push(notExpected(where, text, setting));
     for (const other of also) {
-      if (other.text === text || setting.kind.parse(other.text) === value) continue;
+      if (other.text === text) continue;
+      const otherValue = setting.kind.parse(other.text);
+      if (otherValue === undefined) {
+        // By its own words: those may know of a secret in it that is not to be shown.
+        faults.push(notExpected(other.where, other.text, setting));
+        continue;
+      }
+      if (value === undefined || otherValue === value) continue;
       faults.push(
         `${where} is ${JSON.stringify(text)} and ${other.where} is ${
           JSON.stringify(other.text)
@@ -96,10 +108,7 @@ interface Chosen extends Given {
 
 function chosen(
   setting: Setting<unknown>,
-  { flags, env, path, texts }: SettingSources & {
-    readonly path: string;
-    readonly texts: ReadonlyMap<string, string>;
-  },
+  { flags, env, written }: SettingSources & { readonly written: readonly NamedTexts[] },
 ): Chosen {
   const { key, env: variable } = setting;
   const allFlags = flagsOf(setting);
@@ -108,21 +117,21 @@ function chosen(
   // An empty variable is one that was not set: manifests can't leave a variable out.
   const exported = variable === undefined ? "" : env?.[variable] ?? "";
   if (exported !== "") return { origin: "environment", text: exported, where: `env ${variable}` };
-  const [written, ...alsoWritten] = given(fileKeysOf(setting), { texts, place: `${path}: ` });
-  if (written !== undefined) return { origin: "file", ...written, also: alsoWritten };
+  const [first, ...alsoWritten] = written.flatMap((place) => given(fileKeysOf(setting), place));
+  if (first !== undefined) return { origin: "file", ...first, also: alsoWritten };
   const where = [allFlags[0], variable === undefined ? undefined : `env ${variable}`].filter(
     Boolean,
   );
   return { origin: "default", text: setting.default, where: where.join(" or ") || key };
 }
 
-function given(
-  names: readonly string[],
-  { texts, place }: {
-    readonly texts: ReadonlyMap<string, string> | undefined;
-    readonly place: string;
-  },
-): readonly Given[] {
+/** Texts by name, and what stands before a name in messages. */
+interface NamedTexts {
+  readonly texts: ReadonlyMap<string, string> | undefined;
+  readonly place: string;
+}
+
+function given(names: readonly string[], { texts, place }: NamedTexts): readonly Given[] {
   return names.flatMap((name) => {
     const text = texts?.get(name);
     return text === undefined ? [] : [{ text, where: `${place}${name}` }];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
+import { serverURLKind } from "./server_url_kind.ts";
 import { choiceKind, numberKind, optionalKind, switchKind, wordsKind } from "./setting_kinds.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -202,5 +203,78 @@ Deno.test({
     assert.deepEqual(told({ file: file("listenOn: {a: 1}") }), [
       'config.yaml: listenOn is {"a":1}, expected one value or a list',
     ]);
+  },
+});
+
+/** A file beside which these keys stand in a ConfigMap. */
+function mounted(text: string, data: Readonly<Record<string, string>>) {
+  const texts = new Map(Object.entries(data));
+  return { ...file(text), keys: { beside: "config.yaml", place: "/etc/", texts } };
+}
+
+Deno.test({
+  name:
+    "effectiveSettings() takes keys beside the file as the file, with flag and variable over them",
+  permissions: PURE,
+  fn() {
+    const sources = fc.record({ flag: fc.boolean(), env: fc.boolean(), text: fc.boolean() });
+    fc.assert(fc.property(sources, (set) => {
+      const result = effectiveSettings(ALIASED, {
+        flags: new Map(set.flag ? [["--metrics-addr", "1"]] : []),
+        env: set.env ? { MBCAS_LISTEN: "2" } : {},
+        file: mounted(set.text ? "controller: {listen: 3}" : "", { listenOn: "3\n" }),
+      });
+      assert.ok(!("faults" in result));
+      const expected = set.flag ? [1, "flag"] : set.env ? [2, "environment"] : [3, "file"];
+      const { origin } = result.origins.get("controller.listen") ?? {};
+      assert.deepEqual([result.values.listen, origin], expected);
+    }));
+  },
+});
+
+Deno.test({
+  name: "effectiveSettings() refuses a key beside the file that says another value than the file",
+  permissions: PURE,
+  fn() {
+    for (
+      const [text, name] of [["controller: {listen: 4}", "controller.listen"], [
+        "listenOn: 4",
+        "listenOn",
+      ]]
+    ) {
+      const result = effectiveSettings(ALIASED, { file: mounted(`${text}`, { listenOn: "3" }) });
+      assert.deepEqual("faults" in result && result.faults, [
+        `config.yaml: ${name} is "4" and /etc/listenOn is "3", but both are names of ` +
+        "controller.listen: keep one of them",
+      ]);
+    }
+    const unknown = effectiveSettings(ALIASED, { file: mounted("", { listenAt: "3" }) });
+    assert.match(
+      "faults" in unknown ? unknown.faults.join() : "",
+      /^\/etc\/listenAt is not a setting; /,
+    );
+  },
+});
+
+Deno.test({
+  name: "effectiveSettings() shows no password of an address that stands under another name",
+  permissions: PURE,
+  fn() {
+    const url = {
+      key: "metrics.url",
+      default: "",
+      description: "",
+      kind: serverURLKind,
+      aliases: ["url"],
+    };
+    const secret = "http://reader:hunter2@prometheus";
+    for (const [own, other] of [["http://prometheus", secret], [secret, "http://prometheus"]]) {
+      const text = `metrics: {url: "${own}"}\nurl: "${other}"\n`;
+      const result = effectiveSettings({ url }, { file: file(text) });
+      assert.ok("faults" in result);
+      assert.equal(result.faults.length, 1);
+      assert.match(result.faults[0] ?? "", /url: the address has a user or password in it/);
+      assert.ok(!result.faults[0]?.includes("hunter2"));
+    }
   },
 });

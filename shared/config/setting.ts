@@ -33,9 +33,11 @@ export interface Setting<T> {
   readonly env?: string;
   /**
    * Names under which others' manifests set it: a flag with its dashes, or a key that stands in the
-   * file by itself, in no section.
+   * file, or beside it in a ConfigMap, by itself, in no section.
    */
   readonly aliases?: readonly string[];
+  /** What who knows the aliases from elsewhere has to know: a clause. */
+  readonly aliasNote?: string;
   /** The text of the value that holds where nothing else is said; may be empty. */
   readonly default: string;
   readonly description: string;

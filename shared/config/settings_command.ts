@@ -70,7 +70,7 @@ function settingsCommand({ name, description, table }: SettingsProgram<SettingTa
   const command = new Command(name).description(description).exitOverride()
     .allowUnknownOption().allowExcessArguments();
   for (const setting of Object.values(table)) {
-    const { flag, env, default: text } = setting;
+    const { flag, env, default: text, aliasNote } = setting;
     const notes = [
       ...(text === "" ? [] : [`default: ${text}`]),
       ...(env === undefined ? [] : [`env: ${env}`]),
@@ -79,7 +79,8 @@ function settingsCommand({ name, description, table }: SettingsProgram<SettingTa
     const note = notes.length === 0 ? "" : ` (${notes.join(", ")})`;
     for (const name of flagsOf(setting)) {
       const isOther = flag !== undefined && name !== flag;
-      const meaning = isOther ? `Another name of ${flag}` : setting.description + note;
+      const remark = aliasNote === undefined ? "" : `: ${aliasNote}`;
+      const meaning = isOther ? `Another name of ${flag}${remark}` : setting.description + note;
       command.option(`${name} ${value}`, meaning);
     }
   }

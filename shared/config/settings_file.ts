@@ -6,12 +6,15 @@
 import { parse, parseDocument, YAMLError } from "yaml";
 import { nearestName } from "./nearest_name.ts";
 import { fileKeysOf, sectionOf, type SettingTable } from "./setting.ts";
+import type { SettingsKeys } from "./settings_keys.ts";
 
 /** A settings file as it was read. */
 export interface SettingsFile {
   /** For messages. */
   readonly path: string;
   readonly text: string;
+  /** Settings beside it, where it is one of several keys of a ConfigMap. */
+  readonly keys?: SettingsKeys;
 }
 
 /** The texts of the values by key, and what is wrong with the file. */

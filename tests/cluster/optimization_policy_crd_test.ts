@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { createKubectl } from "./kubectl.ts";
-import { applyRights } from "./rendered_manifests.ts";
+import { applyRights, parseObjects } from "./rendered_manifests.ts";
 
 const kubectl = createKubectl();
 const namespace = `optipod-crd-${crypto.randomUUID().slice(0, 8)}`;
@@ -40,6 +40,30 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
       });
     }
 
+    await t.step(
+      "OptimizationPolicy takes the examples as they are, in their namespaces",
+      async () => {
+        const folder = EXAMPLES.pathname;
+        const there = (await kubectl.must(["get", "namespaces", "-o", "name"])).split("\n");
+        const missing = parseObjects(await kubectl.must(["kustomize", folder]))
+          .filter(({ kind, metadata: { name } }) =>
+            kind === "Namespace" && !there.includes(`namespace/${name}`)
+          );
+        // Where a demo runs in one of them, neither it nor its policies are touched.
+        try {
+          for (const one of missing) await kubectl.must(["create", "-f", "-"], one);
+          const apply = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k"];
+          const told = await kubectl.must([...apply, folder]);
+          const taken = told.split("\n").filter((line) => line.includes("optimizationpolicy"));
+          assert.equal(taken.length, policiesIn(EXAMPLES).length, told);
+        } finally {
+          for (const { metadata: { name } } of missing) {
+            await kubectl.run(["delete", "namespace", name, "--wait=false"]);
+          }
+        }
+      },
+    );
+
     for (const { file, text, object } of policiesIn(INVALID)) {
       const [, field = ""] = /^# names: (\S+)\n/.exec(text) ?? [];
       await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${file}`, async () => {
@@ -57,8 +81,23 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
       const { spec } = JSON.parse(await kubectl.must(get));
       assert.partialDeepStrictEqual(spec, {
         weight: 100,
-        metricsConfig: { rollingWindow: "24h", percentile: "P90", safetyFactor: 1.2 },
-        updateStrategy: { cooldown: "30m", limitConfig: { memoryLimitMultiplier: 1.1 } },
+        metricsConfig: {
+          rollingWindow: "24h",
+          percentile: "P90",
+          safetyFactor: 1.2,
+          minSamples: 10,
+        },
+        updateStrategy: {
+          allowInPlaceResize: true,
+          allowRecreate: false,
+          updateRequestsOnly: true,
+          limitConfig: { cpuLimitMultiplier: 1, memoryLimitMultiplier: 1.1 },
+          changeThresholdPercent: 10,
+          cooldown: "30m",
+          useServerSideApply: true,
+          allowWithHPA: false,
+          publishVPA: false,
+        },
         reconciliationInterval: "5m",
       });
     });

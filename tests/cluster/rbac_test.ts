@@ -1,6 +1,7 @@
 /**
- * Every right of the programs is needed: with all of them each act succeeds, and without its own one
- * it is refused. Done by accounts of the test's own, with the product's adapters.
+ * Every right of the programs is needed, those included that components add: with all of them each act
+ * succeeds, and without its own one it is refused. Done by accounts of the test's own, with the product's
+ * adapters.
  *
  * @module
  */
@@ -10,9 +11,11 @@ import { configMapListWatch } from "../../adapters/kube/config_maps.ts";
 import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
 import { createLeaseStore } from "../../adapters/kube/leases.ts";
+import { createSecretStore } from "../../adapters/kube/secrets.ts";
+import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { sampleDesired } from "../contract/sample_objects.ts";
-import { createKubectl } from "./kubectl.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { AGENT_ACTS } from "./rbac/agent_acts.ts";
 import { CONTROLLER_ACTS } from "./rbac/controller_acts.ts";
 import { grantedRights, type PolicyRule } from "./rbac/granted_right.ts";
@@ -27,7 +30,15 @@ import {
 } from "./rbac/role_act.ts";
 import { createRoleCopies, type RoleCopies } from "./rbac/role_copies.ts";
 import { type RoleStage, setRoleStage } from "./rbac/role_stage.ts";
-import { applyRights, type ManifestObject, renderManifests } from "./rendered_manifests.ts";
+import { RIGHTSIZING_ACTS } from "./rbac/rightsizing_acts.ts";
+import { setWebhookConfiguration, WEBHOOK_ACTS } from "./rbac/webhook_acts.ts";
+import {
+  applyRights,
+  componentNames,
+  type ManifestObject,
+  renderManifests,
+  renderWith,
+} from "./rendered_manifests.ts";
 import { tokenConnector } from "./scene/account_token.ts";
 
 /** Stands in for what the admission policy grants to the programs' accounts by their names. */
@@ -37,12 +48,65 @@ const EXEMPT: PolicyRule = {
   verbs: ["administer"],
 };
 
-const PROGRAMS = [
-  { program: "mbcas-agent", acts: AGENT_ACTS },
-  { program: "mbcas-controller", acts: CONTROLLER_ACTS },
-] as const;
+/** The component that takes rights away, of another one. */
+const WITHOUT_CERTIFICATES = "webhook-cert-manager";
 
-type Program = (typeof PROGRAMS)[number];
+/** A program's service account, as the manifests name it. */
+type Account = "mbcas-agent" | "mbcas-controller";
+
+/** Whose rights are tried, one after the other. */
+interface Part {
+  readonly name: string;
+  readonly acts: readonly RoleAct[];
+  /** Those that are tried. */
+  readonly rights: readonly AccessRule[];
+  /** Those that it has beside them: another part's. */
+  readonly others: readonly AccessRule[];
+}
+
+/** The manifests as they are rendered. */
+interface Rendered {
+  /** Without components. */
+  readonly base: readonly ManifestObject[];
+  /** With all components but the one that takes rights away. */
+  readonly whole: readonly ManifestObject[];
+  /** With that one, too. */
+  readonly certified: readonly ManifestObject[];
+}
+
+async function render(kubectl: Kubectl): Promise<Rendered> {
+  const overlay = "overlays/release";
+  const components = componentNames().filter((name) => name !== WITHOUT_CERTIFICATES);
+  const [base, whole, certified] = await Promise.all([
+    renderManifests(kubectl, overlay),
+    renderWith(kubectl, { overlay, components }),
+    // It stands behind the one that it changes.
+    renderWith(kubectl, { overlay, components: [...components, WITHOUT_CERTIFICATES] }),
+  ]);
+  return { base, whole, certified };
+}
+
+/**
+ * The programs, and what components add to the controller's rights. Without components the base is tried
+ * by itself: one of them has a right for all ConfigMaps, beside which that for one is not missed.
+ */
+function partsOf({ base, whole }: Rendered): readonly Part[] {
+  const agent = grantedRights(base, "mbcas-agent");
+  const controller = grantedRights(base, "mbcas-controller");
+  const before = controller.map(accessRuleText);
+  const added = grantedRights(whole, "mbcas-controller")
+    .filter((right) => !before.includes(accessRuleText(right)));
+  return [
+    { name: "mbcas-agent", acts: AGENT_ACTS, rights: agent, others: [] },
+    { name: "mbcas-controller", acts: CONTROLLER_ACTS, rights: controller, others: [] },
+    {
+      name: "mbcas-controller with components",
+      acts: [...RIGHTSIZING_ACTS, ...WEBHOOK_ACTS],
+      rights: added,
+      others: controller,
+    },
+  ];
+}
 
 /** An act with all rights, and with all but its own. */
 interface Trial {
@@ -55,22 +119,21 @@ interface Trial {
 interface Scene {
   readonly stage: RoleStage;
   readonly copies: RoleCopies;
-  readonly rights: readonly AccessRule[];
 }
 
-async function tryProgram(
-  { acts }: Program,
-  { stage, copies, rights }: Scene,
+async function tryPart(
+  { acts, rights, others }: Part,
+  { stage, copies }: Scene,
 ): Promise<readonly Trial[]> {
   const pairs = acts.flatMap((act) => {
     const right = rights.find((one) => accessRuleText(one) === act.right);
     return right === undefined ? [] : [{ act, right }];
   });
-  const wholeCopy = copies.copy({ rights, beside: [EXEMPT] });
+  const wholeCopy = copies.copy({ rights: [...others, ...rights], beside: [EXEMPT] });
   // First those that are refused: they find nothing that the others have made.
   const refused = await Promise.all(pairs.map(async ({ act, right }) => {
-    const others = rights.filter((one) => one !== right);
-    const connection = await copies.copy({ rights: others, beside: [EXEMPT] });
+    const less = [...others, ...rights.filter((one) => one !== right)];
+    const connection = await copies.copy({ rights: less, beside: [EXEMPT] });
     return { act, right, less: await performAct(act, { connection, stage }) };
   }));
   const connection = await wholeCopy;
@@ -83,38 +146,64 @@ async function tryProgram(
 
 /** Bindings of the manifests that are none of the two programs'. */
 function strangers(objects: readonly ManifestObject[]): readonly string[] {
-  const names: readonly string[] = PROGRAMS.map(({ program }) => program);
   return objects.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))
     .flatMap((object) => object["subjects"] as readonly { name: string }[])
     .map(({ name }) => name)
-    .filter((name) => !names.includes(name));
+    .filter((name) => !["mbcas-agent", "mbcas-controller"].includes(name));
+}
+
+function rightTexts(
+  objects: readonly ManifestObject[],
+  account: Account,
+): readonly string[] {
+  return grantedRights(objects, account).map(accessRuleText);
 }
 
 Deno.test("each right of the manifests is needed, on a real API server", async (t) => {
   const kubectl = createKubectl();
   await applyRights(kubectl);
-  const objects = await renderManifests(kubectl, "overlays/release");
+  await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
+  const rendered = await render(kubectl);
+  const { base, whole, certified } = rendered;
   const connect = await tokenConnector(kubectl);
   const admin = await connectKubeconfig();
   try {
     await using stage = await setRoleStage(admin);
+    await using _configuration = await setWebhookConfiguration(stage);
     await using copies = createRoleCopies(stage, connect);
-    const tried = await Promise.all(PROGRAMS.map(async (one) => {
-      const rights = grantedRights(objects, one.program);
-      return { ...one, rights, trials: await tryProgram(one, { stage, copies, rights }) };
-    }));
+    const tried: (Part & { readonly trials: readonly Trial[] })[] = [];
+    // One after the other: each copy asks the server again and again until its rights count.
+    for (const part of partsOf(rendered)) {
+      tried.push({ ...part, trials: await tryPart(part, { stage, copies }) });
+    }
 
     await t.step("no other account is given rights", () => {
-      assert.deepEqual(strangers(objects), []);
+      assert.deepEqual(strangers(whole), []);
     });
 
-    for (const { program, acts, rights, trials } of tried) {
-      await t.step(`${program} has no right that no act needs, and each act its right`, () => {
+    await t.step(
+      "components take no right away and give the agent none, but for certificates",
+      () => {
+        assert.deepEqual(rightTexts(whole, "mbcas-agent"), rightTexts(base, "mbcas-agent"));
+        const given = rightTexts(whole, "mbcas-controller");
+        const before = rightTexts(base, "mbcas-controller");
+        assert.deepEqual(before.filter((right) => !given.includes(right)), []);
+        assert.deepEqual(given, [...new Set(given)], "a right is given twice");
+        const own = WEBHOOK_ACTS.map(({ right }) => right);
+        assert.deepEqual(
+          rightTexts(certified, "mbcas-controller"),
+          given.filter((right) => !own.includes(right)),
+        );
+      },
+    );
+
+    for (const { name, acts, rights, trials } of tried) {
+      await t.step(`${name} has no right that no act needs, and each act its right`, () => {
         assert.deepEqual(unmatched(rights, acts), { unused: [], missing: [] });
         assert.ok(trials.length > 0 && trials.length === rights.length);
       });
       for (const { act, right, whole, less } of trials) {
-        await t.step(`${program} without "${act.right}" can't ${act.deed}`, () => {
+        await t.step(`${name} without "${act.right}" can't ${act.deed}`, () => {
           assertDone(whole);
           assertRefused(less, right);
         });
@@ -122,19 +211,21 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     }
 
     await t.step("a right that names its object counts for no other", async () => {
-      const rights = grantedRights(objects, "mbcas-controller");
-      const connection = await copies.copy({ rights });
+      const connection = await copies.copy({ rights: grantedRights(base, "mbcas-controller") });
+      const added = await copies.copy({ rights: grantedRights(whole, "mbcas-controller") });
       const { namespace } = stage;
       const settings = configMapListWatch(connection, { namespace, name: "another" });
       const lease = createLeaseStore(connection, { namespace, name: "another" });
+      const secret = createSecretStore(added, { namespace, name: "another", labels: {} });
+      const trust = createTrustStore(added, { name: "another" });
       const { signal } = new AbortController();
-      for (const act of [() => settings.list(signal), lease.read]) {
+      for (const act of [() => settings.list(signal), lease.read, secret.read, trust.read]) {
         await assert.rejects(act, (error) => error instanceof ApiError && error.status === 403);
       }
     });
 
     await t.step("what an admission policy refuses is no want of rights", async () => {
-      const rights = grantedRights(objects, "mbcas-agent");
+      const rights = grantedRights(base, "mbcas-agent");
       const connection = await copies.copy({ rights, onNode: true });
       const { metadata } = stage.own;
       const write = createDesiredWriter(connection).writeDesired(metadata, sampleDesired("400m"));

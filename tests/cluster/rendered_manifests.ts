@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { parseAllDocuments } from "yaml";
+import { relative } from "node:path";
+import { parseAllDocuments, stringify } from "yaml";
 import type { Kubectl } from "./kubectl.ts";
 
 /** An object of a manifest: what every kind has, and the rest untyped. */
@@ -18,10 +19,52 @@ export interface ManifestObject {
   readonly [field: string]: unknown;
 }
 
+const MANIFESTS = new URL("../../manifests", import.meta.url).pathname;
+
 /** The objects of a folder below `manifests/`, for instance `overlays/kind`. */
 export async function renderManifests(kubectl: Kubectl, folder: string): Promise<ManifestObject[]> {
-  const path = new URL(`../../manifests/${folder}`, import.meta.url).pathname;
-  return parseObjects(await kubectl.must(["kustomize", path]));
+  return parseObjects(await kubectl.must(["kustomize", `${MANIFESTS}/${folder}`]));
+}
+
+/**
+ * A new folder with an overlay beside this one of ours and with these components, as a user would write
+ * it. Who asked for it removes it.
+ */
+export async function makeOverlay(
+  overlay: string,
+  components: readonly string[],
+): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "coallocator-overlay-" });
+  const manifests = relative(folder, MANIFESTS);
+  const kustomization = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: [`${manifests}/${overlay}`],
+    components: components.map((component) => `${manifests}/components/${component}`),
+  };
+  await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
+  return folder;
+}
+
+/** The objects of an overlay with components, see {@linkcode makeOverlay}. */
+export async function renderWith(
+  kubectl: Kubectl,
+  { overlay, components }: {
+    readonly overlay: string;
+    readonly components: readonly string[];
+  },
+): Promise<ManifestObject[]> {
+  const folder = await makeOverlay(overlay, components);
+  try {
+    return parseObjects(await kubectl.must(["kustomize", folder]));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The components that there are. */
+export function componentNames(): readonly string[] {
+  return [...Deno.readDirSync(`${MANIFESTS}/components`)].map(({ name }) => name).toSorted();
 }
 
 /** The objects of a manifest's text. */

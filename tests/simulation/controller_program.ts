@@ -12,6 +12,8 @@ import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import type { ConfigMap } from "../../shared/api/config_map.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -30,6 +32,12 @@ export interface ProgramPlace {
    * @default all that is needed
    */
   readonly ask?: AskCluster;
+  /**
+   * The ConfigMap of the settings.
+   *
+   * @default none is followed
+   */
+  readonly followed?: ListWatch<ConfigMap>;
 }
 
 /** A program that runs. */
@@ -59,7 +67,7 @@ const ALL_THERE: AskCluster = () =>
 
 /** Starts a controller. */
 export function startProgram(
-  { api, clock, identity, ask = ALL_THERE }: ProgramPlace,
+  { api, clock, identity, ask = ALL_THERE, followed }: ProgramPlace,
 ): ControllerProgram {
   const random = seededRandom(identity.length);
   const log = silentLog;
@@ -85,6 +93,7 @@ export function startProgram(
     api: {
       ask,
       sources,
+      ...(followed === undefined ? {} : { settings: followed }),
       leadership: {
         read: () => link.up ? leadership.read() : never,
         create: (lease) => link.up ? leadership.create(lease) : never,

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { ConfigMap } from "../../shared/api/config_map.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
@@ -100,6 +102,50 @@ sceneTest("runController() follows market: off and on while it runs", async (sce
   program.terminate();
   await scene.pass(2000);
 }, { permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] } });
+
+/** One ConfigMap that stays as it is. */
+function settled(data: Readonly<Record<string, string>>): ListWatch<ConfigMap> {
+  const metadata = {
+    name: "mbcas-config",
+    namespace: "mbcas-system",
+    uid: "1",
+    resourceVersion: "1",
+  };
+  return {
+    list: () => Promise.resolve({ items: [{ metadata, data }], resourceVersion: "1" }),
+    async *watch(resourceVersion, signal) {
+      yield { type: "BOOKMARK", resourceVersion };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    },
+  };
+}
+
+sceneTest(
+  "runController() follows OptiPod's keys in its ConfigMap, before it changes a pod",
+  async (scene) => {
+    const { api, clock } = scene;
+    scene.createPod("web");
+    scene.want("web", 300);
+    for (
+      const [data, dryRun, valid] of [
+        [{ dryRun: "true" }, true, true],
+        [{ "config.yaml": "market: on", dryRun: "true" }, true, true],
+        // As a whole: neither key holds. It comes last, since the pod is then resized.
+        [{ dryRun: "true", dryRunn: "false" }, false, false],
+      ] as const
+    ) {
+      const identity = Object.keys(data).join();
+      const program = startProgram({ api, clock, identity, followed: settled(data) });
+      await scene.pass(10_000);
+      assert.equal(await program.leads(), true);
+      assert.deepEqual([program.settings.values().dryRun, program.settings.valid], [dryRun, valid]);
+      assert.equal(scene.limits("web").applied, dryRun ? 200 : 300);
+      program.terminate();
+      await scene.pass(3000);
+    }
+  },
+  { permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] } },
+);
 
 sceneTest("runController() waits for the custom resource and for the server", async (scene) => {
   let asked = 0;

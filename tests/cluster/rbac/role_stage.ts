@@ -12,10 +12,13 @@ import { listOf, numberOf, objectOf } from "../../../adapters/kube/json_fields.t
 import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
 import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
 import { parsePod } from "../../../adapters/kube/pods.ts";
+import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
 import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { SAMPLE_POLICY_SPEC } from "../../contract/sample_objects.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
 
 /** The name of all objects that have no other one. */
@@ -62,6 +65,18 @@ const OBJECTS: readonly (readonly [group: string, plural: string, body: object])
   ["api/v1", "limitranges", { spec: { limits: [{ type: "Container", max: { cpu: "64" } }] } }],
   ["api/v1", "resourcequotas", { spec: { hard: { pods: "100" } } }],
   ["api/v1", "configmaps", { metadata: { name: "mbcas-config" }, data: {} }],
+  ["api/v1", "configmaps", { metadata: { name: MADE, labels: { [USAGE_LABEL]: "true" } } }],
+  // Of a policy that is switched off an installed controller wants nothing.
+  [`apis/${OPTIPOD_GROUP_VERSION}`, "optimizationpolicies", {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "OptimizationPolicy",
+    spec: { ...SAMPLE_POLICY_SPEC, mode: "Disabled" },
+  }],
+  [`apis/${OPTIPOD_GROUP_VERSION}`, "recommendationreports", {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "RecommendationReport",
+    workloads: [],
+  }],
   ["apis/apps/v1", "deployments", {
     spec: { replicas: 0, selector: SELECTOR, template: TEMPLATE },
   }],

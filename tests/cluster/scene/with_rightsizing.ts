@@ -3,10 +3,13 @@
  *
  * @module
  */
-import { relative } from "node:path";
-import { stringify } from "yaml";
 import type { Kubectl } from "../kubectl.ts";
-import { type ManifestObject, parseObjects, renderManifests } from "../rendered_manifests.ts";
+import {
+  makeOverlay,
+  type ManifestObject,
+  parseObjects,
+  renderManifests,
+} from "../rendered_manifests.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
 
 const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
@@ -22,15 +25,7 @@ export async function withRightsizing(
   kubectl: Kubectl,
   components: readonly ("rightsizing" | "webhook")[],
 ): Promise<AsyncDisposable> {
-  const folder = await Deno.makeTempDir({ prefix: "coallocator-rightsizing-" });
-  const manifests = relative(folder, MANIFESTS);
-  const kustomization = {
-    apiVersion: "kustomize.config.k8s.io/v1beta1",
-    kind: "Kustomization",
-    resources: [`${manifests}/${OVERLAY}`],
-    components: components.map((component) => `${manifests}/components/${component}`),
-  };
-  await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
+  const folder = await makeOverlay(OVERLAY, components);
   const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
     `${kind}/${namespace}/${name}`;
   const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));

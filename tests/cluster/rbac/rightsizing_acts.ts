@@ -1,0 +1,216 @@
+/**
+ * What the controller does with each right that the component rightsizing adds.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import {
+  createCheckpointStore,
+  type KubeCheckpointStore,
+} from "../../../adapters/kube/checkpoint_store.ts";
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { objectOf, textsOf } from "../../../adapters/kube/json_fields.ts";
+import {
+  createPolicyStatusWriter,
+  optimizationPolicyListWatch,
+  parseOptimizationPolicy,
+} from "../../../adapters/kube/optimization_policies.ts";
+import { optipodObject } from "../../../adapters/kube/optipod_path.ts";
+import { createPodMetrics } from "../../../adapters/kube/pod_metrics.ts";
+import {
+  createReportStore,
+  parseRecommendationReport,
+  recommendationReportListWatch,
+} from "../../../adapters/kube/recommendation_reports.ts";
+import { createWorkloadWriter } from "../../../adapters/kube/workload_writer.ts";
+import {
+  parseWorkload,
+  workloadCollection,
+  workloadPlural,
+} from "../../../adapters/kube/workloads.ts";
+import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
+import type { WorkloadKind } from "../../../shared/api/workload.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { followActs } from "./follow_acts.ts";
+import type { RoleAct } from "./role_act.ts";
+import { MADE, type RoleStage } from "./role_stage.ts";
+
+const POLICIES = "optimizationpolicies.optipod.io";
+const REPORTS = "recommendationreports.optipod.io";
+const CONFIG_MAPS = "configmaps in mbcas-system";
+/** Of what is not there before. */
+const FRESH = "fresh";
+
+/** Policies to read, and to say what became of them. */
+const POLICY_ACTS: readonly RoleAct[] = [
+  ...followActs({
+    rights: POLICIES,
+    kind: "policies",
+    source: (connection) => optimizationPolicyListWatch(connection),
+    name: () => MADE,
+  }),
+  {
+    right: "update optimizationpolicies/status.optipod.io",
+    deed: "tell what became of a policy",
+    async perform(connection, { admin, namespace }) {
+      const path = optipodObject("optimizationpolicies", { namespace, name: MADE });
+      const policy = parseOptimizationPolicy(await admin.request({ path }));
+      const status = { workloadsDiscovered: (policy.status.workloadsDiscovered ?? 0) + 1 };
+      const version = await createPolicyStatusWriter(connection).writeStatus(policy, status);
+      assert.notEqual(version, policy.metadata.resourceVersion);
+    },
+  },
+];
+
+/** A report is applied, which makes it where it is not there. */
+const REPORT_ACTS: readonly RoleAct[] = [
+  ...followActs({
+    rights: REPORTS,
+    kind: "reports",
+    source: (connection) => recommendationReportListWatch(connection),
+    name: () => MADE,
+  }),
+  {
+    right: `create ${REPORTS}`,
+    deed: "report for the first time",
+    async perform(connection, { namespace }) {
+      const report = { namespace, name: FRESH, workloads: [] };
+      const { metadata } = await createReportStore(connection).apply(report);
+      assert.equal(metadata.name, FRESH);
+    },
+  },
+  {
+    right: `patch ${REPORTS}`,
+    deed: "report anew",
+    async perform(connection, { namespace }) {
+      const { workloads } = await createReportStore(connection).apply({
+        namespace,
+        name: MADE,
+        workloads: [{
+          kind: "Deployment",
+          name: MADE,
+          status: "Recommended",
+          policy: { namespace, name: MADE },
+          recommendations: [],
+          inForce: [],
+        }],
+      });
+      assert.deepEqual(workloads.map(({ name }) => name), [MADE]);
+    },
+  },
+  {
+    right: `delete ${REPORTS}`,
+    deed: "take a report away",
+    async perform(connection, { admin, namespace }) {
+      const path = optipodObject("recommendationreports", { namespace, name: MADE });
+      const report = parseRecommendationReport(await admin.request({ path }));
+      await createReportStore(connection).remove(report);
+      await assert.rejects(admin.request({ path }), /not found/);
+    },
+  },
+];
+
+/** Reads one of the stage's workloads with all rights, as the API has it. */
+function rawWorkload({ admin, namespace }: RoleStage, kind: WorkloadKind): Promise<unknown> {
+  return admin.request({ path: `${workloadCollection(kind, namespace)}/${MADE}` });
+}
+
+/** Templates to change, which are read before, and annotations, for which nothing is read. */
+function workloadActs(kind: WorkloadKind): readonly [get: RoleAct, patch: RoleAct] {
+  const rights = `${workloadPlural(kind)}.apps`;
+  const writer = (connection: KubeConnection) =>
+    createWorkloadWriter(connection, { log: silentLog });
+  const present = async (stage: RoleStage) =>
+    rightsizedWorkload(parseWorkload(await rawWorkload(stage, kind), kind)) ??
+      assert.fail(`the template of the ${kind} can't be read`);
+  return [
+    {
+      right: `get ${rights}`,
+      deed: `change the template of a ${kind}`,
+      async perform(connection, stage) {
+        const wanted = new Map([["app", { cpu: { request: 150 } }]]);
+        const options = { serverSideApply: true };
+        await writer(connection).recreate(await present(stage), wanted, options);
+        assert.equal((await present(stage)).template.containers[0]?.requestCPU, 150);
+      },
+    },
+    {
+      right: `patch ${rights}`,
+      deed: `annotate a ${kind}`,
+      async perform(connection, stage) {
+        const annotations = { "optipod.io/policy": `${stage.namespace}/${MADE}` };
+        await writer(connection).annotate(await present(stage), { metadata: { annotations } });
+        const { metadata } = objectOf(await rawWorkload(stage, kind));
+        assert.partialDeepStrictEqual(textsOf(objectOf(metadata).annotations), annotations);
+      },
+    },
+  ];
+}
+
+function checkpoints(connection: KubeConnection, { namespace }: RoleStage): KubeCheckpointStore {
+  return createCheckpointStore(connection, { namespace, label: USAGE_LABEL, manager: "optipod" });
+}
+
+/** What is there as the controller sees it. */
+async function keptNames(connection: KubeConnection, stage: RoleStage): Promise<readonly string[]> {
+  const kept = await checkpoints(connection, stage).list(new AbortController().signal);
+  return kept.map(({ name }) => name);
+}
+
+/** Usage by metrics-server, and the ConfigMaps in which it outlives the controller. */
+const USAGE_ACTS: readonly RoleAct[] = [
+  {
+    right: "list pods.metrics.k8s.io",
+    deed: "read what pods use",
+    async perform(connection) {
+      const answer = await createPodMetrics(connection).read(new AbortController().signal);
+      // RBAC is asked before the server looks whether it has the kind: that there is no
+      // metrics-server is only told to who may ask it.
+      if ("problem" in answer) assert.equal(answer.problem, "unavailable", answer.message);
+    },
+  },
+  {
+    right: `list ${CONFIG_MAPS}`,
+    deed: "take up the history of usage",
+    async perform(connection, stage) {
+      assert.ok((await keptNames(connection, stage)).includes(MADE));
+    },
+  },
+  {
+    right: `create ${CONFIG_MAPS}`,
+    deed: "keep the history of another namespace",
+    async perform(connection, stage) {
+      const { signal } = new AbortController();
+      await checkpoints(connection, stage).apply({ name: FRESH, data: { a: "1" } }, signal);
+      assert.ok((await keptNames(connection, stage)).includes(FRESH));
+    },
+  },
+  {
+    right: `patch ${CONFIG_MAPS}`,
+    deed: "keep the history of a namespace",
+    async perform(connection, stage) {
+      const { signal } = new AbortController();
+      const store = checkpoints(connection, stage);
+      await store.apply({ name: MADE, data: { a: "1" } }, signal);
+      const kept = await store.list(signal);
+      assert.deepEqual(kept.find(({ name }) => name === MADE)?.data, { a: "1" });
+    },
+  },
+  {
+    right: `delete ${CONFIG_MAPS}`,
+    deed: "forget the history of a namespace",
+    async perform(connection, stage) {
+      await checkpoints(connection, stage).remove(MADE, new AbortController().signal);
+      assert.ok(!(await keptNames(connection, stage)).includes(MADE));
+    },
+  },
+];
+
+/** In an order in which each finds what it needs. */
+export const RIGHTSIZING_ACTS: readonly RoleAct[] = [
+  ...POLICY_ACTS,
+  ...REPORT_ACTS,
+  ...(["Deployment", "StatefulSet", "DaemonSet"] as const).flatMap(workloadActs),
+  ...USAGE_ACTS,
+];

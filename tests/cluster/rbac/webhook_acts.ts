@@ -1,0 +1,107 @@
+/**
+ * What the controller does with each right that the component webhook adds: it keeps certificates of
+ * its own, and has API servers trust them.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { createSecretStore, type KubeSecretStore } from "../../../adapters/kube/secrets.ts";
+import { createTrustStore } from "../../../adapters/kube/webhook_configurations.ts";
+import {
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_SECRET,
+} from "../../../controller/webhook/webhook_names.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { RoleAct } from "./role_act.ts";
+import type { RoleStage } from "./role_stage.ts";
+
+const SECRET = `secrets "${WEBHOOK_SECRET}" in mbcas-system`;
+const CONFIGURATION =
+  `mutatingwebhookconfigurations.admissionregistration.k8s.io "${WEBHOOK_CONFIGURATION}"`;
+const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+/** By it our own configuration is told from that of an installed webhook. */
+const TRIED_WEBHOOK = "rbac-test.mbcas.io";
+const AUTHORITY = new URL("../../fixtures/tls/ca.crt", import.meta.url);
+
+/**
+ * The configuration by its name, of which there is one in the cluster: where the webhook is installed it
+ * is that one, otherwise one that asks nobody about anything, which is removed in the end.
+ */
+export async function setWebhookConfiguration(
+  { admin }: Pick<RoleStage, "admin">,
+): Promise<AsyncDisposable> {
+  const body = {
+    metadata: { name: WEBHOOK_CONFIGURATION },
+    webhooks: [{
+      name: TRIED_WEBHOOK,
+      admissionReviewVersions: ["v1"],
+      sideEffects: "None",
+      failurePolicy: "Ignore",
+      clientConfig: { service: { namespace: "mbcas-system", name: "nobody" } },
+      rules: [],
+    }],
+  };
+  try {
+    await admin.request({ method: "POST", path: CONFIGURATIONS, body });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error;
+    return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+  const path = `${CONFIGURATIONS}/${WEBHOOK_CONFIGURATION}`;
+  return {
+    [Symbol.asyncDispose]: async () => void await admin.request({ method: "DELETE", path }),
+  };
+}
+
+function secret(connection: KubeConnection, { namespace }: RoleStage): KubeSecretStore {
+  return createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels: {} });
+}
+
+/** In the order in which a controller comes to them. */
+export const WEBHOOK_ACTS: readonly RoleAct[] = [
+  {
+    right: "create secrets in mbcas-system",
+    deed: "share its first certificate",
+    perform: (connection, stage) => secret(connection, stage).create({ of: "first" }),
+  },
+  {
+    right: `get ${SECRET}`,
+    deed: "take up the certificate that is shared",
+    async perform(connection, stage) {
+      assert.deepEqual((await secret(connection, stage).read())?.data, { of: "first" });
+    },
+  },
+  {
+    right: `update ${SECRET}`,
+    deed: "renew the certificate",
+    async perform(connection, stage) {
+      const store = secret(connection, stage);
+      // Who may not write is refused before the server looks what is there.
+      const seen = await store.read() ?? { resourceVersion: "", data: {} };
+      await store.replace(seen, { of: "second" });
+      assert.deepEqual((await store.read())?.data, { of: "second" });
+    },
+  },
+  {
+    right: `get ${CONFIGURATION}`,
+    deed: "see whom API servers trust",
+    async perform(connection) {
+      const trust = await createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }).read();
+      assert.ok((trust?.bundles.length ?? 0) > 0);
+    },
+  },
+  {
+    right: `patch ${CONFIGURATION}`,
+    deed: "have API servers trust it",
+    async perform(connection) {
+      const store = createTrustStore(connection, { name: WEBHOOK_CONFIGURATION });
+      const seen = await store.read() ?? assert.fail("there is no configuration");
+      const [webhook, trusted] = seen.bundles[0] ?? assert.fail("it has no webhook");
+      // An installed webhook goes on with what it has.
+      const bundle = webhook === TRIED_WEBHOOK ? await Deno.readTextFile(AUTHORITY) : trusted;
+      await store.write(seen, bundle);
+      assert.equal((await store.read())?.bundles[0]?.[1], bundle);
+    },
+  },
+];
