@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createCheckpointStore } from "../../adapters/kube/checkpoint_store.ts";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { createMethodRights } from "../../adapters/kube/method_rights.ts";
 import {
@@ -25,6 +26,9 @@ import type { RightsizingEvents } from "./loop_ports.ts";
 import type { RightsizingAPI } from "./run_rightsizing.ts";
 import { connectUsageSampler } from "./sampler/connect_usage_sampler.ts";
 import { connectUsageSources } from "./sources/connect_usage_sources.ts";
+
+/** Label of the ConfigMaps with kills and throttling that were seen. */
+const CORRECTIONS_LABEL = "optipod.io/corrections";
 
 /** What the adapters work with. */
 export interface RightsizingAPIOptions {
@@ -52,6 +56,11 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     workloads: createWorkloadWriter(connection, { log }),
     rights: createMethodRights(connection),
+    correctionStore: createCheckpointStore(connection, {
+      namespace,
+      label: CORRECTIONS_LABEL,
+      manager: TEMPLATE_MANAGER,
+    }),
     events,
     resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),

@@ -19,6 +19,8 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
+import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
+import { createCorrectionMemory } from "./corrections/correction_memory.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
@@ -31,7 +33,7 @@ import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
-import type { PodOwners } from "./sampler/ports.ts";
+import type { CheckpointStore, PodOwners } from "./sampler/ports.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What the server serves of resizing. */
@@ -45,6 +47,8 @@ export interface RightsizingAPI {
   readonly workloads: WorkloadWriter;
   readonly rights: MethodRights;
   readonly events: RightsizingEvents;
+  /** For kills and throttling that were seen. */
+  readonly correctionStore: CheckpointStore;
   /** Under rightsizing's name. */
   readonly resizer: PodResizer;
   /** Throws an `ApiError` when the server does not answer. */
@@ -115,6 +119,15 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const permissions = createPermissionMemory({ rights: api.rights, clock });
   let support = await readSupport(parts, signal);
   if (support === undefined) return;
+  const corrections = createCorrectionMemory();
+  const keeper = createCorrectionKeeper({
+    memory: corrections,
+    store: api.correctionStore,
+    clock,
+    log,
+  });
+  // Before the first look: a kill that is seen for the first time is taken for a new one.
+  await keeper.load(signal);
 
   async function keepAsking(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
@@ -130,6 +143,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   if (signal.aborted) end();
   const term = supervisor.signal;
   supervisor.supervise("sampler of usage", sampler.run(term));
+  supervisor.supervise("memory of kills and throttling", keeper.run(term));
   supervisor.supervise("rights of rightsizing", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
@@ -138,6 +152,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       sources,
       cluster: createCachedFacts({
         caches,
+        corrections,
         rulesOf: (workload, pods) => {
           const { namespace } = workload.metadata;
           return namespaceRules({
@@ -174,6 +189,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   } finally {
     signal.removeEventListener("abort", end);
     sources.close();
+    // After the last look.
+    await keeper.end();
   }
 }
 
