@@ -116,6 +116,7 @@ const RIGHTSIZING: ListPlaces<RightsizingReason> = {
     ServerBusy: [WORKLOADS, "event `UpdateFailed`"],
     MetricsMissing: [WORKLOADS, SKIPPED, "event `MetricsCollectionFailed`"],
     ProviderUnavailable: [WORKLOADS, "condition `Ready`", "event `MetricsCollectionFailed`"],
+    VPANotPublished: ["event `UpdateFailed` of the OptimizationPolicy"],
     UnsafeMemoryDecrease: [WORKLOADS, SKIPPED, "event `UnsafeMemoryDecrease`"],
     InPlaceResizeUnavailable: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
     RestartPolicy: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],

@@ -41,6 +41,7 @@ export interface RunningLoop extends AsyncDisposable {
 
 /** As many as by default. */
 const WORKERS = 10;
+const refuse = (): Promise<never> => Promise.reject(new Error("Cannot publish: no VPAs are here"));
 const NO_LOGIN = {};
 /** Where the policy is; it acts on all others. */
 const HOME = "rightsizing";
@@ -87,6 +88,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     },
     statuses: api.policyStatusWriter,
     reports: api.reportStore,
+    vpaPublisher: { create: refuse, recommend: refuse, remove: refuse },
     events: { emit: () => {} },
     config: {
       dryRun: false,

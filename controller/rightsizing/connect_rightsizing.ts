@@ -16,6 +16,7 @@ import {
   recommendationReportListWatch,
 } from "../../adapters/kube/recommendation_reports.ts";
 import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import { createVPAPublisher } from "../../adapters/kube/vpa_publisher.ts";
 import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
 import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -54,6 +55,7 @@ export function connectRightsizingAPI(
     },
     statuses: createPolicyStatusWriter(connection),
     reportStore: createReportStore(connection),
+    vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
     rights: createMethodRights(connection),
     correctionStore: createCheckpointStore(connection, {

@@ -13,6 +13,7 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
+import type { PublishedVPAs } from "./published_vpas.ts";
 import type { RecordBook } from "./record_book.ts";
 import { tellAnnotations } from "./told_workloads.ts";
 
@@ -25,6 +26,7 @@ export interface HouseParts extends PolicySurroundings {
   readonly annotateWorkloads: boolean;
   readonly book: Pick<RecordBook, "keepOnly" | "flush">;
   readonly writer: WorkloadWriter;
+  readonly vpas: Pick<PublishedVPAs, "keepOnly">;
   readonly log: Log;
 }
 
@@ -33,7 +35,7 @@ export interface HouseParts extends PolicySurroundings {
  * what it knows, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
 export async function keepHouse(
-  { workloads, policies, annotateWorkloads, book, writer, log, ...around }: HouseParts,
+  { workloads, policies, annotateWorkloads, book, writer, vpas, log, ...around }: HouseParts,
 ): Promise<void> {
   const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
@@ -56,6 +58,13 @@ export async function keepHouse(
     told.map((workload) => ({ workload, record: undefined })),
     { workloads: writer, log },
   );
+  await vpas.keepOnly((key) => {
+    const workload = workloads.get(key);
+    const [winner] = workload === undefined
+      ? []
+      : policiesFor(workload, { ...around, policies: readable });
+    return winner?.spec.updateStrategy.publishVPA === true;
+  });
 }
 
 function nameOf(

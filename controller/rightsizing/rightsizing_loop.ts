@@ -6,6 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
@@ -27,7 +28,7 @@ import {
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
-import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
+import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import {
   type CycleOutcome,
   type CycleParts,
@@ -36,6 +37,7 @@ import {
 } from "./policy_cycle.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
+import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
@@ -49,6 +51,7 @@ export interface RightsizingCaches {
   readonly deployments: Informer<Workload>;
   readonly statefulSets: Informer<Workload>;
   readonly daemonSets: Informer<Workload>;
+  readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
 /** What the loop works with. */
@@ -56,6 +59,7 @@ export interface RightsizingLoopParts extends Pick<CycleParts, "sources" | "clus
   readonly caches: RightsizingCaches;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
+  readonly vpaPublisher: VPAPublisher;
   readonly events: RightsizingEvents;
   readonly config: RightsizingConfig;
   readonly clock: Clock;
@@ -88,6 +92,12 @@ export async function runRightsizingLoop(
   if (!await parts.cluster.whenSynced(signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({ reports: caches.reports.all(), store: parts.reports, log });
+  const vpas = createPublishedVPAs({
+    copy: caches.verticalPodAutoscalers,
+    publisher: parts.vpaPublisher,
+    events: parts.events,
+    log,
+  });
   const cycleParts: CycleParts = {
     ...parts,
     book,
@@ -202,6 +212,7 @@ export async function runRightsizingLoop(
         { workloads: parts.hands.workloads, log },
       );
     }
+    await vpas.tell(policy, { looked, signal: term });
     return outcome;
   }
 
@@ -279,6 +290,7 @@ export async function runRightsizingLoop(
         annotateWorkloads: config.annotateWorkloads,
         book,
         writer: parts.hands.workloads,
+        vpas,
         log,
       });
       for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {

@@ -25,7 +25,7 @@ import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
-import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
+import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import type { UsageSource } from "./ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
@@ -44,6 +44,7 @@ export interface RightsizingAPI {
   readonly sources: RightsizingSources;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
+  readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
   readonly rights: MethodRights;
   readonly events: RightsizingEvents;
@@ -176,6 +177,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       },
       statuses: api.statuses,
       reports: api.reportStore,
+      vpaPublisher: api.vpaPublisher,
       events: api.events,
       config,
       clock,

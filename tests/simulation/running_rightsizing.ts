@@ -14,6 +14,7 @@ import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
+import { notedVPAs } from "../fixtures/noted_vpas.ts";
 
 /** It runs until it is disposed of. */
 export function startRightsizing(
@@ -40,6 +41,7 @@ export function startRightsizing(
         sources,
         statuses: api.policyStatusWriter,
         reportStore: api.reportStore,
+        vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
         workloads: api.workloadWriter,
         rights: { missing: () => Promise.resolve([]) },
         correctionStore,

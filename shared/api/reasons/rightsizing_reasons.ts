@@ -52,6 +52,11 @@ export const RIGHTSIZING_REASONS = {
     means: "the policy's source of metrics does not answer: nothing is changed",
     remedy: "look at the source that the message names; it is tried again with the next cycle",
   },
+  VPANotPublished: {
+    means: "the policy's publishVPA could not be done: the recommendation is in no VPA",
+    remedy: "install VPA's definition, rename a VPA that has the name, or set " +
+      "updateStrategy.publishVPA to false",
+  },
   UnreadableBound: BOUND_REASONS.UnreadableBound,
   HPAConflict: ENFORCEMENT_REASONS.HPAConflict,
   VPAConflict: ENFORCEMENT_REASONS.VPAConflict,
