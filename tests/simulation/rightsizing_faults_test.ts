@@ -224,3 +224,22 @@ test("runRightsizingLoop() lets go of what a workload was that is gone", async (
   assert.equal(scene.recordOf("web"), undefined);
   assert.equal(scene.recordOf("bare")?.reason, "MetricsMissing");
 });
+
+test("runRightsizingLoop() goes on with the others while a source hangs on some, and tells those", async (scene) => {
+  const { source } = scene;
+  const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);
+  for (const name of stuck) {
+    busyDeployment(scene, name, 1);
+    source.stuck.add(name);
+  }
+  for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
+  scene.config.workers = 2;
+  scene.policy("all");
+  await scene.run(15 * MINUTE_MS);
+  for (const name of ["web", "db"]) assert.equal(scene.recordOf(name)?.status, "Applied");
+  for (const name of stuck) assert.equal(scene.recordOf(name)?.reason, "ProviderUnavailable");
+  assert.match(scene.recordOf("stuck0")?.message ?? "", /no answer came within 300 s/);
+  source.stuck.clear();
+  await scene.run(15 * MINUTE_MS);
+  for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
+});
