@@ -17,7 +17,6 @@ import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import { validationProblem } from "../../shared/rightsizing/build_policy_status.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
   policiesFor,
@@ -25,7 +24,7 @@ import {
   readablePolicies,
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
@@ -122,13 +121,6 @@ export async function runRightsizingLoop(
     for (const copy of [deployments, statefulSets, daemonSets]) yield* copy.all();
   }
 
-  function* workloads(): Iterable<RightsizedWorkload> {
-    for (const one of everyWorkload()) {
-      const workload = rightsizedWorkload(one);
-      if (workload !== undefined) yield workload;
-    }
-  }
-
   const surroundings = (): PolicySurroundings => policySurroundings(caches.namespaces, config);
 
   async function cycle(key: string, term: AbortSignal): Promise<ReconcileResult> {
@@ -188,7 +180,7 @@ export async function runRightsizingLoop(
     const outcome = await runPolicyCycle(policy, {
       ...surroundings(),
       policies: [...policies.all()],
-      workloads: [...workloads()],
+      workloads: Array.from(everyWorkload(), foundWorkload),
       dryRun: config.dryRun,
       ...(isWhole ? {} : { only: new Set(fresh.keys()) }),
     }, { parts: cycleParts, signal: term });

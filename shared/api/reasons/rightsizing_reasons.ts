@@ -17,6 +17,10 @@ export const RIGHTSIZING_REASONS = {
     means: "the look at the workload failed on something that nobody has foreseen",
     remedy: "report it with the message; the workload is left as it is, and tried again",
   },
+  UnreadableTemplate: {
+    means: "what the workload makes its pods of can't be read: it is left as it is",
+    remedy: "the message says what can't be read; correct that in the workload's template",
+  },
   Outweighed: {
     means: "another policy counts for the workload: its weight is higher, or its name comes first",
     remedy: "the message names it; change spec.weight or the selector of one of them",
