@@ -43,11 +43,16 @@ export async function keepHouse(
     spec: { ...one.spec, mode: "Recommend" as const },
   }));
   const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
+  const ofUnreadable = new Set<string>();
   book.keepOnly(({ workload: { kind, namespace, name }, policy }) => {
-    const workload = workloads.get(`${kind}/${namespace}/${name}`);
+    const key = `${kind}/${namespace}/${name}`;
+    const workload = workloads.get(key);
     if (workload === undefined) return false;
-    return unreadable.has(nameOf({ metadata: policy })) ||
-      policiesFor(workload, { ...around, policies: enabled }).length > 0;
+    if (unreadable.has(nameOf({ metadata: policy }))) {
+      ofUnreadable.add(key);
+      return true;
+    }
+    return policiesFor(workload, { ...around, policies: enabled }).length > 0;
   });
   await book.flush();
   const told = [...workloads.values()].filter((workload) =>
@@ -63,7 +68,7 @@ export async function keepHouse(
     const [winner] = workload === undefined
       ? []
       : policiesFor(workload, { ...around, policies: readable });
-    return winner?.spec.updateStrategy.publishVPA === true;
+    return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
   });
 }
 

@@ -105,6 +105,8 @@ test("keepHouse() keeps the VPA while the policy that counts has it published", 
   assert.equal(await keepsVPA([publishing], { isThere: false }), false);
   assert.equal(await keepsVPA([]), false);
   assert.equal(await keepsVPA([policyOf({})]), false);
+  // What a policy that can't be read wants, nobody knows.
+  assert.equal(await keepsVPA([policyOf()]), true);
   assert.equal(await keepsVPA([policyOf({ updateStrategy, mode: "Disabled" })]), false);
   const heavier = policyOf({ weight: 500 });
   const { metadata } = heavier;
