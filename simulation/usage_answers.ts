@@ -32,6 +32,8 @@ export interface UsageAnswers extends UsageSource {
   of(workload: ToldWorkload, container: string): ToldUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
+  /** Names of workloads whose questions are never answered. */
+  readonly stuck: Set<string>;
   /** Answered to all questions while it is there. */
   problem: UsageProblem | undefined;
 }
@@ -42,6 +44,7 @@ export function createUsageAnswers(): UsageAnswers {
   const asked: UsageQuestion[] = [];
   const subject: UsageAnswers = {
     asked,
+    stuck: new Set(),
     problem: undefined,
     of({ namespace, kind, name }, container) {
       const key = JSON.stringify([namespace, kind, name, container]);
@@ -52,6 +55,7 @@ export function createUsageAnswers(): UsageAnswers {
     async usage(question, signal): Promise<UsageAnswer> {
       asked.push(question);
       await Promise.resolve();
+      if (subject.stuck.has(question.workload.name)) await new Promise(() => {});
       if (signal.aborted) return { problem: "unreachable", message: "called off" };
       if (subject.problem !== undefined) return subject.problem;
       const samples = createCollectedSamples(question);

@@ -77,12 +77,15 @@ Deno.test("controllerRights() asks for policies and reports where rightsizing is
     ...await rulesOf("Role", component),
   ]);
   assert.deepEqual(added.filter((right) => !all.includes(right)), []);
-  // What rightsizing does without: recreation and annotations, and usage from metrics-server.
+  // What rightsizing does without: recreation and annotations, VPAs, and usage from metrics-server.
   assert.deepEqual(all.filter((right) => !added.includes(right)), [
     ...["deployments", "statefulsets", "daemonsets"].flatMap((resource) => [
       `get apps/${resource}`,
       `patch apps/${resource}`,
     ]),
+    "create autoscaling.k8s.io/verticalpodautoscalers",
+    "delete autoscaling.k8s.io/verticalpodautoscalers",
+    "patch autoscaling.k8s.io/verticalpodautoscalers/status",
     "list metrics.k8s.io/pods",
     "list /configmaps",
     "create /configmaps",

@@ -116,6 +116,8 @@ const RIGHTSIZING: ListPlaces<RightsizingReason> = {
     ServerBusy: [WORKLOADS, "event `UpdateFailed`"],
     MetricsMissing: [WORKLOADS, SKIPPED, "event `MetricsCollectionFailed`"],
     ProviderUnavailable: [WORKLOADS, "condition `Ready`", "event `MetricsCollectionFailed`"],
+    UnreadableTemplate: [WORKLOADS, SKIPPED, "event `DiscoveryFailed`"],
+    VPANotPublished: ["event `UpdateFailed` of the OptimizationPolicy"],
     UnsafeMemoryDecrease: [WORKLOADS, SKIPPED, "event `UnsafeMemoryDecrease`"],
     InPlaceResizeUnavailable: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
     RestartPolicy: [WORKLOADS, SKIPPED, "event `InPlaceResizeUnavailable`"],
@@ -176,7 +178,6 @@ export const REASON_PLACES: {
     usual: ["event of the workload and of its OptimizationPolicy"],
     others: {
       ValidationFailed: ["event of the OptimizationPolicy"],
-      DiscoveryFailed: ["event of the OptimizationPolicy"],
     },
   },
   policies: {

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { PUBLISHED_LABEL } from "../../shared/actuation/methods/published_vpa.ts";
+import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
 import type { CPUPolicy, VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
@@ -11,6 +13,7 @@ import {
   type JSONObject,
   jsonText,
   listMemberOf,
+  listOf,
   memberOf,
   objectOf,
   textOf,
@@ -59,7 +62,7 @@ function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodA
   const spec = memberOf(raw, "spec");
   const updateMode = modeOf(memberOf(spec, "updatePolicy"));
   // One that does nothing does it to nobody, whatever else it says.
-  if (updateMode === "Off") return blank;
+  if (updateMode === "Off") return isPublished(raw) ? { ...blank, published: true } : blank;
   const cpuPolicies = cpuPoliciesOf(spec);
   return {
     ...blank,
@@ -67,6 +70,13 @@ function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodA
     updateMode,
     ...(cpuPolicies.length === 0 ? {} : { cpuPolicies }),
   };
+}
+
+/** By two marks of this product: others may set either. */
+function isPublished({ metadata, spec }: JSONObject): boolean {
+  const { recommenders } = objectOf(spec);
+  return objectOf(objectOf(metadata).labels)[PUBLISHED_LABEL.name] === PUBLISHED_LABEL.value &&
+    listOf(recommenders).some((one) => objectOf(one).name === TEMPLATE_MANAGER);
 }
 
 /** Without a policy it acts. Source: VPA's API, "If not specified, all fields … default values". */

@@ -23,6 +23,23 @@ pure("parseVerticalPodAutoscaler() keeps target and mode", () => {
   });
 });
 
+pure("parseVerticalPodAutoscaler() knows this product's own one by both of its marks", () => {
+  const labels = { "app.kubernetes.io/managed-by": "mbcas-controller" };
+  const recommenders = [{ name: "optipod" }];
+  const published = (marks: object, spec: object): unknown =>
+    parseVerticalPodAutoscaler({
+      metadata: { ...metadata, ...marks },
+      spec: { ...OFF.spec, ...spec },
+    }).published;
+  assert.equal(published({ labels }, { recommenders }), true);
+  for (const marks of [{}, { labels: { "app.kubernetes.io/managed-by": "helm" } }]) {
+    assert.equal(published(marks, { recommenders }), undefined);
+  }
+  for (const spec of [{}, { recommenders: [{ name: "default" }] }, { recommenders: "optipod" }]) {
+    assert.equal(published({ labels }, spec), undefined);
+  }
+});
+
 pure("parseVerticalPodAutoscaler() takes one without a mode for one that acts", () => {
   for (const updatePolicy of [undefined, null, {}, { minReplicas: 1 }, { updateMode: "" }]) {
     const { updateMode } = parseVerticalPodAutoscaler({

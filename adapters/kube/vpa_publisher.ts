@@ -3,70 +3,67 @@
  *
  * @module
  */
-import { publishedVPA, publishedVPAName } from "../../shared/actuation/methods/published_vpa.ts";
+import type { PublishedVPA } from "../../shared/actuation/methods/published_vpa.ts";
 import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
+import { parseNamespacedIdentity } from "./object_identity.ts";
 
-/** Publishes recommendations. Each call throws an `ApiError` when the server refuses. */
+/** Names a VPA that there is. */
+export interface VPAIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The controller's port of this name. Each call throws an `ApiError` when the server refuses. */
 export interface KubeVPAPublisher {
-  /** Makes or renews the workload's VPA. False where nobody has defined the kind. */
-  publish(
-    workload: Pick<RightsizedWorkload, "kind" | "metadata">,
-    recommendations: readonly ContainerRecommendation[],
-  ): Promise<boolean>;
-  /** Takes the workload's VPA away, if there is one. */
-  withdraw(workload: Pick<RightsizedWorkload, "kind" | "metadata">): Promise<void>;
+  /**
+   * Makes the VPA, which recommends nothing yet, and resolves with its UID. 404 where nobody has defined
+   * the kind, 409 where there is one of the name.
+   */
+  create(vpa: PublishedVPA): Promise<string>;
+  /** Replaces what the VPA recommends, if its UID is still this one. */
+  recommend(vpa: PublishedVPA, uid: string): Promise<void>;
+  /** Deletes the VPA if its UID is still this one; 404 when it is gone. */
+  remove(vpa: VPAIdentity): Promise<void>;
 }
 
 /**
- * A publisher with the rights of the connection. Applies without force: what somebody has changed on
- * purpose stays as it is, and the server's 409 names who it was.
+ * A publisher with the rights of the connection: it creates and deletes VPAs, and patches their status.
+ * What they are for is written once, so that none becomes another. The status is applied without force:
+ * a recommender that writes it, too, is named by the server's 409.
  */
 export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher {
-  const pathOf = (namespace: string, name: string): string =>
-    `/apis/autoscaling.k8s.io/v1/namespaces/${pathPart(namespace)}/verticalpodautoscalers/${
-      pathPart(name)
-    }`;
-  const apply = async (path: string, body: unknown): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path,
-      query: { fieldManager: TEMPLATE_MANAGER },
-      contentType: "application/apply-patch+yaml",
-      body,
-    });
+  const collection = (namespace: string): string =>
+    `/apis/autoscaling.k8s.io/v1/namespaces/${pathPart(namespace)}/verticalpodautoscalers`;
+  const pathOf = ({ namespace, name }: Pick<VPAIdentity, "namespace" | "name">): string =>
+    `${collection(namespace)}/${pathPart(name)}`;
   return {
-    async publish(workload, recommendations) {
-      const { apiVersion, kind, metadata, spec, status } = publishedVPA(workload, recommendations);
-      const { namespace, name } = metadata;
-      const path = pathOf(namespace, name);
-      return await unlessGone(async () => {
-        await apply(path, { apiVersion, kind, metadata, spec });
-        await apply(`${path}/status`, {
-          apiVersion,
-          kind,
-          metadata: { namespace, name },
-          status,
-        });
+    async create({ apiVersion, kind, metadata, spec }) {
+      const made = await connection.request({
+        method: "POST",
+        path: collection(metadata.namespace),
+        query: { fieldManager: TEMPLATE_MANAGER },
+        body: { apiVersion, kind, metadata, spec },
+      });
+      return parseNamespacedIdentity(made).uid;
+    },
+    async recommend({ apiVersion, kind, metadata: { namespace, name }, status }, uid) {
+      await connection.request({
+        method: "PATCH",
+        path: `${pathOf({ namespace, name })}/status`,
+        query: { fieldManager: TEMPLATE_MANAGER },
+        contentType: "application/apply-patch+yaml",
+        // JSON is YAML.
+        body: { apiVersion, kind, metadata: { namespace, name, uid }, status },
       });
     },
-    async withdraw(workload) {
-      const path = pathOf(workload.metadata.namespace, publishedVPAName(workload));
-      await unlessGone(() => connection.request({ method: "DELETE", path }));
+    async remove(vpa) {
+      await connection.request({
+        method: "DELETE",
+        path: pathOf(vpa),
+        body: { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: vpa.uid } },
+      });
     },
   };
-}
-
-/** False where the server knows no such thing (404): the kind, the object, or the namespace. */
-async function unlessGone(act: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await act();
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
 }

@@ -2,50 +2,64 @@ import assert from "node:assert/strict";
 import { publishedVPA } from "../../shared/actuation/methods/published_vpa.ts";
 import { serveCanned, statusAnswer } from "../../tests/fixtures/canned_server.ts";
 import { recommendation, rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
+import { parseVerticalPodAutoscaler } from "./vertical_pod_autoscalers.ts";
 import { createVPAPublisher } from "./vpa_publisher.ts";
 
 const { workload } = rightsizingFacts();
-const PATH =
-  "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers/optipod-deployment-web";
+const VPA = publishedVPA(workload, [recommendation()]);
+const COLLECTION = "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers";
+const PATH = `${COLLECTION}/optipod-deployment-web`;
+const IDENTITY = { namespace: "shop", name: "optipod-deployment-web", uid: "uid-vpa" };
 
-Deno.test("publish() applies the object, then its status, and takes nothing by force", async () => {
-  await using server = serveCanned(() => ({}));
-  const all = [recommendation()];
-  assert.equal(await createVPAPublisher(server.connection).publish(workload, all), true);
-  const { apiVersion, kind, metadata, spec, status } = publishedVPA(workload, all);
-  const { namespace, name } = metadata;
-  assert.deepEqual(server.requests.map(({ method, path, body }) => [method, path, body]), [
-    ["PATCH", PATH, { apiVersion, kind, metadata, spec }],
-    ["PATCH", `${PATH}/status`, { apiVersion, kind, metadata: { namespace, name }, status }],
-  ]);
-  for (const { query, headers } of server.requests) {
-    assert.deepEqual(query, { fieldManager: "optipod" });
-    assert.equal(headers.get("content-type"), "application/apply-patch+yaml");
-  }
+Deno.test("create() makes the object and nothing of a status, and tells its UID", async () => {
+  const stored = { metadata: { ...IDENTITY, resourceVersion: "7" } };
+  await using server = serveCanned(() => stored);
+  assert.equal(await createVPAPublisher(server.connection).create(VPA), "uid-vpa");
+  const { status: _status, ...body } = VPA;
+  assert.deepEqual(
+    server.requests.map(({ method, path, query, body: sent }) => [method, path, query, sent]),
+    [["POST", COLLECTION, { fieldManager: "optipod" }, body]],
+  );
+  // What it makes is known again as its own, until somebody switches it on.
+  const metadata = { ...stored.metadata, ...VPA.metadata };
+  assert.equal(parseVerticalPodAutoscaler({ ...body, metadata }).published, true);
+  const spec = { ...VPA.spec, updatePolicy: { updateMode: "Auto" } };
+  assert.equal(parseVerticalPodAutoscaler({ ...body, metadata, spec }).published, undefined);
 });
 
-Deno.test("publish() is false where the kind is not served, and tells other refusals", async () => {
+Deno.test("recommend() applies the status of this one object, and takes nothing by force", async () => {
+  await using server = serveCanned(() => ({}));
+  await createVPAPublisher(server.connection).recommend(VPA, "uid-vpa");
+  const [request] = server.requests;
+  const { apiVersion, kind, status } = VPA;
+  assert.deepEqual([request?.method, request?.path, request?.query, request?.body], [
+    "PATCH",
+    `${PATH}/status`,
+    { fieldManager: "optipod" },
+    { apiVersion, kind, metadata: IDENTITY, status },
+  ]);
+  assert.equal(request?.headers.get("content-type"), "application/apply-patch+yaml");
+});
+
+Deno.test("remove() deletes this one object alone", async () => {
+  await using server = serveCanned(() => ({}));
+  await createVPAPublisher(server.connection).remove(IDENTITY);
+  assert.deepEqual(server.requests.map(({ method, path, body }) => [method, path, body]), [
+    [
+      "DELETE",
+      PATH,
+      { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: "uid-vpa" } },
+    ],
+  ]);
+});
+
+Deno.test("createVPAPublisher() tells each refusal", async () => {
   let status = 404;
   await using server = serveCanned(() => statusAnswer(status));
-  const { publish } = createVPAPublisher(server.connection);
-  assert.equal(await publish(workload, [recommendation()]), false);
-  assert.equal(server.requests.length, 1);
-  for (status of [403, 409, 500]) {
-    await assert.rejects(publish(workload, [recommendation()]), { status });
+  const { create, recommend, remove } = createVPAPublisher(server.connection);
+  for (status of [403, 404, 409, 500]) {
+    await assert.rejects(create(VPA), { status });
+    await assert.rejects(recommend(VPA, "uid-vpa"), { status });
+    await assert.rejects(remove(IDENTITY), { status });
   }
-});
-
-Deno.test("withdraw() deletes the workload's own one, and minds none that is not there", async () => {
-  let answer: unknown = {};
-  await using server = serveCanned(() => answer);
-  const { withdraw } = createVPAPublisher(server.connection);
-  await withdraw(workload);
-  answer = statusAnswer(404);
-  await withdraw(workload);
-  assert.deepEqual(server.requests.map(({ method, path }) => [method, path]), [
-    ["DELETE", PATH],
-    ["DELETE", PATH],
-  ]);
-  answer = statusAnswer(403);
-  await assert.rejects(withdraw(workload), { status: 403 });
 });

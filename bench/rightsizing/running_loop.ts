@@ -7,6 +7,7 @@
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
+import { createCorrectionMemory } from "../../controller/rightsizing/corrections/correction_memory.ts";
 import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
 import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
 import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
@@ -40,6 +41,7 @@ export interface RunningLoop extends AsyncDisposable {
 
 /** As many as by default. */
 const WORKERS = 10;
+const refuse = (): Promise<never> => Promise.reject(new Error("Cannot publish: no VPAs are here"));
 const NO_LOGIN = {};
 /** Where the policy is; it acts on all others. */
 const HOME = "rightsizing";
@@ -72,6 +74,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     sources,
     cluster: createCachedFacts({
       caches,
+      corrections: createCorrectionMemory(),
       rulesOf: () => ({ quotas: [], unreadable: [] }),
       dryRun: () => false,
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
@@ -85,6 +88,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     },
     statuses: api.policyStatusWriter,
     reports: api.reportStore,
+    vpaPublisher: { create: refuse, recommend: refuse, remove: refuse },
     events: { emit: () => {} },
     config: {
       dryRun: false,

@@ -19,8 +19,7 @@ import type {
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
-import { createOOMMemory } from "./oom_memory.ts";
-import { createThrottleMemory } from "./throttle_memory.ts";
+import type { CorrectionMemory } from "./corrections/correction_memory.ts";
 
 /** The copies that are read. */
 export interface FactCaches {
@@ -40,6 +39,8 @@ export type NamespaceRules = Pick<RightsizingFacts, "ranges" | "quotas" | "unrea
 /** What the facts are made of, beside the copies. */
 export interface CachedFactsParts {
   readonly caches: FactCaches;
+  /** What is seen is remembered there. */
+  readonly corrections: CorrectionMemory;
   readonly rulesOf: (workload: RightsizedWorkload, pods: readonly Pod[]) => NamespaceRules;
   readonly dryRun: () => boolean;
   /** What the server serves. */
@@ -49,11 +50,9 @@ export interface CachedFactsParts {
   ) => RightsizingFacts["missingPermissions"];
 }
 
-/** Facts that are as young as the copies, with a memory of kills and of what the market saw wanted. */
+/** Facts that are as young as the copies. */
 export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
-  const { caches, rulesOf, dryRun, served, missingPermissions } = parts;
-  const oomMemory = createOOMMemory();
-  const throttleMemory = createThrottleMemory();
+  const { caches, corrections: { oom, throttle }, rulesOf, dryRun, served } = parts;
 
   function podsIn(namespace: string): readonly Pod[] {
     return caches.pods.byIndex(namespace).filter((pod) =>
@@ -91,18 +90,18 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       return true;
     },
     keepOnly(keep) {
-      oomMemory.keepOnly(keep);
-      throttleMemory.keepOnly(keep);
+      oom.keepOnly(keep);
+      throttle.keepOnly(keep);
     },
     correctionsOf({ workload, policy, nowMs, lastAppliedMs }) {
       const sinceMs = nowMs - policy.windowMs;
       const [key, pods] = [workloadKey(workload), podsOf(workload)];
-      const kills = oomMemory.killsOf(key, pods, {
+      const kills = oom.killsOf(key, pods, {
         sinceMs,
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
       });
-      throttleMemory.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), nowMs);
-      const held = throttleMemory.throttlingOf(key, sinceMs);
+      throttle.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), nowMs);
+      const held = throttle.throttlingOf(key, sinceMs);
       return new Map([...new Set([...kills.keys(), ...held.keys()])].map((container) => {
         const [oomKills, throttling] = [kills.get(container), held.get(container)];
         return [container, {
@@ -139,7 +138,7 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
         nodes,
         autoscalers,
         verticalAutoscalers,
-        missingPermissions: missingPermissions(workload),
+        missingPermissions: parts.missingPermissions(workload),
         ...served(),
         marketManages: pods.some((pod) =>
           ownValues(allocationOf(pod)?.status?.originalLimits).size > 0

@@ -11,6 +11,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { createCorrectionMemory } from "./corrections/correction_memory.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
@@ -48,6 +49,7 @@ function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = 
       horizontalPodAutoscalers: { ...synced("horizontal"), byIndex: () => autoscalers },
       verticalPodAutoscalers: { ...synced("vertical"), byIndex: () => [sampleVPA("Off")] },
     },
+    corrections: createCorrectionMemory(),
     rulesOf: () => ({ quotas: [], unreadable: ["ResourceQuota q: no number"] }),
     dryRun: () => true,
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createCheckpointStore } from "../../adapters/kube/checkpoint_store.ts";
 import type { KubeConnection } from "../../adapters/kube/connection.ts";
 import { createMethodRights } from "../../adapters/kube/method_rights.ts";
 import {
@@ -15,6 +16,7 @@ import {
   recommendationReportListWatch,
 } from "../../adapters/kube/recommendation_reports.ts";
 import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import { createVPAPublisher } from "../../adapters/kube/vpa_publisher.ts";
 import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
 import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -25,6 +27,9 @@ import type { RightsizingEvents } from "./loop_ports.ts";
 import type { RightsizingAPI } from "./run_rightsizing.ts";
 import { connectUsageSampler } from "./sampler/connect_usage_sampler.ts";
 import { connectUsageSources } from "./sources/connect_usage_sources.ts";
+
+/** Label of the ConfigMaps with kills and throttling that were seen. */
+const CORRECTIONS_LABEL = "optipod.io/corrections";
 
 /** What the adapters work with. */
 export interface RightsizingAPIOptions {
@@ -50,8 +55,14 @@ export function connectRightsizingAPI(
     },
     statuses: createPolicyStatusWriter(connection),
     reportStore: createReportStore(connection),
+    vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
     rights: createMethodRights(connection),
+    correctionStore: createCheckpointStore(connection, {
+      namespace,
+      label: CORRECTIONS_LABEL,
+      manager: TEMPLATE_MANAGER,
+    }),
     events,
     resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),

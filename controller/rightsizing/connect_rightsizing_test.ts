@@ -9,7 +9,7 @@ import { connectRightsizingAPI } from "./connect_rightsizing.ts";
 
 Deno.test({
   name:
-    "connectRightsizingAPI() resizes under a name of its own, and asks the server what it serves",
+    "connectRightsizingAPI() resizes under a name of its own, asks what is served, and keeps corrections apart",
   // The YAML parser looks at two variables for its own debugging.
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   async fn() {
@@ -43,6 +43,14 @@ Deno.test({
       query: { fieldManager: "optipod" },
       contentType: "application/strategic-merge-patch+json",
       body: patch,
+    }]);
+    asked.length = 0;
+    const { signal } = new AbortController();
+    assert.deepEqual(await api.correctionStore.list(signal), []);
+    assert.deepEqual(asked, [{
+      path: "/api/v1/namespaces/ns/configmaps",
+      query: { labelSelector: "optipod.io/corrections=true" },
+      signal,
     }]);
   },
 });

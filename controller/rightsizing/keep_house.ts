@@ -13,6 +13,7 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
+import type { PublishedVPAs } from "./published_vpas.ts";
 import type { RecordBook } from "./record_book.ts";
 import { tellAnnotations } from "./told_workloads.ts";
 
@@ -25,6 +26,7 @@ export interface HouseParts extends PolicySurroundings {
   readonly annotateWorkloads: boolean;
   readonly book: Pick<RecordBook, "keepOnly" | "flush">;
   readonly writer: WorkloadWriter;
+  readonly vpas: Pick<PublishedVPAs, "keepOnly">;
   readonly log: Log;
 }
 
@@ -33,7 +35,7 @@ export interface HouseParts extends PolicySurroundings {
  * what it knows, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
 export async function keepHouse(
-  { workloads, policies, annotateWorkloads, book, writer, log, ...around }: HouseParts,
+  { workloads, policies, annotateWorkloads, book, writer, vpas, log, ...around }: HouseParts,
 ): Promise<void> {
   const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
@@ -41,11 +43,16 @@ export async function keepHouse(
     spec: { ...one.spec, mode: "Recommend" as const },
   }));
   const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
+  const ofUnreadable = new Set<string>();
   book.keepOnly(({ workload: { kind, namespace, name }, policy }) => {
-    const workload = workloads.get(`${kind}/${namespace}/${name}`);
+    const key = `${kind}/${namespace}/${name}`;
+    const workload = workloads.get(key);
     if (workload === undefined) return false;
-    return unreadable.has(nameOf({ metadata: policy })) ||
-      policiesFor(workload, { ...around, policies: enabled }).length > 0;
+    if (unreadable.has(nameOf({ metadata: policy }))) {
+      ofUnreadable.add(key);
+      return true;
+    }
+    return policiesFor(workload, { ...around, policies: enabled }).length > 0;
   });
   await book.flush();
   const told = [...workloads.values()].filter((workload) =>
@@ -56,6 +63,13 @@ export async function keepHouse(
     told.map((workload) => ({ workload, record: undefined })),
     { workloads: writer, log },
   );
+  await vpas.keepOnly((key) => {
+    const workload = workloads.get(key);
+    const [winner] = workload === undefined
+      ? []
+      : policiesFor(workload, { ...around, policies: readable });
+    return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
+  });
 }
 
 function nameOf(

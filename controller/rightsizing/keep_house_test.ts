@@ -29,12 +29,20 @@ const record: WorkloadRecord = {
   inForce: [],
 };
 
-/** Whether the record of Deployment `web` is kept, and what is done with its annotations. */
-async function kept(
+interface Kept {
+  readonly record: boolean;
+  readonly vpa: boolean;
+  /** What is done with its annotations. */
+  readonly asked: readonly string[];
+}
+
+/** What is kept of Deployment `web`. */
+async function house(
   policies: readonly StoredPolicy[],
   { isThere = true, annotateWorkloads = true } = {},
-): Promise<readonly [boolean, readonly string[]]> {
+): Promise<Kept> {
   let isKept: boolean | undefined;
+  let keepsVPA: boolean | undefined;
   const hands = notedHands();
   // One whose template can't be read.
   const workload = sampleWorkload({ annotations: { "optipod.io/managed": "true" } });
@@ -49,9 +57,22 @@ async function kept(
       flush: () => Promise.resolve(),
     },
     writer: hands.workloads,
+    vpas: { keepOnly: (keep) => Promise.resolve(void (keepsVPA = keep("Deployment/shop/web"))) },
     log: silentLog,
   });
-  return [isKept ?? assert.fail("nobody asked"), hands.asked];
+  return {
+    record: isKept ?? assert.fail("nobody asked"),
+    vpa: keepsVPA ?? assert.fail("nobody asked"),
+    asked: hands.asked,
+  };
+}
+
+/** Whether the record is kept, and what is done with the annotations. */
+async function kept(
+  ...given: Parameters<typeof house>
+): Promise<readonly [boolean, readonly string[]]> {
+  const { record, asked } = await house(...given);
+  return [record, asked];
 }
 
 const TAKEN_AWAY = ['annotate web {"optipod.io/managed":null}'];
@@ -73,4 +94,22 @@ test("keepHouse() lets policies that are disabled or can't be read keep what the
 
 test("keepHouse() takes all annotations away where nobody wants any", async () => {
   assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, TAKEN_AWAY]);
+});
+
+test("keepHouse() keeps the VPA while the policy that counts has it published", async () => {
+  const { updateStrategy } = autoPolicy({ publishVPA: true });
+  const publishing = policyOf({ updateStrategy });
+  const keepsVPA = async (...given: Parameters<typeof house>): Promise<boolean> =>
+    (await house(...given)).vpa;
+  assert.equal(await keepsVPA([publishing]), true);
+  assert.equal(await keepsVPA([publishing], { isThere: false }), false);
+  assert.equal(await keepsVPA([]), false);
+  assert.equal(await keepsVPA([policyOf({})]), false);
+  // What a policy that can't be read wants, nobody knows.
+  assert.equal(await keepsVPA([policyOf()]), true);
+  assert.equal(await keepsVPA([policyOf({ updateStrategy, mode: "Disabled" })]), false);
+  const heavier = policyOf({ weight: 500 });
+  const { metadata } = heavier;
+  const other = { ...heavier, metadata: { ...metadata, name: "heavier" } };
+  assert.equal(await keepsVPA([publishing, other]), false);
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import {
@@ -23,17 +24,24 @@ import {
   type ReadablePolicy,
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
+import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
-import { failedPass, type PassOutcome, type PassParts, passWorkload } from "./workload_pass.ts";
+import {
+  failedPass,
+  type PassOutcome,
+  type PassParts,
+  passWorkload,
+  unreadablePass,
+} from "./workload_pass.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What there is when a cycle begins. */
 export interface CycleState extends PolicySurroundings {
   /** All of them, those that can't be read and the disabled ones too. */
   readonly policies: readonly StoredPolicy[];
-  readonly workloads: Iterable<RightsizedWorkload>;
+  readonly workloads: Iterable<FoundWorkload>;
   readonly dryRun: boolean;
   /**
    * Only these are looked at, by key, and those of which nothing is known under this policy; nothing new
@@ -62,7 +70,7 @@ export interface CycleParts extends Omit<PassParts, "source"> {
 
 /** A workload that the cycle has looked at. */
 export interface LookedAt {
-  readonly workload: RightsizedWorkload;
+  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
   readonly outcome: PassOutcome;
 }
 
@@ -75,6 +83,9 @@ export interface CycleOutcome {
   /** True where the signal was aborted before all were looked at: there is nothing whole to tell. */
   readonly calledOff: boolean;
 }
+
+/** Of these nothing was asked: what they make pods of is not known. */
+const UNREADABLE: RightsizingReason = "UnreadableTemplate";
 
 /** After a denial the policy engine is asked again after this, ms: it is an hour's clock. */
 const DENIED_MS = 3_600_000;
@@ -140,12 +151,12 @@ async function lookAtAll(
     : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
   /** Of the last look, unless that was for another policy. */
-  const knownOf = (workload: RightsizedWorkload): PassOutcome | undefined => {
+  const knownOf = (workload: FoundWorkload): PassOutcome | undefined => {
     const last = parts.past.get(workloadKey(workload));
     const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
     return isOwn ? last : undefined;
   };
-  const isDue = (workload: RightsizedWorkload): boolean =>
+  const isDue = (workload: FoundWorkload): boolean =>
     state.only === undefined || state.only.has(workloadKey(workload)) ||
     knownOf(workload) === undefined;
   const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
@@ -171,15 +182,16 @@ async function lookAtAll(
     ...others.flatMap((workload) => knownOf(workload) ?? []),
   ];
   const matched = [...outcomes, ...lost];
-  const [down] = outcomes;
+  const asked = outcomes.filter(({ record }) => record.reason !== UNREADABLE);
+  const [down] = asked;
   const isDown = ({ missing }: PassOutcome): boolean => missing?.reason === "ProviderUnavailable";
-  if (down?.missing === undefined || !outcomes.every(isDown)) return { matched, looked, calledOff };
+  if (down?.missing === undefined || !asked.every(isDown)) return { matched, looked, calledOff };
   const problem = { reason: "ProviderUnavailable", message: down.missing.message } as const;
   return { problem, matched, looked, calledOff };
 }
 
 async function passAlone(
-  one: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
+  one: { readonly workload: FoundWorkload; readonly policy: ReadablePolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -198,7 +210,7 @@ async function passAlone(
 
 /** Never rejects: one workload that can't be looked at must not keep the others from it. */
 async function passOne(
-  { workload, policy }: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
+  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ReadablePolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -206,12 +218,14 @@ async function passOne(
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
   const before = book.get({ kind, namespace, name });
-  const subject = { workload, policy, before, denial: denials.get(key) };
+  const subject = { policy, before, denial: denials.get(key) };
   let outcome: PassOutcome | undefined;
   try {
-    outcome = await passWorkload(subject, parts, { signal });
+    outcome = "unreadableTemplate" in workload
+      ? unreadablePass({ ...subject, workload })
+      : await passWorkload({ ...subject, workload }, parts, { signal });
   } catch (error) {
-    outcome = failedPass(subject, error);
+    outcome = failedPass({ ...subject, workload }, error);
   }
   if (outcome === undefined) return undefined;
   book.set(outcome.record);

@@ -94,6 +94,29 @@ test("runPolicyCycle() looks at what the policy has won, and tells the rest who 
   assert.equal(won.problem?.reason, "ProviderUnavailable");
 });
 
+test("runPolicyCycle() tells of a workload that can't be read, asks nothing for it, and looks at the others", async () => {
+  const all = policyOf("all", {});
+  const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
+  const { kind, metadata } = workloadOf("odd");
+  const state = stateOf([all], ["web"]);
+  const unreadableTemplate = "Cannot read a template: it has no containers";
+  const workloads = [{ kind, metadata, unreadableTemplate }, ...state.workloads];
+  const outcome = await runPolicyCycle(all, { ...state, workloads }, { parts, signal });
+  assert.deepEqual(asked, ["web"]);
+  assert.deepEqual(
+    outcome.matched.map(({ record: { workload, status, reason } }) => [
+      workload.name,
+      status,
+      reason,
+    ]),
+    [["odd", "Error", "UnreadableTemplate"], ["web", "Skipped", "ProviderUnavailable"]],
+  );
+  assert.equal(outcome.matched[0]?.record.message, unreadableTemplate);
+  // The source is down for all that it was asked for.
+  assert.equal(outcome.problem?.reason, "ProviderUnavailable");
+  assert.equal(outcome.calledOff, false);
+});
+
 test("runPolicyCycle() asks nothing for a policy that is disabled or can't be read", async () => {
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   for (const policy of [policyOf("off", { mode: "Disabled" }), policyOf("broken")]) {

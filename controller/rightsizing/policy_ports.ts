@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { PublishedVPA } from "../../shared/actuation/methods/published_vpa.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReportPart } from "../../shared/rightsizing/report_parts.ts";
@@ -33,4 +34,19 @@ export interface ReportStore {
   apply(report: NewReport): Promise<RecommendationReport>;
   /** Deletes the report if its UID is still this one; 404 when it is gone. */
   remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
+}
+
+/** Writes VPAs that tell recommendations. Each call throws an `ApiError` when the server refuses. */
+export interface VPAPublisher {
+  /**
+   * Makes the VPA, which recommends nothing yet, and resolves with its UID. 404 where nobody has defined
+   * the kind, 409 where there is one of the name.
+   */
+  create(vpa: PublishedVPA): Promise<string>;
+  /** Replaces what the VPA recommends, if its UID is still this one. */
+  recommend(vpa: PublishedVPA, uid: string): Promise<void>;
+  /** Deletes the VPA if its UID is still this one; 404 when it is gone. */
+  remove(
+    vpa: { readonly namespace: string; readonly name: string; readonly uid: string },
+  ): Promise<void>;
 }

@@ -6,6 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
@@ -16,7 +17,6 @@ import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import { validationProblem } from "../../shared/rightsizing/build_policy_status.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
   policiesFor,
@@ -24,10 +24,10 @@ import {
   readablePolicies,
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
-import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
+import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import {
   type CycleOutcome,
   type CycleParts,
@@ -36,6 +36,7 @@ import {
 } from "./policy_cycle.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
+import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
@@ -49,6 +50,7 @@ export interface RightsizingCaches {
   readonly deployments: Informer<Workload>;
   readonly statefulSets: Informer<Workload>;
   readonly daemonSets: Informer<Workload>;
+  readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
 /** What the loop works with. */
@@ -56,6 +58,7 @@ export interface RightsizingLoopParts extends Pick<CycleParts, "sources" | "clus
   readonly caches: RightsizingCaches;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
+  readonly vpaPublisher: VPAPublisher;
   readonly events: RightsizingEvents;
   readonly config: RightsizingConfig;
   readonly clock: Clock;
@@ -88,6 +91,12 @@ export async function runRightsizingLoop(
   if (!await parts.cluster.whenSynced(signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({ reports: caches.reports.all(), store: parts.reports, log });
+  const vpas = createPublishedVPAs({
+    copy: caches.verticalPodAutoscalers,
+    publisher: parts.vpaPublisher,
+    events: parts.events,
+    log,
+  });
   const cycleParts: CycleParts = {
     ...parts,
     book,
@@ -110,13 +119,6 @@ export async function runRightsizingLoop(
 
   function* everyWorkload(): Iterable<Workload> {
     for (const copy of [deployments, statefulSets, daemonSets]) yield* copy.all();
-  }
-
-  function* workloads(): Iterable<RightsizedWorkload> {
-    for (const one of everyWorkload()) {
-      const workload = rightsizedWorkload(one);
-      if (workload !== undefined) yield workload;
-    }
   }
 
   const surroundings = (): PolicySurroundings => policySurroundings(caches.namespaces, config);
@@ -178,7 +180,7 @@ export async function runRightsizingLoop(
     const outcome = await runPolicyCycle(policy, {
       ...surroundings(),
       policies: [...policies.all()],
-      workloads: [...workloads()],
+      workloads: Array.from(everyWorkload(), foundWorkload),
       dryRun: config.dryRun,
       ...(isWhole ? {} : { only: new Set(fresh.keys()) }),
     }, { parts: cycleParts, signal: term });
@@ -202,6 +204,7 @@ export async function runRightsizingLoop(
         { workloads: parts.hands.workloads, log },
       );
     }
+    await vpas.tell(policy, { looked, signal: term });
     return outcome;
   }
 
@@ -279,6 +282,7 @@ export async function runRightsizingLoop(
         annotateWorkloads: config.annotateWorkloads,
         book,
         writer: parts.hands.workloads,
+        vpas,
         log,
       });
       for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {

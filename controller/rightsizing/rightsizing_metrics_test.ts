@@ -221,6 +221,29 @@ Deno.test("createRightsizingMetrics() counts policies that can't be followed, an
   ]);
 });
 
+Deno.test("createRightsizingMetrics() counts workloads that can't be read among the others, and no old recommendation as a new one", async () => {
+  const registry = new Registry();
+  const metrics = createRightsizingMetrics(registry);
+  const unreadable: Found = {
+    status: "Error",
+    reason: "UnreadableTemplate",
+    advised: true,
+    looked: true,
+    missing: false,
+    failed: false,
+  };
+  metrics.cycleEnded(POLICY, { tookMs: 1, outcome: outcomeOf([unreadable]) });
+  const series = '{namespace="shop",policy="all"';
+  assert.deepEqual(await lines(registry, "workloads_monitored"), [`${series}} 1`]);
+  assert.deepEqual(await lines(registry, "recommendations_total"), [`${series}} 0`]);
+  assert.deepEqual(await lines(registry, "workloads_skipped"), [
+    `${series},reason="UnreadableTemplate"} 1`,
+  ]);
+  assert.deepEqual(await lines(registry, "reconciliation_errors_total"), [
+    `${series},error_type="UnreadableTemplate"} 1`,
+  ]);
+});
+
 Deno.test("createRightsizingMetrics() observes sources in seconds, and counts templates that were applied", async () => {
   const registry = new Registry();
   const metrics = createRightsizingMetrics(registry);

@@ -19,11 +19,13 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
+import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
+import { createCorrectionMemory } from "./corrections/correction_memory.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
-import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
+import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import type { UsageSource } from "./ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
@@ -31,7 +33,7 @@ import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
-import type { PodOwners } from "./sampler/ports.ts";
+import type { CheckpointStore, PodOwners } from "./sampler/ports.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What the server serves of resizing. */
@@ -42,9 +44,12 @@ export interface RightsizingAPI {
   readonly sources: RightsizingSources;
   readonly statuses: PolicyStatusWriter;
   readonly reportStore: ReportStore;
+  readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
   readonly rights: MethodRights;
   readonly events: RightsizingEvents;
+  /** For kills and throttling that were seen. */
+  readonly correctionStore: CheckpointStore;
   /** Under rightsizing's name. */
   readonly resizer: PodResizer;
   /** Throws an `ApiError` when the server does not answer. */
@@ -117,6 +122,15 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const permissions = createPermissionMemory({ rights: api.rights, clock });
   let support = await readSupport(parts, signal);
   if (support === undefined) return;
+  const corrections = createCorrectionMemory();
+  const keeper = createCorrectionKeeper({
+    memory: corrections,
+    store: api.correctionStore,
+    clock,
+    log,
+  });
+  // Before the first look: a kill that is seen for the first time is taken for a new one.
+  await keeper.load(signal);
 
   async function keepAsking(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
@@ -132,6 +146,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   if (signal.aborted) end();
   const term = supervisor.signal;
   supervisor.supervise("sampler of usage", sampler.run(term));
+  supervisor.supervise("memory of kills and throttling", keeper.run(term));
   supervisor.supervise("rights of rightsizing", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
@@ -140,6 +155,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       sources,
       cluster: createCachedFacts({
         caches,
+        corrections,
         rulesOf: (workload, pods) => {
           const { namespace } = workload.metadata;
           return namespaceRules({
@@ -163,6 +179,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       },
       statuses: api.statuses,
       reports: api.reportStore,
+      vpaPublisher: api.vpaPublisher,
       events: api.events,
       config,
       clock,
@@ -176,6 +193,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   } finally {
     signal.removeEventListener("abort", end);
     sources.close();
+    // After the last look.
+    await keeper.end();
   }
 }
 

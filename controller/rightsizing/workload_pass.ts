@@ -4,6 +4,7 @@
  * @module
  */
 import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
@@ -23,6 +24,7 @@ import {
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, type Wish } from "./apply_decision.ts";
@@ -143,15 +145,38 @@ export async function passWorkload(
   };
 }
 
+/** Whom a look is about, as far as it takes no template. */
+export type NamedSubject = Pick<PassSubject, "policy" | "before"> & {
+  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
+};
+
 /** What is told of a look that threw. */
-export function failedPass(subject: PassSubject, error: unknown): PassOutcome {
-  const { before } = subject;
-  const reason = "EvaluationFailed";
+export function failedPass(subject: NamedSubject, error: unknown): PassOutcome {
   const message = String(error);
+  return errorPass(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
+}
+
+/** What is told of a workload that can't be looked at: nothing of it is changed. */
+export function unreadablePass(
+  subject: NamedSubject & { readonly workload: UnreadableWorkload },
+): PassOutcome {
+  const message = subject.workload.unreadableTemplate;
+  return errorPass(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
+}
+
+function errorPass(
+  subject: NamedSubject,
+  { reason, event: kind, message }: {
+    readonly reason: RightsizingReason;
+    readonly event: WorkloadEvent["reason"];
+    readonly message: string;
+  },
+): PassOutcome {
+  const { before } = subject;
   const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
   const event: WorkloadEvent = {
     type: "Warning",
-    reason: "UpdateFailed",
+    reason: kind,
     message: eventMessage(reason, message),
   };
   return {
@@ -163,7 +188,7 @@ export function failedPass(subject: PassSubject, error: unknown): PassOutcome {
 }
 
 /** What stays as it was. */
-function baseRecord({ workload, policy, before }: PassSubject): WorkloadRecord {
+function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
   const { recommendedAtMs, appliedAtMs, method, usage } = before ?? {};
   return {

@@ -11,7 +11,13 @@ import {
   rightsizingFacts,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { failedPass, type PassOutcome, type PassSubject, passWorkload } from "./workload_pass.ts";
+import {
+  failedPass,
+  type PassOutcome,
+  type PassSubject,
+  passWorkload,
+  unreadablePass,
+} from "./workload_pass.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -131,4 +137,21 @@ test("failedPass() tells once what was thrown, and keeps what is in force", asyn
   assert.deepEqual(first.record.inForce, outcome?.record.inForce);
   assert.deepEqual(eventsOf(first), ["UpdateFailed"]);
   assert.deepEqual(eventsOf(failedPass(subjectOf(first.record), new TypeError("Cannot"))), []);
+});
+
+test("unreadablePass() tells once why, and keeps what is in force and was recommended", async () => {
+  const { outcome } = await look();
+  const { kind, metadata } = subjectOf(undefined).workload;
+  const workload = { kind, metadata, unreadableTemplate: "Cannot read it" };
+  const passAfter = (before: WorkloadRecord | undefined) =>
+    unreadablePass({ ...subjectOf(before), workload });
+  const first = passAfter(outcome?.record);
+  const { status, reason, message, inForce, recommendations } = first.record;
+  assert.deepEqual([status, reason, message], ["Error", "UnreadableTemplate", "Cannot read it"]);
+  assert.deepEqual([inForce, recommendations], [
+    outcome?.record.inForce,
+    outcome?.record.recommendations,
+  ]);
+  assert.deepEqual(eventsOf(first), ["DiscoveryFailed"]);
+  assert.deepEqual(eventsOf(passAfter(first.record)), []);
 });

@@ -20,6 +20,8 @@ export interface VerticalPodAutoscaler extends ApiObject {
   readonly updateMode: string;
   /** What it says of containers; those of which it says nothing have their CPU set. @default {[]} */
   readonly cpuPolicies?: readonly CPUPolicy[];
+  /** True for one that this product has made to tell a recommendation, and nobody has switched on. */
+  readonly published?: true;
   /** Why it can't be read, in a sentence; then its mode is `Off`: nobody is left to it. */
   readonly unreadable?: string;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { templateContainer } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
-import { rightsizedWorkload } from "./rightsized_workload.ts";
+import { foundWorkload, rightsizedWorkload } from "./rightsized_workload.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -21,4 +21,17 @@ test("rightsizedWorkload() is the workload with its template, and nothing withou
   });
   const unreadableTemplate = "Cannot read it";
   assert.equal(rightsizedWorkload({ ...sampleWorkload(), unreadableTemplate }), undefined);
+});
+
+test("foundWorkload() says why nobody knows what a workload makes its pods of", () => {
+  const template = { containers: [templateContainer()], initContainers: [] };
+  const read = { ...sampleWorkload(), makes: { paused: false, replicas: 1, template } };
+  assert.deepEqual(foundWorkload(read), rightsizedWorkload(read));
+  const { kind, metadata } = read;
+  const unreadableTemplate = "Cannot read a template: it has no containers";
+  assert.deepEqual(foundWorkload({ ...sampleWorkload(), unreadableTemplate }), {
+    kind,
+    metadata,
+    unreadableTemplate,
+  });
 });

@@ -17,6 +17,7 @@
 import { type BitReader, type BitWriter, createBitReader, createBitWriter } from "./bit_text.ts";
 import { BUCKET_SCALES, type BucketScale } from "./bucket_scale.ts";
 import type { ResourceName } from "./distribution.ts";
+import { sealText, unsealText } from "./sealed_text.ts";
 import { addCount, countAt, createUsageHistogram, type UsageHistogram } from "./usage_histogram.ts";
 import { MOST_SLOTS } from "./usage_ring.ts";
 
@@ -27,14 +28,10 @@ export type ContainerSlots = Readonly<Record<ResourceName, readonly UsageHistogr
 export type Coarseness = 0 | 1 | 2;
 
 const VERSION = 1;
+const WHAT = "usage checkpoint";
 const COARSENESS_BITS = 2;
 const FIRST_BITS = 10;
-const SUM_BITS = 32;
-const SUM_CHARACTERS = 6;
 const RESOURCES = ["cpu", "memory"] as const;
-
-/** As much as a ConfigMap holds in all; nothing that was written here is longer. */
-const MOST_CHARACTERS = 2 ** 20;
 
 /**
  * The text, in ASCII. With coarseness 0 it holds the slots exactly, with 1 and 2 its samples are known
@@ -58,8 +55,7 @@ export function encodeSlots(
     const scale = BUCKET_SCALES[resource];
     for (const one of all) writeBuckets(writer, one, { scale, width: 3 ** coarseness });
   }
-  const text = `${VERSION}:${writer.text()}`;
-  return text + checkSum(text);
+  return sealText(writer.text(), VERSION);
 }
 
 /**
@@ -67,19 +63,7 @@ export function encodeSlots(
  * version, or one that was cut or changed.
  */
 export function decodeSlots(text: string): ContainerSlots {
-  const [, version] = /^(\d{1,9}):/.exec(text) ?? [];
-  if (version === undefined) throw unreadable("it does not begin with a version");
-  if (version !== String(VERSION)) {
-    throw unreadable(`its version is ${version}, expected ${VERSION}`);
-  }
-  const end = text.length - SUM_CHARACTERS;
-  if (text.length > MOST_CHARACTERS) {
-    throw unreadable(`it has ${text.length} characters, expected at most ${MOST_CHARACTERS}`);
-  }
-  if (text.slice(end) !== checkSum(text.slice(0, Math.max(0, end)))) {
-    throw unreadable("its check sum is another, so it was cut or changed");
-  }
-  const reader = createBitReader(text.slice(version.length + 1, end));
+  const reader = createBitReader(unsealText(text, { version: VERSION, what: WHAT }));
   const width = 3 ** reader.fixed(COARSENESS_BITS);
   const cpu = readSlots(reader, { scale: BUCKET_SCALES.cpu, width });
   const memory = readSlots(reader, { scale: BUCKET_SCALES.memory, width, timesOf: cpu });
@@ -88,7 +72,7 @@ export function decodeSlots(text: string): ContainerSlots {
 }
 
 function unreadable(why: string): SyntaxError {
-  return new SyntaxError(`Cannot read usage checkpoint: ${why}`);
+  return new SyntaxError(`Cannot read ${WHAT}: ${why}`);
 }
 
 function sameTimes(some: readonly UsageHistogram[], others: readonly UsageHistogram[]): boolean {
@@ -189,16 +173,4 @@ function readBuckets(
     const middle = Math.min(scale.buckets - 1, group * width + (width - 1) / 2);
     addCount(slot, { bucket: middle, count: reader.small() });
   }
-}
-
-/**
- * FNV-1a over the characters (Fowler, Noll, Vo; draft-eastlake-fnv): each step is a bijection, so one
- * character that is another always shows, and anything else but once in 2^32.
- */
-function checkSum(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  const writer = createBitWriter();
-  writer.fixed(hash >>> 0, SUM_BITS);
-  return writer.text();
 }

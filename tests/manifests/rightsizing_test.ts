@@ -58,7 +58,7 @@ renderTest("component rightsizing changes nothing of the base but that variable"
 const VARIABLE = ',{"name":"MBCAS_RIGHTSIZING","value":"on"}';
 
 renderTest(
-  "component rightsizing gives what the loop uses, and writes of its own kinds",
+  "component rightsizing gives what the loop uses, and writes little but its own kinds",
   async () => {
     const objects = await renderWith(["rightsizing"]);
     const wide = rightsOf(one(objects, "ClusterRole", "mbcas-rightsizing"));
@@ -72,6 +72,9 @@ renderTest(
       "patch apps/deployments",
       "patch apps/statefulsets",
       "patch apps/daemonsets",
+      "create autoscaling.k8s.io/verticalpodautoscalers",
+      "delete autoscaling.k8s.io/verticalpodautoscalers",
+      "patch autoscaling.k8s.io/verticalpodautoscalers/status",
     ]);
     assert.ok(wide.includes("list metrics.k8s.io/pods"));
     assert.deepEqual(

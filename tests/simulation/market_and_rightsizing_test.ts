@@ -1,17 +1,12 @@
 /** Both clocks on the same pods: who owns which field, and what follows from a new request at once. */
 import assert from "node:assert/strict";
-import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
-import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
-import { runRightsizing } from "../../controller/rightsizing/run_rightsizing.ts";
-import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
 import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { optOut, ownOnRecord } from "./raised_pod.ts";
+import { startRightsizing } from "./running_rightsizing.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -55,8 +50,6 @@ function rightsize(
   { api, clock }: ControllerScene,
   { cpu, strategy = {} }: { readonly cpu: number; readonly strategy?: Partial<UpdateStrategy> },
 ): AsyncDisposable {
-  const end = new AbortController();
-  const [random, log] = [seededRandom(21), silentLog];
   const source = createUsageAnswers();
   const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = -60; minute < 240; minute++) {
@@ -75,45 +68,7 @@ function rightsize(
     faults: [],
     status: {},
   });
-  const caches = createCaches(cacheSources(api), { clock, random, log });
-  const sources = {
-    policies: api.listWatch("OptimizationPolicy"),
-    reports: api.listWatch("RecommendationReport"),
-  };
-  const copies = createRightsizingCopies(sources, { clock, random, log });
-  const ended = [
-    ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
-    ...Object.values(copies).map((copy) => copy.run(end.signal)),
-    runRightsizing({
-      api: {
-        sources,
-        statuses: api.policyStatusWriter,
-        reportStore: api.reportStore,
-        workloads: api.workloadWriter,
-        rights: { missing: () => Promise.resolve([]) },
-        events: api.rightsizingEvents,
-        resizer: api.podResizer("optipod"),
-        resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
-        sampler: () => ({ ...source, run: () => Promise.resolve() }),
-        usageSources: () => ({ of: () => source, close: () => {} }),
-      },
-      caches,
-      copies,
-      allocationStore: api.allocationStore,
-      marketResizer: api.podResizer(),
-      config: { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 },
-      clock,
-      random,
-      log,
-    }, end.signal),
-  ];
-  return {
-    async [Symbol.asyncDispose]() {
-      end.abort();
-      await clock.runUntil(clock.monotonic() + 20_000);
-      await Promise.all(ended);
-    },
-  };
+  return startRightsizing({ api, clock }, { source });
 }
 
 const boundsOf = (scene: ControllerScene) => scene.allocation("web")?.status?.bounds?.containers[0];

@@ -224,3 +224,45 @@ test("runRightsizingLoop() lets go of what a workload was that is gone", async (
   assert.equal(scene.recordOf("web"), undefined);
   assert.equal(scene.recordOf("bare")?.reason, "MetricsMissing");
 });
+
+test("runRightsizingLoop() goes on with the others while a source hangs on some, and tells those", async (scene) => {
+  const { source } = scene;
+  const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);
+  for (const name of stuck) {
+    busyDeployment(scene, name, 1);
+    source.stuck.add(name);
+  }
+  for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
+  scene.config.workers = 2;
+  scene.policy("all");
+  await scene.run(15 * MINUTE_MS);
+  for (const name of ["web", "db"]) assert.equal(scene.recordOf(name)?.status, "Applied");
+  for (const name of stuck) assert.equal(scene.recordOf(name)?.reason, "ProviderUnavailable");
+  assert.match(scene.recordOf("stuck0")?.message ?? "", /no answer came within 300 s/);
+  source.stuck.clear();
+  await scene.run(15 * MINUTE_MS);
+  for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
+});
+
+test("runRightsizingLoop() tells and counts a workload whose template can't be read, until it can be", async (scene) => {
+  for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
+  const { Deployment } = scene.api.store.tables;
+  const { makes = assert.fail("no template") } = Deployment.get("shop/web") ?? {};
+  Deployment.modify("shop/web", ({ makes: _makes, ...rest }) => ({
+    ...rest,
+    unreadableTemplate: "Cannot read a template: it has no containers",
+  }));
+  scene.policy("all");
+  await scene.run(MINUTE_MS);
+  const { workloadsDiscovered, workloadsProcessed, workloads = [] } = scene.statusOf("all");
+  assert.deepEqual([workloadsDiscovered, workloadsProcessed], [2, 1]);
+  const [{ name, status, reason, message } = assert.fail("nothing is told")] = workloads;
+  assert.deepEqual([name, status, reason], ["web", "Error", "UnreadableTemplate"]);
+  assert.match(message ?? "", /it has no containers/);
+  assert.equal(scene.recordOf("db")?.status, "Applied");
+  assert.equal(toldOf(scene, "DiscoveryFailed"), 1);
+  Deployment.modify("shop/web", ({ unreadableTemplate: _why, ...rest }) => ({ ...rest, makes }));
+  await scene.run(10 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+  assert.equal(toldOf(scene, "DiscoveryFailed"), 1);
+});

@@ -214,6 +214,21 @@ const FAILURES: readonly FailureClass[] = [
     begin: ({ source }) => void (source.usage = () => Promise.reject(new TypeError("Cannot add"))),
   },
   {
+    event: "DiscoveryFailed",
+    word: "UnreadableTemplate",
+    begin: ({ api: { store: { tables: { Deployment } } } }) => {
+      for (const { metadata } of Deployment.all()) {
+        Deployment.modify(
+          `${metadata.namespace}/${metadata.name}`,
+          ({ makes: _makes, ...rest }) => ({
+            ...rest,
+            unreadableTemplate: "Cannot read a template: it has no containers",
+          }),
+        );
+      }
+    },
+  },
+  {
     event: "InPlaceResizeUnavailable",
     word: "InPlaceResizeUnavailable",
     begin: ({ served }) => void (served.resizeServed = false),

@@ -9,6 +9,7 @@ import { quotedText } from "../../../shared/quoted_text.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { UsageSource } from "../ports.ts";
 import type { RightsizingObserver } from "../rightsizing_observer.ts";
+import { createBoundedUsage } from "./bounded_usage.ts";
 import { cacheLifeMs, createUsageCache, type UsageCache } from "./usage_cache.ts";
 
 /** How the sources are made; none is before a policy asks for it. */
@@ -17,7 +18,7 @@ export interface UsageSourceParts {
   readonly metricsServer: () => UsageSource;
   /** By the name in the configuration. */
   readonly custom: ReadonlyMap<string, () => UsageSource>;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "sleep">;
   readonly log: Log;
   /** Hears how long a source took for an answer; of what was cached it hears nothing. */
   readonly collected?: RightsizingObserver["collected"];
@@ -39,18 +40,6 @@ export function createUsageSources(
   const caches = new Map<string, UsageCache>();
   const failures = new Map<string, { readonly atMs: number; readonly message: string }>();
 
-  function timed(provider: string, source: UsageSource): UsageSource {
-    return {
-      async usage(question, signal) {
-        const begunAt = clock.monotonic();
-        const answer = await source.usage(question, signal);
-        // Whoever calls a question off has no answer that took any time.
-        if (!signal.aborted) collected?.(provider, clock.monotonic() - begunAt);
-        return answer;
-      },
-    };
-  }
-
   function started(name: string, start: () => UsageSource): UsageCache {
     const known = caches.get(name);
     if (known !== undefined) return known;
@@ -58,7 +47,11 @@ export function createUsageSources(
     const rests = failure !== undefined && clock.monotonic() - failure.atMs < RETRY_MS;
     if (rests) return unavailable(failure.message);
     try {
-      const cache = createUsageCache({ source: timed(providerOf(name), start()), clock });
+      const source = createBoundedUsage(start(), {
+        clock,
+        answered: (tookMs) => collected?.(providerOf(name), tookMs),
+      });
+      const cache = createUsageCache({ source, clock });
       caches.set(name, cache);
       failures.delete(name);
       return cache;

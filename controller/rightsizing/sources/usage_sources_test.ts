@@ -40,6 +40,17 @@ function stage(custom: ReadonlyMap<string, () => UsageSource>) {
   return { clock, said };
 }
 
+test("createUsageSources() lets no source hold those who ask it for ever", async () => {
+  const hanging: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
+  const { clock, said } = stage(new Map([["stuck", () => hanging]]));
+  const answer = said({ provider: "custom", customSource: "stuck", ...INTERVAL });
+  await clock.runUntil(300_000);
+  assert.deepEqual(await answer, {
+    problem: "unreachable",
+    message: "no answer came within 300 s",
+  });
+});
+
 const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 6 });
 
 test("property 30: createUsageSources() selects a registered source by its name, and one that fails to start changes nothing", async () => {

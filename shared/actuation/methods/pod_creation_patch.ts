@@ -30,7 +30,7 @@ export interface CreationStep {
 /**
  * The steps that give the pod, raw as an admission review has it, these values by container name: what
  * pods of the workload that were resized in place have, so that all are alike. Init containers, sidecars
- * too, stay as they are; requests stay within limits, and the pod in its QoS class, where need be by
+ * too, stay as they are, and so does a limit where there is no request; requests stay within limits, and the pod in its QoS class, where need be by
  * leaving it alone. No steps where it has the values already. Throws a `TypeError` or `SyntaxError` for
  * a pod that can't be read.
  */
@@ -39,13 +39,15 @@ export function podCreationPatch(
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
   const { containers, subject } = readPod(pod);
-  const asked = wantedOf(subject.containers.flatMap(({ name }): PairEntry[] => {
-    const found = values.get(name) ?? {};
-    return RESOURCE_NAMES.map((resource) => ({
-      container: name,
-      resource,
-      pair: pair(found[fieldOf(resource, "request")], found[fieldOf(resource, "limit")]),
-    }));
+  const asked = wantedOf(subject.containers.flatMap((present): PairEntry[] => {
+    const found = values.get(present.name) ?? {};
+    return RESOURCE_NAMES.map((resource) => {
+      const request = found[fieldOf(resource, "request")];
+      // Where there is no request the server would take a limit for one.
+      const hasRequest = (request ?? present[fieldOf(resource, "request")]) !== undefined;
+      const limit = hasRequest ? found[fieldOf(resource, "limit")] : undefined;
+      return { container: present.name, resource, pair: pair(request, limit) };
+    });
   }));
   const kept = keepClass(asked, [subject]);
   if ("problem" in kept) return [];

@@ -93,6 +93,17 @@ test("podCreationPatch() stays within what the pod says as a whole", () => {
   assert.equal(podCreationPatch(spec("150m"), values).length, 1);
 });
 
+test("podCreationPatch() sets no limit where there is no request, since the server would take it for one", () => {
+  const values = new Map([["app", { limitCPU: 1000, limitMemory: 1 << 20 }]]);
+  assert.deepEqual(podCreationPatch(podOf({ name: "app" }), values), []);
+  const pod = podOf({ name: "app", resources: { requests: { cpu: "1" } } });
+  assert.deepEqual(podCreationPatch(pod, new Map([["app", { limitMemory: 1 << 20 }]])), []);
+  const steps = podCreationPatch(pod, new Map([["app", { limitCPU: 2000 }]]));
+  assert.deepEqual(steps, [
+    { op: "add", path: "/spec/containers/0/resources/limits", value: { cpu: "2" } },
+  ]);
+});
+
 test("podCreationPatch() names what can't be read", () => {
   const values = new Map([["app", { requestCPU: 150 }]]);
   for (

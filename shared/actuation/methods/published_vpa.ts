@@ -36,6 +36,12 @@ export interface PublishedVPA {
   };
 }
 
+/** Tells the VPAs of this product from others. */
+export const PUBLISHED_LABEL = {
+  name: "app.kubernetes.io/managed-by",
+  value: "mbcas-controller",
+} as const;
+
 /** `metadata.name` of any object (RFC 1123 subdomain). */
 const LONGEST_NAME = 253;
 
@@ -62,7 +68,7 @@ export function publishedVPA(
     metadata: {
       name: publishedVPAName(workload),
       namespace,
-      labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
+      labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
       ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid }],
     },
     spec: {

@@ -15,7 +15,6 @@ export const POLICY_REASONS = {
   },
   ValidationFailed: RIGHTSIZING_EVENT_REASONS.ValidationFailed,
   ProviderUnavailable: RIGHTSIZING_REASONS.ProviderUnavailable,
-  DiscoveryFailed: RIGHTSIZING_EVENT_REASONS.DiscoveryFailed,
   MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
   MetricsPresent: {
     means: "there are metrics of each of the policy's workloads",

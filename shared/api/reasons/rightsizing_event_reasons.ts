@@ -33,8 +33,8 @@ export const RIGHTSIZING_EVENT_REASONS = {
     remedy: "correct the field that the message names",
   },
   DiscoveryFailed: {
-    means: "the policy's workloads could not be listed",
-    remedy: "the message is the server's; it is tried again with the next cycle",
+    means: "a workload that the policy matches can't be read: it is left as it is",
+    remedy: "correct what the message names; it is looked at again with the next cycle",
   },
   RBACError: RIGHTSIZING_REASONS.RBACError,
   InPlaceResizeUnavailable: RIGHTSIZING_REASONS.InPlaceResizeUnavailable,

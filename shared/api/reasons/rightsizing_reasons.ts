@@ -17,6 +17,10 @@ export const RIGHTSIZING_REASONS = {
     means: "the look at the workload failed on something that nobody has foreseen",
     remedy: "report it with the message; the workload is left as it is, and tried again",
   },
+  UnreadableTemplate: {
+    means: "what the workload makes its pods of can't be read: it is left as it is",
+    remedy: "the message says what can't be read; correct that in the workload's template",
+  },
   Outweighed: {
     means: "another policy counts for the workload: its weight is higher, or its name comes first",
     remedy: "the message names it; change spec.weight or the selector of one of them",
@@ -51,6 +55,11 @@ export const RIGHTSIZING_REASONS = {
   ProviderUnavailable: {
     means: "the policy's source of metrics does not answer: nothing is changed",
     remedy: "look at the source that the message names; it is tried again with the next cycle",
+  },
+  VPANotPublished: {
+    means: "the policy's publishVPA could not be done: the recommendation is in no VPA",
+    remedy: "install VPA's definition, rename a VPA that has the name, or set " +
+      "updateStrategy.publishVPA to false",
   },
   UnreadableBound: BOUND_REASONS.UnreadableBound,
   HPAConflict: ENFORCEMENT_REASONS.HPAConflict,

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Pod } from "../../shared/api/pod.ts";
-import { bytesBeforeOOM, type OOMKill } from "../../shared/rightsizing/oom_raise.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { bytesBeforeOOM, type OOMKill } from "../../../shared/rightsizing/oom_raise.ts";
 
 /** The kills that have been seen. */
 export interface OOMMemory {
@@ -21,10 +21,18 @@ export interface OOMMemory {
   ): ReadonlyMap<string, readonly OOMKill[]>;
   /** Forgets all workloads but those that are to be kept. */
   keepOnly(keep: (workload: string) => boolean): void;
+  /** All that is remembered, by workload. */
+  contents(): ReadonlyMap<string, readonly SeenKill[]>;
+  /** Takes what another process has seen. */
+  restore(workload: string, kills: readonly SeenKill[]): void;
 }
 
-interface SeenKill extends OOMKill {
+/** A kill, and what tells it from others. */
+export interface SeenKill extends OOMKill {
+  /** UID of its pod. */
+  readonly pod: string;
   readonly container: string;
+  /** Ms since 1970, as the kubelet told. */
   readonly atMs: number;
 }
 
@@ -34,25 +42,24 @@ interface SeenKill extends OOMKill {
  * their requests. Without either nothing is known.
  *
  * A kill from before the last application that is seen for the first time is one that an earlier process
- * has seen: what was applied comes from it. It raises nothing once more, or each restart would, and what
- * the container requests now is not lowered for it, either.
+ * has seen and could not hand on: what was applied comes from it. It raises nothing once more, or each
+ * crash would, and what the container requests now is not lowered for it, either.
  */
 export function createOOMMemory(): OOMMemory {
   const seen = new Map<string, Map<string, SeenKill>>();
   return {
     killsOf(workload, pods, { sinceMs, lastAppliedMs = -Infinity }) {
       const known = seen.get(workload) ?? new Map<string, SeenKill>();
-      for (const { metadata: { uid }, containers } of pods) {
+      for (const { metadata: { uid: pod }, containers } of pods) {
         for (
           const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
         ) {
-          const key = `${uid}/${container}/${atMs}`;
           const hadBytes = (atMs ?? Infinity) > lastAppliedMs
             ? limitMemory ?? requestMemory
             : requestMemory && bytesBeforeOOM(requestMemory);
           if (atMs === undefined || hadBytes === undefined || hadBytes <= 0) continue;
-          if (known.has(key)) continue;
-          known.set(key, { container, atMs, hadBytes });
+          const kill = { pod, container, atMs, hadBytes };
+          if (!known.has(keyOf(kill))) known.set(keyOf(kill), kill);
         }
       }
       const kills = new Map<string, OOMKill[]>();
@@ -67,5 +74,16 @@ export function createOOMMemory(): OOMMemory {
     keepOnly(keep) {
       for (const workload of [...seen.keys()]) if (!keep(workload)) seen.delete(workload);
     },
+    contents: () =>
+      new Map(Array.from(seen, ([workload, known]) => [workload, [...known.values()]])),
+    restore(workload, kills) {
+      const known = seen.get(workload) ?? new Map<string, SeenKill>();
+      for (const kill of kills) known.set(keyOf(kill), kill);
+      if (known.size > 0) seen.set(workload, known);
+    },
   };
+}
+
+function keyOf({ pod, container, atMs }: Omit<SeenKill, "hadBytes">): string {
+  return `${pod}/${container}/${atMs}`;
 }

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { countableCPU } from "../../shared/quantity.ts";
-import type { Throttling } from "../../shared/rightsizing/throttling.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import type { Throttling } from "../../../shared/rightsizing/throttling.ts";
 
 /** The looks so far. */
 export interface ThrottleMemory {
@@ -16,24 +16,28 @@ export interface ThrottleMemory {
   throttlingOf(workload: string, sinceMs: number): ReadonlyMap<string, Throttling>;
   /** Forgets all workloads but those that are to be kept. */
   keepOnly(keep: (workload: string) => boolean): void;
+  /** All that is remembered, by workload, the oldest look first. */
+  contents(): ReadonlyMap<string, readonly Look[]>;
+  /** Takes what another process has seen, in place of what is known. */
+  restore(workload: string, looks: readonly Look[]): void;
 }
 
 /** What one look saw. */
-interface Look {
+export interface Look {
+  /** Ms since 1970. */
   readonly atMs: number;
   /** Millicores by container, of the pod that wanted most; those that had what they wanted left out. */
   readonly wanted: ReadonlyMap<string, number>;
 }
 
 /** Of a workload; a day of looks every three minutes. */
-const MOST_LOOKS = 480;
+export const MOST_LOOKS = 480;
 /** So often at least must have been looked, before a share is one. */
 const LEAST_LOOKS = 4;
 
 /**
  * No look has been taken. The market tells the demand of a pod as a whole: it is divided over containers
- * as their limits are. What was seen is in memory alone: after a restart the first looks have to be made
- * again, and until then samples count as they are.
+ * as their limits are.
  */
 export function createThrottleMemory(): ThrottleMemory {
   const seen = new Map<string, Look[]>();
@@ -75,5 +79,7 @@ export function createThrottleMemory(): ThrottleMemory {
     keepOnly(keep) {
       for (const workload of [...seen.keys()]) if (!keep(workload)) seen.delete(workload);
     },
+    contents: () => seen,
+    restore: (workload, looks) => void seen.set(workload, looks.slice(-MOST_LOOKS)),
   };
 }

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import {
+  sampleAllocation,
+  sampleDesired,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
 import { createThrottleMemory } from "./throttle_memory.ts";
 
 function test(name: string, fn: () => void): void {
