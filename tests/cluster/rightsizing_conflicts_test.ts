@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createKubectl } from "./kubectl.ts";
@@ -84,6 +85,15 @@ async function whenApplied(
 const isHeldBy = (word: string) => ({ status, reason }: WorkloadRecord): boolean =>
   status === "Skipped" && reason === word;
 
+/** Name, mode and what it recommends of the first container. */
+function vpaText(vpa: unknown): string {
+  const { metadata, spec, status } = objectOf(vpa);
+  const [first] = listOf(objectOf(objectOf(status).recommendation).containerRecommendations);
+  const { cpu, memory } = objectOf(objectOf(first).target);
+  const { updateMode } = objectOf(objectOf(spec).updatePolicy);
+  return `${objectOf(metadata).name} ${updateMode} ${cpu} ${memory}`;
+}
+
 const told = ({ status, reason, message }: WorkloadRecord): string =>
   `${status} ${reason} ${message}`;
 
@@ -138,6 +148,7 @@ Deno.test({
       name: `try-${free.name}`,
       namespace: PRODUCT_NAMESPACE,
       namespaces: [free.name, full.name, ranged.name],
+      strategy: { publishVPA: true },
     });
     await kubectl.must(["apply", "-f", "-"], policy);
     try {
@@ -167,8 +178,29 @@ Deno.test({
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);
       }
-    } finally {
+      // The VPA of somebody else is there, too, and stays.
+      const published = async (): Promise<readonly string[]> => {
+        const { items } = objectOf(await node.connection.request({ path: vpasPath(free.name) }));
+        return listOf(items).map(vpaText).sort();
+      };
+      const ours = ["optipod-deployment-plain Off", "optipod-deployment-scaled Off"];
+      await until("published VPAs", async () => {
+        const texts = await published();
+        const isThere = ours.every((name) =>
+          texts.some((text) => text.startsWith(name) && / \d+m \d/.test(text))
+        );
+        if (!isThere) throw new Error(texts.join("; "));
+        return texts;
+      }, CYCLES);
       await kubectl.must(["delete", "-f", "-"], policy);
+      await until("end of the published VPAs", async () => {
+        const texts = await published();
+        if (texts.length > 1) throw new Error(texts.join("; "));
+        return texts;
+      }, CYCLES);
+      assert.match((await published()).join(), /^watched Auto/);
+    } finally {
+      await kubectl.must(["delete", "--ignore-not-found", "-f", "-"], policy);
     }
   },
 });

@@ -35,6 +35,7 @@ import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workl
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
 import { MADE, type RoleStage } from "./role_stage.ts";
+import { VPA_ACTS } from "./vpa_acts.ts";
 
 const POLICIES = "optimizationpolicies.optipod.io";
 const REPORTS = "recommendationreports.optipod.io";
@@ -213,4 +214,5 @@ export const RIGHTSIZING_ACTS: readonly RoleAct[] = [
   ...REPORT_ACTS,
   ...(["Deployment", "StatefulSet", "DaemonSet"] as const).flatMap(workloadActs),
   ...USAGE_ACTS,
+  ...VPA_ACTS,
 ];

@@ -76,6 +76,10 @@ const DEFINITION = {
               properties: {
                 targetRef,
                 updatePolicy,
+                recommenders: {
+                  type: "array",
+                  items: { type: "object", required: ["name"], properties: { name: text } },
+                },
                 resourcePolicy: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
               },
             },
