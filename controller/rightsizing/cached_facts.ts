@@ -94,13 +94,14 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       throttle.keepOnly(keep);
     },
     correctionsOf({ workload, policy, nowMs, lastAppliedMs }) {
-      const sinceMs = nowMs - policy.windowMs;
+      const { windowMs } = policy;
+      const sinceMs = nowMs - windowMs;
       const [key, pods] = [workloadKey(workload), podsOf(workload)];
       const kills = oom.killsOf(key, pods, {
         sinceMs,
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
       });
-      throttle.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), nowMs);
+      throttle.look(key, pods.flatMap((pod) => allocationOf(pod) ?? []), { nowMs, windowMs });
       const held = throttle.throttlingOf(key, sinceMs);
       return new Map([...new Set([...kills.keys(), ...held.keys()])].map((container) => {
         const [oomKills, throttling] = [kills.get(container), held.get(container)];

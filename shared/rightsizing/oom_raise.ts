@@ -9,11 +9,13 @@ import { truncatedProduct } from "./truncated_product.ts";
 
 /** A kill for lack of memory within the window; older ones are the caller's to forget. */
 export interface OOMKill {
-  /**
-   * Bytes that the container had: its memory limit at that time, or where it had none (then the node
-   * was short) what it used at the last sample before.
-   */
+  /** Bytes that the container had: its memory limit at that time, or what it requested, 0 if nothing. */
   readonly hadBytes: number;
+  /**
+   * True where no limit bound it: the node was short. It had what it used then, which is not known; the
+   * largest sample stands for that.
+   */
+  readonly unlimited?: true;
 }
 
 const MEBI = 2 ** 20;
@@ -22,7 +24,7 @@ const LEAST_RAISE_BYTES = 100 * MEBI;
 const RAISE_FACTOR = 1.2;
 
 /** Bytes after a kill: max(20 %, 100Mi) over what it had. 256Mi becomes 356Mi, 1024Mi 1228.8Mi. */
-export function raisedAfterOOM({ hadBytes }: OOMKill): number {
+export function raisedAfterOOM({ hadBytes }: Pick<OOMKill, "hadBytes">): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
@@ -38,10 +40,15 @@ export function bytesBeforeOOM(raised: number): number {
  */
 export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estimator {
   if (kills.length === 0) return base;
-  const had = Math.max(...kills.map(({ hadBytes }) => hadBytes));
-  const raised = raisedAfterOOM({ hadBytes: had });
   return (usage) => {
     const estimate = base(usage);
+    const used = usage.count === 0 ? 0 : usage.max;
+    const had = Math.max(
+      ...kills.map(({ hadBytes, unlimited = false }) =>
+        unlimited ? Math.max(hadBytes, used) : hadBytes
+      ),
+    );
+    const raised = had === 0 ? 0 : raisedAfterOOM({ hadBytes: had });
     if (estimate.amount >= raised) return estimate;
     const told = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
       amountText("memory", raised)

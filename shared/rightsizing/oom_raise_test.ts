@@ -47,6 +47,18 @@ pure("withOOMRaise() raises by the worst kill, and tells it", () => {
   });
 });
 
+pure("withOOMRaise() takes the largest sample for what a container without a limit had", () => {
+  const samples = [100, 400, 200].map((mebi, index) => ({ atMs: index, value: mebi * MEBI }));
+  const usage = distributionOfSamples(samples, { nowMs: 3, windowMs: 10 });
+  const raised = (hadBytes: number, of = usage): number =>
+    withOOMRaise(fixed(MEBI), [{ hadBytes, unlimited: true }])(of).amount;
+  assert.equal(raised(64 * MEBI), 500 * MEBI);
+  assert.equal(raised(500 * MEBI), 600 * MEBI, "its request was more");
+  assert.equal(raised(0, NO_USAGE), MEBI, "of nothing there is nothing to raise");
+  // A limit says exactly what it had.
+  assert.equal(withOOMRaise(fixed(MEBI), [{ hadBytes: 64 * MEBI }])(usage).amount, 164 * MEBI);
+});
+
 pure("withOOMRaise() leaves alone what is as much already, and what was not killed", () => {
   const enough = { amount: 356 * MEBI, told: ["what it used"] };
   assert.deepEqual(

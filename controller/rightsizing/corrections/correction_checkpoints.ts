@@ -42,7 +42,13 @@ const MOST_KILLS = 200;
 const name = z.string().min(1).max(253);
 const workloadSchema = z.object({
   kills: z.array(
-    z.tuple([z.string().min(1), name, z.number().min(0), z.number().positive().finite()]),
+    z.tuple([
+      z.string().min(1),
+      name,
+      z.number().min(0),
+      z.number().min(0).finite(),
+      z.literal("unlimited").optional(),
+    ]),
   ),
   looks: z.object({ containers: z.array(name).readonly(), text: z.string() }).optional(),
 });
@@ -92,7 +98,10 @@ export function readCorrections(
       const key = place.replace("/", `/${seen.namespace}/`);
       kills.set(
         key,
-        known.kills.map(([pod, container, atMs, hadBytes]) => ({ pod, container, atMs, hadBytes })),
+        known.kills.map(([pod, container, atMs, hadBytes, unlimited]) => ({
+          ...{ pod, container, atMs, hadBytes },
+          ...(unlimited === undefined ? {} : { unlimited: true }),
+        })),
       );
       if (known.looks === undefined) continue;
       // A clock that was ahead must not keep looks for longer than the others.
@@ -113,7 +122,10 @@ function workloadText(
 ): string {
   const latest = kills.toSorted((a, b) => b.atMs - a.atMs).slice(0, MOST_KILLS);
   const written: z.input<typeof workloadSchema> = {
-    kills: latest.map(({ pod, container, atMs, hadBytes }) => [pod, container, atMs, hadBytes]),
+    kills: latest.map(({ pod, container, atMs, hadBytes, unlimited }) => [
+      ...[pod, container, atMs, hadBytes] as const,
+      ...(unlimited === undefined ? [] as const : ["unlimited"] as const),
+    ]),
     ...(looks.length === 0 ? {} : { looks: writeLooks(looks) }),
   };
   return JSON.stringify(written);

@@ -23,7 +23,8 @@ function read(name: string, data: Readonly<Record<string, string>>, nowMs = NOW_
 
 test("readCorrections() reads what was written, each namespace apart", () => {
   const memory = createCorrectionMemory();
-  memory.oom.restore(WEB, [KILL]);
+  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+  memory.oom.restore(WEB, [KILL, unlimited]);
   memory.throttle.restore(WEB, LOOKS);
   memory.throttle.restore("StatefulSet/bank/db", LOOKS);
   const written = writeCorrections(memory, { prefix: "seen-" });
@@ -32,7 +33,7 @@ test("readCorrections() reads what was written, each namespace apart", () => {
   assert.deepEqual([checkpoint.name, leftOut], ["seen-shop", 0]);
   assert.deepEqual(read(checkpoint.name, checkpoint.data), {
     namespace: "shop",
-    kills: new Map([[WEB, [KILL]]]),
+    kills: new Map([[WEB, [KILL, unlimited]]]),
     looks: new Map([[WEB, LOOKS]]),
   });
   const bank = written.get("bank")?.checkpoint ?? assert.fail();

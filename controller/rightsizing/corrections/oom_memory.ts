@@ -38,8 +38,8 @@ export interface SeenKill extends OOMKill {
 
 /**
  * No kill has been seen. Of one that is seen for the first time the memory is what the container has then:
- * its limit, or its request where it has none, since then the node was short and took from those above
- * their requests. Without either nothing is known.
+ * its limit, or at least its request where it has none, since then the node was short and took from those
+ * above their requests.
  *
  * A kill from before the last application that is seen for the first time is one that an earlier process
  * has seen and could not hand on: what was applied comes from it. It raises nothing once more, or each
@@ -54,18 +54,21 @@ export function createOOMMemory(): OOMMemory {
         for (
           const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
         ) {
-          const hadBytes = (atMs ?? Infinity) > lastAppliedMs
-            ? limitMemory ?? requestMemory
-            : requestMemory && bytesBeforeOOM(requestMemory);
-          if (atMs === undefined || hadBytes === undefined || hadBytes <= 0) continue;
-          const kill = { pod, container, atMs, hadBytes };
+          if (atMs === undefined) continue;
+          const isNew = atMs > lastAppliedMs;
+          const hadBytes = isNew
+            ? limitMemory ?? requestMemory ?? 0
+            : bytesBeforeOOM(requestMemory ?? 0);
+          const unlimited = isNew && limitMemory === undefined;
+          if (hadBytes <= 0 && !unlimited) continue;
+          const kill = { pod, container, atMs, hadBytes, ...(unlimited ? { unlimited } : {}) };
           if (!known.has(keyOf(kill))) known.set(keyOf(kill), kill);
         }
       }
       const kills = new Map<string, OOMKill[]>();
-      for (const [key, { container, atMs, hadBytes }] of known) {
+      for (const [key, { pod: _pod, container, atMs, ...kill }] of known) {
         if (atMs <= sinceMs) known.delete(key);
-        else kills.set(container, [...kills.get(container) ?? [], { hadBytes }]);
+        else kills.set(container, [...kills.get(container) ?? [], kill]);
       }
       if (known.size > 0) seen.set(workload, known);
       else seen.delete(workload);
@@ -84,6 +87,6 @@ export function createOOMMemory(): OOMMemory {
   };
 }
 
-function keyOf({ pod, container, atMs }: Omit<SeenKill, "hadBytes">): string {
+function keyOf({ pod, container, atMs }: Pick<SeenKill, "pod" | "container" | "atMs">): string {
   return `${pod}/${container}/${atMs}`;
 }

@@ -21,14 +21,15 @@ test("killsOf() remembers what the container had at first sight, though its limi
   assert.deepEqual([...kills], [["app", [{ hadBytes: 128 * MI }]]]);
 });
 
-test("killsOf() takes the request where there is no limit, and nothing where there is neither", () => {
+test("killsOf() takes the request where there is no limit, and says that none bound it", () => {
   const memory = createOOMMemory();
   const { limitMemory: _limit, ...unlimited } = templateContainer({ oomKilledAtMs: 100 });
   const pod = workloadPod("web-1", [unlimited]);
-  assert.deepEqual(memory.killsOf(KEY, [pod], { sinceMs: 0 }).get("app"), [{ hadBytes: 64 * MI }]);
+  const kills = memory.killsOf(KEY, [pod], { sinceMs: 0 });
+  assert.deepEqual(kills.get("app"), [{ hadBytes: 64 * MI, unlimited: true }]);
   const { requestMemory: _request, ...bare } = unlimited;
-  const other = createOOMMemory();
-  assert.equal(other.killsOf(KEY, [workloadPod("web-1", [bare])], { sinceMs: 0 }).size, 0);
+  const others = createOOMMemory().killsOf(KEY, [workloadPod("web-1", [bare])], { sinceMs: 0 });
+  assert.deepEqual(others.get("app"), [{ hadBytes: 0, unlimited: true }]);
 });
 
 test("killsOf() knows kills of pods that are gone until they are out of the window", () => {

@@ -10,8 +10,16 @@ import type { Throttling } from "../../../shared/rightsizing/throttling.ts";
 
 /** The looks so far. */
 export interface ThrottleMemory {
-  /** Looks at a workload's allocations; those of pods that the market has not cleared yet say nothing. */
-  look(workload: string, allocations: readonly PodAllocation[], nowMs: number): void;
+  /**
+   * Looks at a workload's allocations; those of pods that the market has not cleared yet say nothing.
+   * However often it is asked, looks are spread over the window: what was seen a day ago counts as much
+   * as what is seen now.
+   */
+  look(
+    workload: string,
+    allocations: readonly PodAllocation[],
+    at: { readonly nowMs: number; readonly windowMs: number },
+  ): void;
   /** What the looks after `sinceMs` came to, by container; of one that was never held back, nothing. */
   throttlingOf(workload: string, sinceMs: number): ReadonlyMap<string, Throttling>;
   /** Forgets all workloads but those that are to be kept. */
@@ -30,7 +38,7 @@ export interface Look {
   readonly wanted: ReadonlyMap<string, number>;
 }
 
-/** Of a workload; a day of looks every three minutes. */
+/** Of a workload in a window; of a day one every three minutes. */
 export const MOST_LOOKS = 480;
 /** So often at least must have been looked, before a share is one. */
 const LEAST_LOOKS = 4;
@@ -42,7 +50,11 @@ const LEAST_LOOKS = 4;
 export function createThrottleMemory(): ThrottleMemory {
   const seen = new Map<string, Look[]>();
   return {
-    look(workload, allocations, nowMs) {
+    look(workload, allocations, { nowMs, windowMs }) {
+      const looks = seen.get(workload) ?? [];
+      const sinceMs = nowMs - (looks.at(-1)?.atMs ?? -Infinity);
+      // A clock that was set back must not end the looks.
+      if (sinceMs >= 0 && sinceMs < windowMs / MOST_LOOKS) return;
       const wanted = new Map<string, number>();
       let cleared = false;
       for (const { spec: { market, desiredCPULimit, containers = [] } } of allocations) {
@@ -56,7 +68,6 @@ export function createThrottleMemory(): ThrottleMemory {
         }
       }
       if (!cleared) return;
-      const looks = seen.get(workload) ?? [];
       looks.push({ atMs: nowMs, wanted });
       if (looks.length > MOST_LOOKS) looks.shift();
       seen.set(workload, looks);
