@@ -4,7 +4,8 @@
  * @module
  */
 import type { ShortagePhase } from "./shortage.ts";
-import type { NodeClass } from "./node_class.ts";
+import { costOf } from "./deletion_cost.ts";
+import type { ClassCounts, NodeClass } from "./node_class.ts";
 import { nextClass, ordinalClass, ordinalOf, type PlacedWorkload } from "./next_class.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
 import {
@@ -41,6 +42,8 @@ export interface AdmissionOptions {
 /** What is answered, and the reservations from now on. */
 export interface PodAdmission {
   readonly class: NodeClass;
+  /** What the pod is made with, so that a scale-down a moment later chooses well; StatefulSets have none. */
+  readonly deletionCost?: number;
   readonly reservations: Reservations;
 }
 
@@ -58,40 +61,57 @@ export function admitPod(
   const { revision, ...awaited } = pod;
   const present = sight(expire(before, nowMs), facts.pods);
   const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
-  if (same !== undefined) return { class: same.class, reservations: present };
+  if (same !== undefined) {
+    const { class: chosen, deletionCost } = same;
+    return {
+      class: chosen,
+      ...(deletionCost === undefined ? {} : { deletionCost }),
+      reservations: present,
+    };
+  }
   const counted = facts.pods.filter((one) => one.revision === revision && !one.gone);
   // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
   const reservations = counted.length < workload.replicas
     ? giveUpOldest(present, { revision, most: workload.replicas - 1 - counted.length })
     : present;
-  const chosen = classOf(facts, { reservations, counted });
-  if (facts.dryRun) return { class: chosen, reservations: present };
-  const one = { pod: awaited, revision, class: chosen, expiresAtMs: nowMs + reservedForMs };
-  return { class: chosen, reservations: reserve(reservations, one) };
+  const counts = countsOf(pod.revision, { reservations, counted });
+  const chosen = classOf(facts, { reservations, counts });
+  const answer = {
+    class: chosen,
+    ...(workload.kind === "Deployment"
+      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, wish: facts.wish }) }
+      : {}),
+  };
+  if (facts.dryRun) return { ...answer, reservations: present };
+  const one = { ...answer, pod: awaited, revision, expiresAtMs: nowMs + reservedForMs };
+  return { ...answer, reservations: reserve(reservations, one) };
 }
 
-function classOf(
-  { workload, wish, shortage, pods, pod }: AdmissionFacts,
+function countsOf(
+  revision: string,
   { reservations, counted }: {
     readonly reservations: Reservations;
     readonly counted: readonly PlacedPod[];
   },
+): ClassCounts {
+  const here = countByClass(counted);
+  const coming = reservedByClass(reservations, revision);
+  return {
+    spot: here.spot + coming.spot,
+    "on-demand": here["on-demand"] + coming["on-demand"],
+  };
+}
+
+function classOf(
+  { workload, wish, shortage, pods, pod }: AdmissionFacts,
+  { reservations, counts }: { readonly reservations: Reservations; readonly counts: ClassCounts },
 ): NodeClass {
   if (shortage === "fallback") return "on-demand";
   if (shortage === "returning" && isSpotUnderWay(pods, reservations)) return "on-demand";
   const ordinal = ordinalOf(pod.name ?? "");
-  if (workload.kind === "StatefulSet" && ordinal !== undefined) {
-    return ordinalClass(ordinal, { ...workload, wish });
-  }
-  const here = countByClass(counted);
-  const coming = reservedByClass(reservations, pod.revision);
-  return nextClass(
-    {
-      spot: here.spot + coming.spot,
-      "on-demand": here["on-demand"] + coming["on-demand"],
-    },
-    wish,
-  );
+  return workload.kind === "StatefulSet" && ordinal !== undefined
+    ? ordinalClass(ordinal, { ...workload, wish })
+    : nextClass(counts, wish);
 }
 
 /** After a shortage pods return one by one: the next when the one before has found a node. */

@@ -46,8 +46,23 @@ test("admitPod() reserves nothing for a dry run, and nothing twice for one UID",
   const facts = { ...FACTS, pod: { revision: "r1", uid: "u1" } };
   const first = admitPod(noReservations(), facts);
   const again = admitPod(first.reservations, facts);
-  assert.equal(again.class, first.class);
+  assert.deepEqual(again, { ...first, reservations: again.reservations });
   assert.equal(again.reservations.open.length, 1);
+});
+
+test("admitPod() tells a Deployment's pod the cost of deleting it, counting those under way", () => {
+  const costs: (number | undefined)[] = [];
+  let reservations: Reservations = noReservations();
+  for (let index = 0; index < 4; index++) {
+    const answer = admitPod(reservations, FACTS);
+    costs.push(answer.deletionCost);
+    reservations = answer.reservations;
+  }
+  assert.deepEqual(costs, [-1, -2, -3, -4]);
+  const workload = { kind: "StatefulSet", replicas: 4 } as const;
+  const pod = { revision: "r1", name: "db-0" };
+  const answer = admitPod(noReservations(), { ...FACTS, workload, pod });
+  assert.equal(answer.deletionCost, undefined);
 });
 
 test("admitPod() forgets a reservation that expired", () => {
@@ -62,6 +77,11 @@ test("admitPod() takes a pod more than there may be for one that was lost", () =
   assert.equal(answers.slice(10), answers.slice(0, 3));
   const stale = placedPods({ spot: 7, "on-demand": 3 });
   assert.equal(admitted(10, { pods: stale }).replaceAll("o", "").length, 7);
+});
+
+test("admitPod() knows where the place of a moved pod is, also while that one is still seen", () => {
+  assert.equal(admitted(1, { pods: placedPods({ spot: 6, "on-demand": 4 }) }), "s");
+  assert.equal(admitted(1, { pods: placedPods({ spot: 8, "on-demand": 2 }) }), "o");
 });
 
 test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {

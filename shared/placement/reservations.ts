@@ -18,6 +18,8 @@ export interface Reservation {
   readonly pod: AwaitedPod;
   readonly revision: string;
   readonly class: NodeClass;
+  /** What the pod was told beside its class, to be told again; absent where it was nothing. */
+  readonly deletionCost?: number;
   /** From then on it is taken for one that came to nothing, ms since 1970. */
   readonly expiresAtMs: number;
 }
