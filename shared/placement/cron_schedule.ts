@@ -42,7 +42,7 @@ export function parseCronSchedule(text: string): CronSchedule {
   if (!FIVE_FIELDS.test(fields)) {
     throw refusal(text, "is not five fields: minute, hour, day, month, weekday");
   }
-  const next = nextOf(fields.replaceAll("?", "*"), { zone: zone?.[1] ?? "UTC", text });
+  const next = nextOf(fields, { zone: zone?.[1] ?? "UTC", text });
   if (next(FIRST_MS) === undefined) throw refusal(text, "names a day that never comes");
   return { next };
 }

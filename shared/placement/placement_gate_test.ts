@@ -65,7 +65,10 @@ test("placementGate() asks the selector of the configuration", () => {
   for (const labels of left) {
     assert.equal(reasonOf(inNamespace("shop", labels), TEAM_A), "NamespaceNotSelected");
   }
-  assert.equal(reasonOf({ namespace: { name: "shop" } }, TEAM_A), "NamespaceNotSelected");
+  const { matchExpressions } = TEAM_A.namespaceSelector ?? { matchExpressions: [] };
+  const notTest = { ...SCOPE, namespaceSelector: { matchLabels: {}, matchExpressions } };
+  assert.equal(reasonOf(inNamespace("shop"), notTest), "takes part");
+  assert.equal(reasonOf({ namespace: { name: "shop" } }, notTest), "NamespaceNotSelected");
 });
 
 test("placementGate() tells apart who opted out, who did not ask, and who can't be read", () => {
