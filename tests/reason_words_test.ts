@@ -23,6 +23,8 @@ import {
   type ReasonWord,
 } from "../shared/api/reasons/reason_words.ts";
 import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
+import type { GateAnswer } from "../shared/placement/placement_gate.ts";
+import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -57,6 +59,8 @@ Deno.test({
       readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
       readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
       readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
+      readonly "gate of placement": Kind<ReasonOf<GateAnswer>>;
+      readonly "waits of placement": Kind<MoveWait["wait"]>;
       readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
       readonly "metric of restores": Kind<Told<"restored">>;
       readonly "metric of held changes": Kind<Told<"held">>;
@@ -76,6 +80,8 @@ Deno.test({
       "decisions of rightsizing": "listed",
       "failures of rightsizing": "listed",
       "events of rightsizing": "listed",
+      "gate of placement": "listed",
+      "waits of placement": "listed",
       "metric of resizes": "listed",
       "metric of restores": "listed",
       "metric of held changes": "listed",

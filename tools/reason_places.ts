@@ -12,6 +12,7 @@ import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { PlacementReason } from "../shared/api/reasons/placement_reasons.ts";
 import type { PolicyReason } from "../shared/api/reasons/policy_reasons.ts";
 import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
 import type { RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
@@ -134,6 +135,7 @@ export const REASON_PLACES: {
   readonly rightsizing: ListPlaces<RightsizingReason>;
   readonly rightsizingEvents: ListPlaces<RightsizingEventReason>;
   readonly policies: ListPlaces<PolicyReason>;
+  readonly placement: ListPlaces<PlacementReason>;
   readonly versions: ListPlaces<VersionReason>;
 } & Readonly<Record<keyof typeof REASON_LISTS, unknown>> = {
   market: {
@@ -188,6 +190,10 @@ export const REASON_PLACES: {
       DryRun: ["condition `DryRun`"],
       Live: ["condition `DryRun`"],
     },
+  },
+  placement: {
+    usual: ["nowhere yet: this version decides about placement, and nothing acts on it"],
+    others: {},
   },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },
 };

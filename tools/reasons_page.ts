@@ -30,6 +30,10 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>
     "Of policies' conditions",
     "`kubectl describe optpol NAME`: whether a policy can be followed.",
   ],
+  placement: [
+    "Of placement",
+    "Why a workload's replicas are not placed on spot and on-demand nodes, or not moved.",
+  ],
   versions: [
     "Of other versions",
     "During an upgrade, or after one that has not reached all parts.",

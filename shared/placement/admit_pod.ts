@@ -1,0 +1,121 @@
+/**
+ * One pod is being made: where does it go?
+ *
+ * @module
+ */
+import type { ShortagePhase } from "./shortage.ts";
+import { costOf } from "./deletion_cost.ts";
+import type { ClassCounts, NodeClass } from "./node_class.ts";
+import { nextClass, ordinalClass, ordinalOf, type PlacedWorkload } from "./next_class.ts";
+import { countByClass, type PlacedPod } from "./placed_pod.ts";
+import {
+  type AwaitedPod,
+  expire,
+  giveUpOldest,
+  type Reservations,
+  reserve,
+  reservedByClass,
+  sight,
+} from "./reservations.ts";
+import type { SplitWish } from "./split_replicas.ts";
+
+/** What an admission looks at. */
+export interface AdmissionFacts {
+  readonly workload: PlacedWorkload;
+  readonly wish: SplitWish;
+  /** All pods of the workload that are seen, of whatever revision. */
+  readonly pods: readonly PlacedPod[];
+  readonly shortage: ShortagePhase;
+  /** The pod that is being made. */
+  readonly pod: AwaitedPod & { readonly revision: string };
+  /** True where the server only asks what would be: nothing is reserved. */
+  readonly dryRun: boolean;
+  readonly nowMs: number;
+}
+
+/** How long a reservation counts, ms. */
+export interface AdmissionOptions {
+  /** Longer than caches are behind, shorter than anybody waits for a pod. @default {30000} */
+  readonly reservedForMs?: number;
+}
+
+/** What is answered, and the reservations from now on. */
+export interface PodAdmission {
+  readonly class: NodeClass;
+  /** What the pod is made with, so that a scale-down a moment later chooses well; StatefulSets have none. */
+  readonly deletionCost?: number;
+  readonly reservations: Reservations;
+}
+
+/**
+ * The class of the pod, counting the pods of its revision and those under way. Asked again about the same
+ * UID, it answers the same and reserves nothing more. Callers must not ask twice at the same time: each
+ * answer stands on the reservations of the one before.
+ */
+export function admitPod(
+  before: Reservations,
+  facts: AdmissionFacts,
+  { reservedForMs = 30_000 }: AdmissionOptions = {},
+): PodAdmission {
+  const { pod, workload, nowMs } = facts;
+  const { revision, ...awaited } = pod;
+  const present = sight(expire(before, nowMs), facts.pods);
+  const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
+  if (same !== undefined) {
+    const { class: chosen, deletionCost } = same;
+    return {
+      class: chosen,
+      ...(deletionCost === undefined ? {} : { deletionCost }),
+      reservations: present,
+    };
+  }
+  const counted = facts.pods.filter((one) => one.revision === revision && !one.gone);
+  // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
+  const reservations = counted.length < workload.replicas
+    ? giveUpOldest(present, { revision, most: workload.replicas - 1 - counted.length })
+    : present;
+  const counts = countsOf(pod.revision, { reservations, counted });
+  const chosen = classOf(facts, { reservations, counts });
+  const answer = {
+    class: chosen,
+    ...(workload.kind === "Deployment"
+      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, wish: facts.wish }) }
+      : {}),
+  };
+  if (facts.dryRun) return { ...answer, reservations: present };
+  const one = { ...answer, pod: awaited, revision, expiresAtMs: nowMs + reservedForMs };
+  return { ...answer, reservations: reserve(reservations, one) };
+}
+
+function countsOf(
+  revision: string,
+  { reservations, counted }: {
+    readonly reservations: Reservations;
+    readonly counted: readonly PlacedPod[];
+  },
+): ClassCounts {
+  const here = countByClass(counted);
+  const coming = reservedByClass(reservations, revision);
+  return {
+    spot: here.spot + coming.spot,
+    "on-demand": here["on-demand"] + coming["on-demand"],
+  };
+}
+
+function classOf(
+  { workload, wish, shortage, pods, pod }: AdmissionFacts,
+  { reservations, counts }: { readonly reservations: Reservations; readonly counts: ClassCounts },
+): NodeClass {
+  if (shortage === "fallback") return "on-demand";
+  if (shortage === "returning" && isSpotUnderWay(pods, reservations)) return "on-demand";
+  const ordinal = ordinalOf(pod.name ?? "");
+  return workload.kind === "StatefulSet" && ordinal !== undefined
+    ? ordinalClass(ordinal, { ...workload, wish })
+    : nextClass(counts, wish);
+}
+
+/** After a shortage pods return one by one: the next when the one before has found a node. */
+function isSpotUnderWay(pods: readonly PlacedPod[], { open }: Reservations): boolean {
+  return open.some((one) => one.class === "spot") ||
+    pods.some((one) => one.class === "spot" && !one.gone && !one.scheduled);
+}

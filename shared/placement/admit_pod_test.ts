@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { type AdmissionFacts, admitPod } from "./admit_pod.ts";
+import { noReservations, type Reservations } from "./reservations.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const FACTS: AdmissionFacts = {
+  workload: { kind: "Deployment", replicas: 10 },
+  wish: { spotPercentage: 70, minOnDemand: 0 },
+  pods: [],
+  shortage: "none",
+  pod: { revision: "r1", generateName: "web-" },
+  dryRun: false,
+  nowMs: 0,
+};
+
+/** The classes of so many admissions in a row, of which nobody sees a pod. */
+function admitted(count: number, facts: Partial<AdmissionFacts> = {}): string {
+  let reservations: Reservations = noReservations(facts.pods);
+  return Array.from({ length: count }, () => {
+    const answer = admitPod(reservations, { ...FACTS, ...facts });
+    reservations = answer.reservations;
+    return answer.class[0];
+  }).join("");
+}
+
+test("admitPod() counts admissions under way", () => {
+  assert.equal(admitted(10), "ossossosss");
+  assert.equal(admitted(3, { pods: placedPods({ spot: 5, "on-demand": 2 }) }), "oss");
+});
+
+test("admitPod() counts the pods of its revision alone, and none that is gone", () => {
+  const others = placedPods({ "on-demand": 9 }, { revision: "r0" });
+  assert.equal(admitted(2, { pods: others }), "os");
+  const gone = placedPods({ "on-demand": 9 }, { gone: true });
+  assert.equal(admitted(1, { pods: gone }), "o");
+  assert.equal(admitted(1, { pods: placedPods({ "on-demand": 9 }) }), "s");
+});
+
+test("admitPod() reserves nothing for a dry run, and nothing twice for one UID", () => {
+  const dry = admitPod(noReservations(), { ...FACTS, dryRun: true });
+  assert.equal(dry.reservations.open.length, 0);
+  const facts = { ...FACTS, pod: { revision: "r1", uid: "u1" } };
+  const first = admitPod(noReservations(), facts);
+  const again = admitPod(first.reservations, facts);
+  assert.deepEqual(again, { ...first, reservations: again.reservations });
+  assert.equal(again.reservations.open.length, 1);
+});
+
+test("admitPod() tells a Deployment's pod the cost of deleting it, counting those under way", () => {
+  const costs: (number | undefined)[] = [];
+  let reservations: Reservations = noReservations();
+  for (let index = 0; index < 4; index++) {
+    const answer = admitPod(reservations, FACTS);
+    costs.push(answer.deletionCost);
+    reservations = answer.reservations;
+  }
+  assert.deepEqual(costs, [-1, -2, -3, -4]);
+  const workload = { kind: "StatefulSet", replicas: 4 } as const;
+  const pod = { revision: "r1", name: "db-0" };
+  const answer = admitPod(noReservations(), { ...FACTS, workload, pod });
+  assert.equal(answer.deletionCost, undefined);
+});
+
+test("admitPod() forgets a reservation that expired", () => {
+  const first = admitPod(noReservations(), FACTS);
+  const later = admitPod(first.reservations, { ...FACTS, nowMs: 30_000 });
+  assert.equal(later.class, first.class);
+  assert.equal(later.reservations.open.length, 1);
+});
+
+test("admitPod() takes a pod more than there may be for one that was lost", () => {
+  const answers = admitted(13, { workload: { kind: "Deployment", replicas: 10 } });
+  assert.equal(answers.slice(10), answers.slice(0, 3));
+  const stale = placedPods({ spot: 7, "on-demand": 3 });
+  assert.equal(admitted(10, { pods: stale }).replaceAll("o", "").length, 7);
+});
+
+test("admitPod() knows where the place of a moved pod is, also while that one is still seen", () => {
+  assert.equal(admitted(1, { pods: placedPods({ spot: 6, "on-demand": 4 }) }), "s");
+  assert.equal(admitted(1, { pods: placedPods({ spot: 8, "on-demand": 2 }) }), "o");
+});
+
+test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
+  const at = (name: string): string =>
+    admitPod(noReservations(), {
+      ...FACTS,
+      workload: { kind: "StatefulSet", replicas: 10 },
+      pod: { revision: "r1", name },
+      pods: placedPods({ spot: 7 }),
+    }).class;
+  assert.deepEqual(["db-0", "db-2", "db-3", "db-9"].map(at), [
+    "on-demand",
+    "on-demand",
+    "spot",
+    "spot",
+  ]);
+});
+
+test("admitPod() sends all to on-demand in a fallback, and one at a time to spot after it", () => {
+  const pods = placedPods({ "on-demand": 5 });
+  assert.equal(admitted(4, { pods, shortage: "fallback" }), "oooo");
+  assert.equal(admitted(4, { pods, shortage: "returning" }), "sooo");
+  const waiting = placedPod("web-w", { class: "spot", scheduled: false });
+  assert.equal(admitted(1, { pods: [...pods, waiting], shortage: "returning" }), "o");
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { boundBy, type NodeRequirement } from "./bound_pod.ts";
+import type { NodeClass } from "./node_class.ts";
+import { NODE_CLASS_PRESETS, type NodeClassPreset } from "./node_class_presets.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const TYPE = "karpenter.sh/capacity-type";
+const HOSTS = new Map<string, NodeClass>([["s1", "spot"], ["o1", "on-demand"]]);
+
+function requirement(
+  key: string,
+  operator: NodeRequirement["operator"],
+  ...values: readonly string[]
+): NodeRequirement {
+  return { key, operator, values };
+}
+
+/** True where the terms, of which one is enough, let the pod go to the class. */
+function mayGo(
+  to: NodeClass,
+  terms: readonly (readonly NodeRequirement[])[],
+  preset: NodeClassPreset = "karpenter",
+): boolean {
+  const pod = { annotations: {}, bounds: [{ what: "its affinity", terms }] };
+  const options = { to, classes: NODE_CLASS_PRESETS[preset], hosts: HOSTS };
+  return boundBy(pod, options) === undefined;
+}
+
+test("boundBy() heeds the annotations that keep autoscalers away", () => {
+  const bound = (annotations: Readonly<Record<string, string>>): string | undefined =>
+    boundBy({ annotations, bounds: [] }, {
+      to: "spot",
+      classes: NODE_CLASS_PRESETS.karpenter,
+      hosts: HOSTS,
+    });
+  assert.equal(bound({}), undefined);
+  assert.match(bound({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
+  assert.equal(bound({ "karpenter.sh/do-not-disrupt": "false" }), undefined);
+  const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+  assert.match(bound({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
+  assert.equal(bound({ [safe]: "true" }), undefined);
+});
+
+test("boundBy() minds a required affinity for the class that the pod is on", () => {
+  const toSpot = [[requirement(TYPE, "In", "spot")]];
+  assert.equal(mayGo("on-demand", toSpot), false);
+  assert.equal(mayGo("spot", toSpot), true);
+  assert.equal(mayGo("on-demand", [[requirement(TYPE, "In", "spot", "on-demand")]]), true);
+  assert.equal(mayGo("on-demand", [[requirement(TYPE, "NotIn", "on-demand")]]), false);
+  assert.equal(mayGo("on-demand", [[requirement(TYPE, "DoesNotExist")]]), false);
+  assert.equal(mayGo("on-demand", [[requirement(TYPE, "Exists")]]), true);
+});
+
+test("boundBy() lets one term of several be enough, and asks all expressions of a term", () => {
+  const spot = requirement(TYPE, "In", "spot");
+  const zone = requirement("topology.kubernetes.io/zone", "In", "a");
+  assert.equal(mayGo("on-demand", [[spot], [zone]]), true);
+  assert.equal(mayGo("on-demand", [[spot, zone]]), false);
+  assert.equal(mayGo("on-demand", [[zone, requirement("cores", "Gt", "3")]]), true);
+  assert.equal(mayGo("on-demand", [[]]), false);
+});
+
+test("boundBy() minds volumes of one host", () => {
+  const on = (...hosts: readonly string[]) => [[
+    requirement("kubernetes.io/hostname", "In", ...hosts),
+  ]];
+  assert.equal(mayGo("on-demand", on("s1")), false);
+  assert.equal(mayGo("on-demand", on("s1", "o1")), true);
+  assert.equal(mayGo("spot", on("o1", "unknown")), false);
+});
+
+test("boundBy() knows what labels mean that the selector does not write", () => {
+  const gke = "cloud.google.com/gke-spot";
+  assert.equal(mayGo("on-demand", [[requirement(gke, "In", "true")]], "gke"), false);
+  assert.equal(mayGo("on-demand", [[requirement(gke, "Exists")]], "gke"), false);
+  assert.equal(mayGo("on-demand", [[requirement(gke, "NotIn", "true")]], "gke"), true);
+  assert.equal(mayGo("spot", [[requirement(gke, "NotIn", "true")]], "gke"), false);
+  const aks = "kubernetes.azure.com/scalesetpriority";
+  assert.equal(mayGo("on-demand", [[requirement(aks, "In", "spot")]], "aks"), false);
+  assert.equal(mayGo("on-demand", [[requirement(aks, "DoesNotExist")]], "aks"), true);
+  assert.equal(mayGo("spot", [[requirement(aks, "DoesNotExist")]], "aks"), false);
+});
+
+test("boundBy() says what binds the pod", () => {
+  const bounds = [
+    { what: "its affinity", terms: [[requirement(TYPE, "Exists")]] },
+    { what: "its volume data", terms: [[requirement(TYPE, "In", "spot")]] },
+  ];
+  assert.equal(
+    boundBy({ annotations: {}, bounds }, {
+      to: "on-demand",
+      classes: NODE_CLASS_PRESETS.karpenter,
+      hosts: HOSTS,
+    }),
+    "its volume data allows no on-demand node",
+  );
+});

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { parseCronSchedule } from "./cron_schedule.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function nextOf(text: string, after: string): string | undefined {
+  const next = parseCronSchedule(text).next(Date.parse(after));
+  return next === undefined ? undefined : new Date(next).toISOString().slice(0, 16);
+}
+
+test("parseCronSchedule() counts in UTC, or in the zone that is named", () => {
+  assert.equal(nextOf("0 2 * * *", "2026-01-01T01:59:59.999Z"), "2026-01-01T02:00");
+  assert.equal(nextOf("0 2 * * *", "2026-01-01T02:00:00Z"), "2026-01-02T02:00");
+  assert.equal(
+    nextOf("CRON_TZ=Asia/Kolkata 0 2 * * *", "2026-01-01T00:00:00Z"),
+    "2026-01-01T20:30",
+  );
+  assert.equal(nextOf("  0,30 8-9 ? JAN-mar mon ", "2026-01-05T08:00:00Z"), "2026-01-05T08:30");
+  assert.equal(nextOf("0 0 29 2 *", "2026-01-01T00:00:00Z"), "2028-02-29T00:00");
+});
+
+test("parseCronSchedule() comes once on the days when clocks change", () => {
+  const berlin = "CRON_TZ=Europe/Berlin 30 2 * * *";
+  assert.equal(nextOf(berlin, "2026-03-28T12:00:00Z"), "2026-03-29T01:00");
+  assert.equal(nextOf(berlin, "2026-03-29T01:00:00Z"), "2026-03-30T00:30");
+  assert.equal(nextOf(berlin, "2026-10-24T12:00:00Z"), "2026-10-25T00:30");
+  assert.equal(nextOf(berlin, "2026-10-25T00:30:00Z"), "2026-10-26T01:30");
+});
+
+test("parseCronSchedule() takes either of day and weekday", () => {
+  assert.equal(nextOf("0 0 13 * 5", "2026-01-01T00:00:00Z"), "2026-01-02T00:00");
+  assert.equal(nextOf("0 0 13 * 5", "2026-01-10T00:00:00Z"), "2026-01-13T00:00");
+});
+
+test("parseCronSchedule() refuses with the text in the message", () => {
+  const refused = [
+    "",
+    "@daily",
+    "0 2 * *",
+    "0 0 2 * * *",
+    "60 2 * * *",
+    "0 2 * * xyz",
+    "9-3 2 * * *",
+    "*/0 2 * * *",
+    "0 0 L * *",
+    "0 0 * * MON#1",
+    "2026-01-01T00:00:00Z",
+    "CRON_TZ=Nowhere/Land 0 2 * * *",
+    "CRON_TZ= 0 2 * * *",
+    "TZ=UTC 0 2 * * *",
+    "0 0 30 2 *",
+    "* ".repeat(500),
+  ];
+  for (const text of refused) {
+    assert.throws(() => parseCronSchedule(text), {
+      name: "SyntaxError",
+      message: /^Cannot parse schedule: ".*" .*(is not|has a|names a) /,
+    }, text);
+  }
+});

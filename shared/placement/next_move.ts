@@ -1,0 +1,154 @@
+/**
+ * Which replica moves next, or why none does.
+ *
+ * @module
+ */
+import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
+import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
+import { misplaced, type Move } from "./misplaced.ts";
+import type { PlacedWorkload } from "./next_class.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import type { PlacementWish } from "./placement_wish.ts";
+import { type Shortage, shortagePhase } from "./shortage.ts";
+
+/** The workload, as its status tells. */
+export interface MovedWorkload extends PlacedWorkload {
+  /** True where `status.observedGeneration` is `metadata.generation`. */
+  readonly observed: boolean;
+  /** `status.replicas`. */
+  readonly present: number;
+  /** `status.readyReplicas`. */
+  readonly ready: number;
+  /** `status.updatedReplicas`. */
+  readonly updated: number;
+}
+
+/** What is looked at. */
+export interface MoveFacts {
+  readonly workload: MovedWorkload;
+  readonly wish: PlacementWish;
+  /** Pods that the workload owns, of all revisions, also those that are gone. */
+  readonly pods: readonly PlacedPod[];
+  readonly shortage?: Shortage | undefined;
+  /** When a replica of it was last moved, ms since 1970; absent: never. */
+  readonly lastMoveAtMs?: number | undefined;
+  /** From when on the cluster may evict one more pod, ms since 1970. */
+  readonly evictionFromMs: number;
+  readonly nowMs: number;
+}
+
+/** How careful it is. */
+export interface MoveOptions {
+  /** Between two moves of a workload, ms. @default {10000} */
+  readonly cooldownMs?: number;
+}
+
+/** Why nothing is moved now. */
+export interface MoveWait {
+  readonly wait: PlacementReason;
+  readonly message: string;
+  /** When to look again, ms since 1970; absent where only a change helps. */
+  readonly untilMs?: number;
+}
+
+/** A move, or why there is none. */
+export type NextMove = { readonly move: Move } | MoveWait;
+
+interface Considered extends MoveFacts {
+  readonly moves: readonly Move[];
+  readonly cooldownMs: number;
+}
+
+type MoveCheck = (considered: Considered) => MoveWait | undefined;
+
+const replicasAreWhole: MoveCheck = ({ workload, pods }) => {
+  const { replicas, observed, present, ready, updated } = workload;
+  const live = pods.filter(({ gone }) => !gone);
+  const liveReady = live.filter((one) => one.ready).length;
+  // Pods and status come by different ways: the older of them must not pass for the present.
+  if (observed && [present, ready, updated, live.length, liveReady].every((n) => n === replicas)) {
+    return undefined;
+  }
+  return {
+    wait: "NotWhole",
+    message: `of ${replicas} replicas ${present} are there, ${ready} Ready, ${updated} updated; ` +
+      `of ${live.length} pods ${liveReady} are Ready`,
+  };
+};
+
+const somethingIsMisplaced: MoveCheck = ({ moves }) =>
+  moves.length > 0
+    ? undefined
+    : { wait: "AsWished", message: "each replica is where it should be" };
+
+const moveIsNotPaused: MoveCheck = ({ wish }) =>
+  wish.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
+
+/** What goes to on-demand needs no spot node. */
+const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
+  shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback" ||
+    moves.some(({ to }) => to === "on-demand")
+    ? undefined
+    : { wait: "SpotFallback", message: "spot nodes are short", untilMs: shortage.untilMs };
+
+const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
+  if (window === undefined || isWindowOpen(window, nowMs)) return undefined;
+  const untilMs = nextOpeningMs(window, nowMs);
+  return {
+    wait: "WindowClosed",
+    message: `${window.schedule} opens it`,
+    ...(untilMs === undefined ? {} : { untilMs }),
+  };
+};
+
+const cooldownIsOver: MoveCheck = ({ lastMoveAtMs = -Infinity, cooldownMs, nowMs }) =>
+  nowMs >= lastMoveAtMs + cooldownMs ? undefined : {
+    wait: "MoveCooldown",
+    message: `it lasts ${cooldownMs / 1000} s after a move`,
+    untilMs: lastMoveAtMs + cooldownMs,
+  };
+
+const rateAllowsIt: MoveCheck = ({ evictionFromMs, nowMs }) =>
+  nowMs >= evictionFromMs
+    ? undefined
+    : { wait: "EvictionRate", message: "it is used up", untilMs: evictionFromMs };
+
+/** In this order: what is wrong with the workload before what holds it back, and what passes by itself last. */
+const CHECKS: readonly MoveCheck[] = [
+  replicasAreWhole,
+  somethingIsMisplaced,
+  moveIsNotPaused,
+  spotIsNotShort,
+  windowIsOpen,
+  cooldownIsOver,
+  rateAllowsIt,
+];
+
+/** The one pod to evict now, or the reason to wait. */
+export function nextMove(
+  { wish, workload, pods, ...facts }: MoveFacts,
+  { cooldownMs = 10_000 }: MoveOptions = {},
+): NextMove {
+  const moves = misplaced(pods, { ...workload, wish });
+  const considered = { ...facts, wish, workload, pods, moves, cooldownMs };
+  for (const check of CHECKS) {
+    const wait = check(considered);
+    if (wait !== undefined) return wait;
+  }
+  const short = shortagePhase(facts.shortage, facts.nowMs) === "fallback";
+  return chosen(moves.filter(({ to }) => !short || to === "on-demand"));
+}
+
+function chosen(moves: readonly Move[]): NextMove {
+  const free = moves.filter(({ pod }) => pod.bound === undefined);
+  const move = free.find(({ pod }) => pod.budget === undefined);
+  if (move !== undefined) return { move };
+  const [first] = free;
+  return first === undefined
+    ? { wait: "NoneEvictable", message: told(moves[0], "bound") }
+    : { wait: "BlockedByPDB", message: told(first, "budget") };
+}
+
+function told(move: Move | undefined, by: "bound" | "budget"): string {
+  return `pod ${move?.pod.name}: ${move?.pod[by]}`;
+}

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { type MoveFacts, nextMove } from "./next_move.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
+const WISH = { spotPercentage: 50, minOnDemand: 0, paused: false } as const;
+const NIGHT = { schedule: "0 22 * * *", durationMs: 3_600_000 } as const;
+const SHORT = { untilMs: NOW_MS + 5, rounds: 1 } as const;
+
+/** Whole, with all four replicas of the class. */
+function all(one: PlacedPod["class"], changes: Partial<PlacedPod> = {}): MoveFacts {
+  return {
+    workload: {
+      kind: "Deployment",
+      replicas: 4,
+      observed: true,
+      present: 4,
+      ready: 4,
+      updated: 4,
+    },
+    wish: WISH,
+    pods: placedPods({ [one]: 4 }, changes),
+    evictionFromMs: 0,
+    nowMs: NOW_MS,
+  };
+}
+
+const SPOT = all("spot");
+const ON_DEMAND = all("on-demand");
+
+function told(facts: MoveFacts): string {
+  const next = nextMove(facts);
+  return "move" in next ? `${next.move.pod.name} to ${next.move.to}` : next.wait;
+}
+
+test("nextMove() moves one pod of the class with too many", () => {
+  assert.equal(told(SPOT), "web-spot-x4 to on-demand");
+  assert.equal(told(ON_DEMAND), "web-on-demand-x4 to spot");
+  assert.equal(told({ ...SPOT, pods: placedPods({ spot: 2, "on-demand": 2 }) }), "AsWished");
+});
+
+test("nextMove() waits until the workload is whole, by its status and by its pods", () => {
+  const workloads = [{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }];
+  for (const change of [...workloads, { replicas: 5 }]) {
+    assert.equal(told({ ...SPOT, workload: { ...SPOT.workload, ...change } }), "NotWhole");
+  }
+  const [first, ...others] = SPOT.pods;
+  assert.ok(first !== undefined);
+  for (const change of [{ gone: true }, { ready: false }]) {
+    assert.equal(told({ ...SPOT, pods: [{ ...first, ...change }, ...others] }), "NotWhole");
+  }
+  // One that ends beside those that there are is no matter.
+  const ending = { ...first, uid: "ending", gone: true, ready: false };
+  assert.equal(told({ ...SPOT, pods: [...SPOT.pods, ending] }), "web-spot-x4 to on-demand");
+});
+
+test("nextMove() waits with a reason, and says until when", () => {
+  assert.equal(told({ ...SPOT, wish: { ...WISH, paused: true } }), "PlacementPaused");
+  const waits: readonly (readonly [Partial<MoveFacts>, string, number])[] = [
+    [{ wish: { ...WISH, window: NIGHT } }, "WindowClosed", NOW_MS + 10 * 3_600_000],
+    [{ lastMoveAtMs: NOW_MS - 9_999 }, "MoveCooldown", NOW_MS + 1],
+    [{ evictionFromMs: NOW_MS + 7 }, "EvictionRate", NOW_MS + 7],
+  ];
+  for (const [change, reason, untilMs] of waits) {
+    const next = nextMove({ ...SPOT, ...change });
+    assert.ok("wait" in next);
+    assert.deepEqual([next.wait, next.untilMs], [reason, untilMs]);
+    assert.equal(told({ ...SPOT, ...change, nowMs: untilMs }), "web-spot-x4 to on-demand");
+  }
+});
+
+test("nextMove() keeps pods off spot nodes that are short, and moves others to on-demand", () => {
+  assert.equal(told({ ...ON_DEMAND, shortage: SHORT }), "SpotFallback");
+  assert.equal(told({ ...SPOT, shortage: SHORT }), "web-spot-x4 to on-demand");
+  assert.equal(
+    told({ ...ON_DEMAND, shortage: SHORT, nowMs: SHORT.untilMs }),
+    "web-on-demand-x4 to spot",
+  );
+});
+
+test("nextMove() passes over pods that are bound, and waits where all of them are", () => {
+  const bind = (count: number, facts: MoveFacts, by: Partial<PlacedPod>): MoveFacts => ({
+    ...facts,
+    pods: facts.pods.map((pod, index) => index >= 4 - count ? { ...pod, ...by } : pod),
+  });
+  const bound = { bound: "its volume data allows no on-demand node" };
+  assert.equal(told(bind(2, SPOT, bound)), "web-spot-x2 to on-demand");
+  assert.deepEqual(nextMove(bind(4, SPOT, bound)), {
+    wait: "NoneEvictable",
+    message: "pod web-spot-x4: its volume data allows no on-demand node",
+  });
+  const budget = { budget: "budget web allows no disruption" };
+  assert.equal(told(bind(2, SPOT, budget)), "web-spot-x2 to on-demand");
+  const blocked = nextMove(bind(1, bind(4, SPOT, budget), bound));
+  assert.deepEqual(blocked, {
+    wait: "BlockedByPDB",
+    message: "pod web-spot-x3: budget web allows no disruption",
+  });
+});
+
+test("nextMove() tells first what is wrong, then who holds it back, then what passes by itself", () => {
+  const facts: MoveFacts = {
+    ...all("on-demand", { budget: "budget web allows no disruption" }),
+    wish: { ...WISH, paused: true, window: NIGHT },
+    shortage: { untilMs: NOW_MS + 1, rounds: 1 },
+    lastMoveAtMs: NOW_MS,
+    evictionFromMs: NOW_MS + 1,
+  };
+  const order: string[] = [told({ ...facts, workload: { ...facts.workload, ready: 3 } })];
+  const { shortage: _, lastMoveAtMs: __, ...calm } = facts;
+  order.push(
+    told({ ...facts, pods: placedPods({ spot: 2, "on-demand": 2 }) }),
+    told(facts),
+    told({ ...facts, wish: { ...WISH, window: NIGHT } }),
+    told({ ...calm, lastMoveAtMs: NOW_MS, wish: { ...WISH, window: NIGHT } }),
+    told({ ...calm, lastMoveAtMs: NOW_MS, wish: WISH }),
+    told({ ...calm, wish: WISH }),
+    told({ ...calm, wish: WISH, evictionFromMs: 0 }),
+  );
+  assert.deepEqual(order, [
+    "NotWhole",
+    "AsWished",
+    "PlacementPaused",
+    "SpotFallback",
+    "WindowClosed",
+    "MoveCooldown",
+    "EvictionRate",
+    "BlockedByPDB",
+  ]);
+});

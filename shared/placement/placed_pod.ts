@@ -1,0 +1,72 @@
+/**
+ * A pod of a workload, as placement looks at it.
+ *
+ * @module
+ */
+import { CAPACITY } from "../api/placement_keys.ts";
+import type { Labels } from "../rightsizing/label_match.ts";
+import type { ClassCounts, NodeClass } from "./node_class.ts";
+import { type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
+
+/** The pod, with what its node tells of it. */
+export interface PlacedPod {
+  readonly uid: string;
+  readonly name: string;
+  /** See {@linkcode revisionOf}. */
+  readonly revision: string;
+  /** See {@linkcode podClassOf}. */
+  readonly class: NodeClass;
+  /** True while it is deleted, or has finished: it counts for nothing. */
+  readonly gone: boolean;
+  /** Since when no node was found for it, ms since 1970; absent where it has one, or just began. */
+  readonly unschedulableSinceMs?: number;
+  /** False until it has a node. */
+  readonly scheduled: boolean;
+  readonly ready: boolean;
+  /** True where its node takes no more pods. */
+  readonly cordoned: boolean;
+  readonly createdAtMs: number;
+  /** Why it must stay where it is, see `boundBy()`; absent where it may go. */
+  readonly bound?: string;
+  /** Why a budget would not let it go, see `budgetRefusal()`; absent where none minds. */
+  readonly budget?: string;
+  /** Its annotation `controller.kubernetes.io/pod-deletion-cost`; absent where it has none. */
+  readonly deletionCost?: number;
+}
+
+/** What tells a pod's class. */
+export interface ClassedPod {
+  readonly labels: Labels;
+  readonly nodeSelector: Labels;
+  /** Labels of its node; absent while it has none, or where the node is not known. */
+  readonly nodeLabels?: Labels | undefined;
+}
+
+/** The hash of the template that a pod was made of: a ReplicaSet's, or a StatefulSet's revision. */
+export function revisionOf(labels: Labels): string {
+  return labels["pod-template-hash"] ?? labels["controller-revision-hash"] ?? "";
+}
+
+/**
+ * The class of the pod's node; while it has none, the class it was made for, by its selector, or by its
+ * label where that class has no selector. One that was made for neither counts as on-demand, as a node
+ * without labels does.
+ */
+export function podClassOf(
+  { labels, nodeSelector, nodeLabels }: ClassedPod,
+  classes: NodeClasses,
+): NodeClass {
+  if (nodeLabels !== undefined) return nodeClassOf(nodeLabels, classes);
+  if (nodeClassOf(nodeSelector, classes) === "spot") return "spot";
+  const asked = Object.keys(selectorOf("on-demand", classes)).some((key) =>
+    Object.hasOwn(nodeSelector, key)
+  );
+  return !asked && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
+}
+
+/** How many of the pods there are by class, without those that are gone. */
+export function countByClass(pods: Iterable<Pick<PlacedPod, "class" | "gone">>): ClassCounts {
+  const counts = { spot: 0, "on-demand": 0 };
+  for (const pod of pods) if (!pod.gone) counts[pod.class]++;
+  return counts;
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
+import { countByClass, podClassOf, revisionOf } from "./placed_pod.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const { karpenter, aks } = NODE_CLASS_PRESETS;
+const TYPE = "karpenter.sh/capacity-type";
+const LABEL = "spotalis.io/capacity";
+
+test("podClassOf() believes the node more than the pod", () => {
+  const pod = { labels: { [LABEL]: "spot" }, nodeSelector: { [TYPE]: "spot" } };
+  assert.equal(podClassOf({ ...pod, nodeLabels: {} }, karpenter), "on-demand");
+  const bare = { labels: {}, nodeSelector: {}, nodeLabels: { [TYPE]: "spot" } };
+  assert.equal(podClassOf(bare, karpenter), "spot");
+});
+
+test("podClassOf() takes what an unscheduled pod was made for", () => {
+  const classOf = (label: string, type?: string): string =>
+    podClassOf(
+      { labels: { [LABEL]: label }, nodeSelector: type === undefined ? {} : { [TYPE]: type } },
+      karpenter,
+    );
+  assert.equal(classOf("on-demand", "spot"), "spot");
+  assert.equal(classOf("spot", "on-demand"), "on-demand");
+  assert.equal(classOf("spot"), "spot");
+  assert.equal(classOf("none"), "on-demand");
+  const pod = { labels: { [LABEL]: "on-demand" }, nodeSelector: {} };
+  assert.equal(podClassOf(pod, aks), "on-demand");
+  assert.equal(podClassOf({ ...pod, labels: { [LABEL]: "spot" } }, aks), "spot");
+});
+
+test("revisionOf() is a ReplicaSet's hash or a StatefulSet's revision", () => {
+  assert.equal(revisionOf({ "pod-template-hash": "7d9f" }), "7d9f");
+  assert.equal(revisionOf({ "controller-revision-hash": "db-5c6" }), "db-5c6");
+  assert.equal(revisionOf({}), "");
+});
+
+test("countByClass() leaves out what is gone", () => {
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 2 }),
+    ...placedPods({ spot: 4 }, { gone: true }),
+  ];
+  assert.deepEqual(countByClass(pods), { spot: 3, "on-demand": 2 });
+});

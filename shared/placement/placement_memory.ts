@@ -1,0 +1,76 @@
+/**
+ * What placement remembers of a workload, as text that outlives a process: one ConfigMap per namespace
+ * has an entry per workload.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { PlacedKind } from "./placement_gate.ts";
+import type { Shortage } from "./shortage.ts";
+
+/** What is remembered; times are ms since 1970. */
+export interface PlacementMemory {
+  /** When a replica was last moved. */
+  readonly lastMoveAtMs?: number;
+  readonly shortage?: Shortage;
+}
+
+/** Whose memory it is, and when it is read. */
+export interface MemoryOptions {
+  /** The UID of the workload: one that is made anew under the same name has met nothing yet. */
+  readonly uid: string;
+  readonly nowMs: number;
+}
+
+/** Of another version nothing is known: it begins anew, which costs one cooldown. */
+const VERSION = 1;
+
+/** A clock that was wrong when it was written must not hold a workload for longer, ms. */
+const LONGEST_AHEAD_MS = 86_400_000;
+
+const storedSchema = z.object({
+  version: z.literal(VERSION),
+  uid: z.string(),
+  lastMoveAtMs: z.number().optional(),
+  shortage: z.object({ untilMs: z.number(), rounds: z.int().min(1) }).optional(),
+});
+
+/** The key of a workload's entry: at most 253 characters, since a Deployment's name leaves room for a hash. */
+export function memoryKey(kind: PlacedKind, name: string): string {
+  return `${kind}.${name}`;
+}
+
+/** The entry; undefined where there is nothing to remember, and it can go. */
+export function memoryText(memory: PlacementMemory, uid: string): string | undefined {
+  return memory.lastMoveAtMs === undefined && memory.shortage === undefined
+    ? undefined
+    : JSON.stringify({ version: VERSION, uid, ...memory });
+}
+
+/** What the entry says of the workload; nothing where it can't be read, or is of another one. */
+export function readMemory(
+  text: string | undefined,
+  { uid, nowMs }: MemoryOptions,
+): PlacementMemory {
+  const { data } = storedSchema.safeParse(parsed(text ?? ""));
+  if (data === undefined || data.uid !== uid) return {};
+  const { lastMoveAtMs, shortage } = data;
+  return {
+    ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs: Math.min(lastMoveAtMs, nowMs) }),
+    ...(shortage === undefined ? {} : {
+      shortage: {
+        ...shortage,
+        untilMs: Math.min(shortage.untilMs, nowMs + LONGEST_AHEAD_MS),
+      },
+    }),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}

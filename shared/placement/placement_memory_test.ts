@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { memoryKey, memoryText, readMemory } from "./placement_memory.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const READ = { uid: "u1", nowMs: 1_000_000 } as const;
+
+test("readMemory() reads what memoryText() wrote", () => {
+  const memory = { lastMoveAtMs: 900_000, shortage: { untilMs: 1_100_000, rounds: 2 } };
+  assert.deepEqual(readMemory(memoryText(memory, "u1"), READ), memory);
+  const { shortage: _, ...moved } = memory;
+  assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
+});
+
+test("memoryText() has nothing where there is nothing to remember", () => {
+  assert.equal(memoryText({}, "u1"), undefined);
+});
+
+test("readMemory() knows nothing of another workload, version or text", () => {
+  const text = memoryText({ lastMoveAtMs: 1 }, "u1") ?? "";
+  const others = [
+    undefined,
+    "",
+    "{",
+    "null",
+    "[]",
+    text.replace("u1", "u2"),
+    text.replace('"version":1', '"version":2'),
+    text.replace(":1}", ':"soon"}'),
+    text.replace("}", ',"shortage":{"untilMs":5,"rounds":0}}'),
+  ];
+  for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
+});
+
+test("readMemory() trusts no clock that is far ahead", () => {
+  const text = memoryText({ lastMoveAtMs: 1e15, shortage: { untilMs: 1e15, rounds: 1 } }, "u1");
+  assert.deepEqual(readMemory(text, READ), {
+    lastMoveAtMs: 1_000_000,
+    shortage: { untilMs: 1_000_000 + 86_400_000, rounds: 1 },
+  });
+});
+
+test("memoryKey() can be a key of a ConfigMap", () => {
+  assert.match(memoryKey("StatefulSet", "db.main-1"), /^[-._a-zA-Z0-9]{1,253}$/);
+});

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import {
+  DISRUPTION_DURATION,
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  PAUSED,
+  SPOT_PERCENTAGE,
+} from "../api/placement_keys.ts";
+import type { Texts } from "./enabled_word.ts";
+import { placementFaultText } from "./placement_fault.ts";
+import { type PlacementReading, readPlacement } from "./read_placement.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const CONFIGURED = { schedule: "0 1 * * *", durationMs: 3_600_000 } as const;
+
+function read(annotations: Texts, labels: Texts = {}): PlacementReading {
+  return readPlacement({ workload: { labels, annotations } });
+}
+
+/** The faults of an enabled workload with a share, as they are told. */
+function faultsOf(annotations: Texts, namespace: Texts = {}): readonly string[] {
+  const reading = readPlacement({
+    workload: { labels: {}, annotations: { [ENABLED]: "true", ...annotations } },
+    namespace: { labels: {}, annotations: namespace },
+  });
+  return reading.is === "faulty" ? reading.faults.map(placementFaultText) : [];
+}
+
+test("readPlacement() gives the wish of the annotations, with its defaults", () => {
+  const wish = { spotPercentage: 70, minOnDemand: 0, paused: false };
+  for (const share of ["70", "70%"]) {
+    assert.deepEqual(read({ [ENABLED]: "true", [SPOT_PERCENTAGE]: share }), { is: "wished", wish });
+    assert.deepEqual(read({ [SPOT_PERCENTAGE]: share }, { [ENABLED]: "true" }), {
+      is: "wished",
+      wish,
+    });
+  }
+  assert.deepEqual(
+    read({
+      [ENABLED]: "true",
+      [SPOT_PERCENTAGE]: "0%",
+      [MIN_ON_DEMAND]: "10000",
+      [DISRUPTION_SCHEDULE]: "CRON_TZ=Asia/Tokyo 0 2 * * *",
+      [DISRUPTION_DURATION]: "90m",
+      [PAUSED]: "true",
+    }),
+    {
+      is: "wished",
+      wish: {
+        spotPercentage: 0,
+        minOnDemand: 10_000,
+        window: { schedule: "CRON_TZ=Asia/Tokyo 0 2 * * *", durationMs: 5_400_000 },
+        paused: true,
+      },
+    },
+  );
+});
+
+test("readPlacement() leaves alone who is not enabled, whatever else is written", () => {
+  const share = { [SPOT_PERCENTAGE]: "a lot" };
+  assert.deepEqual(read({}), { is: "off" });
+  assert.deepEqual(read(share), { is: "off" });
+  assert.deepEqual(read({ ...share, [ENABLED]: "false" }), { is: "off" });
+  assert.deepEqual(read({ ...share, [ENABLED]: "true" }, { [ENABLED]: "false" }), { is: "off" });
+  assert.deepEqual(read({ ...share, [ENABLED]: "false" }, { [ENABLED]: "true" }), { is: "off" });
+});
+
+test("readPlacement() leaves alone who is enabled and says nothing of how", () => {
+  assert.deepEqual(read({ [ENABLED]: "true" }), { is: "untuned" });
+  assert.deepEqual(read({ [ENABLED]: "true", [PAUSED]: "maybe" }), { is: "untuned" });
+});
+
+test("readPlacement() heeds the namespace's label", () => {
+  const of = (around: string, workload: Texts): PlacementReading["is"] =>
+    readPlacement({
+      workload: { labels: {}, annotations: workload },
+      namespace: { labels: { [ENABLED]: around }, annotations: {} },
+    }).is;
+  const tuned = { [SPOT_PERCENTAGE]: "50" };
+  assert.equal(of("false", { ...tuned, [ENABLED]: "true" }), "namespace-off");
+  assert.equal(of("true", tuned), "wished");
+  assert.equal(of("true", { ...tuned, [ENABLED]: "false" }), "off");
+  assert.equal(of("true", {}), "untuned");
+  assert.equal(of("yes", tuned), "faulty");
+  assert.equal(of("yes", {}), "off");
+});
+
+test("readPlacement() names key, value and remedy of each fault", () => {
+  assert.deepEqual(
+    faultsOf({
+      [SPOT_PERCENTAGE]: "101%",
+      [MIN_ON_DEMAND]: "-1",
+      [PAUSED]: "yes",
+      [DISRUPTION_SCHEDULE]: "nightly",
+      [DISRUPTION_DURATION]: "0s",
+    }).map((text) => text.split(": ")[0]),
+    [
+      'annotation spotalis.io/spot-percentage of the workload is "101%"',
+      'annotation spotalis.io/min-on-demand of the workload is "-1"',
+      'annotation spotalis.io/paused of the workload is "yes"',
+      'annotation spotalis.io/disruption-schedule of the workload is "nightly"',
+      'annotation spotalis.io/disruption-duration of the workload is "0s"',
+    ],
+  );
+  assert.deepEqual(faultsOf({ [MIN_ON_DEMAND]: "2" }), [
+    "annotation spotalis.io/spot-percentage of the workload is missing: must be a whole number " +
+    "from 0 to 100, with or without %, for instance 70%",
+  ]);
+  for (const text of ["", "70 %", "70%%", "7.5", "+70", " 70", "1e1", "0x10", "٧٠", "٪"]) {
+    assert.equal(faultsOf({ [SPOT_PERCENTAGE]: text }).length, 1, text);
+  }
+  for (const text of ["10001", "2.0", "two", ""]) {
+    assert.equal(faultsOf({ [SPOT_PERCENTAGE]: "1", [MIN_ON_DEMAND]: text }).length, 1, text);
+  }
+  assert.deepEqual(read({ [ENABLED]: "True", [SPOT_PERCENTAGE]: "x" }), {
+    is: "faulty",
+    faults: [{
+      of: "workload",
+      place: "annotation",
+      key: ENABLED,
+      value: '"True"',
+      remedy: 'must be "true" or "false"',
+    }],
+  });
+});
+
+test("readPlacement() takes the window of workload, namespace or configuration, and does not mix them", () => {
+  const windowOf = (workload: Texts, namespace: Texts): string | undefined => {
+    const reading = readPlacement({
+      workload: { labels: {}, annotations: { ...workload, [SPOT_PERCENTAGE]: "1" } },
+      namespace: { labels: { [ENABLED]: "true" }, annotations: namespace },
+    }, CONFIGURED);
+    return reading.is === "wished" ? reading.wish.window?.schedule : reading.is;
+  };
+  const at = (hour: number): Texts => ({
+    [DISRUPTION_SCHEDULE]: `0 ${hour} * * *`,
+    [DISRUPTION_DURATION]: "1h",
+  });
+  assert.equal(windowOf(at(3), at(2)), "0 3 * * *");
+  assert.equal(windowOf({}, at(2)), "0 2 * * *");
+  assert.equal(windowOf({}, {}), "0 1 * * *");
+  assert.equal(windowOf(at(3), { [DISRUPTION_DURATION]: "never" }), "0 3 * * *");
+  assert.equal(windowOf({ [DISRUPTION_DURATION]: "1h" }, at(2)), "faulty");
+  assert.equal(windowOf({}, { [DISRUPTION_SCHEDULE]: "0 2 * * *" }), "faulty");
+  assert.match(
+    faultsOf({ [SPOT_PERCENTAGE]: "1" }, { [DISRUPTION_SCHEDULE]: "0 2 * * *" }).join(),
+    /^annotation spotalis.io\/disruption-duration of the namespace is missing: must be more than 0/,
+  );
+});

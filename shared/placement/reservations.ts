@@ -1,0 +1,101 @@
+/**
+ * Pods that were told where to go, and that nobody has seen yet: they count, or a burst would overshoot.
+ *
+ * @module
+ */
+import type { ClassCounts, NodeClass } from "./node_class.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+
+/** How a pod that is being made is known: by UID, by name, or by the name that one is generated from. */
+export interface AwaitedPod {
+  readonly uid?: string;
+  readonly name?: string;
+  readonly generateName?: string;
+}
+
+/** One admission under way. */
+export interface Reservation {
+  readonly pod: AwaitedPod;
+  readonly revision: string;
+  readonly class: NodeClass;
+  /** What the pod was told beside its class, to be told again; absent where it was nothing. */
+  readonly deletionCost?: number;
+  /** From then on it is taken for one that came to nothing, ms since 1970. */
+  readonly expiresAtMs: number;
+}
+
+/** The admissions of one workload. Plain data; each step makes a new one. */
+export interface Reservations {
+  /** In the order in which they were made. */
+  readonly open: readonly Reservation[];
+  /** UIDs of the pods that there are: none of them ends another reservation. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** Of whom is seen, only that counts. */
+export type SeenPod = Pick<PlacedPod, "uid" | "name" | "revision" | "class">;
+
+/** No reservations yet; the pods that there are already end none. */
+export function noReservations(pods: Iterable<SeenPod> = []): Reservations {
+  return { open: [], known: uidsOf(pods) };
+}
+
+/** One more. */
+export function reserve({ open, known }: Reservations, one: Reservation): Reservations {
+  return { open: [...open, one], known };
+}
+
+/** Without those whose time is over. */
+export function expire({ open, known }: Reservations, nowMs: number): Reservations {
+  return { open: open.filter(({ expiresAtMs }) => nowMs < expiresAtMs), known };
+}
+
+/**
+ * After a look at all pods that there are, also those that are gone by now: each that was not there at
+ * the last look ends one reservation, the one with its UID or name, or else the oldest for a generated
+ * name like its own, of its revision and class.
+ */
+export function sight({ open, known }: Reservations, pods: readonly SeenPod[]): Reservations {
+  const left = [...open];
+  for (const pod of pods) {
+    if (known.has(pod.uid)) continue;
+    const named = left.findIndex((one) => isNamed(one.pod, pod));
+    const index = named >= 0 ? named : left.findIndex((one) => isLike(one, pod));
+    if (index >= 0) left.splice(index, 1);
+  }
+  return { open: left, known: uidsOf(pods) };
+}
+
+/** How many reservations of a revision there are by class. */
+export function reservedByClass({ open }: Reservations, revision: string): ClassCounts {
+  const counts = { spot: 0, "on-demand": 0 };
+  for (const one of open) if (one.revision === revision) counts[one.class]++;
+  return counts;
+}
+
+/**
+ * Without the oldest reservations of a revision, until at most `most` are left: who asks for more pods
+ * than there may be has lost those that nobody has seen for the longest.
+ */
+export function giveUpOldest(
+  { open, known }: Reservations,
+  { revision, most }: { readonly revision: string; readonly most: number },
+): Reservations {
+  let excess = open.filter((one) => one.revision === revision).length - most;
+  return { open: open.filter((one) => one.revision !== revision || excess-- <= 0), known };
+}
+
+function isNamed({ uid, name }: AwaitedPod, pod: SeenPod): boolean {
+  // Whoever has a UID is known by it alone: a name may be used again.
+  return uid === undefined ? name !== undefined && name === pod.name : uid === pod.uid;
+}
+
+function isLike({ pod, revision, class: of }: Reservation, seen: SeenPod): boolean {
+  const { uid, name, generateName } = pod;
+  return uid === undefined && name === undefined && generateName !== undefined &&
+    seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
+}
+
+function uidsOf(pods: Iterable<SeenPod>): ReadonlySet<string> {
+  return new Set([...pods].map(({ uid }) => uid));
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import {
+  expire,
+  giveUpOldest,
+  noReservations,
+  type Reservation,
+  type Reservations,
+  reserve,
+  reservedByClass,
+  sight,
+} from "./reservations.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function reservation(pod: Reservation["pod"], changes: Partial<Reservation> = {}): Reservation {
+  return { pod, revision: "r1", class: "spot", expiresAtMs: 1000, ...changes };
+}
+
+function reservations(...made: readonly Reservation[]): Reservations {
+  return made.reduce(reserve, noReservations());
+}
+
+const spotPod = (name: string) => placedPod(name, { class: "spot" });
+
+test("sight() ends the reservation with the pod's UID, once", () => {
+  const two = reservations(reservation({ uid: "uid-a" }), reservation({ uid: "uid-b" }));
+  const seen = sight(two, [spotPod("b")]);
+  assert.deepEqual(seen.open.map(({ pod }) => pod.uid), ["uid-a"]);
+  assert.deepEqual(sight(seen, [spotPod("b")]), seen);
+  assert.equal(sight(seen, [spotPod("c")]).open.length, 1);
+});
+
+test("sight() goes by the name where there is no UID, and not where there is another one", () => {
+  assert.equal(
+    sight(reservations(reservation({ name: "db-3" })), [spotPod("db-3")]).open.length,
+    0,
+  );
+  const other = reservations(reservation({ name: "db-3", uid: "another" }));
+  assert.equal(sight(other, [spotPod("db-3")]).open.length, 1);
+});
+
+test("sight() lets a pod end one reservation of its generated name, revision and class", () => {
+  const generateName = "web-7d9f-";
+  const three = reservations(
+    reservation({ generateName }, { revision: "r0" }),
+    reservation({ generateName }, { class: "on-demand" }),
+    reservation({ generateName }),
+    reservation({ generateName }),
+  );
+  const one = sight(three, [spotPod("web-7d9f-abc")]);
+  assert.equal(one.open.length, 3);
+  assert.deepEqual(sight(one, [spotPod("web-7d9f-abc")]), one);
+  assert.equal(sight(one, [spotPod("web-7d9f-abc"), spotPod("web-7d9f-def")]).open.length, 2);
+  assert.equal(sight(one, [spotPod("web-1234-abc")]).open.length, 3);
+});
+
+test("sight() counts no pod that was there before", () => {
+  const before = noReservations([spotPod("web-7d9f-old")]);
+  const made = reserve(before, reservation({ generateName: "web-7d9f-" }));
+  assert.equal(sight(made, [spotPod("web-7d9f-old")]).open.length, 1);
+});
+
+test("expire() takes away what nobody saw in time", () => {
+  const two = reservations(reservation({}), reservation({}, { expiresAtMs: 2000 }));
+  assert.equal(expire(two, 999).open.length, 2);
+  assert.equal(expire(two, 1000).open.length, 1);
+});
+
+test("reservedByClass() counts by revision", () => {
+  const some = reservations(
+    reservation({}),
+    reservation({}, { class: "on-demand" }),
+    reservation({}, { revision: "r2" }),
+    reservation({}),
+  );
+  assert.deepEqual(reservedByClass(some, "r1"), { spot: 2, "on-demand": 1 });
+});
+
+test("giveUpOldest() leaves the newest of the revision, and other revisions alone", () => {
+  const some = reservations(
+    reservation({ uid: "a" }),
+    reservation({ uid: "b" }, { revision: "r2" }),
+    reservation({ uid: "c" }),
+    reservation({ uid: "d" }),
+  );
+  const uids = (most: number) =>
+    giveUpOldest(some, { revision: "r1", most }).open.map(({ pod }) => pod.uid).join("");
+  assert.equal(uids(3), "abcd");
+  assert.equal(uids(1), "bd");
+  assert.equal(uids(0), "b");
+});

@@ -1,0 +1,74 @@
+/**
+ * Spot nodes may run short: then a workload falls back to on-demand for a while, and returns with care.
+ *
+ * @module
+ */
+import type { PlacedPod } from "./placed_pod.ts";
+
+/** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
+export type ShortagePhase = "none" | "fallback" | "returning";
+
+/** What a workload has met; absent where all is well. Plain data. */
+export interface Shortage {
+  /** The end of the fallback, ms since 1970; afterwards it returns. */
+  readonly untilMs: number;
+  /** Fallbacks in a row, at least 1: each is twice as long as the one before. */
+  readonly rounds: number;
+}
+
+/** How patient we are, ms. */
+export interface ShortageOptions {
+  /** A pod that finds no spot node for so long says that they are short. @default {60000} */
+  readonly scheduleTimeoutMs?: number;
+  /** How long the first fallback takes. @default {120000} */
+  readonly fallbackMs?: number;
+  /** The longest that doubling leads to. @default {1800000} */
+  readonly longestFallbackMs?: number;
+}
+
+/** What is seen of the workload. */
+export interface ShortageFacts {
+  /** All its pods. */
+  readonly pods: readonly PlacedPod[];
+  /** True when each replica is there, Ready, and on the class it is to be on. */
+  readonly asWished: boolean;
+  readonly nowMs: number;
+}
+
+/** The phase at a time, ms since 1970. */
+export function shortagePhase(shortage: Shortage | undefined, nowMs: number): ShortagePhase {
+  if (shortage === undefined) return "none";
+  return nowMs < shortage.untilMs ? "fallback" : "returning";
+}
+
+/** Pods that wait for a spot node: in a fallback they are to be made again, elsewhere. */
+export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+  return pods.filter((one) => one.class === "spot" && !one.gone && !one.scheduled);
+}
+
+/**
+ * What is known after a look. A fallback begins when a spot pod has found no node for `scheduleTimeoutMs`,
+ * and lasts 2, 4, 8, 16, then 30 minutes with the defaults; all is forgotten once the replicas run as
+ * wished. Pods that wait from before the end of a fallback get their time again: they are of before it.
+ */
+export function nextShortage(
+  shortage: Shortage | undefined,
+  { pods, asWished, nowMs }: ShortageFacts,
+  {
+    scheduleTimeoutMs = 60_000,
+    fallbackMs = 120_000,
+    longestFallbackMs = 1_800_000,
+  }: ShortageOptions = {},
+): Shortage | undefined {
+  if (shortagePhase(shortage, nowMs) === "fallback") return shortage;
+  const { untilMs, rounds } = shortage ?? { untilMs: -Infinity, rounds: 0 };
+  const short = strandedPods(pods).some(({ unschedulableSinceMs: since = Infinity }) =>
+    nowMs - Math.max(since, untilMs) >= scheduleTimeoutMs
+  );
+  if (short) {
+    // 2^1000 is still finite.
+    const lastsMs = Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(rounds, 1000));
+    return { untilMs: nowMs + lastsMs, rounds: rounds + 1 };
+  }
+  return asWished ? undefined : shortage;
+}

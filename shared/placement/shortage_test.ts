@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { nextShortage, type Shortage, shortagePhase, strandedPods } from "./shortage.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const MINUTE_MS = 60_000;
+
+/** Spot pods that have waited for a node since the times given. */
+function waiting(...sinceMs: readonly number[]) {
+  return sinceMs.map((unschedulableSinceMs, index) =>
+    placedPod(`web-${index}`, {
+      class: "spot",
+      scheduled: false,
+      ready: false,
+      unschedulableSinceMs,
+    })
+  );
+}
+
+function look(
+  shortage: Shortage | undefined,
+  nowMs: number,
+  { since, asWished = false }: { readonly since?: number; readonly asWished?: boolean } = {},
+): Shortage | undefined {
+  const pods = since === undefined ? [] : waiting(since);
+  return nextShortage(shortage, { pods, asWished, nowMs });
+}
+
+test("nextShortage() falls back after the timeout, and not before", () => {
+  assert.equal(look(undefined, 59_999, { since: 0 }), undefined);
+  assert.deepEqual(look(undefined, 60_000, { since: 0 }), {
+    untilMs: 60_000 + 2 * MINUTE_MS,
+    rounds: 1,
+  });
+});
+
+test("nextShortage() minds pods that wait for a spot node, and no others", () => {
+  const [pod] = waiting(0);
+  assert.ok(pod !== undefined);
+  const others = [
+    { ...pod, class: "on-demand" as const },
+    { ...pod, gone: true },
+    { ...pod, scheduled: true },
+    placedPod("new", { class: "spot", scheduled: false }),
+  ];
+  const facts = { pods: others, asWished: false, nowMs: 10 * MINUTE_MS };
+  assert.equal(nextShortage(undefined, facts), undefined);
+  assert.deepEqual(strandedPods([...others, pod]).map(({ name }) => name), ["new", "web-0"]);
+});
+
+test("nextShortage() doubles from one fallback to the next, up to the longest", () => {
+  const lasted: number[] = [];
+  let shortage: Shortage | undefined;
+  let now = 0;
+  for (let round = 0; round < 7; round++) {
+    shortage = look(shortage, now + MINUTE_MS, { since: now });
+    assert.ok(shortage !== undefined);
+    lasted.push((shortage.untilMs - now - MINUTE_MS) / MINUTE_MS);
+    now = shortage.untilMs;
+  }
+  assert.deepEqual(lasted, [2, 4, 8, 16, 30, 30, 30]);
+});
+
+test("nextShortage() changes nothing during a fallback, and gives its pods their time again after it", () => {
+  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 1 };
+  assert.equal(look(shortage, 2 * MINUTE_MS, { since: 0, asWished: true }), shortage);
+  assert.equal(look(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
+  assert.equal(look(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
+  assert.equal(look(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
+});
+
+test("nextShortage() forgets once all is as wished", () => {
+  const shortage = { untilMs: MINUTE_MS, rounds: 3 };
+  assert.equal(look(shortage, MINUTE_MS), shortage);
+  assert.equal(look(shortage, MINUTE_MS, { asWished: true }), undefined);
+});
+
+test("shortagePhase() goes from fallback to returning", () => {
+  const shortage = { untilMs: MINUTE_MS, rounds: 1 };
+  assert.equal(shortagePhase(undefined, 0), "none");
+  assert.equal(shortagePhase(shortage, MINUTE_MS - 1), "fallback");
+  assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
+});

@@ -1,0 +1,112 @@
+/**
+ * Properties of deletion costs, with the choice that a ReplicaSet makes by them.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
+import { nextClass } from "../../shared/placement/next_class.ts";
+import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import { anySplitWish, PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
+import { placedPod, placedPods } from "../fixtures/placed_pods.ts";
+
+/** The pods with what was to be written. */
+function withCosts(pods: readonly PlacedPod[], wish: SplitWish): readonly PlacedPod[] {
+  const changes = new Map(costChanges(pods, wish).map(({ pod, cost }) => [pod, cost]));
+  return pods.map((pod) => {
+    const cost = changes.get(pod);
+    return cost === undefined ? pod : { ...pod, deletionCost: cost };
+  });
+}
+
+/** What is left when a ReplicaSet has taken one away; all are equally ready. */
+function scaledDown(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+  return pods.toSorted((a, b) => (a.deletionCost ?? 0) - (b.deletionCost ?? 0)).slice(1);
+}
+
+function surplus(pods: readonly PlacedPod[], wish: SplitWish): number {
+  return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, wish).spot);
+}
+
+function property(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const anyCounts = fc.record({
+  spot: fc.integer({ min: 0, max: 25 }),
+  "on-demand": fc.integer({ min: 0, max: 25 }),
+});
+
+property("costs are whole, of 32 bits, and no two pods of a split have the same", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 200 }), anySplitWish, (replicas, wish) => {
+      const split = splitReplicas(replicas, wish);
+      const costs = (["spot", "on-demand"] as const).flatMap((one) =>
+        Array.from({ length: split[one] }, (_, index) => costOf(index + 1, { class: one, wish }))
+      );
+      const expected = Array.from({ length: replicas }, (_, index) => -replicas + index);
+      assert.deepEqual(costs.toSorted((a, b) => a - b), expected);
+      for (const nth of [1, 1000, 1_000_000]) {
+        for (const one of ["spot", "on-demand"] as const) {
+          const cost = costOf(nth, { class: one, wish });
+          assert.ok(Number.isInteger(cost) && cost < 0 && cost >= -(2 ** 31));
+        }
+      }
+    }),
+    PLACEMENT_CASES,
+  );
+});
+
+property(
+  "a scale-down takes what is too many first, and from the split on keeps it at every step",
+  () => {
+    let uneven = 0;
+    fc.assert(
+      fc.property(anyCounts, anySplitWish, (counts, wish) => {
+        let pods = withCosts(placedPods(counts), wish);
+        let before = surplus(pods, wish);
+        if (before > 0) uneven++;
+        while (pods.length > 0) {
+          pods = scaledDown(pods);
+          const after = surplus(pods, wish);
+          assert.ok(after <= before, `${before} to ${after} at ${pods.length}`);
+          // As long as something is too many, whoever goes is of that class.
+          const { spot, "on-demand": onDemand } = countByClass(pods);
+          if (after > 0) assert.ok(spot === counts.spot || onDemand === counts["on-demand"]);
+          before = after;
+        }
+      }),
+      PLACEMENT_CASES,
+    );
+    assert.ok(uneven > 100, `${uneven}`);
+  },
+);
+
+property("a pod more is one cost to write, and nothing is written twice", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 40 }), anySplitWish, (replicas, wish) => {
+      const pods = withCosts(placedPods(splitReplicas(replicas, wish)), wish);
+      assert.deepEqual(costChanges(pods, wish), []);
+      const next = placedPod("new", { class: nextClass(countByClass(pods), wish) });
+      assert.deepEqual(costChanges([...pods, next], wish).map(({ pod, cost }) => [pod, cost]), [
+        [next, -replicas - 1],
+      ]);
+    }),
+    PLACEMENT_CASES,
+  );
+});
+
+property("after pods have gone, those that are left need no more writes than have gone", () => {
+  fc.assert(
+    fc.property(anyCounts, anySplitWish, fc.infiniteStream(fc.boolean()), (counts, wish, goes) => {
+      const pods = withCosts(placedPods(counts), wish);
+      const left = pods.filter(() => !goes.next().value);
+      const changes = costChanges(left, wish);
+      assert.ok(changes.length <= pods.length - left.length);
+      assert.deepEqual(costChanges(withCosts(left, wish), wish), []);
+    }),
+    PLACEMENT_CASES,
+  );
+});

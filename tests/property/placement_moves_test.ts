@@ -1,0 +1,210 @@
+/**
+ * Properties of moves: they are careful, they help, and they come to an end.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { admitPod } from "../../shared/placement/admit_pod.ts";
+import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import { type MovedWorkload, type MoveFacts, nextMove } from "../../shared/placement/next_move.ts";
+import { ordinalClass, ordinalOf } from "../../shared/placement/next_class.ts";
+import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { noReservations } from "../../shared/placement/reservations.ts";
+import { shortagePhase } from "../../shared/placement/shortage.ts";
+import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { anySplitWish, PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
+import { placedPod } from "../fixtures/placed_pods.ts";
+
+const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
+
+/** `true` in about one of `n` cases. */
+const oneIn = (n: number): fc.Arbitrary<boolean> =>
+  fc.integer({ min: 1, max: n }).map((i) => i === 1);
+
+const anyKind = fc.constantFrom("Deployment" as const, "StatefulSet" as const);
+const anyClass = fc.constantFrom<NodeClass>("spot", "on-demand");
+const anyPods: fc.Arbitrary<readonly PlacedPod[]> = fc.array(
+  fc.record({
+    class: anyClass,
+    cordoned: oneIn(3),
+    bound: oneIn(4),
+    budget: oneIn(4),
+    createdAtMs: fc.integer({ min: 0, max: 5 }),
+  }),
+  { maxLength: 15 },
+).map((pods) =>
+  pods.map(({ bound, budget, ...pod }, ordinal) =>
+    placedPod(`web-${ordinal}`, {
+      ...pod,
+      ...(bound ? { bound: "it forbids it" } : {}),
+      ...(budget ? { budget: "it allows none" } : {}),
+    })
+  )
+);
+
+/** Mostly whole: where it is not, little else is tried. */
+function workloadOf(kind: MovedWorkload["kind"], replicas: number): fc.Arbitrary<MovedWorkload> {
+  const count = fc.oneof({ weight: 30, arbitrary: fc.constant(replicas) }, fc.nat(20));
+  return fc.record({
+    kind: fc.constant(kind),
+    replicas: count,
+    observed: oneIn(20).map((not) => !not),
+    present: count,
+    ready: count,
+    updated: count,
+  });
+}
+
+const anyFacts: fc.Arbitrary<MoveFacts> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+  fc.record({
+    workload: workloadOf(kind, pods.length),
+    wish: fc.tuple(anySplitWish, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
+      ...split,
+      paused,
+      ...(closed ? { window: { schedule: "0 22 * * *", durationMs: 3_600_000 } } : {}),
+    })),
+    pods: fc.constant(pods),
+    shortage: fc.option(
+      fc.record({ untilMs: fc.constantFrom(NOW_MS - 1, NOW_MS + 1), rounds: fc.constant(1) }),
+      { nil: undefined, freq: 2 },
+    ),
+    lastMoveAtMs: fc.option(
+      fc.constantFrom(NOW_MS - 10_000, NOW_MS - 10_000, NOW_MS - 9_999),
+      { nil: undefined },
+    ),
+    evictionFromMs: fc.constantFrom(0, 0, 0, NOW_MS, NOW_MS + 1),
+    nowMs: fc.constant(NOW_MS),
+  })
+);
+
+/** How far the pods are from where they are to be. */
+function distance(
+  { kind, replicas }: MovedWorkload,
+  facts: Pick<MoveFacts, "pods" | "wish">,
+): number {
+  const pods = facts.pods.filter(({ gone }) => !gone);
+  if (kind === "Deployment") {
+    return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, facts.wish).spot);
+  }
+  return pods.filter((pod) =>
+    ordinalClass(ordinalOf(pod.name) ?? -1, { replicas, wish: facts.wish }) !== pod.class
+  ).length;
+}
+
+function property(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+property(
+  "nextMove() evicts only what may go, from a whole workload, in its time, and keeps the floor",
+  () => {
+    const outcomes = new Map<string, number>();
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const { workload, wish, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
+        const next = nextMove(facts);
+        const outcome = "move" in next ? `to ${next.move.to}` : next.wait;
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        if (!("move" in next)) return;
+        const { pod, to } = next.move;
+        assert.ok(pods.includes(pod) && pod.class !== to);
+        assert.equal(pod.bound ?? pod.budget, undefined);
+        const { replicas, observed, ready, updated, present } = workload;
+        assert.ok(observed);
+        assert.deepEqual([ready, updated, present, pods.length], Array(4).fill(replicas));
+        assert.ok(!wish.paused);
+        assert.ok(wish.window === undefined || isWindowOpen(wish.window, nowMs));
+        assert.ok(lastMoveAtMs <= nowMs - 10_000 && evictionFromMs <= nowMs);
+        const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
+        assert.equal(
+          distance(workload, { pods: moved, wish }),
+          distance(workload, { pods, wish }) - 1,
+        );
+        if (to === "spot") {
+          assert.notEqual(shortagePhase(shortage, nowMs), "fallback");
+          const left = countByClass(moved)["on-demand"];
+          const floor = Math.min(replicas, wish.minOnDemand, countByClass(pods)["on-demand"]);
+          if (workload.kind === "Deployment") assert.ok(left >= floor);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+    const all = ["NotWhole", "AsWished", "PlacementPaused", "SpotFallback", "WindowClosed"];
+    const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
+    for (const outcome of [...all, ...waits, "to spot", "to on-demand"]) {
+      assert.ok((outcomes.get(outcome) ?? 0) >= 3, `${outcome}: ${outcomes.get(outcome)}`);
+    }
+  },
+);
+
+property("nextMove() waits only where nothing may go now", () => {
+  fc.assert(
+    fc.property(anyKind, anyPods, anySplitWish, (kind, pods, split) => {
+      const replicas = pods.length;
+      const workload = {
+        kind,
+        replicas,
+        observed: true,
+        present: replicas,
+        ready: replicas,
+        updated: replicas,
+      };
+      const wish = { ...split, paused: false };
+      const next = nextMove({ workload, wish, pods, evictionFromMs: 0, nowMs: NOW_MS });
+      const free = pods.filter(({ bound, budget }) => bound === undefined && budget === undefined);
+      const helps = free.some((pod) => {
+        const to = pod.class === "spot" ? "on-demand" as const : "spot" as const;
+        const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
+        return distance(workload, { pods: moved, wish }) < distance(workload, { pods, wish });
+      });
+      assert.equal("move" in next, helps);
+    }),
+    PLACEMENT_CASES,
+  );
+});
+
+property("moves come to an end at the split, one for each pod that is misplaced", () => {
+  fc.assert(
+    fc.property(anyKind, anyPods, anySplitWish, (kind, start, split) => {
+      const replicas = start.length;
+      const wish = { ...split, paused: false };
+      const workload = {
+        kind,
+        replicas,
+        observed: true,
+        present: replicas,
+        ready: replicas,
+        updated: replicas,
+      };
+      let pods = start.map(({ bound: _, budget: __, ...pod }) => pod as PlacedPod);
+      let left = distance(workload, { pods, wish });
+      for (;;) {
+        const next = nextMove({ workload, wish, pods, evictionFromMs: 0, nowMs: NOW_MS });
+        if (!("move" in next)) {
+          assert.equal(next.wait, "AsWished");
+          break;
+        }
+        const { pod } = next.move;
+        pods = pods.filter((one) => one !== pod);
+        const made = admitPod(noReservations(pods), {
+          workload,
+          wish,
+          pods,
+          shortage: "none",
+          pod: { revision: pod.revision, name: pod.name },
+          dryRun: false,
+          nowMs: NOW_MS,
+        });
+        assert.equal(made.class, next.move.to);
+        pods.push({ ...pod, uid: `${pod.uid}'`, class: made.class });
+        assert.equal(distance(workload, { pods, wish }), --left);
+      }
+      assert.equal(left, 0);
+      const counts: ClassCounts = countByClass(pods);
+      assert.deepEqual(counts, splitReplicas(replicas, wish));
+    }),
+    PLACEMENT_CASES,
+  );
+});

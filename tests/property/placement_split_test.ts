@@ -1,0 +1,62 @@
+/**
+ * Properties of how replicas are divided.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { anySplitWish, PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
+
+function property(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const anyReplicas = fc.integer({ min: 0, max: 10_000 });
+
+property(
+  "the split is of whole replicas, keeps the floor, and has no more on spot than the share",
+  () => {
+    fc.assert(
+      fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
+        const { spot, "on-demand": onDemand } = splitReplicas(replicas, wish);
+        assert.ok(Number.isInteger(spot) && spot >= 0 && onDemand >= 0);
+        assert.equal(spot + onDemand, replicas);
+        assert.ok(onDemand >= Math.min(replicas, wish.minOnDemand));
+        assert.ok(100 * spot <= replicas * wish.spotPercentage);
+        // One more on spot would break one of the two.
+        const more = spot + 1;
+        assert.ok(
+          100 * more > replicas * wish.spotPercentage || replicas - more < wish.minOnDemand,
+        );
+      }),
+      PLACEMENT_CASES,
+    );
+  },
+);
+
+property("one replica more is one more in exactly one class", () => {
+  fc.assert(
+    fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
+      const before = splitReplicas(replicas, wish);
+      const after = splitReplicas(replicas + 1, wish);
+      const steps = [after.spot - before.spot, after["on-demand"] - before["on-demand"]];
+      assert.deepEqual(steps.toSorted(), [0, 1]);
+    }),
+    PLACEMENT_CASES,
+  );
+});
+
+property("a larger share never takes from spot, a larger floor never gives to it", () => {
+  fc.assert(
+    fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
+      const { spot } = splitReplicas(replicas, wish);
+      const { spotPercentage, minOnDemand } = wish;
+      const share = Math.min(100, spotPercentage + 1);
+      assert.ok(splitReplicas(replicas, { spotPercentage: share, minOnDemand }).spot >= spot);
+      const floor = minOnDemand + 1;
+      assert.ok(splitReplicas(replicas, { spotPercentage, minOnDemand: floor }).spot <= spot);
+    }),
+    PLACEMENT_CASES,
+  );
+});
