@@ -29,6 +29,7 @@ import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
+import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
 import { createCreationValues } from "./rightsizing/creation_values.ts";
 import {
   createRightsizingCopies,
@@ -217,12 +218,13 @@ function rightsizingCopies(
 
 /** Who changes new pods, in order. */
 function mutatorsOf(
-  { rightsizing }: ControllerParts,
+  { caches, rightsizing }: ControllerParts,
   copies: RightsizingCopies | undefined,
 ): readonly Mutator[] {
   if (copies === undefined || rightsizing === undefined) return [];
   const dryRun = (): boolean => rightsizing.config.dryRun;
-  return [createCreationMutator(createCreationValues({ ...copies, dryRun }))];
+  const surroundingsOf = createCreationSurroundings(caches);
+  return [createCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
 }
 
 /** The clock of hours, where it is wanted. */

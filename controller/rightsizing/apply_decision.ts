@@ -5,7 +5,7 @@
  */
 import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -74,6 +74,15 @@ export async function applyDecision(
     ...(first === undefined ? {} : { failure: first.failure }),
     behind,
   };
+}
+
+/** The template's containers once the wish has come true: what was adopted stands on them. */
+export function templateAfter(
+  { workload: { template: { containers } } }: Pick<RightsizingFacts, "workload">,
+  { method, wanted }: Wish,
+): readonly PodContainer[] {
+  if (method === "InPlace") return containers;
+  return containers.map((one) => ({ ...one, ...resourcesOf(wanted.get(one.name) ?? {}) }));
 }
 
 async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {

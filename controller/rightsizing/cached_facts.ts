@@ -9,7 +9,6 @@ import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_au
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type {
@@ -18,6 +17,7 @@ import type {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
+import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
 import type { CorrectionMemory } from "./corrections/correction_memory.ts";
 
@@ -32,9 +32,6 @@ export interface FactCaches {
   >;
   readonly verticalPodAutoscalers: Pick<Informer<VerticalPodAutoscaler>, "byIndex" | "whenSynced">;
 }
-
-/** What bounds the values of a namespace's pods, and what of it can't be read. */
-export type NamespaceRules = Pick<RightsizingFacts, "ranges" | "quotas" | "unreadable">;
 
 /** What the facts are made of, beside the copies. */
 export interface CachedFactsParts {
@@ -113,11 +110,7 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
     },
     factsOf({ workload, policy, nowMs }, known) {
       const pods = podsOf(workload);
-      const { namespace, name } = workload.metadata;
-      const isFor = ({ target }: { readonly target: { kind: string; name: string } }): boolean =>
-        target.kind === workload.kind && target.name === name;
-      const autoscalers = caches.horizontalPodAutoscalers.byIndex(namespace).filter(isFor);
-      const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isFor);
+      const autoscalers = cachedAutoscalers(caches, workload);
       const nodes = new Map(pods.flatMap(({ nodeName }) => {
         const node = caches.nodes.get(nodeName);
         return node === undefined ? [] : [[nodeName, node] as const];
@@ -126,19 +119,14 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
       return {
         ...known,
         ...rules,
-        unreadable: [
-          ...rules.unreadable,
-          ...unreadableWords("HorizontalPodAutoscaler", autoscalers),
-          ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
-        ],
+        ...autoscalers,
+        unreadable: [...rules.unreadable, ...autoscalers.unreadable],
         nowMs,
         policy,
         dryRun: dryRun(),
         workload,
         pods: pods.map(atOwnLimits),
         nodes,
-        autoscalers,
-        verticalAutoscalers,
         missingPermissions: parts.missingPermissions(workload),
         ...served(),
         marketManages: pods.some((pod) =>

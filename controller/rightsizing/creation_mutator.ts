@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readCreatedPod } from "../../shared/actuation/methods/created_pod.ts";
 import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
@@ -18,7 +19,13 @@ export function createCreationMutator(valuesOf: CreationValues): Mutator {
       for (const workload of workloadsOf(ownedPod(object))) {
         const values = valuesOf(namespace, workload);
         if (values === undefined) continue;
-        const patch = podCreationPatch(object, values);
+        const { containers, initContainers, podLevel } = readCreatedPod(object).subject;
+        const sent = {
+          containers,
+          initContainers,
+          ...(podLevel === undefined ? {} : { podLevel }),
+        };
+        const patch = podCreationPatch(object, values(sent));
         return patch.length === 0 ? undefined : { patch };
       }
       return undefined;

@@ -10,7 +10,7 @@ function test(name: string, fn: () => Promise<void>): void {
 
 const VALUES = new Map([["app", { requestCPU: 180, requestMemory: 96 * MI }]]);
 const valuesOf = (namespace: string, { kind, name }: { kind: string; name: string }) =>
-  `${namespace}/${kind}/${name}` === "shop/Deployment/web" ? VALUES : undefined;
+  `${namespace}/${kind}/${name}` === "shop/Deployment/web" ? () => VALUES : undefined;
 const mutator = createCreationMutator(valuesOf);
 const signal = new AbortController().signal;
 

@@ -1,29 +1,38 @@
 /**
- * What new pods of a workload begin with: the values that are in force for it.
+ * What new pods of a workload begin with: what counts of the values that are in force for it.
  *
  * @module
  */
-import type { Resources } from "../../shared/api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import { resourcesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { resourcesOfAmounts } from "../../shared/rightsizing/values_in_force.ts";
+import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { CreationSurroundings } from "./creation_surroundings.ts";
 
 /** What tells it. */
 export interface CreationValuesParts {
   readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
   readonly policies: Pick<Informer<StoredPolicy>, "get">;
+  readonly surroundingsOf: CreationSurroundings;
   readonly dryRun: () => boolean;
 }
 
-/** By container; undefined where pods are as their template says. */
+/** A pod as it was sent. */
+export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
+
+/** What a pod begins with, by container. */
+export type ValuesOfPod = (pod: SentPod) => ReadonlyMap<string, Resources>;
+
+/** Undefined where all pods of the workload are as their template says. */
 export type CreationValues = (
   namespace: string,
   workload: WorkloadRef,
-) => ReadonlyMap<string, Resources> | undefined;
+) => ValuesOfPod | undefined;
 
 interface ReadReports {
   /** Versions of the reports that were read. */
@@ -34,9 +43,12 @@ interface ReadReports {
 /**
  * Values of workloads whose policy is in mode Auto and changes pods in place: where it may only recreate
  * them, the template has the values. `reports` are indexed by namespace, and read once for each version.
+ *
+ * A pod for which not all is known that could bound it is as its template says: it must not be refused
+ * for our sake.
  */
 export function createCreationValues(
-  { reports, policies, dryRun }: CreationValuesParts,
+  { reports, policies, surroundingsOf, dryRun }: CreationValuesParts,
 ): CreationValues {
   const read = new Map<string, ReadReports>();
 
@@ -57,12 +69,56 @@ export function createCreationValues(
     return records;
   }
 
-  return (namespace, { kind, name }) => {
+  return (namespace, workload) => {
     if (dryRun()) return undefined;
-    const record = recordsIn(namespace).get(`${kind}/${name}`);
+    const record = recordsIn(namespace).get(`${workload.kind}/${workload.name}`);
     if (record === undefined || record.inForce.length === 0) return undefined;
-    const spec = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
-    if (spec?.mode !== "Auto" || !spec.updateStrategy.allowInPlaceResize) return undefined;
-    return resourcesInForce(record.inForce);
+    const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
+    if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
+    const found = surroundingsOf(namespace, workload);
+    if (found === undefined || found.unreadable.length > 0) return undefined;
+    const { inForce, usage = [] } = record;
+    const memoryPeaks = new Map(
+      usage.flatMap(({ container, memory }) =>
+        memory === undefined ? [] : [[container, memory.max] as const]
+      ),
+    );
+    return (pod) => {
+      const { template } = found.workload;
+      const workload = { ...found.workload, template: { ...template, ...pod } };
+      const written = writtenIn(pod, { inForce, template: template.containers });
+      return countingValues(inForce, { ...found, workload, policy, memoryPeaks }, { written })
+        .values;
+    };
   };
+}
+
+const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
+
+/**
+ * The pod's containers as their author wrote them. By the pod itself, since the copy of the template may
+ * be older than it; but what neither that nor the template of the adoption has comes from a LimitRange,
+ * or from a limit that stands for the request, too.
+ */
+function writtenIn(
+  { containers }: SentPod,
+  { inForce, template }: {
+    readonly inForce: readonly ValuesInForce[];
+    readonly template: readonly PodContainer[];
+  },
+): readonly PodContainer[] {
+  return containers.map((container) => {
+    const isSame = ({ name }: { readonly name: string }): boolean => name === container.name;
+    const adopted = inForce.find((one) => isSame({ name: one.container }))?.adoptedOn ?? {};
+    const before = resourcesOfAmounts(adopted);
+    const now: Resources = template.find(isSame) ?? {};
+    const { requestCPU: _cpu, requestMemory: _memory, limitCPU: _c, limitMemory: _m, ...rest } =
+      container;
+    const kept = FIELDS.flatMap((field) => {
+      const value = container[field];
+      const isWritten = before[field] !== undefined || now[field] !== undefined;
+      return value === undefined || !isWritten ? [] : [[field, value] as const];
+    });
+    return { ...rest, ...Object.fromEntries(kept) };
+  });
 }

@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
+import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { reportParts } from "../../shared/rightsizing/report_parts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import type { ValuesInForce } from "../../shared/rightsizing/workload_record.ts";
-import { autoPolicy, MI } from "../../tests/fixtures/rightsizing_facts.ts";
+import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  autoPolicy,
+  bareContainer,
+  MI,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import type { FoundSurroundings } from "./creation_surroundings.ts";
 import { createCreationValues } from "./creation_values.ts";
 
 function test(name: string, fn: () => void): void {
@@ -12,15 +20,26 @@ function test(name: string, fn: () => void): void {
 }
 
 const WEB = { kind: "Deployment", name: "web" } as const;
-const IN_FORCE = [{ container: "app", cpu: 180, memory: 96 * MI }];
+const TEMPLATE = { requestCPU: 100, requestMemory: 64 * MI };
+const IN_FORCE = [{
+  container: "app",
+  cpu: 180,
+  memory: 96 * MI,
+  adoptedOn: { cpu: 100, memory: 64 * MI },
+}];
+const ALL = { requestCPU: 180, requestMemory: 96 * MI };
 
-function report(inForce: readonly ValuesInForce[], resourceVersion = "1"): RecommendationReport {
+function report(
+  inForce: readonly ValuesInForce[],
+  { resourceVersion = "1", ...fields }: Partial<WorkloadRecord> & { resourceVersion?: string } = {},
+): RecommendationReport {
   const [part] = reportParts([{
     workload: { ...WEB, namespace: "shop" },
     policy: { namespace: "ops", name: "all" },
     status: "Applied",
     recommendations: [],
     inForce,
+    ...fields,
   }]);
   return {
     apiVersion: "optipod.io/v1alpha1",
@@ -30,40 +49,104 @@ function report(inForce: readonly ValuesInForce[], resourceVersion = "1"): Recom
   };
 }
 
-function valuesWith(spec: PolicySpec | undefined, { dryRun = false } = {}) {
+interface Choice {
+  readonly dryRun?: boolean;
+  /** Of the workload, as the copy has it. */
+  readonly template?: readonly PodContainer[];
+  readonly around?: Partial<FoundSurroundings> | "unknown";
+}
+
+function valuesWith(
+  spec: PolicySpec | undefined = autoPolicy(),
+  { dryRun = false, template = [bareContainer("app", TEMPLATE)], around = {} }: Choice = {},
+) {
   const reports = [report(IN_FORCE)];
-  const policy = spec && ({ spec } as StoredPolicy);
+  const policy = { spec } as StoredPolicy;
+  const facts = rightsizingFacts({ containers: template });
   const values = createCreationValues({
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
+    surroundingsOf: () => around === "unknown" ? undefined : { ...facts, ...around },
     dryRun: () => dryRun,
   });
-  return { reports, values };
+  /** What a pod with these values is given. */
+  const given = (sent: Resources = TEMPLATE): unknown =>
+    values("shop", WEB)?.({ containers: [bareContainer("app", sent)], initContainers: [] })
+      .get("app");
+  return { reports, values, given };
 }
 
 test("createCreationValues() tells what is in force, and follows the reports", () => {
-  const { reports, values } = valuesWith(autoPolicy());
-  const app = { requestCPU: 180, requestMemory: 96 * MI };
-  assert.deepEqual(values("shop", WEB), new Map([["app", app]]));
+  const { reports, values, given } = valuesWith();
+  assert.deepEqual(given(), ALL);
   assert.equal(values("shop", { kind: "StatefulSet", name: "web" }), undefined);
   assert.equal(values("bank", WEB), undefined);
-  reports[0] = report([{ container: "app", cpu: 250 }], "2");
-  assert.deepEqual(values("shop", WEB), new Map([["app", { requestCPU: 250 }]]));
-  reports[0] = report([], "3");
+  reports[0] = report([{ container: "app", cpu: 250 }], { resourceVersion: "2" });
+  assert.deepEqual(given(), { requestCPU: 250 });
+  reports[0] = report([], { resourceVersion: "3" });
   assert.equal(values("shop", WEB), undefined);
 });
 
 test("createCreationValues() leaves pods to their template where nobody wants them changed", () => {
   for (
     const spec of [
-      undefined,
       autoPolicy({}, { mode: "Recommend" }),
       autoPolicy({}, { mode: "Disabled" }),
       autoPolicy({ allowInPlaceResize: false, allowRecreate: true }),
     ]
   ) {
-    assert.equal(valuesWith(spec).values("shop", WEB), undefined);
+    assert.equal(valuesWith(spec).given(), undefined);
   }
-  assert.equal(valuesWith(autoPolicy(), { dryRun: true }).values("shop", WEB), undefined);
-  assert.notEqual(valuesWith(autoPolicy()).values("shop", WEB), undefined);
+  assert.equal(valuesWith(autoPolicy(), { dryRun: true }).given(), undefined);
+});
+
+test("createCreationValues() leaves a pod to its template where not all is known that bounds it", () => {
+  assert.equal(valuesWith(autoPolicy(), { around: "unknown" }).given(), undefined);
+  const around = { unreadable: ["LimitRange caps: no number"] };
+  assert.equal(valuesWith(autoPolicy(), { around }).given(), undefined);
+});
+
+test("createCreationValues() leaves a resource to its author who has edited it, by the pod itself", () => {
+  const { given } = valuesWith();
+  const raised = { requestCPU: 100, requestMemory: 1024 * MI };
+  // The copy of the template is older than the pod.
+  assert.deepEqual(given(raised), { requestCPU: 180 });
+  const template = [bareContainer("app", { ...TEMPLATE, limitMemory: 4096 * MI })];
+  const limited = { ...TEMPLATE, limitMemory: 4096 * MI };
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), { requestCPU: 180 });
+  // The template of a rollout is newer than the pod, which is of that of the adoption.
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
+});
+
+test("createCreationValues() takes what a LimitRange has written for nobody's edit", () => {
+  const { given } = valuesWith();
+  assert.deepEqual(given({ ...TEMPLATE, limitCPU: 500, limitMemory: 512 * MI }), ALL);
+});
+
+test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRange forbids", () => {
+  const vpa = { verticalAutoscalers: [sampleVPA("Initial")] };
+  assert.equal(valuesWith(autoPolicy(), { around: vpa }).given(), undefined);
+  const any = { min: 0, max: Infinity, ratio: Infinity };
+  const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
+  const limited = { ...TEMPLATE, limitCPU: 150 };
+  assert.deepEqual(valuesWith(autoPolicy(), { around: { ranges } }).given(limited), {
+    ...ALL,
+    requestCPU: 150,
+  });
+  const quotas = [{ name: "q", resource: "memory", of: "request", room: 70 * MI }] as const;
+  assert.deepEqual(valuesWith(autoPolicy(), { around: { quotas } }).given(), {
+    ...ALL,
+    requestMemory: 70 * MI,
+  });
+});
+
+test("createCreationValues() lowers memory to narrower bounds where the peak on record allows it", () => {
+  const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
+  const { reports, given } = valuesWith(autoPolicy({}, { bounds }));
+  assert.deepEqual(given(), ALL);
+  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
+  const memory = { samples: 20, min, p50, p90, p95, p99, max: 60 * MI };
+  const usage = [{ container: "app", memory }];
+  reports[0] = report(IN_FORCE, { usage, resourceVersion: "2" });
+  assert.deepEqual(given(), { requestCPU: 180, requestMemory: 80 * MI });
 });

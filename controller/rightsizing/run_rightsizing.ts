@@ -13,12 +13,12 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { namespaceRules } from "../../shared/rightsizing/namespace_rules.ts";
 import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
+import { cachedRules } from "./cached_surroundings.ts";
 import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
 import { createCorrectionMemory } from "./corrections/correction_memory.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
@@ -156,13 +156,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       cluster: createCachedFacts({
         caches,
         corrections,
-        rulesOf: (workload, pods) => {
-          const { namespace } = workload.metadata;
-          return namespaceRules({
-            limitRanges: caches.limitRanges.byIndex(namespace),
-            quotas: caches.resourceQuotas.byIndex(namespace),
-          }, { template: workload.template, pods });
-        },
+        rulesOf: (workload, pods) => cachedRules(caches, workload, { pods }),
         dryRun: () => config.dryRun,
         served: () => support ?? { resizeServed: false, lowersMemoryLimits: false },
         missingPermissions: permissions.missing,

@@ -3,19 +3,22 @@
  *
  * @module
  */
-import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import type { GuardWord } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   LastDenial,
   RightsizedWorkload,
+  RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import {
   decisionEvents,
+  endedEvents,
   eventMessage,
   failureEvent,
   heldStatus,
@@ -25,9 +28,9 @@ import { largestDifference } from "../../shared/rightsizing/largest_difference.t
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
 import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { applyDecision, type ApplyHands, type Wish } from "./apply_decision.ts";
+import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import { evaluateWorkload, type Evaluation, type MissingUsage } from "./evaluate_workload.ts";
@@ -88,29 +91,37 @@ export async function passWorkload(
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
-  const inForce = resourcesInForce(before?.inForce ?? []);
+  /** Quotas are no matter of the workload as a whole: what is there of it is in them already. */
+  const counting = (facts: RightsizingFacts): ReturnType<typeof countingValues> =>
+    countingValues(before?.inForce ?? [], { ...facts, quotas: [] });
   const found = evaluateWorkload(answer, {
     policy: policy.spec,
     workload,
     corrections: cluster.correctionsOf(one),
-    factsWith: (learned) =>
-      cluster.factsOf(one, {
+    factsWith: (learned) => {
+      const facts = cluster.factsOf(one, {
         ...learned,
-        inForce,
+        inForce: new Map(),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
-      }),
+      });
+      return { ...facts, inForce: counting(facts).values };
+    },
   });
   const base = baseRecord(subject);
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
+  const { facts, decision } = found;
+  const { template } = facts.workload;
   const recommended: WorkloadRecord = {
     ...base,
+    // What counts no longer ends here, whatever holds, but where nothing may be changed at all.
+    ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, template.containers) } : {}),
     // Where nothing is recommended, the time stays that of the last recommendation.
     ...(found.recommendations.length === 0 ? {} : { recommendedAtMs: nowMs }),
     recommendations: found.recommendations,
     usage: found.usage,
   };
-  const { facts, decision } = found;
+  const ended = mayChange(facts) ? endedEvents(counting(facts).words) : [];
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
   const pods = new Map(
     cluster.podsIn(workload.metadata.namespace)
@@ -119,13 +130,13 @@ export async function passWorkload(
   );
   const catchUp = bringToForce(facts, decision);
   const wish = decision.outcome === "apply" ? decision : catchUp;
-  if (wish?.outcome !== "apply") return held(found, { recommended, before });
+  if (wish?.outcome !== "apply") return held(found, { recommended, before, ended });
   const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
     ...wordOf(found, { failure, behind }),
-    ...(next === undefined ? {} : { inForce: valuesInForce(next) }),
+    ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
     ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
   };
   // What was cut is told once it has been done.
@@ -135,8 +146,9 @@ export async function passWorkload(
   return {
     record,
     metricsMissing: false,
-    difference: differenceOf(found, next ?? inForce),
+    difference: differenceOf(found, next ?? facts.inForce),
     events: [
+      ...ended,
       ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
       ...news(told, { record, before }),
     ],
@@ -232,15 +244,23 @@ type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
 function held(
   found: Found,
-  { recommended, before }: Told & { readonly recommended: WorkloadRecord },
+  { recommended, before, ended }: Told & {
+    readonly recommended: WorkloadRecord;
+    readonly ended: readonly WorkloadEvent[];
+  },
 ): PassOutcome {
   const record = { ...recommended, ...wordOf(found, { behind: [] }) };
   return {
     record,
     metricsMissing: false,
-    difference: differenceOf(found, resourcesInForce(before?.inForce ?? [])),
-    events: news(decisionEvents(found.decision), { record, before }),
+    difference: differenceOf(found, found.facts.inForce),
+    events: [...ended, ...news(decisionEvents(found.decision), { record, before })],
   };
+}
+
+/** Mode and dry-run say it of the record, too: what stands there comes back with them. */
+function mayChange({ policy, dryRun }: RightsizingFacts): boolean {
+  return policy.mode === "Auto" && !dryRun;
 }
 
 function wordOf(
@@ -298,7 +318,7 @@ function news(
 /** Of what is in force, or stands in the template where nothing is. */
 function differenceOf(
   { recommendations, facts }: Found,
-  inForce: ReadonlyMap<string, Resources>,
+  inForce: RightsizingFacts["inForce"],
 ): number {
   return largestDifference(
     recommendations,

@@ -83,7 +83,12 @@ test("passWorkload() applies what it recommends, and the record has values, time
   const { outcome, hands } = await look();
   const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
   assert.deepEqual([status, method], ["Applied", "InPlace"]);
-  assert.deepEqual(inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  assert.deepEqual(inForce, [{
+    container: "app",
+    cpu: 180,
+    memory: 96 * MI,
+    adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+  }]);
   assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
   assert.equal(hands.asked.length, 2);
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);

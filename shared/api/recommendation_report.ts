@@ -10,10 +10,21 @@ import type { ApiObject } from "../control/list_watch.ts";
 import { OPTIPOD_GROUP_VERSION } from "./optimization_policy.ts";
 import { containerAdviceSchema, MOST_CONTAINERS, workloadStatusSchema } from "./policy_status.ts";
 
-/** Values of a container that were adopted; what is absent was left as it was. */
-export const containerValuesSchema = containerAdviceSchema.omit({ explanation: true }).partial({
+/** Requests and limits of a container; absent: none. */
+export const containerAmountsSchema = containerAdviceSchema.pick({
   cpu: true,
   memory: true,
+  cpuLimit: true,
+  memoryLimit: true,
+}).partial();
+
+/** Values of a container that were adopted; what is absent was left as it was. */
+export const containerValuesSchema = containerAmountsSchema.extend({
+  container: containerAdviceSchema.shape.container,
+  adoptedOn: containerAmountsSchema.optional().describe(
+    "What the template said of the container then: where that has been changed, the values of " +
+      "that resource count no longer.",
+  ),
 });
 
 const figure = z.string().max(64);
@@ -69,8 +80,10 @@ export const recommendationReportSchema = z.object({
   }),
 });
 
+/** Requests and limits, as the API has them. */
+export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
 /** Values in force. */
-export type WrittenValues = z.infer<typeof containerValuesSchema>;
+export type WrittenInForce = z.infer<typeof containerValuesSchema>;
 /** What was seen of one resource, as the API has it. */
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 /** What a container used, as the API has it. */

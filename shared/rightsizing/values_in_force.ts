@@ -3,36 +3,50 @@
  *
  * @module
  */
-import type { Resources } from "../api/pod.ts";
-import type { ValuesInForce } from "./workload_record.ts";
+import type { PodContainer, Resources } from "../api/pod.ts";
+import type { ContainerAmounts, ValuesInForce } from "./workload_record.ts";
 
 /** By container, what it is to have. */
 export function resourcesInForce(
   values: readonly ValuesInForce[],
 ): ReadonlyMap<string, Resources> {
-  return new Map(
-    values.map(({ container, cpu, memory, cpuLimit, memoryLimit }) => [
-      container,
-      {
-        ...(cpu === undefined ? {} : { requestCPU: cpu }),
-        ...(memory === undefined ? {} : { requestMemory: memory }),
-        ...(cpuLimit === undefined ? {} : { limitCPU: cpuLimit }),
-        ...(memoryLimit === undefined ? {} : { limitMemory: memoryLimit }),
-      },
-    ]),
-  );
+  return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
 }
 
-/** What a record keeps of them. */
-export function valuesInForce(inForce: ReadonlyMap<string, Resources>): readonly ValuesInForce[] {
+/** The amounts as fields of a container. */
+export function resourcesOfAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): Resources {
+  return {
+    ...(cpu === undefined ? {} : { requestCPU: cpu }),
+    ...(memory === undefined ? {} : { requestMemory: memory }),
+    ...(cpuLimit === undefined ? {} : { limitCPU: cpuLimit }),
+    ...(memoryLimit === undefined ? {} : { limitMemory: memoryLimit }),
+  };
+}
+
+/** What a record keeps of them, with what the containers of the template have beside them. */
+export function valuesInForce(
+  inForce: ReadonlyMap<string, Resources>,
+  template: readonly PodContainer[],
+): readonly ValuesInForce[] {
   return [...inForce].map(([container, values]) => {
-    const { requestCPU, requestMemory, limitCPU, limitMemory } = values;
+    const written = template.find(({ name }) => name === container);
     return {
       container,
-      ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-      ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-      ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
-      ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
+      ...amountsOf(values),
+      ...(written === undefined ? {} : { adoptedOn: amountsOf(written) }),
     };
   });
+}
+
+function amountsOf(
+  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
+): ContainerAmounts {
+  return {
+    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
+    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
+    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
+  };
 }

@@ -9,7 +9,8 @@ import type {
   ReportedUsage,
   ReportedWorkload,
   UsageFigures,
-  WrittenValues,
+  WrittenAmounts,
+  WrittenInForce,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
@@ -20,10 +21,17 @@ import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
 
-/** Values of a container that were adopted: millicores and bytes. Absent: left as it was. */
+/** Requests and limits of a container: millicores and bytes. */
+export type ContainerAmounts = Partial<Omit<ContainerRecommendation, "container" | "explanation">>;
+
+/** Values of a container that were adopted. Absent: left as it was. */
 export type ValuesInForce =
   & Pick<ContainerRecommendation, "container">
-  & Partial<Omit<ContainerRecommendation, "container" | "explanation">>;
+  & ContainerAmounts
+  & {
+    /** What the template said of the container then; absent in records of older versions. */
+    readonly adoptedOn?: ContainerAmounts;
+  };
 
 /** A workload after a cycle. */
 export interface WorkloadRecord {
@@ -73,7 +81,7 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   return {
     ...status,
     policy: { namespace, name },
-    inForce: record.inForce.map(writtenValues),
+    inForce: record.inForce.map(writtenInForce),
     ...(usage === undefined ? {} : { usage: usage.map(writtenUsage) }),
   };
 }
@@ -93,29 +101,47 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
     ...(lastApplied === undefined ? {} : { appliedAtMs: millisecondsOf(lastApplied) }),
     ...(reported.lastApplyMethod === undefined ? {} : { method: reported.lastApplyMethod }),
     recommendations: reported.recommendations.map((advice) => ({
-      ...valuesOf(advice),
+      container: advice.container,
+      ...amountsOf(advice),
       cpu: parseCPU(advice.cpu),
       memory: parseBytes(advice.memory),
       explanation: advice.explanation,
     })),
-    inForce: reported.inForce.map(valuesOf),
+    inForce: reported.inForce.map(inForceOf),
     ...(reported.usage === undefined ? {} : { usage: reported.usage.map(summaryOf) }),
   };
 }
 
 function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
   return {
-    ...writtenValues(recommendation),
+    container: recommendation.container,
+    ...writtenAmounts(recommendation),
     cpu: formatCPU(recommendation.cpu),
     memory: formatBytes(recommendation.memory),
     explanation: cutToBytes(recommendation.explanation, MOST_BYTES),
   };
 }
 
-function writtenValues(values: ValuesInForce): WrittenValues {
-  const { container, cpu, memory, cpuLimit, memoryLimit } = values;
+function writtenInForce({ container, adoptedOn, ...values }: ValuesInForce): WrittenInForce {
   return {
     container,
+    ...writtenAmounts(values),
+    ...(adoptedOn === undefined ? {} : { adoptedOn: writtenAmounts(adoptedOn) }),
+  };
+}
+
+function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesInForce {
+  return {
+    container,
+    ...amountsOf(values),
+    ...(adoptedOn === undefined ? {} : { adoptedOn: amountsOf(adoptedOn) }),
+  };
+}
+
+function writtenAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): WrittenAmounts {
+  return {
     ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
     ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
     ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
@@ -123,10 +149,8 @@ function writtenValues(values: ValuesInForce): WrittenValues {
   };
 }
 
-function valuesOf(written: WrittenValues): ValuesInForce {
-  const { container, cpu, memory, cpuLimit, memoryLimit } = written;
+function amountsOf({ cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts): ContainerAmounts {
   return {
-    container,
     ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
     ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
     ...(cpuLimit === undefined ? {} : { cpuLimit: parseCPU(cpuLimit) }),

@@ -38,7 +38,12 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   const record = scene.recordOf("web");
   assert.equal(record?.status, "Applied");
   assert.equal(record.method, "InPlace");
-  assert.deepEqual(record.inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  assert.deepEqual(record.inForce, [{
+    container: "app",
+    cpu: 180,
+    memory: 96 * MI,
+    adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+  }]);
   const [usage] = record.usage ?? [];
   assert.deepEqual([usage?.cpu?.p90, usage?.memory?.max], [150, 80 * MI]);
   assert.ok((record.appliedAtMs ?? 0) >= (record.recommendedAtMs ?? Infinity));

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import type { Resources } from "../../api/pod.ts";
 import { keepClass } from "../../rightsizing/guards/keep_class.ts";
 import { capRequests, podLevelProblem } from "../../rightsizing/guards/request_above_limit.ts";
-import type { Subject } from "../../rightsizing/guards/subjects.ts";
 import {
   fieldOf,
   pair,
@@ -16,9 +15,8 @@ import {
   type WantedContainer,
   wantedOf,
 } from "../../rightsizing/guards/wanted_resources.ts";
-import { parseBytes, parseCPU } from "../../quantity.ts";
-import { qosClassOfPod } from "../qos.ts";
 import { containerResources, type Quantities } from "../resize_patch.ts";
+import { isObject, readCreatedPod, readResources } from "./created_pod.ts";
 
 /** A step of a JSON patch (RFC 6902). */
 export interface CreationStep {
@@ -38,7 +36,7 @@ export function podCreationPatch(
   pod: unknown,
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
-  const { containers, subject } = readPod(pod);
+  const { containers, subject } = readCreatedPod(pod);
   const asked = wantedOf(subject.containers.flatMap((present): PairEntry[] => {
     const found = values.get(present.name) ?? {};
     return RESOURCE_NAMES.map((resource) => {
@@ -106,70 +104,4 @@ function steps(path: string, { raw, resources }: Change): CreationStep[] {
       value,
     }));
   });
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-interface ReadPod {
-  /** Raw, in their order. */
-  readonly containers: readonly Members[];
-  readonly subject: Subject;
-}
-
-function readPod(pod: unknown): ReadPod {
-  const spec = isObject(pod) ? pod.spec : undefined;
-  if (!isObject(spec) || !Array.isArray(spec.containers)) {
-    throw new TypeError("Cannot read a new pod: it has no spec.containers");
-  }
-  const containers = spec.containers.filter(isObject);
-  if (containers.length < spec.containers.length) {
-    throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
-  }
-  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isObject) : [];
-  const podLevel = readResources(spec.resources);
-  const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
-    containers: containers.map(readContainer),
-    initContainers: inits.map(readContainer),
-    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
-  };
-  const qosClass = qosClassOfPod(read);
-  const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
-  return { containers, subject };
-}
-
-function readContainer({ name, resources }: Members): PodContainer {
-  if (typeof name !== "string") {
-    throw new TypeError("Cannot read a new pod: a container has no name");
-  }
-  const read = readResources(resources);
-  // As the server makes it of a limit alone.
-  const { requestCPU = read.limitCPU, requestMemory = read.limitMemory } = read;
-  return {
-    name,
-    sidecar: false,
-    ready: false,
-    restartsOnCPU: false,
-    ...read,
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-    ...(requestMemory === undefined ? {} : { requestMemory }),
-  };
-}
-
-function readResources(raw: unknown): Resources {
-  const { requests, limits } = isObject(raw) ? raw : {};
-  const values = [
-    ["requestCPU", requests, "cpu", parseCPU],
-    ["requestMemory", requests, "memory", parseBytes],
-    ["limitCPU", limits, "cpu", parseCPU],
-    ["limitMemory", limits, "memory", parseBytes],
-  ] as const;
-  return Object.fromEntries(values.flatMap(([field, side, name, parse]) => {
-    const quantity = isObject(side) ? side[name] : undefined;
-    // JSON lets a quantity be a number, too.
-    return quantity === undefined || quantity === null ? [] : [[field, parse(String(quantity))]];
-  }));
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -59,6 +59,14 @@ export function decisionEvents(decision: RightsizingDecision): readonly Workload
   });
 }
 
+/** What values in force no longer count for, see `countingValues()`: told when they end. */
+export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] {
+  if (words.length === 0) return [];
+  const message = `what new pods begin with has changed: ${words.join("; ")}; kubectl coalloc ` +
+    "recommend shows what is in force";
+  return [{ type: "Normal", reason: "WorkloadSkipped", message }];
+}
+
 /** The event of a write that failed; undefined for one that is simply done again, or is for nobody. */
 export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
   if (next === "forget" || next === "fresh") return undefined;

@@ -11,7 +11,7 @@ import {
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { applyFailure } from "./apply_failure.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
-import { decisionEvents, failureEvent, heldStatus } from "./workload_events.ts";
+import { decisionEvents, endedEvents, failureEvent, heldStatus } from "./workload_events.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -65,4 +65,11 @@ test("heldStatus() is Recommended where nobody wants it applied", () => {
   assert.equal(heldStatus("RecommendOnly"), "Recommended");
   assert.equal(heldStatus("DryRun"), "Recommended");
   assert.equal(heldStatus("UnsafeMemoryDecrease"), "Skipped");
+});
+
+test("endedEvents() tell in one event what no longer counts, with what to look at", () => {
+  assert.deepEqual(endedEvents([]), []);
+  const [event, ...more] = endedEvents(["the VPA", "the bounds"]);
+  assert.deepEqual([event?.type, event?.reason, more], ["Normal", "WorkloadSkipped", []]);
+  assert.match(event?.message ?? "", /: the VPA; the bounds; kubectl coalloc recommend/);
 });

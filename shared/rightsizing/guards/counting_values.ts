@@ -1,0 +1,133 @@
+/**
+ * What of the values in force counts.
+ *
+ * @module
+ */
+import type { PodContainer, Resources } from "../../api/pod.ts";
+import type { PolicySpec } from "../policy_spec.ts";
+import { truncatedProduct } from "../truncated_product.ts";
+import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
+import type { ValuesInForce } from "../workload_record.ts";
+import { describeCut } from "./cut_values.ts";
+import { fitNewPod, type NewPodFacts } from "./fit_new_pod.ts";
+import { leastSafeMemory } from "./memory_decrease.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import {
+  pair,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  RESOURCE_NAMES,
+  resourcesOf,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
+
+/** What decides whether they count. */
+export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;
+
+/** What counts, by container, and a sentence for each thing that does not. */
+export interface CountingValues {
+  readonly values: ReadonlyMap<string, Resources>;
+  readonly words: readonly string[];
+}
+
+/**
+ * What was adopted was right for the template, the policy and the surroundings of its time. A resource of
+ * a container counts no longer where its author has written another request or limit since; limits only
+ * where the policy updates them; requests up to its bounds; and of all that what fits a new pod, see
+ * `fitNewPod()`. Where nothing is known of what it was adopted on, it counts.
+ *
+ * `written`: the containers as their author wrote them, without what the server adds.
+ */
+export function countingValues(
+  inForce: readonly ValuesInForce[],
+  facts: CountingFacts,
+  { written = facts.workload.template.containers }: {
+    /** @default the template's */
+    readonly written?: readonly PodContainer[];
+  } = {},
+): CountingValues {
+  const { policy, memoryPeaks } = facts;
+  const present = withoutEdited(inForce, written);
+  const allowed = policy.updateStrategy.updateRequestsOnly
+    ? withoutLimits(present.wanted)
+    : present.wanted;
+  const bounded = wantedOf(
+    pairsOf(allowed).map((entry) =>
+      bound(entry, policy, { peak: memoryPeaks.get(entry.container) })
+    ),
+  );
+  const fitted = fitNewPod(bounded, facts);
+  // What one rule has cut, another may have given back: then nothing has changed, and nothing is told.
+  if (present.words.length === 0 && describeCut(present.wanted, fitted.wanted) === "") {
+    return { values: resourcesInForce(inForce), words: [] };
+  }
+  const limits = describeCut(present.wanted, allowed);
+  const moved = describeCut(allowed, bounded);
+  return {
+    values: new Map([...fitted.wanted].map(([name, values]) => [name, resourcesOf(values)])),
+    words: [
+      ...present.words,
+      ...(limits === "" ? [] : [`the policy updates requests only: ${limits}`]),
+      ...(moved === "" ? [] : [`the policy's bounds: ${moved}`]),
+      ...fitted.words,
+    ],
+  };
+}
+
+interface Present {
+  readonly wanted: WantedResources;
+  readonly words: readonly string[];
+}
+
+function withoutEdited(
+  inForce: readonly ValuesInForce[],
+  written: readonly PodContainer[],
+): Present {
+  const resources = resourcesInForce(inForce);
+  const words: string[] = [];
+  const entries = inForce.flatMap(({ container, adoptedOn }): PairEntry[] => {
+    const author = written.find(({ name, sidecar }) => name === container && !sidecar);
+    if (author === undefined) {
+      words.push(`the template has no container ${container}`);
+      return [];
+    }
+    const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
+    return RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
+      const [was, is] = [pairOf(base, resource), pairOf(author, resource)];
+      const asked = pairOf(resources.get(container) ?? {}, resource);
+      if (asked.request === undefined && asked.limit === undefined) return [];
+      if (was.request === is.request && was.limit === is.limit) {
+        return [{ container, resource, pair: asked }];
+      }
+      words.push(`the template has other ${resource} values of ${container} by now`);
+      return [];
+    });
+  });
+  return { wanted: wantedOf(entries), words };
+}
+
+function withoutLimits(wanted: WantedResources): WantedResources {
+  return wantedOf(
+    pairsOf(wanted).map((entry) => ({ ...entry, pair: pair(entry.pair.request, undefined) })),
+  );
+}
+
+/**
+ * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
+ * it would kill, as of running pods. What is below the bounds may be all that a quota has left room for.
+ */
+function bound(
+  entry: PairEntry,
+  { bounds, updateStrategy: { limitMultipliers } }: Pick<PolicySpec, "bounds" | "updateStrategy">,
+  { peak }: { readonly peak: number | undefined },
+): PairEntry {
+  const { resource, pair: { request, limit } } = entry;
+  if (request === undefined) return entry;
+  const { max } = bounds[resource];
+  const isSafe = resource === "cpu" || (peak !== undefined && max >= leastSafeMemory(peak));
+  if (request <= max || !isSafe) return entry;
+  const follows = Math.max(max, truncatedProduct(max, limitMultipliers[resource]));
+  return { ...entry, pair: pair(max, limit === undefined ? undefined : follows) };
+}

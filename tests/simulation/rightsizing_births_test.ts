@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Pod, Resources } from "../../shared/api/pod.ts";
+import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
+import {
+  NAMESPACE,
+  openRightsizingScene,
+  type PolicyChoice,
+  type RightsizingScene,
+} from "../fixtures/rightsizing_scene.ts";
+import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
+
+const MINUTE_MS = 60_000;
+/** Until copies have heard of a change; before the loop looks at it. */
+const WATCHED_MS = 500;
+
+function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using scene = openRightsizingScene();
+      await fn(scene);
+    },
+  });
+}
+
+const LIMITS: PolicyChoice = {
+  intervalMs: 2 * MINUTE_MS,
+  strategy: { updateRequestsOnly: false, cooldownMs: 1000 },
+};
+const REQUESTS: PolicyChoice = {
+  intervalMs: 2 * MINUTE_MS,
+  strategy: { updateRequestsOnly: true, cooldownMs: 1000 },
+};
+const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
+const ADOPTED = { requestCPU: 360, limitCPU: 360, requestMemory: 120 * MI, limitMemory: 132 * MI };
+
+/** Deployment `web`, of which 360 m and 120 Mi are in force. */
+async function adopted(
+  scene: RightsizingScene,
+  { template = TEMPLATE, policy = LIMITS }: {
+    readonly template?: Resources;
+    readonly policy?: PolicyChoice;
+  } = {},
+): Promise<void> {
+  scene.deployment("web", { containers: [templateOf(template)] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", policy);
+  await scene.run(5 * MINUTE_MS);
+  assert.deepEqual(inForce(scene).slice(0, 2), [360, 120 * MI]);
+}
+
+function templateOf(resources: Resources) {
+  return { ...templateContainer(), ...bareContainer("app", resources) };
+}
+
+function inForce(scene: RightsizingScene): readonly unknown[] {
+  return scene.recordOf("web")?.inForce
+    .flatMap(({ cpu, memory, cpuLimit, memoryLimit }) => [cpu, memory, cpuLimit, memoryLimit]) ??
+    [];
+}
+
+function resourcesOf({ containers: [app] }: Pod): Resources {
+  const { requestCPU, requestMemory, limitCPU, limitMemory } = app ?? {};
+  const all = { requestCPU, limitCPU, requestMemory, limitMemory };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** Pods of a new template are made, and never become ready. */
+function rollOut(scene: RightsizingScene): void {
+  scene.api.store.tables.Deployment.modify(`${NAMESPACE}/web`, (before) => ({
+    ...before,
+    rollout: { updated: 1, total: 3, stands: false },
+  }));
+}
+
+function limitRange(scene: RightsizingScene, items: readonly LimitRangeItem[]): void {
+  const metadata = { name: "caps", namespace: NAMESPACE, uid: "", resourceVersion: "" };
+  scene.api.store.tables.LimitRange.create({ metadata, items });
+}
+
+test("a new pod begins with what is in force, as those that were resized", async (scene) => {
+  await adopted(scene);
+  assert.deepEqual(resourcesOf(await scene.born("web")), ADOPTED);
+});
+
+test("a new pod of a template that was raised has the template's values, and the loop decides anew", async (scene) => {
+  await adopted(scene);
+  const raised = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
+  scene.template("web", [templateOf(raised)]);
+  rollOut(scene);
+  const { requestCPU, limitCPU } = ADOPTED;
+  // At once, before any copy or cycle knows of it.
+  assert.deepEqual(resourcesOf(await scene.born("web")), { ...raised, requestCPU, limitCPU });
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
+  assert.deepEqual(inForce(scene), [360, undefined, 360, undefined]);
+  assert.deepEqual(resourcesOf(await scene.born("web")), { ...raised, requestCPU, limitCPU });
+});
+
+test("the loop says once why new pods are as their template again", async (scene) => {
+  await adopted(scene);
+  scene.template("web", [templateOf({ ...TEMPLATE, limitMemory: 4096 * MI })]);
+  rollOut(scene);
+  await scene.run(20 * MINUTE_MS);
+  const told = scene.events.filter(({ about, message }) =>
+    about.kind === "Deployment" && message.startsWith("what new pods begin with has changed")
+  );
+  assert.equal(told.length, 1);
+  assert.match(
+    told[0]?.message ?? "",
+    /: the template has other memory values of app by now; kube/,
+  );
+});
+
+test("limits end where the policy turns to requests only: for new pods, stragglers, and on record", async (scene) => {
+  await adopted(scene);
+  scene.policy("all", REQUESTS);
+  const expected = { ...TEMPLATE, requestCPU: 360, requestMemory: 120 * MI };
+  await scene.run(WATCHED_MS);
+  assert.deepEqual(resourcesOf(await scene.born("web")), expected);
+  const [pod] = scene.podsOf("web");
+  assert.ok(pod !== undefined);
+  const late = { ...pod, metadata: { ...pod.metadata, name: "web-9", uid: "late" } };
+  scene.api.store.tables.Pod.seed({ ...late, containers: [templateOf(TEMPLATE)] });
+  await scene.run(5 * MINUTE_MS);
+  const straggler = scene.podsOf("web").find(({ metadata }) => metadata.uid === "late");
+  assert.ok(straggler !== undefined);
+  assert.deepEqual(resourcesOf(straggler), expected);
+  assert.deepEqual(inForce(scene), [360, 120 * MI, undefined, undefined]);
+});
+
+test("values in force follow narrower bounds, though the difference is below the threshold", async (scene) => {
+  await adopted(scene);
+  const bounds = { cpu: { min: 10, max: 350 }, memory: { min: MI, max: 4096 * MI } };
+  scene.policy("all", { ...LIMITS, bounds });
+  await scene.run(WATCHED_MS);
+  const born = await scene.born("web");
+  assert.deepEqual(resourcesOf(born), { ...ADOPTED, requestCPU: 350, limitCPU: 350 });
+  await scene.run(5 * MINUTE_MS);
+  assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
+});
+
+test("a tightened LimitRange refuses no pod for our sake, and in a rollout the loop lowers what is in force", async (scene) => {
+  await adopted(scene, { template: { ...TEMPLATE, limitCPU: 200 } });
+  limitRange(scene, [{ type: "Container", max: 200 }]);
+  rollOut(scene);
+  await scene.run(WATCHED_MS);
+  const lowered = { ...ADOPTED, requestCPU: 200, limitCPU: 200 };
+  assert.deepEqual(resourcesOf(await scene.born("web")), lowered);
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
+  assert.deepEqual(inForce(scene), [200, 120 * MI, 200, 132 * MI]);
+  assert.deepEqual(resourcesOf(await scene.born("web")), lowered);
+});
+
+test("a full quota refuses no pod for our sake", async (scene) => {
+  await adopted(scene, { policy: REQUESTS, template: { ...TEMPLATE, limitMemory: 300 * MI } });
+  const used = 2 * 360;
+  scene.api.store.tables.ResourceQuota.create({
+    metadata: { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" },
+    requestsCPU: { hard: used + 150, used },
+    usedLimitsCPU: 0,
+    scopes: [],
+  });
+  await scene.run(WATCHED_MS);
+  const born = await scene.born("web");
+  assert.deepEqual([born.containers[0]?.requestCPU, born.containers[0]?.requestMemory], [
+    150,
+    120 * MI,
+  ]);
+  assert.deepEqual(inForce(scene).slice(0, 2), [360, 120 * MI]);
+});
+
+/** Sets each container's CPU request, as a VPA's webhook does. */
+const VPA_WEBHOOK: Mutator = {
+  name: "vpa",
+  mutate: ({ object }) => {
+    const { containers = [] } = object?.spec as { readonly containers?: readonly unknown[] };
+    return {
+      patch: containers.map((_one, index) => ({
+        op: "replace",
+        path: `/spec/containers/${index}/resources/requests/cpu`,
+        value: "77m",
+      })),
+    };
+  },
+};
+
+for (const mode of ["Initial", "Recreate", "Auto"]) {
+  test(`what a VPA in mode ${mode} sets stays, whoever is asked first`, async (scene) => {
+    await adopted(scene);
+    scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(mode));
+    await scene.run(WATCHED_MS);
+    for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
+      assert.deepEqual(resourcesOf(await scene.born("web", others)), {
+        ...TEMPLATE,
+        requestCPU: 77,
+      });
+    }
+    await scene.run(5 * MINUTE_MS);
+    assert.equal(scene.recordOf("web")?.reason, "VPAConflict");
+    assert.deepEqual(inForce(scene), []);
+  });
+}
+
+test("a new pod keeps the CPU request that an HPA divides by", async (scene) => {
+  await adopted(scene, { policy: REQUESTS });
+  scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
+  await scene.run(WATCHED_MS);
+  assert.deepEqual(resourcesOf(await scene.born("web")), { ...TEMPLATE, requestMemory: 120 * MI });
+});
+
+for (
+  const [name, still] of [
+    ["mode Recommend", (scene) => scene.policy("all", { ...REQUESTS, mode: "Recommend" })],
+    ["mode Disabled", (scene) => scene.policy("all", { ...REQUESTS, mode: "Disabled" })],
+    ["a dry-run", (scene) => {
+      scene.config.dryRun = true;
+      scene.policy("all", REQUESTS);
+    }],
+  ] as const satisfies readonly (readonly [string, (scene: RightsizingScene) => void])[]
+) {
+  test(`${name} changes nothing of what is in force, and gives new pods nothing of it`, async (scene) => {
+    await adopted(scene);
+    still(scene);
+    limitRange(scene, [{ type: "Container", max: 5000 }]);
+    scene.template("web", [templateOf({ ...TEMPLATE, limitCPU: 2000 })]);
+    await scene.run(5 * MINUTE_MS);
+    assert.deepEqual(inForce(scene), [360, 120 * MI, 360, 132 * MI]);
+    assert.deepEqual(resourcesOf(await scene.born("web")), { ...TEMPLATE, limitCPU: 2000 });
+  });
+}
