@@ -36,11 +36,18 @@ export interface PermissionMemoryOptions {
   readonly rights: MethodRights;
   readonly clock: Pick<Clock, "monotonic">;
   /**
-   * How long an answer counts, ms. Rights are seldom changed, and what a 403 says comes at once.
+   * How long an answer counts that nothing is missing, ms. Rights are seldom taken, and what a 403 says
+   * comes at once.
    *
    * @default {300000}
    */
   readonly freshMs?: number;
+  /**
+   * How long one counts that something is missing, ms. Somebody may have been told of it just now.
+   *
+   * @default {30000}
+   */
+  readonly missingFreshMs?: number;
 }
 
 interface Answer {
@@ -50,10 +57,16 @@ interface Answer {
 
 /** Nothing is known. A server that does not answer leaves what was known before. */
 export function createPermissionMemory(
-  { rights, clock, freshMs = 300_000 }: PermissionMemoryOptions,
+  { rights, clock, freshMs = 300_000, missingFreshMs = 30_000 }: PermissionMemoryOptions,
 ): PermissionMemory {
   const answers = new Map<string, Answer>();
   const keyOf = ({ kind, metadata: { namespace } }: RightsPlace): string => `${namespace}/${kind}`;
+
+  /** When the answer ends to count, on the monotonic clock. */
+  const endMs = (answer: Answer | undefined): number =>
+    answer === undefined
+      ? -Infinity
+      : answer.atMs + (answer.missing.length === 0 ? freshMs : missingFreshMs);
 
   async function ask(key: string, { kind, metadata: { namespace } }: RightsPlace): Promise<void> {
     try {
@@ -69,8 +82,7 @@ export function createPermissionMemory(
       const due = new Map<string, RightsPlace>();
       for (const workload of workloads) {
         const key = keyOf(workload);
-        const { atMs = -Infinity } = answers.get(key) ?? {};
-        if (clock.monotonic() - atMs >= freshMs) due.set(key, workload);
+        if (clock.monotonic() >= endMs(answers.get(key))) due.set(key, workload);
       }
       // One after the other: there are as many as namespaces, and nobody waits for them.
       for (const [key, workload] of due) await ask(key, workload);

@@ -23,6 +23,7 @@ function stage() {
   const memory = createPermissionMemory({
     clock: { monotonic: () => state.nowMs },
     freshMs: 1000,
+    missingFreshMs: 100,
     rights: {
       missing(namespace, kind) {
         asked.push(`${namespace}/${kind}`);
@@ -44,16 +45,23 @@ test("refresh() asks once for each namespace and kind, and missing() tells what 
   assert.deepEqual(missing(place("shop", "StatefulSet")), []);
 });
 
-test("refresh() asks again only when an answer is old", async () => {
+test("refresh() asks again only when an answer is old, and sooner where something is missing", async () => {
   const { refresh, missing, asked, state } = stage();
   await refresh([place("shop")]);
   state.denied.clear();
-  state.nowMs = 999;
+  state.nowMs = 99;
   await refresh([place("shop")]);
   assert.deepEqual([asked.length, missing(place("shop"))], [1, [noResize("shop")]]);
-  state.nowMs = 1000;
+  state.nowMs = 100;
   await refresh([place("shop")]);
   assert.deepEqual([asked.length, missing(place("shop"))], [2, []]);
+  state.denied.add("shop");
+  state.nowMs = 1099;
+  await refresh([place("shop")]);
+  assert.deepEqual([asked.length, missing(place("shop"))], [2, []]);
+  state.nowMs = 1100;
+  await refresh([place("shop")]);
+  assert.deepEqual([asked.length, missing(place("shop"))], [3, [noResize("shop")]]);
 });
 
 test("refresh() keeps what was known while nobody answers, and asks again the next time", async () => {
