@@ -108,6 +108,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       Object.values(workloadCopies).every(({ synced }) => synced)
         ? new Set(all().map(({ metadata }) => metadata.uid))
         : undefined,
+    policies: () => readablePolicies(policies.all()).map(({ spec }) => spec),
     policyOf,
     clock,
   }));

@@ -21,6 +21,8 @@ export interface SampledPodsParts {
   readonly workload: (kind: string, key: string) => Workload | undefined;
   /** Whether a workload of this UID is there; undefined while that is not known. */
   readonly workloadUIDs: () => ReadonlySet<string> | undefined;
+  /** All that can be read, the disabled ones too. */
+  readonly policies: () => Iterable<Pick<PolicySpec, "mode" | "provider">>;
   /** The policy that counts for a workload. */
   readonly policyOf: (workload: RightsizedWorkload) => PolicySpec | undefined;
   readonly clock: Pick<Clock, "monotonic">;
@@ -31,7 +33,7 @@ const FRESH_MS = 10_000;
 
 /** Owners as the copies have them. */
 export function createSampledPods(parts: SampledPodsParts): PodOwners {
-  const { pods, workload, workloadUIDs, policyOf, clock } = parts;
+  const { pods, workload, workloadUIDs, policies, policyOf, clock } = parts;
   const known = new Map<string, { readonly owner: PodOwner | undefined; readonly atMs: number }>();
 
   function ownerOf(found: RightsizedWorkload): PodOwner | undefined {
@@ -60,6 +62,10 @@ export function createSampledPods(parts: SampledPodsParts): PodOwners {
       }
       return undefined;
     },
+    isWanted: () =>
+      [...policies()].some(({ mode, provider }) =>
+        mode !== "Disabled" && provider === "metrics-server"
+      ),
     exists: ({ uid }) => workloadUIDs()?.has(uid) ?? true,
   };
 }
