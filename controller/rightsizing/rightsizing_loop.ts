@@ -34,6 +34,7 @@ import {
   runPolicyCycle,
   tellPolicyStatus,
 } from "./policy_cycle.ts";
+import { createPolicyNews } from "./policy_news.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
 import { createRecordBook } from "./record_book.ts";
@@ -220,14 +221,18 @@ export async function runRightsizingLoop(
     return soonest;
   }
 
+  const news = createPolicyNews({ policies, workloads: everyWorkload, surroundings });
+
   /** A policy that has changed is looked at anew; its own status is no change. */
-  const generations = new Map<string, string>();
   function hearPolicy(key: string): void {
+    if (!news.hear(key)) return;
+    beginAnew(key);
+    // They look at what they have won.
+    for (const other of news.neighbours(key)) queue.add(other, NEW_WORKLOADS_MS);
+  }
+
+  function beginAnew(key: string): void {
     const policy = policies.get(key);
-    const now = policy && `${policy.metadata.uid} ${policy.metadata.generation}`;
-    if (now !== undefined && generations.get(key) === now) return;
-    if (now === undefined) generations.delete(key);
-    else generations.set(key, now);
     // What it does not say any more is not done any more.
     running.get(key)?.abort();
     anew.add(key);
@@ -236,13 +241,6 @@ export async function runRightsizingLoop(
       const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
       const about = policySubject(policy);
       parts.events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
-    }
-    // Another policy may win now, or no more.
-    for (const { metadata: { namespace, name } } of policies.all()) {
-      const other = `${namespace}/${name}`;
-      if (other === key) continue;
-      anew.add(other);
-      queue.add(other, NEW_WORKLOADS_MS);
     }
   }
 
@@ -299,7 +297,9 @@ export async function runRightsizingLoop(
     ...[deployments, statefulSets, daemonSets].map((copy) => copy.subscribe(hearWorkload(copy))),
   ];
   for (const { metadata: { namespace, name } } of policies.all()) {
-    hearPolicy(`${namespace}/${name}`);
+    const key = `${namespace}/${name}`;
+    // At the beginning all do, whoever is beside them.
+    if (news.hear(key)) beginAnew(key);
   }
   try {
     await Promise.all([
