@@ -57,6 +57,8 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    * begin from what the first came to.
    */
   readonly underWay: Map<string, Promise<unknown>>;
+  /** Hears of each workload whose write was refused for want of a right. */
+  readonly lacksPermission?: (workload: RightsizedWorkload) => void;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -217,6 +219,7 @@ async function passOne(
   book.set(outcome.record);
   parts.past.set(key, outcome);
   const { failure } = outcome;
+  if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
   if (failure?.reason === "AdmissionDenied") {
     denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
   } else if (outcome.applied !== undefined) denials.delete(key);

@@ -53,7 +53,8 @@ export interface RightsizingCaches {
 }
 
 /** What the loop works with. */
-export interface RightsizingLoopParts extends Pick<CycleParts, "sources" | "cluster" | "hands"> {
+export interface RightsizingLoopParts
+  extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;

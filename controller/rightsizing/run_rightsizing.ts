@@ -32,6 +32,7 @@ import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
 import type { PodOwners } from "./sampler/ports.ts";
+import { wonPlaces } from "./won_places.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What the server serves of resizing. */
@@ -77,8 +78,10 @@ export interface RightsizingParts {
   readonly observer?: RightsizingObserver;
 }
 
-/** How often the server is asked again what it serves and what the account may do, ms. */
+/** How often the server is asked again what it serves, ms. */
 const ASK_AGAIN_MS = 300_000;
+/** How often it is seen which answers on rights are too old, ms. */
+const RIGHTS_MS = 30_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
@@ -91,12 +94,13 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   };
   const all = (): Workload[] => Object.values(workloadCopies).flatMap((copy) => [...copy.all()]);
 
+  const around = () => ({
+    ...policySurroundings(caches.namespaces, config),
+    policies: readablePolicies(policies.all()),
+  });
+
   function policyOf(workload: RightsizedWorkload): PolicySpec | undefined {
-    const around = policySurroundings(caches.namespaces, config);
-    const [first] = policiesFor(workload, {
-      ...around,
-      policies: readablePolicies(policies.all()),
-    });
+    const [first] = policiesFor(workload, around());
     return first?.spec;
   }
 
@@ -119,9 +123,15 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
 
   async function keepAsking(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
-      await permissions.refresh(all());
       await clock.sleep(ASK_AGAIN_MS, term);
       support = await readSupport(parts, term) ?? support;
+    }
+  }
+
+  async function keepRights(term: AbortSignal): Promise<void> {
+    while (!term.aborted) {
+      await permissions.refresh(wonPlaces(all(), around()));
+      await clock.sleep(RIGHTS_MS, term);
     }
   }
 
@@ -131,7 +141,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   if (signal.aborted) end();
   const term = supervisor.signal;
   supervisor.supervise("sampler of usage", sampler.run(term));
-  supervisor.supervise("rights of rightsizing", keepAsking(term));
+  supervisor.supervise("rights of rightsizing", keepRights(term));
+  supervisor.supervise("what the server serves", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
     runRightsizingLoop({
@@ -160,6 +171,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
           clock,
         }),
       },
+      lacksPermission: permissions.forget,
       statuses: api.statuses,
       reports: api.reportStore,
       events: api.events,

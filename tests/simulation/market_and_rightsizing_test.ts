@@ -90,7 +90,7 @@ function rightsize(
         statuses: api.policyStatusWriter,
         reportStore: api.reportStore,
         workloads: api.workloadWriter,
-        rights: { missing: () => Promise.resolve([]) },
+        rights: { missing: () => Promise.resolve(new Map()) },
         events: api.rightsizingEvents,
         resizer: api.podResizer("optipod"),
         resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
