@@ -70,3 +70,21 @@ test("exists() is false only where the workload is known to be gone", () => {
   assert.equal(owners.exists({ namespace: "shop", uid: "web" }), true);
   assert.equal(owners.exists({ namespace: "shop", uid: "db" }), false);
 });
+
+test("ownerOf() asks once a workload in a reading, and begins the next one with nothing", () => {
+  const { windowOf, asked, state } = stage([METRICS]);
+  for (const name of ["web", "web", "db"]) windowOf(name);
+  state.nowMs = 9999;
+  windowOf("job");
+  windowOf("db");
+  assert.deepEqual(asked, ["web", "db"]);
+  state.nowMs = 10_000;
+  windowOf("db");
+  state.nowMs = 15_000;
+  windowOf("web");
+  windowOf("db");
+  assert.deepEqual(asked, ["web", "db", "db", "web"]);
+  state.nowMs = 20_000;
+  windowOf("web");
+  assert.equal(asked.length, 5, "what was learnt late in a reading goes with the rest");
+});

@@ -136,7 +136,10 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
       kept.changed = false;
       try {
         await saveOne(namespace, signal);
-        if (kept.workloads.size === 0) history.namespaces.delete(namespace);
+        if (kept.workloads.size === 0) {
+          history.forgetNamespace(namespace);
+          stored.delete(namespace);
+        }
       } catch (error) {
         kept.changed = true;
         failures.push(error instanceof Error ? error.message : String(error));
