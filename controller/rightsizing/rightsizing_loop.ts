@@ -143,15 +143,7 @@ export async function runRightsizingLoop(
       outcome = await lookAt(policy, { isWhole, signal: now });
       // Before anything can fail: a try for the status looks at these again, too.
       retryMs = retryInMs(outcome);
-      const present = policies.get(key);
-      if (present?.metadata.uid === policy.metadata.uid) {
-        await tellPolicyStatus(present, outcome, {
-          statuses: parts.statuses,
-          nowMs: clock.wall(),
-          dryRun: config.dryRun,
-          generation: policy.metadata.generation,
-        });
-      }
+      await tell(policy, outcome, { signal: now });
       observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
     } catch (error) {
       // With an outcome only the status is left, and that is told anew with what is known.
@@ -197,14 +189,35 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    // Who ends waits for what has begun, not for words that the next one writes anyway.
-    if (config.annotateWorkloads && !term.aborted) {
-      await tellAnnotations(
-        looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
-        { workloads: parts.hands.workloads, log },
-      );
-    }
     return outcome;
+  }
+
+  /** Tells the status, and then the workloads: nobody waits for a thousand of them. */
+  async function tell(
+    policy: StoredPolicy,
+    outcome: CycleOutcome,
+    { signal: term }: { readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { namespace, name, uid, generation } = policy.metadata;
+    const present = policies.get(`${namespace}/${name}`);
+    try {
+      if (present?.metadata.uid === uid) {
+        await tellPolicyStatus(present, outcome, {
+          statuses: parts.statuses,
+          nowMs: clock.wall(),
+          dryRun: config.dryRun,
+          generation,
+        });
+      }
+    } finally {
+      // Who ends waits for what has begun, not for words that the next one writes anyway.
+      if (config.annotateWorkloads && !term.aborted) {
+        await tellAnnotations(
+          outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
+          { workloads: parts.hands.workloads, permits: cycleParts.permits, log },
+        );
+      }
+    }
   }
 
   /** What failed for a while, or on an old version, is not left until the next cycle; Infinity: nothing. */
@@ -278,6 +291,7 @@ export async function runRightsizingLoop(
         annotateWorkloads: config.annotateWorkloads,
         book,
         writer: parts.hands.workloads,
+        permits: cycleParts.permits,
         log,
       });
       for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
