@@ -70,6 +70,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     book: createRecordBook({
       reports: [],
       log: silentLog,
+      present: () => undefined,
       store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },
     }),
     denials: new Map(),

@@ -28,19 +28,15 @@ import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore } from "./policy_ports.ts";
-import {
-  type CycleOutcome,
-  type CycleParts,
-  runPolicyCycle,
-  tellPolicyStatus,
-} from "./policy_cycle.ts";
+import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
 import { createPolicyNews } from "./policy_news.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
-import { policySubject, tellAnnotations, tellEvents } from "./told_workloads.ts";
+import { tellCycle } from "./tell_cycle.ts";
+import { policySubject, tellEvents } from "./told_workloads.ts";
 
 /** The copies that the loop reads. */
 export interface RightsizingCaches {
@@ -72,6 +68,8 @@ const POLICIES_AT_ONCE = 4;
 const NEW_WORKLOADS_MS = 2000;
 /** Between two looks for what no policy is for any more, ms. */
 const HOUSEKEEPING_MS = 60_000;
+/** Between two looks whether something was applied that is not on record, ms. */
+const RECORD_MS = 5000;
 /** Between two tries of what failed for a while, ms at most. */
 const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
@@ -89,7 +87,12 @@ export async function runRightsizingLoop(
   // A copy without its autoscalers would tell that there are none.
   if (!await parts.cluster.whenSynced(signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
-  const book = createRecordBook({ reports: caches.reports.all(), store: parts.reports, log });
+  const book = createRecordBook({
+    reports: caches.reports.all(),
+    store: parts.reports,
+    present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
+    log,
+  });
   const cycleParts: CycleParts = {
     ...parts,
     book,
@@ -143,7 +146,15 @@ export async function runRightsizingLoop(
       outcome = await lookAt(policy, { isWhole, signal: now });
       // Before anything can fail: a try for the status looks at these again, too.
       retryMs = retryInMs(outcome);
-      await tell(policy, outcome, { signal: now });
+      await tellCycle(policy, {
+        ...parts,
+        outcome,
+        present: policies.get(key),
+        book,
+        permits: cycleParts.permits,
+        writer: parts.hands.workloads,
+        signal: now,
+      });
       observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
     } catch (error) {
       // With an outcome only the status is left, and that is told anew with what is known.
@@ -190,34 +201,6 @@ export async function runRightsizingLoop(
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
     return outcome;
-  }
-
-  /** Tells the status, and then the workloads: nobody waits for a thousand of them. */
-  async function tell(
-    policy: StoredPolicy,
-    outcome: CycleOutcome,
-    { signal: term }: { readonly signal: AbortSignal },
-  ): Promise<void> {
-    const { namespace, name, uid, generation } = policy.metadata;
-    const present = policies.get(`${namespace}/${name}`);
-    try {
-      if (present?.metadata.uid === uid) {
-        await tellPolicyStatus(present, outcome, {
-          statuses: parts.statuses,
-          nowMs: clock.wall(),
-          dryRun: config.dryRun,
-          generation,
-        });
-      }
-    } finally {
-      // Who ends waits for what has begun, not for words that the next one writes anyway.
-      if (config.annotateWorkloads && !term.aborted) {
-        await tellAnnotations(
-          outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
-          { workloads: parts.hands.workloads, permits: cycleParts.permits, log },
-        );
-      }
-    }
   }
 
   /** What failed for a while, or on an old version, is not left until the next cycle; Infinity: nothing. */
@@ -277,6 +260,13 @@ export async function runRightsizingLoop(
     };
   }
 
+  async function keepRecord(): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(RECORD_MS, signal);
+      if (!signal.aborted) await book.flushApplied();
+    }
+  }
+
   async function housekeeping(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HOUSEKEEPING_MS, signal);
@@ -326,6 +316,7 @@ export async function runRightsizingLoop(
         workers: POLICIES_AT_ONCE,
       }, signal),
       housekeeping(),
+      keepRecord(),
     ]);
   } finally {
     for (const end of ends) end();

@@ -18,7 +18,7 @@ import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
 export interface PolicyProblem {
   readonly reason: Extract<
     PolicyReason,
-    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed"
+    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
   >;
   readonly message: string;
 }
