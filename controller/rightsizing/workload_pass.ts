@@ -95,6 +95,7 @@ export async function passWorkload(
       cluster.factsOf(one, {
         ...learned,
         inForce,
+        ...(before?.method === "Recreate" ? { recreated: resourcesInForce(before.inForce) } : {}),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       }),
