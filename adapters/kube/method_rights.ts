@@ -12,10 +12,13 @@ import { workloadPlural } from "./workloads.ts";
 /** Asks about the account's rights. */
 export interface KubeMethodRights {
   /**
-   * What the account may not do to workloads of the kind in the namespace. Throws an `ApiError` when the
+   * What the account may not do to workloads of the kind, by namespace. Throws an `ApiError` when the
    * server does not answer.
    */
-  missing(namespace: string, kind: WorkloadKind): Promise<readonly MissingPermission[]>;
+  missing(
+    kind: WorkloadKind,
+    namespaces: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly MissingPermission[]>>;
 }
 
 interface NeededRight {
@@ -37,21 +40,38 @@ function neededRights(kind: WorkloadKind): readonly NeededRight[] {
 
 /**
  * The rights of the connection, by SelfSubjectAccessReviews: first for all namespaces, as the manifests
- * give them, and where that is not given for the one.
+ * give them, and what is not given there for each one.
  */
 export function createMethodRights(connection: KubeConnection): KubeMethodRights {
-  async function lacks(
-    { method, rule }: NeededRight,
-    namespace: string,
-  ): Promise<MissingPermission[]> {
-    if (await isAllowed(connection, rule)) return [];
-    if (await isAllowed(connection, { ...rule, namespace })) return [];
-    return [{ method, permission: `${accessRuleText(rule)} in namespace ${namespace}` }];
+  /** Those of the rights that are not given. */
+  async function lacking(
+    rights: readonly NeededRight[],
+    namespace?: string,
+  ): Promise<readonly NeededRight[]> {
+    const given = await Promise.all(
+      rights.map(({ rule }) =>
+        isAllowed(connection, namespace === undefined ? rule : { ...rule, namespace })
+      ),
+    );
+    return rights.filter((_right, index) => given[index] !== true);
   }
   return {
-    async missing(namespace, kind) {
-      const found = await Promise.all(neededRights(kind).map((right) => lacks(right, namespace)));
-      return found.flat();
+    async missing(kind, namespaces) {
+      const found = new Map<string, readonly MissingPermission[]>();
+      if (namespaces.length === 0) return found;
+      const lack = await lacking(neededRights(kind));
+      // One after the other: there may be many, and nobody waits for them.
+      for (const namespace of namespaces) {
+        const missing = lack.length === 0 ? [] : await lacking(lack, namespace);
+        found.set(
+          namespace,
+          missing.map(({ method, rule }) => ({
+            method,
+            permission: `${accessRuleText(rule)} in namespace ${namespace}`,
+          })),
+        );
+      }
+      return found;
     },
   };
 }

@@ -11,22 +11,28 @@ function serving(allowed: (rule: AccessRule) => boolean) {
   });
 }
 
-Deno.test("missing() finds nothing where all is given everywhere, and asks once a right", async () => {
+Deno.test("missing() finds nothing where all is given everywhere, and asks once a right for all namespaces", async () => {
   await using server = serving(({ namespace }) => namespace === undefined);
-  assert.deepEqual(await createMethodRights(server.connection).missing("shop", "Deployment"), []);
+  const { missing } = createMethodRights(server.connection);
+  const found = await missing("Deployment", ["shop", "other", "third"]);
+  assert.deepEqual([...found], [["shop", []], ["other", []], ["third", []]]);
+  assert.equal(server.requests.length, 3);
+  assert.deepEqual([...await missing("Deployment", [])], []);
   assert.equal(server.requests.length, 3);
 });
 
-Deno.test("missing() finds nothing where all is given in the namespace alone", async () => {
-  await using server = serving(({ namespace }) => namespace === "shop");
+Deno.test("missing() asks in each namespace for what is not given everywhere, and for that alone", async () => {
+  await using server = serving(({ namespace, verb }) => namespace === "shop" || verb === "get");
   const { missing } = createMethodRights(server.connection);
-  assert.deepEqual(await missing("shop", "DaemonSet"), []);
-  assert.equal((await missing("other", "DaemonSet")).length, 3);
+  const found = await missing("DaemonSet", ["shop", "other"]);
+  assert.deepEqual([found.get("shop")?.length, found.get("other")?.length], [0, 2]);
+  assert.equal(server.requests.length, 3 + 2 * 2);
 });
 
 Deno.test("missing() names the method and the permission in the words of a refusal", async () => {
   await using server = serving(({ verb, resource }) => verb === "get" && resource !== "pods");
-  assert.deepEqual(await createMethodRights(server.connection).missing("shop", "StatefulSet"), [
+  const { missing } = createMethodRights(server.connection);
+  assert.deepEqual((await missing("StatefulSet", ["shop"])).get("shop"), [
     { method: "InPlace", permission: "patch pods/resize in namespace shop" },
     { method: "Recreate", permission: "patch statefulsets.apps in namespace shop" },
   ]);
@@ -35,5 +41,5 @@ Deno.test("missing() names the method and the permission in the words of a refus
 Deno.test("missing() takes a server that does not answer for an error", async () => {
   await using server = serveCanned(() => statusAnswer(503));
   const { missing } = createMethodRights(server.connection);
-  await assert.rejects(missing("shop", "Deployment"), { status: 503 });
+  await assert.rejects(missing("Deployment", ["shop"]), { status: 503 });
 });

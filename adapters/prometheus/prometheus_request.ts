@@ -18,8 +18,15 @@ export interface PrometheusProblem {
   readonly tooMuch?: true;
 }
 
-/** The `data` of an answer, whose shape is the question's matter. */
-export type PrometheusData = { readonly data: unknown } | PrometheusProblem;
+/** An answer, whose shape is the question's matter. */
+export interface PrometheusAnswer {
+  readonly data: unknown;
+  /** What the server says beside it: of a store that did not answer it, for instance. */
+  readonly warnings?: readonly string[] | undefined;
+}
+
+/** What became of a request. */
+export type PrometheusData = PrometheusAnswer | PrometheusProblem;
 
 /** What is asked, and how long it may take. */
 export interface PrometheusRequest {
@@ -37,7 +44,11 @@ export interface PrometheusRequest {
 }
 
 const answerSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("success"), data: z.unknown() }),
+  z.object({
+    status: z.literal("success"),
+    data: z.unknown(),
+    warnings: z.array(z.string()).optional(),
+  }),
   z.object({
     status: z.literal("error"),
     errorType: z.string().max(64).regex(/^\w*$/),
@@ -100,6 +111,17 @@ function jsonOf(text: string, parse: (text: string) => unknown): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Why an answer is not the whole one; undefined where it is. A server that asks others (Thanos, Mimir,
+ * remote read) answers without those that are silent, and warns. Words on the query itself hide nothing.
+ */
+export function partialAnswer({ warnings = [] }: PrometheusAnswer): PrometheusProblem | undefined {
+  const words = warnings.find((one) => !one.startsWith("PromQL info:"));
+  return words === undefined
+    ? undefined
+    : { problem: "unreachable", message: `the answer is a partial one: ${quoted(words)}` };
 }
 
 function quoted(words: string): string {

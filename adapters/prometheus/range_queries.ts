@@ -4,7 +4,7 @@
  * @module
  */
 import type { HTTPLogin } from "../http_login.ts";
-import { type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
+import { partialAnswer, type PrometheusProblem, requestPrometheus } from "./prometheus_request.ts";
 import { isRangePoints, parseRangeText, type RangePoints } from "./range_points.ts";
 
 /** Points of one series, ascending. */
@@ -35,7 +35,10 @@ export interface RangeQueriesOptions {
 
 /** Asks `GET /api/v1/query_range`. */
 export interface PrometheusRangeQueries {
-  /** Resolves within the timeout, whatever happens; `signal` ends the wait. */
+  /**
+   * Resolves within the timeout, whatever happens; `signal` ends the wait. An answer in which something
+   * is missing is a problem: of what was used it would tell too little.
+   */
   ask(
     question: PrometheusRange,
     signal: AbortSignal,
@@ -74,6 +77,8 @@ export function createRangeQueries(
         signal,
       );
       if ("problem" in answer) return answer;
+      const partial = partialAnswer(answer);
+      if (partial !== undefined) return partial;
       const series = matrixOf(answer.data);
       return series === undefined ? UNREADABLE : { series };
     },

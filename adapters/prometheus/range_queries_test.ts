@@ -99,6 +99,19 @@ Deno.test("createRangeQueries() tells a question that is too large from one that
   assert.equal("tooMuch" in await problemOf(error("division by zero")), false);
 });
 
+Deno.test("createRangeQueries() takes a partial answer for none, and words on the query for nothing", async () => {
+  const whole = matrix({ metric: { pod: "web-0" }, values: [[1, "0.25"]] });
+  const warnings = ["PromQL info: metric might not be a counter", "No StoreAPIs matched 10.0.0.7"];
+  assert.deepEqual(await problemOf({ ...whole, warnings }), {
+    problem: "unreachable",
+    message: 'the answer is a partial one: "No StoreAPIs matched 10.0.0.7"',
+  });
+  for (const few of [[], warnings.slice(0, 1)]) {
+    const { said } = await ask({ ...whole, warnings: few });
+    assert.equal("series" in said && said.series.length, 1);
+  }
+});
+
 Deno.test("createRangeQueries() gives finite numbers or a problem for any answer", async () => {
   const metric = { pod: "web-0", container: "app" };
   const sample = matrix({ metric, values: [[1, "0.25"], [2, "1"]] }, {

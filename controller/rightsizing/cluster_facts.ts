@@ -23,7 +23,10 @@ export interface WorkloadCase {
 }
 
 /** What is remembered of the workload. */
-export type RememberedFacts = Pick<RightsizingFacts, "inForce" | "lastAppliedMs" | "denial">;
+export type RememberedFacts = Pick<
+  RightsizingFacts,
+  "inForce" | "recreated" | "lastAppliedMs" | "denial"
+>;
 
 /** The copies' answers. */
 export interface ClusterFacts {

@@ -3,10 +3,15 @@
  *
  * @module
  */
-import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
+import {
+  isOwnAnnotation,
+  POLICY_ANNOTATION,
+} from "../../shared/actuation/methods/workload_annotations.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import {
+  matchesWorkload,
   policiesFor,
   type PolicySurroundings,
   readablePolicies,
@@ -27,21 +32,25 @@ export interface HouseParts extends PolicySurroundings {
   readonly book: Pick<RecordBook, "keepOnly" | "flush">;
   readonly writer: WorkloadWriter;
   readonly vpas: Pick<PublishedVPAs, "keepOnly">;
+  readonly permits: Permits;
   readonly log: Log;
 }
 
 /**
- * Forgets records of workloads that are gone or that no policy is for. A policy that is disabled keeps
- * what it knows, and so does one that can't be read: whose workloads it has, its spec does not tell.
+ * Forgets records of workloads that are gone or that no policy is for, and takes away words of policies
+ * that are gone or not for their workload any more. A policy that is disabled keeps what it knows and
+ * has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
 export async function keepHouse(
-  { workloads, policies, annotateWorkloads, book, writer, vpas, log, ...around }: HouseParts,
+  { workloads, policies, annotateWorkloads, book, writer, vpas, permits, log, ...around }:
+    HouseParts,
 ): Promise<void> {
   const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
     ...one,
     spec: { ...one.spec, mode: "Recommend" as const },
   }));
+  const byName = new Map(enabled.map((one) => [nameOf(one), one]));
   const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
   const ofUnreadable = new Set<string>();
   book.keepOnly(({ workload: { kind, namespace, name }, policy }) => {
@@ -52,16 +61,21 @@ export async function keepHouse(
       ofUnreadable.add(key);
       return true;
     }
-    return policiesFor(workload, { ...around, policies: enabled }).length > 0;
+    return enabled.some((one) => matchesWorkload(one, workload, around));
   });
   await book.flush();
-  const told = [...workloads.values()].filter((workload) =>
-    Object.keys(workload.metadata.annotations).some(isOwnAnnotation) &&
-    (!annotateWorkloads || policiesFor(workload, { ...around, policies: readable }).length === 0)
-  );
+  const told = [...workloads.values()].filter((workload) => {
+    const { annotations } = workload.metadata;
+    if (!Object.keys(annotations).some(isOwnAnnotation)) return false;
+    const name = annotations[POLICY_ANNOTATION] ?? "";
+    const policy = byName.get(name);
+    const applies = unreadable.has(name) ||
+      policy !== undefined && matchesWorkload(policy, workload, around);
+    return !annotateWorkloads || !applies;
+  });
   await tellAnnotations(
     told.map((workload) => ({ workload, record: undefined })),
-    { workloads: writer, log },
+    { workloads: writer, permits, log },
   );
   await vpas.keepOnly((key) => {
     const workload = workloads.get(key);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
@@ -45,7 +46,7 @@ async function house(
   let keepsVPA: boolean | undefined;
   const hands = notedHands();
   // One whose template can't be read.
-  const workload = sampleWorkload({ annotations: { "optipod.io/managed": "true" } });
+  const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
   await keepHouse({
     workloads: new Map(isThere ? [["Deployment/shop/web", workload]] : []),
     policies,
@@ -58,6 +59,7 @@ async function house(
     },
     writer: hands.workloads,
     vpas: { keepOnly: (keep) => Promise.resolve(void (keepsVPA = keep("Deployment/shop/web"))) },
+    permits: createPermits(() => 1),
     log: silentLog,
   });
   return {
@@ -75,7 +77,7 @@ async function kept(
   return [record, asked];
 }
 
-const TAKEN_AWAY = ['annotate web {"optipod.io/managed":null}'];
+const TAKEN_AWAY = ['annotate web {"optipod.io/policy":null}'];
 
 test("keepHouse() forgets what no policy is for, and takes its words away", async () => {
   assert.deepEqual(await kept([policyOf({})]), [true, []]);
@@ -86,10 +88,15 @@ test("keepHouse() forgets what no policy is for, and takes its words away", asyn
 });
 
 test("keepHouse() lets policies that are disabled or can't be read keep what they know", async () => {
-  assert.deepEqual(await kept([policyOf({ mode: "Disabled" })]), [true, TAKEN_AWAY]);
-  assert.equal((await kept([policyOf()]))[0], true);
+  assert.deepEqual(await kept([policyOf({ mode: "Disabled" })]), [true, []]);
+  assert.deepEqual(await kept([policyOf()]), [true, []]);
   const other = { ...policyOf(), metadata: { ...policyOf().metadata, name: "other" } };
-  assert.equal((await kept([other]))[0], false);
+  assert.deepEqual(await kept([other]), [false, TAKEN_AWAY]);
+});
+
+test("keepHouse() takes the words of a policy that is gone away, though another one has the workload", async () => {
+  const other = { ...policyOf({}), metadata: { ...policyOf().metadata, name: "other" } };
+  assert.deepEqual(await kept([other]), [true, TAKEN_AWAY]);
 });
 
 test("keepHouse() takes all annotations away where nobody wants any", async () => {

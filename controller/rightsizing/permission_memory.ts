@@ -11,10 +11,13 @@ import type { MissingPermission } from "../../shared/rightsizing/guards/rightsiz
 /** Asks the server. */
 export interface MethodRights {
   /**
-   * What the account may not do to workloads of the kind in the namespace. Throws an `ApiError` when the
+   * What the account may not do to workloads of the kind, by namespace. Throws an `ApiError` when the
    * server does not answer.
    */
-  missing(namespace: string, kind: WorkloadKind): Promise<readonly MissingPermission[]>;
+  missing(
+    kind: WorkloadKind,
+    namespaces: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly MissingPermission[]>>;
 }
 
 /** A workload, as far as rights go. */
@@ -25,8 +28,13 @@ export interface RightsPlace {
 
 /** What was last heard. */
 export interface PermissionMemory {
-  /** Asks about these workloads where the last answer is too old; for the beginning of a cycle. */
+  /**
+   * Asks about these workloads where the last answer is too old, and forgets what was said of places
+   * where there is none of them.
+   */
   refresh(workloads: Iterable<RightsPlace>): Promise<void>;
+  /** The server has refused a write for want of a right: what it said before is not so any more. */
+  forget(workload: RightsPlace): void;
   /** Nothing where it was never asked: then the server's refusal tells. */
   missing(workload: RightsPlace): readonly MissingPermission[];
 }
@@ -68,10 +76,11 @@ export function createPermissionMemory(
       ? -Infinity
       : answer.atMs + (answer.missing.length === 0 ? freshMs : missingFreshMs);
 
-  async function ask(key: string, { kind, metadata: { namespace } }: RightsPlace): Promise<void> {
+  async function ask(kind: WorkloadKind, namespaces: readonly string[]): Promise<void> {
     try {
-      const missing = await rights.missing(namespace, kind);
-      answers.set(key, { missing, atMs: clock.monotonic() });
+      for (const [namespace, missing] of await rights.missing(kind, namespaces)) {
+        answers.set(keyOf({ kind, metadata: { namespace } }), { missing, atMs: clock.monotonic() });
+      }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
@@ -79,14 +88,17 @@ export function createPermissionMemory(
 
   return {
     async refresh(workloads) {
-      const due = new Map<string, RightsPlace>();
-      for (const workload of workloads) {
-        const key = keyOf(workload);
-        if (clock.monotonic() >= endMs(answers.get(key))) due.set(key, workload);
+      const places = new Map(
+        Array.from(workloads, (workload) => [keyOf(workload), workload] as const),
+      );
+      for (const key of [...answers.keys()]) if (!places.has(key)) answers.delete(key);
+      const due = [...places].filter(([key]) => clock.monotonic() >= endMs(answers.get(key)));
+      const byKind = Map.groupBy(due, ([, { kind }]) => kind);
+      for (const [kind, ones] of byKind) {
+        await ask(kind, ones.map(([, { metadata: { namespace } }]) => namespace));
       }
-      // One after the other: there are as many as namespaces, and nobody waits for them.
-      for (const [key, workload] of due) await ask(key, workload);
     },
+    forget: (workload) => void answers.delete(keyOf(workload)),
     missing: (workload) => answers.get(keyOf(workload))?.missing ?? [],
   };
 }

@@ -25,21 +25,25 @@ function stage() {
     freshMs: 1000,
     missingFreshMs: 100,
     rights: {
-      missing(namespace, kind) {
-        asked.push(`${namespace}/${kind}`);
+      missing(kind, namespaces) {
+        asked.push(`${kind} ${namespaces.join()}`);
         if (!state.answers) return Promise.reject(new ApiError(503, "", "busy"));
-        return Promise.resolve(state.denied.has(namespace) ? [noResize(namespace)] : []);
+        return Promise.resolve(
+          new Map(
+            namespaces.map((one) => [one, state.denied.has(one) ? [noResize(one)] : []] as const),
+          ),
+        );
       },
     },
   });
   return { ...memory, asked, state };
 }
 
-test("refresh() asks once for each namespace and kind, and missing() tells what was said", async () => {
+test("refresh() asks once for each kind with its namespaces, and missing() tells what was said", async () => {
   const { refresh, missing, asked } = stage();
   assert.deepEqual(missing(place("shop")), []);
   await refresh([place("shop"), place("shop"), place("free"), place("shop", "DaemonSet")]);
-  assert.deepEqual(asked, ["shop/Deployment", "free/Deployment", "shop/DaemonSet"]);
+  assert.deepEqual(asked, ["Deployment shop,free", "DaemonSet shop"]);
   assert.deepEqual(missing(place("shop")), [noResize("shop")]);
   assert.deepEqual(missing(place("free")), []);
   assert.deepEqual(missing(place("shop", "StatefulSet")), []);
@@ -74,5 +78,25 @@ test("refresh() keeps what was known while nobody answers, and asks again the ne
   assert.deepEqual(missing(place("free")), []);
   state.answers = true;
   await refresh([place("shop")]);
-  assert.equal(asked.length, 4);
+  assert.equal(asked.length, 3);
+});
+
+test("refresh() forgets what was said of places that are not asked about any more", async () => {
+  const { refresh, missing, asked } = stage();
+  await refresh([place("shop"), place("shop", "DaemonSet")]);
+  await refresh([place("shop", "DaemonSet")]);
+  assert.deepEqual(missing(place("shop")), []);
+  assert.deepEqual(missing(place("shop", "DaemonSet")), [noResize("shop")]);
+  await refresh([place("shop")]);
+  assert.equal(asked.length, 3);
+});
+
+test("forget() lets the next refresh() ask anew", async () => {
+  const { refresh, forget, missing, asked, state } = stage();
+  await refresh([place("free"), place("other")]);
+  state.denied.add("free");
+  forget(place("free"));
+  await refresh([place("free"), place("other")]);
+  assert.deepEqual(missing(place("free")), [noResize("free")]);
+  assert.deepEqual(asked, ["Deployment free,other", "Deployment free"]);
 });

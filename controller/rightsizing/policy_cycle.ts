@@ -65,6 +65,8 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    * begin from what the first came to.
    */
   readonly underWay: Map<string, Promise<unknown>>;
+  /** Hears of each workload whose write was refused for want of a right. */
+  readonly lacksPermission?: (workload: FoundWorkload) => void;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -231,6 +233,7 @@ async function passOne(
   book.set(outcome.record);
   parts.past.set(key, outcome);
   const { failure } = outcome;
+  if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
   if (failure?.reason === "AdmissionDenied") {
     denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
   } else if (outcome.applied !== undefined) denials.delete(key);

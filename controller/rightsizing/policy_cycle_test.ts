@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
-import { autoPolicy, NOW_MS, rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing_facts.ts";
 import {
   type CycleParts,
   type CycleState,
@@ -20,6 +27,7 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
+const NEVER = new AbortController().signal;
 const NO_USAGE: UsageAnswer = { problem: "unreachable", message: "refused" };
 
 function policyOf(name: string, spec?: Partial<PolicySpec>): StoredPolicy {
@@ -62,6 +70,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     book: createRecordBook({
       reports: [],
       log: silentLog,
+      present: () => undefined,
       store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },
     }),
     denials: new Map(),
@@ -156,6 +165,42 @@ test("runPolicyCycle() goes on with the others when one look throws", async () =
     "EvaluationFailed",
     "ProviderUnavailable",
   ]);
+});
+
+test("runPolicyCycle() tells whose write was refused for want of a right, and not of other refusals", async () => {
+  const source = createUsageAnswers();
+  for (const name of ["web", "db"]) {
+    const told = source.of({ namespace: "shop", kind: "Deployment", name }, "app");
+    for (let minute = 0; minute < 60; minute++) {
+      told.cpu.push([NOW_MS - minute * 60_000, 150]);
+      told.memory.push([NOW_MS - minute * 60_000, 80 * MI]);
+    }
+  }
+  const { parts, signal } = stage((question) => source.usage(question, NEVER));
+  const facts = rightsizingFacts({
+    pods: [],
+    strategy: { allowInPlaceResize: false, allowRecreate: true },
+  });
+  const hands = notedHands();
+  const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
+  hands.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
+  hands.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
+  const told: string[] = [];
+  const all = policyOf("all", {});
+  await runPolicyCycle(all, stateOf([all], ["web", "db"]), {
+    parts: {
+      ...parts,
+      hands,
+      cluster: {
+        ...parts.cluster,
+        factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
+      },
+      lacksPermission: ({ metadata: { name } }) => void told.push(name),
+    },
+    signal,
+  });
+  assert.equal(hands.asked.length, 2);
+  assert.deepEqual(told, ["web"]);
 });
 
 test("runPolicyCycle() begins no look once it is called off, and says so", async () => {

@@ -10,7 +10,7 @@ import type { Log } from "../../shared/log.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { ReportStore } from "./policy_ports.ts";
+import type { NewReport, ReportStore } from "./policy_ports.ts";
 
 /** Names a workload. */
 export type WorkloadName = WorkloadRecord["workload"];
@@ -30,6 +30,13 @@ export interface RecordBook {
    * older could arrive last.
    */
   flush(): Promise<void>;
+  /**
+   * Writes those in which something was applied since the last time: a crash must not lose it, nor new
+   * pods come without it, until the end of a long cycle. What can't be written waits for `flush`.
+   */
+  flushApplied(): Promise<void>;
+  /** What the server says, where the reports of a namespace can't be written again and again. */
+  unwritten(namespace: string): string | undefined;
 }
 
 /** What the book is made with. */
@@ -37,15 +44,26 @@ export interface RecordBookParts {
   /** As the server has them at the beginning. */
   readonly reports: Iterable<RecommendationReport>;
   readonly store: ReportStore;
+  /** A report as the server has it now, for when somebody else has written it. */
+  readonly present: (report: ReportName) => RecommendationReport | undefined;
   readonly log: Log;
 }
 
+/** Names a report. */
+export type ReportName = Pick<RecommendationReport["metadata"], "namespace" | "name">;
+
+/** Failures in a row of which more than the log hears: what is over by then was a matter of a moment. */
+const FAILURES_TOLD = 3;
+
 /** A book with what the reports tell. */
-export function createRecordBook({ reports, store, log }: RecordBookParts): RecordBook {
+export function createRecordBook({ reports, store, present, log }: RecordBookParts): RecordBook {
   const books = new Map<string, Map<string, WorkloadRecord>>();
   /** Reports that there are, by name, in each namespace. */
   const stored = new Map<string, Map<string, RecommendationReport>>();
   const changed = new Set<string>();
+  /** Of those, where something was applied. */
+  const applied = new Set<string>();
+  const failing = new Map<string, { readonly times: number; readonly message: string }>();
   let fails = false;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -62,7 +80,7 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
   async function write(namespace: string): Promise<void> {
     const parts = reportParts([...within(books, namespace).values()]);
     const there = within(stored, namespace);
-    for (const part of parts) there.set(part.name, await store.apply({ ...part, namespace }));
+    for (const part of parts) there.set(part.name, await apply({ ...part, namespace }));
     const wanted = new Set(parts.map(({ name }) => name));
     for (const [name, report] of [...there]) {
       if (wanted.has(name)) continue;
@@ -76,26 +94,50 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
     forgetEmpty(namespace);
   }
 
+  /** Over the version that is known: who leads no more must not write over what the next one has. */
+  async function apply(report: NewReport): Promise<RecommendationReport> {
+    const { namespace, name } = report;
+    const there = within(stored, namespace);
+    const version = there.get(name)?.metadata.resourceVersion;
+    try {
+      return await store.apply(
+        version === undefined ? report : { ...report, resourceVersion: version },
+      );
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) {
+        const now = present({ namespace, name });
+        if (now === undefined) there.delete(name);
+        else there.set(name, now);
+      }
+      throw error;
+    }
+  }
+
   /** Namespaces come and go. */
   function forgetEmpty(namespace: string): void {
     for (const maps of [books, stored]) if (maps.get(namespace)?.size === 0) maps.delete(namespace);
   }
 
-  async function flushAll(): Promise<void> {
+  async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
     const failures: string[] = [];
-    for (const namespace of [...changed]) {
+    for (const namespace of [...namespaces]) {
       changed.delete(namespace);
+      applied.delete(namespace);
       try {
         await write(namespace);
+        failing.delete(namespace);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           // A namespace that is gone has no reports, nor workloads.
           stored.delete(namespace);
+          failing.delete(namespace);
           forgetEmpty(namespace);
           continue;
         }
         changed.add(namespace);
         if (!(error instanceof ApiError)) throw error;
+        const { times = 0 } = failing.get(namespace) ?? {};
+        failing.set(namespace, { times: times + 1, message: error.message });
         failures.push(`${namespace}: ${error.message}`);
       }
     }
@@ -106,12 +148,22 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
     fails = error !== undefined;
   }
 
+  /** Who fails is told so; the next one tries again. */
+  function flushNext(namespaces: ReadonlySet<string>): Promise<void> {
+    const own = last.then(() => flushAll(namespaces));
+    last = own.catch(() => undefined);
+    return own;
+  }
+
   return {
     get: (workload) => books.get(workload.namespace)?.get(keyOf(workload)),
     namespaces: () => books.keys(),
     set(record) {
       const { namespace } = record.workload;
-      within(books, namespace).set(keyOf(record.workload), record);
+      const records = within(books, namespace);
+      const key = keyOf(record.workload);
+      if (isApplied(record, records.get(key))) applied.add(namespace);
+      records.set(key, record);
       changed.add(namespace);
     },
     keepOnly(keep) {
@@ -123,13 +175,18 @@ export function createRecordBook({ reports, store, log }: RecordBookParts): Reco
         }
       }
     },
-    flush() {
-      // Who fails is told so; the next one tries again.
-      const own = last.then(flushAll);
-      last = own.catch(() => undefined);
-      return own;
+    flush: () => flushNext(changed),
+    flushApplied: () => flushNext(applied),
+    unwritten(namespace) {
+      const { times = 0, message } = failing.get(namespace) ?? {};
+      return times < FAILURES_TOLD ? undefined : message;
     },
   };
+}
+
+function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): boolean {
+  return record.appliedAtMs !== before?.appliedAtMs ||
+    JSON.stringify(record.inForce) !== JSON.stringify(before?.inForce ?? []);
 }
 
 function keyOf({ kind, namespace, name }: WorkloadName): string {

@@ -33,9 +33,11 @@ function stage(
   const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined };
   const gates: PromiseWithResolvers<void>[] = [];
   const held = { on: false };
+  const copy = new Map<string, RecommendationReport>();
   const book: RecordBook = createRecordBook({
     reports,
     log,
+    present: (report) => copy.get(key(report)),
     store: {
       async apply(report) {
         state.applied.push(report);
@@ -57,7 +59,7 @@ function stage(
       },
     },
   });
-  return { book, stored, state, gates, held };
+  return { book, stored, copy, state, gates, held };
 }
 
 function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
@@ -166,4 +168,61 @@ test("keepOnly() forgets the others, and their reports go with them", async () =
   book.keepOnly(() => false);
   await book.flush();
   assert.deepEqual([[...stored.keys()], [...book.namespaces()]], [[], []]);
+});
+
+test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async () => {
+  const { book, state } = stage();
+  const told = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
+  book.set(told({ inForce: [], status: "Recommended" }));
+  await book.flushApplied();
+  assert.equal(state.applied.length, 0);
+  book.set(told({ appliedAtMs: 1 }));
+  await book.flushApplied();
+  await book.flushApplied();
+  assert.equal(state.applied.length, 1);
+  book.set(told({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
+  await book.flushApplied();
+  assert.equal(state.applied.length, 1);
+  await book.flush();
+  assert.equal(state.applied.length, 2);
+  book.set(told({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
+  await book.flushApplied();
+  await book.flush();
+  assert.equal(state.applied.length, 3);
+});
+
+test("flush() writes over the version that it knows, and after a conflict over what there is now", async () => {
+  const first = stage();
+  first.book.set(web);
+  await first.book.flush();
+  assert.equal(first.state.applied[0]?.resourceVersion, undefined);
+  const reports = [...first.stored.values()];
+  const { book, state, copy } = stage({ reports });
+  state.refusal = new ApiError(409, "Conflict", "modified");
+  const versions = (): unknown[] => state.applied.map(({ resourceVersion }) => resourceVersion);
+  book.set(recordOf("db"));
+  await book.flush();
+  const [report] = reports;
+  const other = report && { ...report, metadata: { ...report.metadata, resourceVersion: "7" } };
+  if (other !== undefined) copy.set("shop/recommendations-1", other);
+  await book.flush();
+  await book.flush();
+  copy.clear();
+  await book.flush();
+  await book.flush();
+  assert.deepEqual(versions(), ["1", undefined, "7", "7", undefined]);
+});
+
+test("unwritten() tells what fails again and again, until it does not", async () => {
+  const { book, state } = stage();
+  state.refusal = new ApiError(403, "Forbidden", "cannot patch");
+  book.set(web);
+  await book.flush();
+  await book.flush();
+  assert.equal(book.unwritten("shop"), undefined);
+  await book.flush();
+  assert.deepEqual([book.unwritten("shop"), book.unwritten("bank")], ["cannot patch", undefined]);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(book.unwritten("shop"), undefined);
 });

@@ -28,19 +28,16 @@ import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/righ
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
-import {
-  type CycleOutcome,
-  type CycleParts,
-  runPolicyCycle,
-  tellPolicyStatus,
-} from "./policy_cycle.ts";
+import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
+import { createPolicyNews } from "./policy_news.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
 import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
-import { policySubject, tellAnnotations, tellEvents } from "./told_workloads.ts";
+import { tellCycle } from "./tell_cycle.ts";
+import { policySubject, tellEvents } from "./told_workloads.ts";
 
 /** The copies that the loop reads. */
 export interface RightsizingCaches {
@@ -54,7 +51,8 @@ export interface RightsizingCaches {
 }
 
 /** What the loop works with. */
-export interface RightsizingLoopParts extends Pick<CycleParts, "sources" | "cluster" | "hands"> {
+export interface RightsizingLoopParts
+  extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
@@ -73,6 +71,8 @@ const POLICIES_AT_ONCE = 4;
 const NEW_WORKLOADS_MS = 2000;
 /** Between two looks for what no policy is for any more, ms. */
 const HOUSEKEEPING_MS = 60_000;
+/** Between two looks whether something was applied that is not on record, ms. */
+const RECORD_MS = 5000;
 /** Between two tries of what failed for a while, ms at most. */
 const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
@@ -90,7 +90,12 @@ export async function runRightsizingLoop(
   // A copy without its autoscalers would tell that there are none.
   if (!await parts.cluster.whenSynced(signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
-  const book = createRecordBook({ reports: caches.reports.all(), store: parts.reports, log });
+  const book = createRecordBook({
+    reports: caches.reports.all(),
+    store: parts.reports,
+    present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
+    log,
+  });
   const vpas = createPublishedVPAs({
     copy: caches.verticalPodAutoscalers,
     publisher: parts.vpaPublisher,
@@ -143,15 +148,15 @@ export async function runRightsizingLoop(
       outcome = await lookAt(policy, { isWhole, signal: now });
       // Before anything can fail: a try for the status looks at these again, too.
       retryMs = retryInMs(outcome);
-      const present = policies.get(key);
-      if (present?.metadata.uid === policy.metadata.uid) {
-        await tellPolicyStatus(present, outcome, {
-          statuses: parts.statuses,
-          nowMs: clock.wall(),
-          dryRun: config.dryRun,
-          generation: policy.metadata.generation,
-        });
-      }
+      await tellCycle(policy, {
+        ...parts,
+        outcome,
+        present: policies.get(key),
+        book,
+        permits: cycleParts.permits,
+        writer: parts.hands.workloads,
+        signal: now,
+      });
       observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
     } catch (error) {
       // With an outcome only the status is left, and that is told anew with what is known.
@@ -197,13 +202,6 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    // Who ends waits for what has begun, not for words that the next one writes anyway.
-    if (config.annotateWorkloads && !term.aborted) {
-      await tellAnnotations(
-        looked.map(({ workload, outcome: { record } }) => ({ workload, record })),
-        { workloads: parts.hands.workloads, log },
-      );
-    }
     await vpas.tell(policy, { looked, signal: term });
     return outcome;
   }
@@ -223,14 +221,18 @@ export async function runRightsizingLoop(
     return soonest;
   }
 
+  const news = createPolicyNews({ policies, workloads: everyWorkload, surroundings });
+
   /** A policy that has changed is looked at anew; its own status is no change. */
-  const generations = new Map<string, string>();
   function hearPolicy(key: string): void {
+    if (!news.hear(key)) return;
+    beginAnew(key);
+    // They look at what they have won.
+    for (const other of news.neighbours(key)) queue.add(other, NEW_WORKLOADS_MS);
+  }
+
+  function beginAnew(key: string): void {
     const policy = policies.get(key);
-    const now = policy && `${policy.metadata.uid} ${policy.metadata.generation}`;
-    if (now !== undefined && generations.get(key) === now) return;
-    if (now === undefined) generations.delete(key);
-    else generations.set(key, now);
     // What it does not say any more is not done any more.
     running.get(key)?.abort();
     anew.add(key);
@@ -239,13 +241,6 @@ export async function runRightsizingLoop(
       const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
       const about = policySubject(policy);
       parts.events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
-    }
-    // Another policy may win now, or no more.
-    for (const { metadata: { namespace, name } } of policies.all()) {
-      const other = `${namespace}/${name}`;
-      if (other === key) continue;
-      anew.add(other);
-      queue.add(other, NEW_WORKLOADS_MS);
     }
   }
 
@@ -268,6 +263,13 @@ export async function runRightsizingLoop(
     };
   }
 
+  async function keepRecord(): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(RECORD_MS, signal);
+      if (!signal.aborted) await book.flushApplied();
+    }
+  }
+
   async function housekeeping(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HOUSEKEEPING_MS, signal);
@@ -283,6 +285,7 @@ export async function runRightsizingLoop(
         book,
         writer: parts.hands.workloads,
         vpas,
+        permits: cycleParts.permits,
         log,
       });
       for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
@@ -303,7 +306,9 @@ export async function runRightsizingLoop(
     ...[deployments, statefulSets, daemonSets].map((copy) => copy.subscribe(hearWorkload(copy))),
   ];
   for (const { metadata: { namespace, name } } of policies.all()) {
-    hearPolicy(`${namespace}/${name}`);
+    const key = `${namespace}/${name}`;
+    // At the beginning all do, whoever is beside them.
+    if (news.hear(key)) beginAnew(key);
   }
   try {
     await Promise.all([
@@ -315,6 +320,7 @@ export async function runRightsizingLoop(
         workers: POLICIES_AT_ONCE,
       }, signal),
       housekeeping(),
+      keepRecord(),
     ]);
   } finally {
     for (const end of ends) end();

@@ -34,6 +34,7 @@ import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
 import type { CheckpointStore, PodOwners } from "./sampler/ports.ts";
+import { wonPlaces } from "./won_places.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What the server serves of resizing. */
@@ -82,10 +83,10 @@ export interface RightsizingParts {
   readonly observer?: RightsizingObserver;
 }
 
-/** How often the server is asked again what it serves, and what the account may do where that is due, ms. */
-const ASK_AGAIN_MS = 30_000;
-/** The longest wait for a server that does not know the kinds. */
-const MOST_WAIT_MS = 300_000;
+/** How often the server is asked again what it serves, and the longest wait for one without the kinds, ms. */
+const ASK_AGAIN_MS = 300_000;
+/** How often it is seen which answers on rights are too old, ms. */
+const RIGHTS_MS = 30_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
@@ -98,12 +99,13 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   };
   const all = (): Workload[] => Object.values(workloadCopies).flatMap((copy) => [...copy.all()]);
 
+  const around = () => ({
+    ...policySurroundings(caches.namespaces, config),
+    policies: readablePolicies(policies.all()),
+  });
+
   function policyOf(workload: RightsizedWorkload): PolicySpec | undefined {
-    const around = policySurroundings(caches.namespaces, config);
-    const [first] = policiesFor(workload, {
-      ...around,
-      policies: readablePolicies(policies.all()),
-    });
+    const [first] = policiesFor(workload, around());
     return first?.spec;
   }
 
@@ -115,6 +117,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       Object.values(workloadCopies).every(({ synced }) => synced)
         ? new Set(all().map(({ metadata }) => metadata.uid))
         : undefined,
+    policies: () => readablePolicies(policies.all()).map(({ spec }) => spec),
     policyOf,
     clock,
   }));
@@ -134,9 +137,15 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
 
   async function keepAsking(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
-      await permissions.refresh(all());
       await clock.sleep(ASK_AGAIN_MS, term);
       support = await readSupport(parts, term) ?? support;
+    }
+  }
+
+  async function keepRights(term: AbortSignal): Promise<void> {
+    while (!term.aborted) {
+      await permissions.refresh(wonPlaces(all(), around()));
+      await clock.sleep(RIGHTS_MS, term);
     }
   }
 
@@ -147,7 +156,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const term = supervisor.signal;
   supervisor.supervise("sampler of usage", sampler.run(term));
   supervisor.supervise("memory of kills and throttling", keeper.run(term));
-  supervisor.supervise("rights of rightsizing", keepAsking(term));
+  supervisor.supervise("rights of rightsizing", keepRights(term));
+  supervisor.supervise("what the server serves", keepAsking(term));
   supervisor.supervise(
     "rightsizing",
     runRightsizingLoop({
@@ -171,6 +181,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
           clock,
         }),
       },
+      lacksPermission: permissions.forget,
       statuses: api.statuses,
       reports: api.reportStore,
       vpaPublisher: api.vpaPublisher,
@@ -198,7 +209,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
  */
 export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  const backoff = createBackoff({ minMs: 10_000, maxMs: MOST_WAIT_MS });
+  const backoff = createBackoff({ minMs: 10_000, maxMs: ASK_AGAIN_MS });
   while (!signal.aborted) {
     try {
       await runRightsizing(parts, signal);

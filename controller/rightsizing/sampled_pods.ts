@@ -21,23 +21,30 @@ export interface SampledPodsParts {
   readonly workload: (kind: string, key: string) => Workload | undefined;
   /** Whether a workload of this UID is there; undefined while that is not known. */
   readonly workloadUIDs: () => ReadonlySet<string> | undefined;
+  /** All that can be read, the disabled ones too. */
+  readonly policies: () => Iterable<Pick<PolicySpec, "mode" | "provider">>;
   /** The policy that counts for a workload. */
   readonly policyOf: (workload: RightsizedWorkload) => PolicySpec | undefined;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** All pods of a workload ask within one reading: an answer counts for so long, ms. */
+/** All pods ask within one reading: its answers count for so long, ms. */
 const FRESH_MS = 10_000;
 
 /** Owners as the copies have them. */
 export function createSampledPods(parts: SampledPodsParts): PodOwners {
-  const { pods, workload, workloadUIDs, policyOf, clock } = parts;
-  const known = new Map<string, { readonly owner: PodOwner | undefined; readonly atMs: number }>();
+  const { pods, workload, workloadUIDs, policies, policyOf, clock } = parts;
+  const known = new Map<string, PodOwner | undefined>();
+  let begunAt = -Infinity;
 
   function ownerOf(found: RightsizedWorkload): PodOwner | undefined {
     const key = workloadKey(found);
-    const last = known.get(key);
-    if (last !== undefined && clock.monotonic() - last.atMs < FRESH_MS) return last.owner;
+    if (clock.monotonic() - begunAt >= FRESH_MS) {
+      // All of one reading go together, those of workloads that are gone too.
+      known.clear();
+      begunAt = clock.monotonic();
+    }
+    if (known.has(key)) return known.get(key);
     const policy = policyOf(found);
     const { kind, metadata: { name, uid } } = found;
     const owner = policy?.provider !== "metrics-server" ? undefined : {
@@ -45,7 +52,7 @@ export function createSampledPods(parts: SampledPodsParts): PodOwners {
       containers: ownContainers(found).map((one) => one.name),
       windowMs: policy.windowMs,
     };
-    known.set(key, { owner, atMs: clock.monotonic() });
+    known.set(key, owner);
     return owner;
   }
 
@@ -60,6 +67,10 @@ export function createSampledPods(parts: SampledPodsParts): PodOwners {
       }
       return undefined;
     },
+    isWanted: () =>
+      [...policies()].some(({ mode, provider }) =>
+        mode !== "Disabled" && provider === "metrics-server"
+      ),
     exists: ({ uid }) => workloadUIDs()?.has(uid) ?? true,
   };
 }

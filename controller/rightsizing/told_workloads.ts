@@ -4,11 +4,13 @@
  * @module
  */
 import {
+  type AnnotationPatch,
   annotationPatch,
   workloadAnnotations,
 } from "../../shared/actuation/methods/workload_annotations.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
@@ -71,19 +73,25 @@ export interface AnnotationWish {
   readonly record: WorkloadRecord | undefined;
 }
 
+/** Who writes annotations. */
+export interface AnnotationParts {
+  readonly workloads: Pick<WorkloadWriter, "annotate">;
+  /** Bounds how many are written at the same time. */
+  readonly permits: Permits;
+  readonly log: Log;
+}
+
 /** Brings annotations to what is wanted. What the server refuses is logged, and tried the next time. */
 export async function tellAnnotations(
   wishes: readonly AnnotationWish[],
-  { workloads, log }: { readonly workloads: WorkloadWriter; readonly log: Log },
+  { workloads, permits, log }: AnnotationParts,
 ): Promise<void> {
-  for (const { workload, record } of wishes) {
-    const patch = annotationPatch(workload.metadata.annotations, annotationsOf(record));
-    if (patch === undefined) continue;
+  async function tell(workload: AnnotationWish["workload"], patch: AnnotationPatch): Promise<void> {
     try {
       await workloads.annotate(workload, patch);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.status === 404 || error.status === 409) continue;
+      if (error.status === 404 || error.status === 409) return;
       const { namespace, name } = workload.metadata;
       log.warn("A workload's annotations can't be written", {
         workload: `${workload.kind} ${namespace}/${name}`,
@@ -91,6 +99,10 @@ export async function tellAnnotations(
       });
     }
   }
+  await Promise.all(wishes.map(async ({ workload, record }) => {
+    const patch = annotationPatch(workload.metadata.annotations, annotationsOf(record));
+    if (patch !== undefined) await permits.run(() => tell(workload, patch));
+  }));
 }
 
 function annotationsOf(record: WorkloadRecord | undefined): Readonly<Record<string, string>> {

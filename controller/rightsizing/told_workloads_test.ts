@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
@@ -67,7 +68,7 @@ test("tellEvents() tells each workload, and the policy each kind once with how m
 
 test("tellAnnotations() writes only what differs, and takes away what nobody tells any more", async () => {
   const hands = notedHands();
-  const parts = { workloads: hands.workloads, log: silentLog };
+  const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
   await tellAnnotations([{ workload: workloadOf("web"), record }], parts);
   const [first = ""] = hands.asked;
   assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
@@ -88,7 +89,30 @@ test("tellAnnotations() goes on with the others after a refusal, and logs those 
   hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
   hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
   const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  await tellAnnotations(wishes, { workloads: hands.workloads, log });
+  await tellAnnotations(wishes, {
+    workloads: hands.workloads,
+    permits: createPermits(() => 1),
+    log,
+  });
   assert.equal(hands.asked.length, 3);
   assert.deepEqual(told, ["Deployment shop/web"]);
+});
+
+test("tellAnnotations() writes as many at the same time as are permitted", async () => {
+  const waiting: (() => void)[] = [];
+  const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
+  const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  const told = tellAnnotations(wishes, {
+    workloads,
+    permits: createPermits(() => 2),
+    log: silentLog,
+  });
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  assert.equal(waiting.length, 2);
+  for (let one = 0; one < wishes.length; one++) {
+    waiting[one]?.();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+  await told;
+  assert.equal(waiting.length, 3);
 });

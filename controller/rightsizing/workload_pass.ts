@@ -28,7 +28,7 @@ import { largestDifference } from "../../shared/rightsizing/largest_difference.t
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
 import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce } from "./bring_to_force.ts";
@@ -102,6 +102,7 @@ export async function passWorkload(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
+        ...(before?.method === "Recreate" ? { recreated: resourcesInForce(before.inForce) } : {}),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });

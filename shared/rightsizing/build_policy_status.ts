@@ -18,7 +18,7 @@ import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
 export interface PolicyProblem {
   readonly reason: Extract<
     PolicyReason,
-    "ValidationFailed" | "ProviderUnavailable"
+    "ValidationFailed" | "ProviderUnavailable" | "RecordNotWritten"
   >;
   readonly message: string;
 }

@@ -47,7 +47,7 @@ export function policiesFor<P extends ReadablePolicy>(
   workload: WorkloadView,
   { policies, ...surroundings }: PolicySurroundings & { readonly policies: readonly P[] },
 ): readonly P[] {
-  return policies.filter((policy) => matches(policy, workload, surroundings))
+  return policies.filter((policy) => matchesWorkload(policy, workload, surroundings))
     .toSorted(firstOfPolicies);
 }
 
@@ -66,7 +66,7 @@ export function discoverWorkloads<W extends WorkloadView, P extends ReadablePoli
     const key = workloadKey(workload);
     if (seen.has(key)) continue;
     seen.add(key);
-    const matching = best.filter((policy) => matches(policy, workload, surroundings));
+    const matching = best.filter((policy) => matchesWorkload(policy, workload, surroundings));
     const [winner] = matching;
     if (winner === undefined) continue;
     for (const policy of matching) found.get(policy)?.push({ workload, winner });
@@ -100,7 +100,8 @@ export function workloadKey({ kind, metadata }: WorkloadView): string {
   return `${kind}/${metadata.namespace}/${metadata.name}`;
 }
 
-function matches(
+/** Whether the policy is for the workload. One that is disabled is for none. */
+export function matchesWorkload(
   { metadata, spec }: ReadablePolicy,
   workload: WorkloadView,
   { namespaces, policyNamespaces }: PolicySurroundings,

@@ -48,6 +48,7 @@ usageSourceContract("createUsageSampler()", async () => {
         const workload = { ...SCENE_WORKLOAD, uid };
         return { workload, containers: ["app", "proxy"], windowMs: SCENE_WINDOW_MS };
       },
+      isWanted: () => true,
       exists: () => true,
     },
     store: {

@@ -103,15 +103,17 @@ worldProperty(
 );
 
 worldProperty(
-  "property 19: Disabled asks for no metrics, writes nothing and keeps its status",
+  "property 19: Disabled asks for no metrics, writes nothing and keeps its status and annotations",
   [
+    fc.boolean(),
     anyWorkloads,
     fc.constantFrom("Auto" as const, "Recommend" as const),
     fc.integer({ min: 100, max: 5 * MINUTE_MS }),
     incidentsWithin(20 * MINUTE_MS),
   ],
-  (workloads, mode, disabledAtMs, incidents) =>
+  (annotates, workloads, mode, disabledAtMs, incidents) =>
     inWorld(workloads, async (scene) => {
+      scene.config.annotateWorkloads = annotates;
       scene.policy("all", { mode });
       await scene.run(disabledAtMs);
       scene.policy("all", { mode: "Disabled" });
@@ -121,6 +123,7 @@ worldProperty(
       const writes = writesOf(scene);
       const { workloads: told, lastReconciliation } = scene.statusOf("all");
       const records = workloads.map(({ name }) => scene.recordOf(name));
+      const annotations = workloads.map(({ name }) => scene.annotationsOf(name));
       assert.ok(asked > 0 && told !== undefined);
       await live(scene, 30 * MINUTE_MS, { incidents, workloads });
       assert.equal(scene.source.asked.length, asked);
@@ -128,6 +131,7 @@ worldProperty(
       assert.deepEqual(scene.statusOf("all").workloads, told);
       assert.equal(scene.statusOf("all").lastReconciliation, lastReconciliation);
       assert.deepEqual(workloads.map(({ name }) => scene.recordOf(name)), records);
+      assert.deepEqual(workloads.map(({ name }) => scene.annotationsOf(name)), annotations);
     }),
 );
 

@@ -43,7 +43,7 @@ export function startRightsizing(
         reportStore: api.reportStore,
         vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
         workloads: api.workloadWriter,
-        rights: { missing: () => Promise.resolve([]) },
+        rights: { missing: () => Promise.resolve(new Map()) },
         correctionStore,
         events: api.rightsizingEvents,
         resizer: api.podResizer("optipod"),

@@ -47,6 +47,7 @@ async function live(server: CannedServer): Promise<number> {
     namespace: "mbcas-system",
     owners: {
       ownerOf: () => owner,
+      isWanted: () => true,
       // Asked for after each reading.
       exists: () => (read.resolve(), true),
     },

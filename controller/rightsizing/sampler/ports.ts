@@ -42,6 +42,8 @@ export interface PodOwner {
 export interface PodOwners {
   /** Undefined where nobody wants to know what the pod uses. */
   ownerOf(pod: { readonly namespace: string; readonly name: string }): PodOwner | undefined;
+  /** False where nobody wants to know what any pod uses. */
+  isWanted(): boolean;
   /** False only where the workload is known to be gone. */
   exists(workload: { readonly namespace: string; readonly uid: string }): boolean;
 }

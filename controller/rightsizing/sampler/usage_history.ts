@@ -38,6 +38,8 @@ export interface UsageHistory {
   usage(question: UsageQuestion, nowMs: number): ReadonlyMap<string, ContainerUsage>;
   /** Forgets workloads that are gone. */
   forgetGone(exists: PodOwners["exists"]): void;
+  /** Forgets a namespace, and until when its readings were counted. */
+  forgetNamespace(namespace: string): void;
   /** Forgets everything. */
   clear(): void;
 }
@@ -143,6 +145,10 @@ export function createUsageHistory(): UsageHistory {
           kept.changed = true;
         }
       }
+    },
+    forgetNamespace(namespace) {
+      namespaces.delete(namespace);
+      countedMs.delete(namespace);
     },
     clear() {
       namespaces.clear();

@@ -129,3 +129,15 @@ test("forgetGone() forgets workloads that are gone, and notes the change", () =>
   assert.equal(kept.changed, true);
   assert.deepEqual(counts(subject), [0, 0]);
 });
+
+test("forgetNamespace() leaves nothing of it, not even until when readings were counted", () => {
+  const subject = createUsageHistory();
+  const inCheckpoint = { workloads: new Map(), newestMs: NOW_MS, changed: false };
+  subject.namespaces.set("shop", inCheckpoint);
+  add(subject, reading());
+  assert.deepEqual(counts(subject), [0, 0], "counted in another life");
+  subject.forgetNamespace("shop");
+  assert.equal(subject.namespaces.size, 0);
+  add(subject, reading());
+  assert.deepEqual(counts(subject), [1, 1]);
+});

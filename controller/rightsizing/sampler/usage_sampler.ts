@@ -28,7 +28,10 @@ export interface UsageSamplerParts {
 
 /** The sampler. */
 export interface UsageSampler extends UsageSource {
-  /** Reads the history, then samples until `signal` is aborted, and writes once more. */
+  /**
+   * Reads the history, then samples while somebody wants it, until `signal` is aborted, and writes once
+   * more.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -117,7 +120,12 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
       const owner = owners.ownerOf({ namespace: reading.namespace, name: reading.pod });
       if (owner !== undefined) history.add(reading, { owner, nowMs });
     }
-    history.forgetGone(owners.exists);
+  }
+
+  /** Nothing has failed: who begins to ask is told what was seen before, and how few that is. */
+  function rest(): void {
+    problem = undefined;
+    missed = 0;
   }
 
   /** Writes what has changed; a namespace that can't be written stays for the next time. */
@@ -128,7 +136,10 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
       kept.changed = false;
       try {
         await saveOne(namespace, signal);
-        if (kept.workloads.size === 0) history.namespaces.delete(namespace);
+        if (kept.workloads.size === 0) {
+          history.forgetNamespace(namespace);
+          stored.delete(namespace);
+        }
       } catch (error) {
         kept.changed = true;
         failures.push(error instanceof Error ? error.message : String(error));
@@ -179,7 +190,9 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
       let savedAt = clock.monotonic();
       while (!signal.aborted) {
         const begunAt = clock.monotonic();
-        await sample(signal);
+        if (owners.isWanted()) await sample(signal);
+        else rest();
+        history.forgetGone(owners.exists);
         if (clock.monotonic() - savedAt >= checkpointIntervalMs && !signal.aborted) {
           savedAt = clock.monotonic();
           await save(signal);

@@ -25,6 +25,7 @@ function stage() {
     problem: undefined as UsageProblem | undefined,
     storeDown: false,
     exists: true,
+    wanted: true,
     pods: true,
     reads: 0,
     writes: 0,
@@ -58,7 +59,7 @@ function stage() {
       void told.push(`${message} ${JSON.stringify(fields)}`),
   };
   const owner = { workload: WEB, containers: ["app"], windowMs: HOUR_MS };
-  const owners = { ownerOf: () => owner, exists: () => world.exists };
+  const owners = { ownerOf: () => owner, isWanted: () => world.wanted, exists: () => world.exists };
 
   /** A process; it ends cleanly, or just never goes on. */
   function begin() {
@@ -222,5 +223,34 @@ test("createUsageSampler() writes nothing that has not changed, and forgets what
   await pass(5 * 60_000);
   assert.deepEqual([...kept.keys()], []);
   assert.equal(await process.count(), 0);
+  await process.end();
+});
+
+test("createUsageSampler() reads nothing while nobody wants it, and keeps what it has seen", async () => {
+  const { world, begin, pass, told } = stage();
+  const process = begin();
+  await pass(10 * 60_000 - 1);
+  world.wanted = false;
+  world.problem = { problem: "unreachable", message: "gone" };
+  const [known, reads] = [await process.count(), world.reads];
+  await pass(30 * 60_000);
+  assert.deepEqual([await process.count(), world.reads, told], [known, reads, []]);
+  world.problem = undefined;
+  world.wanted = true;
+  await pass(60_000);
+  assert.ok(await process.count() > known && world.reads > reads);
+  world.wanted = false;
+  world.exists = false;
+  await pass(60_000);
+  assert.equal(await process.count(), 0);
+  await process.end();
+});
+
+test("createUsageSampler() has no samples for who is the first to want any, rather than a problem", async () => {
+  const { world, begin, pass } = stage();
+  world.wanted = false;
+  const process = begin();
+  await pass(0);
+  assert.deepEqual([await process.count(), world.reads], [0, 0]);
   await process.end();
 });

@@ -14,7 +14,6 @@ export interface PodChanges {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly resourceVersion: string;
   /** One at least; only fields that differ. */
   readonly changes: readonly ResourceChange[];
 }
@@ -48,8 +47,8 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
       const { name, sidecar } = present;
       return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
     });
-    const { namespace, name, uid, resourceVersion } = pod.metadata;
-    return changes.length === 0 ? [] : [{ namespace, name, uid, resourceVersion, changes }];
+    const { namespace, name, uid } = pod.metadata;
+    return changes.length === 0 ? [] : [{ namespace, name, uid, changes }];
   });
   const limits = [...wanted].flatMap(([name, { cpu }]): [string, number][] =>
     cpu?.limit === undefined ? [] : [[name, cpu.limit]]

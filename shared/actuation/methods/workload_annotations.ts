@@ -26,6 +26,9 @@ export const ANNOTATED_VALUES = [
 export type AnnotatedValue = typeof ANNOTATED_VALUES[number];
 
 const FIXED = ["managed", "policy", "last-recommendation", "last-applied"] as const;
+/** Says which policy's words stand on a workload, as `namespace/name`. */
+export const POLICY_ANNOTATION = `${ANNOTATION_PREFIX}policy`;
+const TIME = `${ANNOTATION_PREFIX}last-recommendation`;
 
 /** The longest container name beside the longest value: 63 − 15 − 15 = 33 characters. */
 const ROOM = LONGEST_NAME - RECOMMENDATION.length -
@@ -111,7 +114,8 @@ export function isOwnAnnotation(name: string): boolean {
 /**
  * The merge patch that brings the workload's annotations to these, and takes away what is said of
  * containers that are gone; `{}` takes all away, for when no policy applies any more. Others stay.
- * Undefined where nothing changes.
+ * Undefined where nothing changes, or the time of the recommendation alone: it goes along with other
+ * changes, since each cycle makes the same values anew.
  */
 export function annotationPatch(
   present: Readonly<Record<string, string>>,
@@ -121,7 +125,9 @@ export function annotationPatch(
     isOwnAnnotation(name) && !Object.hasOwn(next, name)
   );
   const set = Object.entries(next).filter(([name, text]) => present[name] !== text);
-  if (gone.length === 0 && set.length === 0) return undefined;
+  const isNews = ([name]: readonly [string, string]): boolean =>
+    name !== TIME || present[TIME] === undefined;
+  if (gone.length === 0 && !set.some(isNews)) return undefined;
   const annotations = Object.fromEntries([...set, ...gone.map((name) => [name, null])]);
   return { metadata: { annotations } };
 }

@@ -93,6 +93,19 @@ test("annotationPatch() sets what differs, removes what is gone, and leaves othe
   });
 });
 
+test("annotationPatch() writes no new time of the same recommendation, but along with something else", () => {
+  const time = "optipod.io/last-recommendation";
+  const later = { ...told, [time]: "2026-01-02T03:09:05.000Z" };
+  assert.equal(annotationPatch(told, later), undefined);
+  const { [time]: _time, ...without } = told;
+  assert.deepEqual(annotationPatch(without, later)?.metadata.annotations, { [time]: later[time] });
+  const applied = { ...later, "optipod.io/last-applied": "2026-01-02T03:09:06.000Z" };
+  assert.deepEqual(annotationPatch(told, applied)?.metadata.annotations, {
+    [time]: later[time],
+    "optipod.io/last-applied": "2026-01-02T03:09:06.000Z",
+  });
+});
+
 test("annotationPatch() takes all away when no policy applies, once", () => {
   const patch = annotationPatch({ ...told, team: "shop" }, {});
   assert.deepEqual(

@@ -15,6 +15,14 @@ export const POLICY_REASONS = {
   },
   ValidationFailed: RIGHTSIZING_EVENT_REASONS.ValidationFailed,
   ProviderUnavailable: RIGHTSIZING_REASONS.ProviderUnavailable,
+  RecordNotWritten: {
+    means:
+      "what was recommended and applied can't be written into the RecommendationReports of a " +
+      "namespace: new pods come without it, and a restart of the controller forgets it",
+    remedy:
+      "look at the message: the controller needs the right to patch recommendationreports, and " +
+      "room in the namespace's quota of objects",
+  },
   MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
   MetricsPresent: {
     means: "there are metrics of each of the policy's workloads",

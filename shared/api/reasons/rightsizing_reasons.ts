@@ -87,6 +87,13 @@ export const RIGHTSIZING_REASONS = {
     means: "a node of the workload's pods is short of memory, disk or process IDs: no raises",
     remedy: "look at the node that the message names: kubectl describe node",
   },
+  TakenBack: {
+    means: "what was written into the workload's template has been undone by somebody else, and " +
+      "would be again: a tool that applies manifests, for instance",
+    remedy:
+      "let that tool leave containers' resources alone (Argo CD: ignoreDifferences), or let " +
+      "the policy resize in place; another recommendation is tried once",
+  },
   BelowThreshold: {
     means: "the recommendation differs from what is there by less than the policy's threshold",
     remedy: "nothing, unless updateStrategy.changeThresholdPercent is too large",

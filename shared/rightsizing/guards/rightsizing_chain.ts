@@ -20,6 +20,7 @@ import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
 import { requestAboveLimit } from "./request_above_limit.ts";
 import { rolloutHolds } from "./rollout.ts";
+import { takenBack } from "./taken_back.ts";
 import { boundUnreadable } from "./unreadable_bound.ts";
 import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
 
@@ -41,6 +42,7 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "RequestAboveLimit", guard: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },
   { name: "NodeUnderPressure", guard: nodeUnderPressure },
+  { name: "TakenBack", guard: takenBack },
   { name: "BelowThreshold", guard: belowThreshold },
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },

@@ -22,6 +22,7 @@ Deno.test({
       "RequestAboveLimit",
       "UnsafeMemoryDecrease",
       "NodeUnderPressure",
+      "TakenBack",
       "BelowThreshold",
       "CoolingDown",
       "NoMethod",

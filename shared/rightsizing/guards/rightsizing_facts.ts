@@ -86,6 +86,8 @@ export interface RightsizingFacts {
   readonly lastAppliedMs?: number;
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
+  /** What was last written into the template, by container; absent: nothing, or pods were changed since. */
+  readonly recreated?: ReadonlyMap<string, Resources>;
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */

@@ -41,6 +41,7 @@ const EVENTS: Readonly<
   InPlaceResizeUnavailable: { type: "Warning", reason: "InPlaceResizeUnavailable" },
   RestartPolicy: { type: "Warning", reason: "InPlaceResizeUnavailable" },
   MemoryLimitLocked: { type: "Warning", reason: "InPlaceResizeUnavailable" },
+  TakenBack: { type: "Warning", reason: "WorkloadSkipped" },
   MethodNotAllowed: { type: "Warning", reason: "WorkloadSkipped" },
 };
 

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import type { PolicyStatus } from "../../shared/api/policy_status.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import {
+  autoPolicy,
+  NOW_MS,
+  recommendation,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import type { CycleOutcome } from "./policy_cycle.ts";
+import { tellCycle } from "./tell_cycle.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const POLICY: StoredPolicy = {
+  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
+  spec: autoPolicy(),
+  faults: [],
+  status: {},
+};
+
+const LOOKED = {
+  record: {
+    workload: { kind: "Deployment", namespace: "shop", name: "web" },
+    policy: { namespace: "shop", name: "all" },
+    status: "Recommended",
+    recommendedAtMs: NOW_MS,
+    recommendations: [recommendation()],
+    inForce: [],
+  },
+  metricsMissing: false,
+  difference: 0,
+  events: [],
+} as const;
+
+const OUTCOME: CycleOutcome = {
+  matched: [LOOKED],
+  looked: [{ workload: rightsizingFacts().workload, outcome: LOOKED }],
+  calledOff: false,
+};
+
+/** What is told of the cycle, in order. */
+async function told(
+  { outcome = OUTCOME, present = POLICY, why, refuses = false, aborted = false }: {
+    readonly outcome?: CycleOutcome;
+    readonly present?: StoredPolicy | undefined;
+    readonly why?: string;
+    readonly refuses?: boolean;
+    readonly aborted?: boolean;
+  } = {},
+): Promise<readonly string[]> {
+  const hands = notedHands();
+  const end = new AbortController();
+  if (aborted) end.abort();
+  const telling = tellCycle(POLICY, {
+    outcome,
+    present: present === POLICY ? POLICY : present,
+    statuses: {
+      writeStatus(_policy: unknown, { conditions = [] }: PolicyStatus): Promise<string> {
+        const ready = conditions.find(({ type }) => type === "Ready");
+        hands.asked.push(`${ready?.reason}: ${ready?.message}`);
+        return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
+      },
+    },
+    book: { unwritten: (namespace) => namespace === "shop" ? why : undefined },
+    writer: hands.workloads,
+    permits: createPermits(() => 1),
+    config: { dryRun: false, annotateWorkloads: true },
+    clock: { wall: () => NOW_MS },
+    log: silentLog,
+    signal: end.signal,
+  });
+  if (refuses) await assert.rejects(telling, TypeError);
+  else await telling;
+  return hands.asked.map((words) => words.replace(/ \{.*/, ""));
+}
+
+const VALID = "PolicyValid: each field of the policy is valid";
+
+test("tellCycle() tells the status first, and workloads even where the status can't be written", async () => {
+  assert.deepEqual(await told(), [VALID, "annotate web"]);
+  assert.deepEqual(await told({ refuses: true }), [VALID, "annotate web"]);
+  assert.deepEqual(await told({ aborted: true }), [VALID]);
+  const other = { ...POLICY, metadata: { ...POLICY.metadata, uid: "q" } };
+  assert.deepEqual(await told({ present: other }), ["annotate web"]);
+});
+
+test("tellCycle() is not Ready where what was applied can't be put on record, unless there is worse", async () => {
+  const why = "forbidden";
+  const [first] = await told({ why });
+  assert.equal(first, "RecordNotWritten: reports can't be written in namespace shop: forbidden");
+  const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
+  const [worse] = await told({ why, outcome: { ...OUTCOME, problem } });
+  assert.equal(worse, "ProviderUnavailable: refused");
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { MI } from "../fixtures/rightsizing_facts.ts";
+import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A scene of two Deployments; it takes five minutes to hear of the second one. */
+function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using scene = openRightsizingScene();
+      for (const one of ["web", "db"]) {
+        scene.deployment(one);
+        scene.uses(one, { cpu: 150, memory: 80 * MI });
+      }
+      scene.delays.set("db", 5 * MINUTE_MS);
+      await fn(scene);
+    },
+  });
+}
+
+const resizes = ({ api }: RightsizingScene): number => api.requests.get("resize Pod") ?? 0;
+
+const readyOf = (scene: RightsizingScene) =>
+  scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
+
+test("runRightsizingLoop() has on record what it has applied long before its cycle ends", async (scene) => {
+  scene.policy("all");
+  await scene.run(10_000);
+  assert.equal(scene.statusOf("all").workloads, undefined, "the cycle goes on");
+  assert.deepEqual(scene.recordOf("web")?.inForce, [{
+    container: "app",
+    cpu: 180,
+    memory: 96 * MI,
+  }]);
+});
+
+test("runRightsizingLoop() keeps cooldown and values in force over a crash in the middle of a cycle", async (scene) => {
+  scene.policy("all");
+  await scene.run(10_000);
+  const before = scene.recordOf("web");
+  assert.equal(before?.status, "Applied");
+  scene.crash();
+  scene.uses("web", { cpu: 300, memory: 80 * MI });
+  await scene.run(15 * MINUTE_MS);
+  const { appliedAtMs, inForce, reason } = scene.recordOf("web") ?? {};
+  assert.deepEqual([appliedAtMs, inForce, reason], [
+    before.appliedAtMs,
+    before.inForce,
+    "Cooldown",
+  ]);
+  assert.equal(resizes(scene), 4, "each of four pods once");
+});
+
+test("runRightsizingLoop() decides again what was applied in the seconds before a crash", async (scene) => {
+  scene.policy("all");
+  while (resizes(scene) < 2) await scene.run(1);
+  scene.crash();
+  assert.equal(scene.recordOf("web"), undefined);
+  await scene.run(15 * MINUTE_MS);
+  for (const name of ["web", "db"]) {
+    assert.equal(scene.recordOf(name)?.status, "Applied");
+    assert.ok(scene.podsOf(name).every(({ containers: [app] }) => app?.requestCPU === 180));
+  }
+});
+
+test("runRightsizingLoop() is not Ready while what it applies can't be put on record", async (scene) => {
+  scene.delays.clear();
+  const refuse = { verb: "patch", kind: "RecommendationReport", status: 403 } as const;
+  scene.api.failNext({ ...refuse, times: 8 });
+  scene.policy("all");
+  await scene.run(MINUTE_MS);
+  assert.equal(readyOf(scene)?.reason, "PolicyValid", "it may be a matter of a moment");
+  await scene.run(5 * MINUTE_MS);
+  assert.deepEqual([readyOf(scene)?.status, readyOf(scene)?.reason], ["False", "RecordNotWritten"]);
+  await scene.run(10 * MINUTE_MS);
+  assert.equal(readyOf(scene)?.status, "True");
+  assert.equal(scene.recordOf("web")?.status, "Applied");
+});
