@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Pod } from "../../shared/api/pod.ts";
+import type { Pod, Resources } from "../../shared/api/pod.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
@@ -28,7 +28,7 @@ import { largestDifference } from "../../shared/rightsizing/largest_difference.t
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
 import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce } from "./bring_to_force.ts";
@@ -54,6 +54,8 @@ export interface PassSubject {
   };
   readonly before: WorkloadRecord | undefined;
   readonly denial: LastDenial | undefined;
+  /** What was written into its template last, by container. */
+  readonly recreated?: ReadonlyMap<string, Resources> | undefined;
 }
 
 /** What came of it. */
@@ -77,7 +79,7 @@ export async function passWorkload(
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<PassOutcome | undefined> {
-  const { workload, policy, before, denial } = subject;
+  const { workload, policy, before, denial, recreated } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
   const lastAppliedMs = before?.appliedAtMs;
@@ -102,7 +104,7 @@ export async function passWorkload(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
-        ...(before?.method === "Recreate" ? { recreated: resourcesInForce(before.inForce) } : {}),
+        ...(recreated === undefined ? {} : { recreated }),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
