@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Pod, Resources } from "../../shared/api/pod.ts";
 import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
+import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import {
+  type BirthChoice,
   NAMESPACE,
   openRightsizingScene,
   type PolicyChoice,
   type RightsizingScene,
 } from "../fixtures/rightsizing_scene.ts";
+import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
 
 const MINUTE_MS = 60_000;
@@ -233,3 +239,100 @@ for (
     assert.deepEqual(resourcesOf(await scene.born("web")), { ...TEMPLATE, limitCPU: 2000 });
   });
 }
+
+test("a pod of the market is born with what its siblings have as their own limit", async (scene) => {
+  scene.deployment("web", { containers: [templateOf(TEMPLATE)] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  const { PodAllocation } = scene.api.store.tables;
+  for (const pod of scene.podsOf("web")) {
+    const status = { originalLimits: [{ name: "app", cpu: "1000m" }] };
+    PodAllocation.seed({ ...newAllocation({ pod }), status });
+  }
+  scene.policy("all", LIMITS);
+  await scene.run(5 * MINUTE_MS);
+  const own = (): unknown =>
+    PodAllocation.all().map(({ status }) => status?.originalLimits?.[0]?.cpu);
+  assert.deepEqual(own(), ["360m", "360m"]);
+  assert.deepEqual(scene.podsOf("web").map((pod) => resourcesOf(pod).limitCPU), [1000, 1000]);
+  assert.deepEqual(resourcesOf(await scene.born("web")), ADOPTED);
+  scene.policy("all", REQUESTS);
+  await scene.run(5 * MINUTE_MS);
+  assert.deepEqual(own(), ["360m", "360m"]);
+  assert.equal(resourcesOf(await scene.born("web")).limitCPU, 1000);
+});
+
+/** What the surroundings become once values are in force. */
+interface Turn {
+  readonly ranges: readonly LimitRangeItem[];
+  readonly vpa: string;
+  readonly hpa: boolean;
+  /** What the quota leaves: millicores and bytes. */
+  readonly room: { readonly cpu: number; readonly memory: number };
+}
+
+const maybe = (arbitrary: fc.Arbitrary<number>): fc.Arbitrary<number | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+const anyItem = fc.record({
+  type: fc.constantFrom("Container", "Pod"),
+  min: maybe(fc.constantFrom(10, 50)),
+  max: maybe(fc.integer({ min: 50, max: 900 })),
+  ratio: maybe(fc.constantFrom(1, 2, 5)),
+}).map((item) =>
+  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined))
+)
+  .map((item) => item as unknown as LimitRangeItem);
+const anyTurn: fc.Arbitrary<Turn> = fc.record({
+  ranges: fc.array(anyItem, { maxLength: 2 }),
+  vpa: fc.constantFrom("Off", "Off", "Initial", "Auto"),
+  hpa: fc.boolean(),
+  room: fc.record({
+    cpu: fc.integer({ min: 0, max: 1500 }),
+    memory: fc.integer({ min: 0, max: 900 }).map((mebibytes) => mebibytes * MI),
+  }),
+});
+
+/** Whether the server takes one more pod of it. */
+async function isTaken(scene: RightsizingScene, options: BirthChoice): Promise<boolean> {
+  try {
+    await scene.born("web", options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return false;
+  }
+}
+
+const outcomes = { taken: 0, given: 0, refused: 0 };
+
+worldProperty(
+  "a pod that the server takes as its template says is taken with what is in force for it, too",
+  [anyContainers, fc.boolean(), anyTurn, anyUsage],
+  async (containers, updateRequestsOnly, { ranges, vpa, hpa, room }, usage) => {
+    await inWorld([{ name: "web", containers, pods: 2, usage }], async (scene) => {
+      scene.policy("all", { strategy: { updateRequestsOnly, changeThresholdPercent: 0 } });
+      await scene.run(2 * MINUTE_MS);
+      limitRange(scene, ranges);
+      scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(vpa));
+      if (hpa) scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
+      scene.api.store.tables.ResourceQuota.create({
+        metadata: { name: "q", namespace: NAMESPACE, uid: "", resourceVersion: "" },
+        requestsCPU: { hard: 5000 + room.cpu, used: 5000 },
+        memory: { requests: { hard: room.memory, used: 0 } },
+        usedLimitsCPU: 0,
+        scopes: [],
+      });
+      await scene.run(WATCHED_MS);
+      if (inForce(scene).length > 0) outcomes.given++;
+      if (await isTaken(scene, {})) {
+        outcomes.taken++;
+        return;
+      }
+      outcomes.refused++;
+      assert.ok(!await isTaken(scene, { webhook: false }));
+    });
+  },
+);
+
+Deno.test("the worlds of births have values in force, and pods that are taken and refused", () => {
+  for (const [what, count] of Object.entries(outcomes)) assert.ok(count > 10, `${what} ${count}`);
+});

@@ -13,8 +13,9 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** What was sent, and what it comes to. */
 export interface CreatedPod {
-  /** Raw, in their order. */
+  /** Raw, in their order, and first among those of the subject. */
   readonly containers: readonly Members[];
+  /** Sidecars stand behind the containers, as in any pod that is read. */
   readonly subject: Subject;
 }
 
@@ -30,9 +31,16 @@ export function readCreatedPod(pod: unknown): CreatedPod {
   }
   const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isObject) : [];
   const podLevel = readResources(spec.resources);
+  const started = inits.map((one) => ({
+    ...readContainer(one),
+    sidecar: one.restartPolicy === "Always",
+  }));
   const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
-    containers: containers.map(readContainer),
-    initContainers: inits.map(readContainer),
+    containers: [...containers.map(readContainer), ...started.filter(({ sidecar }) => sidecar)],
+    initContainers: started.flatMap((one, index) => {
+      const sidecarsBefore = started.slice(0, index).filter(({ sidecar }) => sidecar).length;
+      return one.sidecar ? [] : [{ ...one, sidecarsBefore }];
+    }),
     ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
   };
   const qosClass = qosClassOfPod(read);

@@ -37,7 +37,8 @@ export function podCreationPatch(
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
   const { containers, subject } = readCreatedPod(pod);
-  const asked = wantedOf(subject.containers.flatMap((present): PairEntry[] => {
+  const own = subject.containers.slice(0, containers.length);
+  const asked = wantedOf(own.flatMap((present): PairEntry[] => {
     const found = values.get(present.name) ?? {};
     return RESOURCE_NAMES.map((resource) => {
       const request = found[fieldOf(resource, "request")];
@@ -51,7 +52,7 @@ export function podCreationPatch(
   if ("problem" in kept) return [];
   const wanted = capRequests(kept.wanted, [subject]);
   if (podLevelProblem(subject, wanted) !== undefined) return [];
-  return subject.containers.flatMap((present, index) => {
+  return own.flatMap((present, index) => {
     const raw = containers[index]?.resources;
     const fields = changedFields(present, {
       wanted: wanted.get(present.name) ?? {},

@@ -21,7 +21,9 @@ export const RIGHTSIZING_EVENT_REASONS = {
     remedy: "the message is the server's, and says what becomes of it",
   },
   WorkloadSkipped: {
-    means: "the recommendation is not applied, for the reason in the message",
+    means:
+      "the recommendation is not applied, or what was applied counts no longer for new pods, " +
+      "for the reason in the message",
     remedy: "the message ends with what can be done about it",
   },
   MetricsCollectionFailed: {
