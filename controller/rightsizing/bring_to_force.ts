@@ -18,7 +18,7 @@ import {
 } from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
-const NOTHING_NEW: readonly string[] = ["BelowThreshold", "Cooldown", "InsufficientSamples"];
+const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
 
 /**
  * The decision about stragglers, once the one about the recommendation has held; undefined where
@@ -29,13 +29,14 @@ export function bringToForce(
   facts: RightsizingFacts,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
-  if (decision.outcome === "apply" || !NOTHING_NEW.includes(decision.reason)) return undefined;
+  if (decision.outcome === "apply") return undefined;
+  if (!decision.restOnly && !NOTHING_NEW.includes(decision.reason)) return undefined;
   if (facts.inForce.size === 0 || !facts.policy.updateStrategy.allowInPlaceResize) return undefined;
   const { lastAppliedMs: _any, policy, ...rest } = facts;
   // In place only: a straggler is no reason for a rollout.
   const inPlace = { ...policy.updateStrategy, changeThresholdPercent: 0, allowRecreate: false };
   const again = decideWanted(
-    { ...rest, policy: { ...policy, minSamples: 0, updateStrategy: inPlace } },
+    { ...rest, policy: { ...policy, updateStrategy: inPlace } },
     wantedOf([...facts.inForce].flatMap(([container, values]) => entriesOf(container, values))),
   );
   return again.outcome === "apply" ? again : undefined;

@@ -7,7 +7,7 @@ import type { Pod, Resources } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
-import type { GuardWord } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   LastDenial,
   RightsizedWorkload,
@@ -214,12 +214,17 @@ function held(
     record,
     metricsMissing: false,
     difference: differenceOf(found, resourcesInForce(before?.inForce ?? [])),
-    events: news(decisionEvents(found.decision), { record, before }),
+    events: news(decisionEvents(found.decision, { isThere: isThere(found) }), { record, before }),
   };
 }
 
+/** What was applied and is near enough to what can be had is not skipped. */
+function isThere({ decision, facts }: Found): boolean {
+  return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
+}
+
 function wordOf(
-  { decision, facts }: Found,
+  found: Found,
   { failure, behind }: {
     readonly failure?: ApplyFailure | undefined;
     readonly behind: readonly string[];
@@ -230,17 +235,15 @@ function wordOf(
     const who = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
     return { status: "Error", reason, message: `${who}${message}` };
   }
+  const { decision } = found;
   if (decision.outcome === "hold") {
     const { reason, message } = decision;
-    // What was applied and is near enough to what is recommended is not skipped: it is there.
-    const isThere = reason === "BelowThreshold" && facts.inForce.size > 0;
-    return { status: isThere ? "Applied" : heldStatus(reason), reason, message };
+    return { status: isThere(found) ? "Applied" : heldStatus(reason), reason, message };
   }
-  const cut: GuardWord | undefined = decision.clamps[0];
-  return {
-    status: "Applied",
-    ...(cut === undefined ? {} : { reason: cut.reason, message: cut.message }),
-  };
+  const [cut, ...others] = decision.clamps;
+  if (cut === undefined) return { status: "Applied" };
+  const { reason, message } = toldTogether([cut, ...others]);
+  return { status: "Applied", reason, message };
 }
 
 function appliedEvent(

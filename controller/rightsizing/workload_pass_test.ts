@@ -9,6 +9,7 @@ import {
   MI,
   NOW_MS,
   rightsizingFacts,
+  templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { failedPass, type PassOutcome, type PassSubject, passWorkload } from "./workload_pass.ts";
@@ -117,6 +118,33 @@ test("passWorkload() keeps what is in force, and the time of the last recommenda
   assert.equal(without.record.reason, "MetricsMissing");
   assert.deepEqual(without.record.recommendations, before.recommendations);
   assert.deepEqual(without.record.inForce, before.inForce);
+});
+
+test("passWorkload() leaves applied what was cut, and tells neither skip nor cut again", async () => {
+  const containers = [templateContainer({ limitCPU: 120 })];
+  const first = (await look({ containers })).outcome ?? assert.fail("called off");
+  assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
+  const [values] = first.record.inForce;
+  const pods = ["web-1", "web-2"].map((name) =>
+    workloadPod(name, [
+      templateContainer({
+        limitCPU: 120,
+        requestCPU: values?.cpu ?? NaN,
+        requestMemory: values?.memory ?? NaN,
+      }),
+    ])
+  );
+  const { appliedAtMs: _at, ...before } = first.record;
+  const { outcome, hands } = await look({ containers, pods, before });
+  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
+    "Applied",
+    "RequestAboveLimit",
+  ]);
+  assert.deepEqual([outcome?.record.inForce, hands.asked], [before.inForce, []]);
+  assert.deepEqual(eventsOf(outcome), []);
+  // Under another word, it is no skip either.
+  const renamed = await look({ containers, pods, before: { ...before, reason: "HPAConflict" } });
+  assert.deepEqual(eventsOf(renamed.outcome), []);
 });
 
 test("passWorkload() does and tells nothing once it is called off", async () => {

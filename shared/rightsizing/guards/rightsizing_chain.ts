@@ -6,7 +6,7 @@
 import { belowThreshold } from "./change_threshold.ts";
 import { coolingDown } from "./cooldown.ts";
 import { dryRunHolds } from "./dry_run.ts";
-import { nothingRecommended, tooFewSamples } from "./enough_samples.ts";
+import { samplesLacking } from "./enough_samples.ts";
 import type { Guard } from "./guard.ts";
 import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
@@ -25,12 +25,11 @@ import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
 
 /** Whether there is anything, then what people have said, then what is known, then other controllers, then what values allow. */
 export const RIGHTSIZING_CHAIN: readonly Guard[] = [
-  { name: "NothingRecommended", guard: nothingRecommended },
+  { name: "SamplesLacking", guard: samplesLacking },
   { name: "ModeHolds", guard: modeHolds },
   { name: "DryRunHolds", guard: dryRunHolds },
   { name: "PermissionMissing", guard: permissionMissing },
   { name: "LastDenialHolds", guard: lastDenialHolds },
-  { name: "TooFewSamples", guard: tooFewSamples },
   { name: "BoundUnreadable", guard: boundUnreadable },
   { name: "HorizontalAutoscalerConflicts", guard: horizontalAutoscalerConflicts },
   { name: "VerticalAutoscalerConflicts", guard: verticalAutoscalerConflicts },

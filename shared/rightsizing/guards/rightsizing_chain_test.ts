@@ -6,12 +6,11 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.deepEqual(RIGHTSIZING_CHAIN.map(({ name }) => name), [
-      "NothingRecommended",
+      "SamplesLacking",
       "ModeHolds",
       "DryRunHolds",
       "PermissionMissing",
       "LastDenialHolds",
-      "TooFewSamples",
       "BoundUnreadable",
       "HorizontalAutoscalerConflicts",
       "VerticalAutoscalerConflicts",

@@ -1,0 +1,67 @@
+/**
+ * What the loop says of workloads that are recommended for in part, applied in part, or new.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
+import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+
+const MINUTE_MS = 60_000;
+const INTERVAL_MS = 2 * MINUTE_MS;
+
+function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using scene = openRightsizingScene();
+      await fn(scene);
+    },
+  });
+}
+
+/** Status and reason of Deployment `web`. */
+function wordsOf(scene: RightsizingScene): readonly (string | undefined)[] {
+  const { status, reason } = scene.recordOf("web") ?? {};
+  return [status, reason];
+}
+
+const toldOf = (scene: RightsizingScene): readonly string[] =>
+  scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
+
+const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
+
+test("runRightsizingLoop() tells of a container that lacks samples beside one that does not", async (scene) => {
+  scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });
+  scene.uses("web", { cpu: 150, memory: 100 * MI });
+  const ofB = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "b");
+  ofB.cpu.length = 0;
+  ofB.memory.length = 0;
+  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  assert.deepEqual(wordsOf(scene), ["Recommended", "RecommendOnly"]);
+  assert.match(
+    scene.recordOf("web")?.message ?? "",
+    /; InsufficientSamples: b has 0 of 10 samples$/,
+  );
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  for (let cycle = 0; cycle < 3; cycle++) {
+    await scene.run(INTERVAL_MS);
+    assert.deepEqual(wordsOf(scene), ["Applied", "InsufficientSamples"]);
+    assert.match(scene.recordOf("web")?.message ?? "", /^b has 0 of 10 samples/);
+  }
+  assert.deepEqual(toldOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
+});
+
+test("runRightsizingLoop() keeps what it has applied as applied where a limit has cut it", async (scene) => {
+  scene.deployment("web");
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  for (let cycle = 0; cycle < 20; cycle++) {
+    await scene.run(INTERVAL_MS);
+    const [status, reason] = wordsOf(scene);
+    assert.deepEqual([status, reason], ["Applied", "RequestAboveLimit"], `${cycle}`);
+  }
+  assert.deepEqual(toldOf(scene), ["OptimizationApplied"]);
+});
