@@ -122,7 +122,7 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
         updated.set(noted(policy, updated), there);
         setSkipped(policy, outcome);
       }
-      const made = looked.filter(hasRecommendation).length;
+      const made = looked.filter(({ outcome: { recommends } }) => recommends).length;
       recommendations.inc(noted(policy, recommendations), made);
       for (const one of looked) {
         const { applied: method } = one.outcome;
@@ -156,11 +156,6 @@ function keyOf({ namespace, name }: PolicyName): string {
 
 function wordOf(word: string): string {
   return listedReason(WORDS, word);
-}
-
-/** Whether this look came to a recommendation; a record keeps an older one beside what is missing now. */
-function hasRecommendation({ outcome: { missing, record } }: LookedAt): boolean {
-  return missing === undefined && record.recommendations.length > 0;
 }
 
 function failureOf({ outcome: { missing, record, failure } }: LookedAt): string | undefined {

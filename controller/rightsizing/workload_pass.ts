@@ -55,6 +55,8 @@ export interface PassSubject {
 export interface PassOutcome extends PolicyWorkload {
   /** Those that are new. */
   readonly events: readonly WorkloadEvent[];
+  /** Whether this look came to a recommendation; the record keeps an older one where it did not. */
+  readonly recommends: boolean;
   /** What a write failed with. */
   readonly failure?: ApplyFailure;
   /** Why there is no usage. */
@@ -101,13 +103,11 @@ export async function passWorkload(
   });
   const base = baseRecord(subject);
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
-  const recommended: WorkloadRecord = {
-    ...base,
-    // Where nothing is recommended, the time stays that of the last recommendation.
-    ...(found.recommendations.length === 0 ? {} : { recommendedAtMs: nowMs }),
-    recommendations: found.recommendations,
-    usage: found.usage,
-  };
+  const { recommendations, usage } = found;
+  // Where nothing is recommended, the last recommendation stays, with its time.
+  const recommended: WorkloadRecord = recommendations.length === 0
+    ? base
+    : { ...base, recommendedAtMs: nowMs, recommendations, usage };
   const { facts, decision } = found;
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
   const pods = new Map(
@@ -133,6 +133,7 @@ export async function passWorkload(
   return {
     record,
     metricsMissing: false,
+    recommends: recommendations.length > 0,
     difference: differenceOf(found, next ?? inForce),
     events: [
       ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
@@ -157,6 +158,7 @@ export function failedPass(subject: PassSubject, error: unknown): PassOutcome {
   return {
     record,
     metricsMissing: false,
+    recommends: false,
     difference: 0,
     events: news([event], { record, before }),
   };
@@ -197,6 +199,7 @@ function withoutUsage(
   return {
     record,
     metricsMissing: true,
+    recommends: false,
     difference: 0,
     events: news([event], { record, before }),
     missing,
@@ -213,6 +216,7 @@ function held(
   return {
     record,
     metricsMissing: false,
+    recommends: found.recommendations.length > 0,
     difference: differenceOf(found, resourcesInForce(before?.inForce ?? [])),
     events: news(decisionEvents(found.decision, { isThere: isThere(found) }), { record, before }),
   };

@@ -107,15 +107,16 @@ test("passWorkload() tells a failure once, and what it cut only when it was done
   assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
 });
 
-test("passWorkload() keeps what is in force, and the time of the last recommendation, while samples are too few", async () => {
+test("passWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
   const { outcome } = await look();
   const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
   const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail("called off");
   assert.deepEqual([record.status, record.reason], ["Skipped", "InsufficientSamples"]);
-  assert.deepEqual([record.recommendations, record.recommendedAtMs], [[], 5]);
+  assert.deepEqual([record.recommendations, record.recommendedAtMs], [before.recommendations, 5]);
+  assert.deepEqual(record.usage, before.usage);
   assert.deepEqual(record.inForce, before.inForce);
   const without = (await look({ before, seen: 0 })).outcome ?? assert.fail("called off");
-  assert.equal(without.record.reason, "MetricsMissing");
+  assert.equal(without.record.message, "app has 0 of 10 samples");
   assert.deepEqual(without.record.recommendations, before.recommendations);
   assert.deepEqual(without.record.inForce, before.inForce);
 });

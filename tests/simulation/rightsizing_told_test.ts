@@ -65,3 +65,39 @@ test("runRightsizingLoop() keeps what it has applied as applied where a limit ha
   }
   assert.deepEqual(toldOf(scene), ["OptimizationApplied"]);
 });
+
+test("runRightsizingLoop() takes a workload that is new, or that nobody runs, for one without samples yet", async (scene) => {
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  scene.deployment("web", { pods: 0 });
+  await scene.run(30 * MINUTE_MS);
+  assert.deepEqual(wordsOf(scene), ["Skipped", "InsufficientSamples"]);
+  assert.equal(scene.recordOf("web")?.message, "app has 0 of 10 samples");
+  assert.deepEqual(toldOf(scene), ["WorkloadSkipped"]);
+  const conditions = scene.statusOf("all").conditions ?? [];
+  assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
+});
+
+test("runRightsizingLoop() keeps a recommendation whose samples are gone, with its time", async (scene) => {
+  scene.config.annotateWorkloads = true;
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  const before = scene.recordOf("web") ?? assert.fail("no record");
+  const annotations = scene.annotationsOf("web");
+  const told = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  for (const resource of ["cpu", "memory"] as const) told[resource].length = 0;
+  await scene.run(5 * MINUTE_MS);
+  assert.deepEqual(wordsOf(scene), ["Skipped", "InsufficientSamples"]);
+  const { recommendations, recommendedAtMs, usage } = scene.recordOf("web") ?? {};
+  assert.deepEqual(
+    { recommendations, recommendedAtMs, usage },
+    {
+      recommendations: before.recommendations,
+      recommendedAtMs: before.recommendedAtMs,
+      usage: before.usage,
+    },
+  );
+  assert.deepEqual(scene.annotationsOf("web"), annotations);
+});

@@ -45,7 +45,7 @@ export const RIGHTSIZING_REASONS = {
     remedy: "wait for more, or lower metricsConfig.minSamples; the message has the numbers",
   },
   MetricsMissing: {
-    means: "the metrics of the workload could not be read, or there are none",
+    means: "the metrics could not be read, or have nothing of a workload that has run for 10 min",
     remedy: "the message says why; it is tried again with the next cycle",
   },
   ProviderUnavailable: {
