@@ -20,6 +20,12 @@ import {
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
 const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
 
+/** Whether the pods are to have what is in force for them, and nothing else. */
+export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {
+  if (decision.outcome === "apply" || facts.inForce.size === 0) return false;
+  return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
+}
+
 /**
  * The decision about stragglers, once the one about the recommendation has held; undefined where
  * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
@@ -29,9 +35,8 @@ export function bringToForce(
   facts: RightsizingFacts,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
-  if (decision.outcome === "apply") return undefined;
-  if (!decision.restOnly && !NOTHING_NEW.includes(decision.reason)) return undefined;
-  if (facts.inForce.size === 0 || !facts.policy.updateStrategy.allowInPlaceResize) return undefined;
+  if (!isNothingNew(facts, decision)) return undefined;
+  if (!facts.policy.updateStrategy.allowInPlaceResize) return undefined;
   const { lastAppliedMs: _any, policy, ...rest } = facts;
   // In place only: a straggler is no reason for a rollout.
   const inPlace = { ...policy.updateStrategy, changeThresholdPercent: 0, allowRecreate: false };

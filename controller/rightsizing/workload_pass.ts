@@ -4,6 +4,7 @@
  * @module
  */
 import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { ReasonWord } from "../../shared/api/reasons/reason_words.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
@@ -23,10 +24,11 @@ import {
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { resourcesInForce, valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, type Wish } from "./apply_decision.ts";
-import { bringToForce } from "./bring_to_force.ts";
+import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import { evaluateWorkload, type Evaluation, type MissingUsage } from "./evaluate_workload.ts";
 import type { UsageSource } from "./ports.ts";
@@ -117,7 +119,10 @@ export async function passWorkload(
   );
   const catchUp = bringToForce(facts, decision);
   const wish = decision.outcome === "apply" ? decision : catchUp;
-  if (wish?.outcome !== "apply") return held(found, { recommended, before });
+  if (wish?.outcome !== "apply") {
+    const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
+    return held(found, { recommended, before, unsettled });
+  }
   const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
@@ -150,18 +155,19 @@ export function failedPass(subject: PassSubject, error: unknown): PassOutcome {
   const reason = "EvaluationFailed";
   const message = String(error);
   const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
-  const event: WorkloadEvent = {
-    type: "Warning",
-    reason: "UpdateFailed",
-    message: eventMessage(reason, message),
-  };
   return {
     record,
     metricsMissing: false,
     recommends: false,
     difference: 0,
-    events: news([event], { record, before }),
+    events: news([updateFailed({ reason, message })], { record, before }),
   };
+}
+
+function updateFailed(
+  { reason, message }: { readonly reason: ReasonWord; readonly message: string },
+): WorkloadEvent {
+  return { type: "Warning", reason: "UpdateFailed", message: eventMessage(reason, message) };
 }
 
 /** What stays as it was. */
@@ -210,15 +216,24 @@ type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
 function held(
   found: Found,
-  { recommended, before }: Told & { readonly recommended: WorkloadRecord },
+  { recommended, before, unsettled }: Told & {
+    readonly recommended: WorkloadRecord;
+    readonly unsettled: UnsettledPods | undefined;
+  },
 ): PassOutcome {
-  const record = { ...recommended, ...wordOf(found, { behind: [] }) };
+  const word = unsettled === undefined
+    ? wordOf(found, { behind: [] })
+    : { status: "Error" as const, ...unsettled };
+  const record = { ...recommended, ...word };
+  const told = unsettled === undefined
+    ? decisionEvents(found.decision, { isThere: isThere(found) })
+    : [updateFailed(unsettled)];
   return {
     record,
     metricsMissing: false,
     recommends: found.recommendations.length > 0,
     difference: differenceOf(found, resourcesInForce(before?.inForce ?? [])),
-    events: news(decisionEvents(found.decision, { isThere: isThere(found) }), { record, before }),
+    events: news(told, { record, before }),
   };
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import type { ResizeCondition } from "../../shared/api/pod.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
 import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
 
@@ -100,4 +101,40 @@ test("runRightsizingLoop() keeps a recommendation whose samples are gone, with i
     },
   );
   assert.deepEqual(scene.annotationsOf("web"), annotations);
+});
+
+test("runRightsizingLoop() says what kubelets have against the values in force, until they have them", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  await scene.run(MINUTE_MS);
+  assert.deepEqual(wordsOf(scene), ["Applied", undefined]);
+  const { Pod } = scene.api.store.tables;
+  const say = (...resizeConditions: readonly ResizeCondition[]): void =>
+    void Pod.modify("shop/web-1", (pod) => ({ ...pod, resizeConditions }));
+  const message = "Node didn't have enough capacity: cpu, requested: 360, capacity: 200";
+  const observedGeneration = Number.MAX_SAFE_INTEGER;
+  say({ type: "PodResizePending", reason: "Infeasible", message, observedGeneration });
+  await scene.run(2 * INTERVAL_MS);
+  assert.deepEqual(wordsOf(scene), ["Error", "NodeCapacity"]);
+  assert.equal(scene.recordOf("web")?.message, `1 pods, web-1: ${message}`);
+  assert.deepEqual(toldOf(scene), ["OptimizationApplied", "UpdateFailed"]);
+  say();
+  await scene.run(20 * INTERVAL_MS);
+  assert.deepEqual(wordsOf(scene), ["Applied", "BelowThreshold"]);
+});
+
+test("runRightsizingLoop() asks a node for no more than it has", async (scene) => {
+  scene.api.store.tables.Node.create({
+    metadata: { name: "node-1", uid: "", resourceVersion: "" },
+    allocatableCPU: 200,
+    ready: true,
+    pressures: [],
+  });
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  await scene.run(3 * INTERVAL_MS);
+  assert.deepEqual(wordsOf(scene), ["Applied", "NodeCapacity"]);
+  assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU), [200, 200]);
 });

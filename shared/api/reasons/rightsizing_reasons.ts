@@ -62,6 +62,7 @@ export const RIGHTSIZING_REASONS = {
   },
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
   QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
+  NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RequestAboveLimit: {
     means: "the recommended request is above the container's limit, which stays: it is cut there",

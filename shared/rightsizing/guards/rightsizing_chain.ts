@@ -14,6 +14,7 @@ import { outsideRanges } from "./limit_range.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod } from "./method.ts";
 import { modeHolds } from "./mode.ts";
+import { overNodes } from "./node_capacity.ts";
 import { nodeUnderPressure } from "./node_pressure.ts";
 import { permissionMissing } from "./permissions.ts";
 import { qosWouldChange } from "./qos_class.ts";
@@ -36,6 +37,7 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "RolloutHolds", guard: rolloutHolds },
   { name: "OutsideRanges", guard: outsideRanges },
   { name: "OverQuotas", guard: overQuotas },
+  { name: "OverNodes", guard: overNodes },
   { name: "QoSWouldChange", guard: qosWouldChange },
   { name: "RequestAboveLimit", guard: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },

@@ -17,6 +17,7 @@ Deno.test({
       "RolloutHolds",
       "OutsideRanges",
       "OverQuotas",
+      "OverNodes",
       "QoSWouldChange",
       "RequestAboveLimit",
       "UnsafeMemoryDecrease",

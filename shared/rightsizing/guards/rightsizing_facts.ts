@@ -54,6 +54,11 @@ export interface LastDenial {
   readonly retryAtMs: number;
 }
 
+/** What is known of a node; what it has for pods is absent or 0 where nobody tells. */
+export type KnownNode =
+  & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
+  & Partial<Pick<Node, "allocatableCPU">>;
+
 /** The facts of one workload under the policy that has won it. */
 export interface RightsizingFacts {
   /** Ms since 1970. */
@@ -65,7 +70,7 @@ export interface RightsizingFacts {
   /** Those that have not ended and are not ending. */
   readonly pods: readonly Pod[];
   /** By name; a node that is not known is given the benefit of the doubt. */
-  readonly nodes: ReadonlyMap<string, Pick<Node, "kubeletVersion" | "os" | "pressures">>;
+  readonly nodes: ReadonlyMap<string, KnownNode>;
   readonly recommendations: readonly ContainerRecommendation[];
   /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
   readonly samples: ReadonlyMap<string, number>;
