@@ -4,11 +4,14 @@
  *
  * @module
  */
+import { openMethod } from "../../shared/actuation/methods/choose_method.ts";
+import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import type { Resources } from "../../shared/api/pod.ts";
 import {
   decideWanted,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { STRAGGLER_CHAIN } from "../../shared/rightsizing/guards/rightsizing_chain.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   type PairEntry,
@@ -29,22 +32,26 @@ export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecis
 /**
  * The decision about stragglers, once the one about the recommendation has held; undefined where
  * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
- * threshold nor cooldown count: nothing new is decided. All else does.
+ * threshold nor cooldown count: nothing new is decided. All else does. In place only: a straggler is no
+ * reason for a rollout, and who allows one may wait for it.
  */
 export function bringToForce(
   facts: RightsizingFacts,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
   if (!isNothingNew(facts, decision)) return undefined;
-  if (!facts.policy.updateStrategy.allowInPlaceResize) return undefined;
-  const { lastAppliedMs: _any, policy, ...rest } = facts;
-  // In place only: a straggler is no reason for a rollout.
-  const inPlace = { ...policy.updateStrategy, changeThresholdPercent: 0, allowRecreate: false };
-  const again = decideWanted(
-    { ...rest, policy: { ...policy, updateStrategy: inPlace } },
-    wantedOf([...facts.inForce].flatMap(([container, values]) => entriesOf(container, values))),
-  );
-  return again.outcome === "apply" ? again : undefined;
+  const { policy } = facts;
+  const inPlace = {
+    ...facts,
+    policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
+  };
+  if (openMethod(inPlace) === undefined) return undefined;
+  const behind = [...facts.inForce]
+    .flatMap(([container, values]) => entriesOf(container, values))
+    .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
+  if (behind.length === 0) return undefined;
+  const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
+  return again.outcome === "hold" && policy.updateStrategy.allowRecreate ? undefined : again;
 }
 
 function entriesOf(container: string, values: Resources): readonly PairEntry[] {

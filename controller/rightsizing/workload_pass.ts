@@ -121,7 +121,8 @@ export async function passWorkload(
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
     const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
-    return held(found, { recommended, before, unsettled });
+    // Where a pod is held back from what is in force, that is what holds.
+    return held({ ...found, decision: wish ?? decision }, { recommended, before, unsettled });
   }
   const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
   const isNew = decision.outcome === "apply" && next !== undefined;

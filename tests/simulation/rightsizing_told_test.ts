@@ -138,3 +138,27 @@ test("runRightsizingLoop() asks a node for no more than it has", async (scene) =
   assert.deepEqual(wordsOf(scene), ["Applied", "NodeCapacity"]);
   assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU), [200, 200]);
 });
+
+test("runRightsizingLoop() gives a straggler what is in force, and nobody else anything for it", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS, strategy: { cooldownMs: 1000 } });
+  await scene.run(2 * INTERVAL_MS);
+  const { inForce, appliedAtMs } = scene.recordOf("web") ?? assert.fail("no record");
+  // Less than the threshold of 10 %.
+  scene.uses("web", { cpu: 305, memory: 100 * MI });
+  await scene.run(2 * INTERVAL_MS);
+  const [pod = assert.fail("no pod")] = scene.podsOf("web");
+  scene.api.store.tables.Pod.seed({
+    ...pod,
+    metadata: { ...pod.metadata, name: "web-9", uid: "late" },
+    containers: [open],
+  });
+  await scene.run(2 * INTERVAL_MS);
+  assert.deepEqual(
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU),
+    [360, 360, 360],
+  );
+  const record = scene.recordOf("web");
+  assert.deepEqual([record?.inForce, record?.appliedAtMs], [inForce, appliedAtMs]);
+});

@@ -6,7 +6,7 @@
 import { methodFor } from "../../actuation/methods/choose_method.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { ownContainers } from "../rightsized_workload.ts";
-import type { GuardVerdict } from "./guard.ts";
+import type { Guard, GuardVerdict } from "./guard.ts";
 import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 import { pair, type PairEntry, wantedOf, type WantedResources } from "./wanted_resources.ts";
@@ -53,16 +53,20 @@ export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision 
   return decideWanted(facts, recommended(facts));
 }
 
-/** As `decideRightsizing()`, of other values than those recommended. */
+/** As `decideRightsizing()`, of other values than those recommended, and by a chain of one's own. */
 export function decideWanted(
   facts: RightsizingFacts,
   values: WantedResources,
+  { chain = RIGHTSIZING_CHAIN }: {
+    /** @default {RIGHTSIZING_CHAIN} */
+    readonly chain?: readonly Guard[];
+  } = {},
 ): RightsizingDecision {
   const clamps: GuardWord[] = [];
   let wanted = values;
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     let changed = false;
-    for (const { name: by, guard } of RIGHTSIZING_CHAIN) {
+    for (const { name: by, guard } of chain) {
       const verdict = guard(facts, wanted);
       if (verdict === undefined) continue;
       if (verdict.verdict === "hold") return held({ by, verdict, clamps });

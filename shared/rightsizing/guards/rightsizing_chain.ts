@@ -46,3 +46,7 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },
 ];
+
+/** Those about pods that are to have what is in force: where nothing new is decided, no pace counts. */
+export const STRAGGLER_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN
+  .filter(({ guard }) => guard !== belowThreshold && guard !== coolingDown);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
+import { RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./rightsizing_chain.ts";
 
 Deno.test({
   name: "RIGHTSIZING_CHAIN keeps its order",
@@ -25,6 +25,11 @@ Deno.test({
       "BelowThreshold",
       "CoolingDown",
       "NoMethod",
+    ]);
+    const names = STRAGGLER_CHAIN.map(({ name }) => name);
+    assert.deepEqual(RIGHTSIZING_CHAIN.filter(({ name }) => !names.includes(name)), [
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
     ]);
   },
 });
