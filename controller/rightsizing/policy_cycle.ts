@@ -47,7 +47,7 @@ export interface CycleParts extends Omit<PassParts, "source"> {
   readonly sources: UsageSources;
   readonly book: RecordBook;
   /** What policy engines have said no to, by workload. */
-  readonly denials: Map<string, LastDenial>;
+  readonly denials: Map<string, Denial>;
   /** Bounds how many workloads are looked at at the same time. */
   readonly permits: Permits;
   /** What became of workloads when they were last looked at, by key, whichever policy had won them. */
@@ -58,6 +58,11 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    */
   readonly underWay: Map<string, Promise<unknown>>;
   readonly clock: Pick<Clock, "wall">;
+}
+
+/** A denial, and which policy in which generation had asked: of another one nothing has been said. */
+export interface Denial extends LastDenial {
+  readonly policy: string;
 }
 
 /** A workload that the cycle has looked at. */
@@ -88,8 +93,8 @@ export async function runPolicyCycle(
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  const { metadata, spec, faults } = policy;
-  if (spec !== undefined) return await lookAtAll({ metadata, spec }, state, { parts, signal });
+  const { spec, faults } = policy;
+  if (spec !== undefined) return await lookAtAll({ ...policy, spec }, state, { parts, signal });
   return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
 }
 
@@ -124,8 +129,10 @@ export async function tellPolicyStatus(
   );
 }
 
+type LookingPolicy = StoredPolicy & ReadablePolicy;
+
 async function lookAtAll(
-  policy: ReadablePolicy,
+  policy: LookingPolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
@@ -179,7 +186,7 @@ async function lookAtAll(
 }
 
 async function passAlone(
-  one: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
+  one: { readonly workload: RightsizedWorkload; readonly policy: LookingPolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -198,7 +205,7 @@ async function passAlone(
 
 /** Never rejects: one workload that can't be looked at must not keep the others from it. */
 async function passOne(
-  { workload, policy }: { readonly workload: RightsizedWorkload; readonly policy: ReadablePolicy },
+  { workload, policy }: { readonly workload: RightsizedWorkload; readonly policy: LookingPolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -206,7 +213,10 @@ async function passOne(
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
   const before = book.get({ kind, namespace, name });
-  const subject = { workload, policy, before, denial: denials.get(key) };
+  const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
+  const last = denials.get(key);
+  const denial = last?.policy === asking ? last : undefined;
+  const subject = { workload, policy, before, denial };
   let outcome: PassOutcome | undefined;
   try {
     outcome = await passWorkload(subject, parts, { signal });
@@ -218,7 +228,12 @@ async function passOne(
   parts.past.set(key, outcome);
   const { failure } = outcome;
   if (failure?.reason === "AdmissionDenied") {
-    denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
+    denials.set(key, {
+      message: failure.message,
+      recommendations: outcome.record.recommendations,
+      retryAtMs: clock.wall() + DENIED_MS,
+      policy: asking,
+    });
   } else if (outcome.applied !== undefined) denials.delete(key);
   return outcome;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
 import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
@@ -161,4 +162,36 @@ test("runRightsizingLoop() gives a straggler what is in force, and nobody else a
   );
   const record = scene.recordOf("web");
   assert.deepEqual([record?.inForce, record?.appliedAtMs], [inForce, appliedAtMs]);
+});
+
+test("runRightsizingLoop() asks a policy engine again once policy or recommendation is another", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  const denied = new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no');
+  const allowed = async (change: () => void): Promise<number> => {
+    scene.refusals.set("web", denied);
+    change();
+    await scene.run(2 * INTERVAL_MS);
+    assert.equal(wordsOf(scene)[1], "AdmissionDenied");
+    scene.refusals.delete("web");
+    await scene.run(2 * INTERVAL_MS);
+    return scene.recreations.length;
+  };
+  const ask = (weight: number): void =>
+    scene.policy("all", { intervalMs: INTERVAL_MS, weight, strategy });
+  assert.equal(await allowed(() => ask(100)), 0);
+  assert.match(
+    scene.recordOf("web")?.message ?? "",
+    /denied the request: no; it is asked again at 2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
+  );
+  ask(101);
+  await scene.run(INTERVAL_MS);
+  assert.equal(scene.recreations.length, 1);
+  await scene.run(60 * MINUTE_MS);
+  const busier = { cpu: 600, memory: 100 * MI };
+  assert.equal(await allowed(() => scene.uses("web", busier)), 1);
+  scene.uses("web", { ...busier, cpu: 700 });
+  await scene.run(2 * INTERVAL_MS);
+  assert.equal(scene.recreations.length, 2);
 });

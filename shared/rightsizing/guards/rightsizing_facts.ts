@@ -50,6 +50,8 @@ export interface MissingPermission {
 export interface LastDenial {
   /** The engine's words. */
   readonly message: string;
+  /** What was recommended then: of other values nothing has been said. */
+  readonly recommendations: readonly ContainerRecommendation[];
   /** When it may be asked again, ms since 1970. */
   readonly retryAtMs: number;
 }
