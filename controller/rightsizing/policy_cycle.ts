@@ -23,6 +23,7 @@ import {
   type ReadablePolicy,
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
+import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
@@ -74,6 +75,8 @@ export interface LookedAt {
 /** What a cycle came to. */
 export interface CycleOutcome {
   readonly problem?: PolicyProblem;
+  /** See `scopeNote()`. */
+  readonly note?: string;
   /** All workloads that the policy matches. */
   readonly matched: readonly PolicyWorkload[];
   readonly looked: readonly LookedAt[];
@@ -94,7 +97,15 @@ export async function runPolicyCycle(
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
   const { spec, faults } = policy;
-  if (spec !== undefined) return await lookAtAll({ ...policy, spec }, state, { parts, signal });
+  if (spec !== undefined) {
+    const outcome = await lookAtAll({ ...policy, spec }, state, { parts, signal });
+    const note = spec.mode === "Disabled" ? undefined : scopeNote(spec.selector, {
+      policyNamespace: policy.metadata.namespace,
+      policyNamespaces: state.policyNamespaces,
+      matched: outcome.matched.length,
+    });
+    return note === undefined ? outcome : { ...outcome, note };
+  }
   return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
 }
 
@@ -104,7 +115,7 @@ export async function runPolicyCycle(
  */
 export async function tellPolicyStatus(
   policy: StoredPolicy,
-  { problem, matched, calledOff }: CycleOutcome,
+  { problem, note, matched, calledOff }: CycleOutcome,
   { statuses, nowMs, dryRun, generation }: {
     readonly statuses: PolicyStatusWriter;
     readonly nowMs: number;
@@ -124,6 +135,7 @@ export async function tellPolicyStatus(
       before,
       dryRun,
       ...(problem === undefined ? {} : { problem }),
+      ...(note === undefined ? {} : { note }),
       ...(isIdle ? {} : { workloads: matched }),
     }),
   );

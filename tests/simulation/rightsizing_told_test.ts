@@ -195,3 +195,16 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
   await scene.run(2 * INTERVAL_MS);
   assert.equal(scene.recreations.length, 2);
 });
+
+test("runRightsizingLoop() tells a policy that asks for what is beyond its reach", async (scene) => {
+  scene.policy("all", {
+    selector: { namespaces: { allow: ["elsewhere"], deny: [] }, workloadKinds: ["Deployment"] },
+  });
+  await scene.run(MINUTE_MS);
+  const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
+  assert.equal(ready?.status, "True");
+  assert.match(
+    ready.message,
+    /its selector asks for elsewhere, it matches no workload; it acts on/,
+  );
+});

@@ -18,7 +18,7 @@ export const POLICY_REASONS = {
   DiscoveryFailed: RIGHTSIZING_EVENT_REASONS.DiscoveryFailed,
   MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
   MetricsPresent: {
-    means: "there are metrics of each of the policy's workloads",
+    means: "none of the policy's workloads lacks metrics",
     remedy: "nothing",
   },
   DryRun: RIGHTSIZING_REASONS.DryRun,
