@@ -168,6 +168,7 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  const methodOf = (): string | undefined => scene.statusOf("all").workloads?.[0]?.lastApplyMethod;
   const denied = new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no');
   const allowed = async (change: () => void): Promise<number> => {
     scene.refusals.set("web", denied);
@@ -185,9 +186,11 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
     scene.recordOf("web")?.message ?? "",
     /denied the request: no; it is asked again at 2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
   );
+  assert.equal(methodOf(), "Skip");
   ask(101);
   await scene.run(INTERVAL_MS);
   assert.equal(scene.recreations.length, 1);
+  assert.equal(methodOf(), "Recreate");
   await scene.run(60 * MINUTE_MS);
   const busier = { cpu: 600, memory: 100 * MI };
   assert.equal(await allowed(() => scene.uses("web", busier)), 1);
@@ -207,4 +210,24 @@ test("runRightsizingLoop() tells a policy that asks for what is beyond its reach
     ready.message,
     /its selector asks for elsewhere, it matches no workload; it acts on/,
   );
+});
+
+test("runRightsizingLoop() tells policies of what can't be listed, and goes on once it can", async (scene) => {
+  scene.deployment("web", { containers: [open] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", { intervalMs: INTERVAL_MS });
+  scene.policy("off", { mode: "Disabled" });
+  const readyOf = (name: string): string | undefined =>
+    scene.statusOf(name).conditions?.find(({ type }) => type === "Ready")?.reason;
+  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 6 });
+  await scene.run(20_000);
+  assert.equal(readyOf("all"), undefined);
+  await scene.run(15_000);
+  assert.deepEqual([readyOf("all"), readyOf("off")], ["DiscoveryFailed", undefined]);
+  const told = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
+  assert.deepEqual(told.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
+  assert.match(told[0]?.message ?? "", /has not listed statefulSets for 30 s; look at/);
+  await scene.run(20 * MINUTE_MS);
+  assert.equal(readyOf("all"), "PolicyValid");
+  assert.equal(wordsOf(scene)[0], "Applied");
 });

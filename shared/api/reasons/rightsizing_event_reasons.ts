@@ -34,7 +34,7 @@ export const RIGHTSIZING_EVENT_REASONS = {
   },
   DiscoveryFailed: {
     means: "the policy's workloads could not be listed",
-    remedy: "the message is the server's; it is tried again with the next cycle",
+    remedy: "look at the controller's log for what the server says; it goes on by itself",
   },
   RBACError: RIGHTSIZING_REASONS.RBACError,
   InPlaceResizeUnavailable: RIGHTSIZING_REASONS.InPlaceResizeUnavailable,
