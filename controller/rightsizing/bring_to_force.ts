@@ -6,19 +6,13 @@
  */
 import { openMethod } from "../../shared/actuation/methods/choose_method.ts";
 import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
-import type { Resources } from "../../shared/api/pod.ts";
 import {
   decideWanted,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { STRAGGLER_CHAIN } from "../../shared/rightsizing/guards/rightsizing_chain.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  type PairEntry,
-  pairOf,
-  RESOURCE_NAMES,
-  wantedOf,
-} from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { entriesInForce, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
 const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
@@ -46,18 +40,9 @@ export function bringToForce(
     policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
   };
   if (openMethod(inPlace) === undefined) return undefined;
-  const behind = [...facts.inForce]
-    .flatMap(([container, values]) => entriesOf(container, values))
+  const behind = entriesInForce(facts.inForce)
     .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
   if (behind.length === 0) return undefined;
   const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
   return again.outcome === "hold" && policy.updateStrategy.allowRecreate ? undefined : again;
-}
-
-function entriesOf(container: string, values: Resources): readonly PairEntry[] {
-  return RESOURCE_NAMES.map((resource) => ({
-    container,
-    resource,
-    pair: pairOf(values, resource),
-  }));
 }

@@ -79,6 +79,11 @@ export const RIGHTSIZING_REASONS = {
     means: "a node of the workload's pods is short of memory, disk or process IDs: no raises",
     remedy: "look at the node that the message names: kubectl describe node",
   },
+  NotRolledOut: {
+    means: "the template has the values, and nobody replaces the pods that lack them",
+    remedy: "replace them: updateStrategy OnDelete and partitions leave that to you; or look why " +
+      "the rollout has given up: kubectl rollout status",
+  },
   BelowThreshold: {
     means: "the recommendation differs from what is there by less than the policy's threshold",
     remedy: "nothing, unless updateStrategy.changeThresholdPercent is too large",

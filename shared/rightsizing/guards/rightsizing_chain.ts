@@ -16,6 +16,7 @@ import { noMethod } from "./method.ts";
 import { modeHolds } from "./mode.ts";
 import { overNodes } from "./node_capacity.ts";
 import { nodeUnderPressure } from "./node_pressure.ts";
+import { notRolledOut } from "./not_rolled_out.ts";
 import { permissionMissing } from "./permissions.ts";
 import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
@@ -42,6 +43,7 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "RequestAboveLimit", guard: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },
   { name: "NodeUnderPressure", guard: nodeUnderPressure },
+  { name: "NotRolledOut", guard: notRolledOut },
   { name: "BelowThreshold", guard: belowThreshold },
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },

@@ -22,6 +22,7 @@ Deno.test({
       "RequestAboveLimit",
       "UnsafeMemoryDecrease",
       "NodeUnderPressure",
+      "NotRolledOut",
       "BelowThreshold",
       "CoolingDown",
       "NoMethod",
