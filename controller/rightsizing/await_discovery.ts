@@ -20,7 +20,9 @@ import { policySubject } from "./told_workloads.ts";
 /** After so long it is told, ms: a server that is busy, or starts, has answered by then. */
 const PATIENCE_MS = 30_000;
 
-interface Synced {
+/** A copy, or several as one. */
+export interface Synced {
+  /** True once it is there; false where `signal` was aborted before. */
   whenSynced(signal: AbortSignal): Promise<boolean>;
 }
 
