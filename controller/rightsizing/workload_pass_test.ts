@@ -107,6 +107,22 @@ test("passWorkload() tells a failure once, and what it cut only when it was done
   assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
 });
 
+test("passWorkload() goes no further after a 403 at one of the pods, and names it and the right", async () => {
+  const message =
+    'pods "web-2" is forbidden: User "u" cannot patch resource "pods/resize" in API ' +
+    'group "" in the namespace "shop"';
+  const pods = ["web-1", "web-2", "web-3"].map((name) => workloadPod(name, [templateContainer()]));
+  const refusals = { "resize web-2": new ApiError(403, "Forbidden", message) };
+  const { outcome, hands } = await look({ pods, refusals });
+  assert.deepEqual(hands.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
+  const { status, reason, message: told, inForce } = outcome?.record ?? {};
+  assert.deepEqual([status, reason], ["Error", "RBACError"]);
+  assert.match(told ?? "", /^1 pods, web-2: missing: patch pods\/resize in namespace shop/);
+  // What one pod has is in force: the others get it once the right is there.
+  assert.deepEqual(inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied", "RBACError"]);
+});
+
 test("passWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
   const { outcome } = await look();
   const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
