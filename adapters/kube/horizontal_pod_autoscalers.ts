@@ -12,6 +12,7 @@ import { type KubeConnection, pathPart } from "./connection.ts";
 import {
   type JSONObject,
   listMemberOf,
+  listOf,
   memberOf,
   objectOf,
   present,
@@ -55,7 +56,7 @@ export function horizontalPodAutoscalerListWatch(
   });
 }
 
-/** What it looks at of CPU, or why that can't be read. Throws a `TypeError` without identity. */
+/** What it looks at of CPU and of shares of memory, or why that can't be read. Throws a `TypeError` without identity. */
 export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutoscaler {
   const { metadata, spec, status } = objectOf(raw);
   const { scaleTargetRef, behavior } = objectOf(spec);
@@ -65,6 +66,7 @@ export function parseHorizontalPodAutoscaler(raw: unknown): HorizontalPodAutosca
     metadata: { ...parseNamespacedIdentity(raw), annotations: ownAnnotations(annotations) },
     target: workloadRefOrAny(scaleTargetRef),
     cpuTargets: [],
+    ...memoryTargetsOf(objectOf(spec).metrics),
     ...present("lastScaleMs", parseTime(objectOf(status).lastScaleTime)),
     stabilizationMs: 1000 *
       (wholeOf(stabilizationWindowSeconds, WINDOW_S) ?? DEFAULT_STABILIZATION_S),
@@ -82,6 +84,21 @@ function readCPU(blank: HorizontalPodAutoscaler, raw: JSONObject): HorizontalPod
     target: parseWorkloadRef(spec["scaleTargetRef"], "spec.scaleTargetRef"),
     cpuTargets,
   };
+}
+
+/**
+ * The market takes no part in memory, so nothing of it makes an HPA unreadable: a share that can't be
+ * read is one all the same.
+ */
+function memoryTargetsOf(metrics: unknown): Pick<HorizontalPodAutoscaler, "memoryTargets"> {
+  const memoryTargets = listOf(metrics).flatMap((raw) => {
+    const { resource, containerResource } = objectOf(raw);
+    const { name, target, container } = objectOf(resource ?? containerResource);
+    const share = objectOf(target).averageUtilization ?? undefined;
+    if (name !== "memory" || share === undefined) return [];
+    return [present("container", textOf(container))];
+  });
+  return memoryTargets.length === 0 ? {} : { memoryTargets };
 }
 
 function parseTarget(raw: unknown): readonly CPUTarget[] {

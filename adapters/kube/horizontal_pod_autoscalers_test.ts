@@ -155,3 +155,30 @@ Deno.test("horizontalPodAutoscalerListWatch() leaves out what has no identity al
   assert.deepEqual(listed.items.map(({ metadata }) => metadata.name), ["web", "odd"]);
   assert.equal(server.requests[0]?.path, "/apis/autoscaling/v2/horizontalpodautoscalers");
 });
+
+pure(
+  "parseHorizontalPodAutoscaler() keeps shares of memory requests apart, and is readable whatever stands there",
+  () => {
+    const resource = { name: "memory", target: { type: "Utilization", averageUtilization: 80 } };
+    const readable = (metrics: readonly unknown[]): unknown => {
+      const { memoryTargets, unreadable, cpuTargets } = parseHorizontalPodAutoscaler({
+        ...RAW,
+        spec: { scaleTargetRef, metrics },
+      });
+      assert.deepEqual([unreadable, cpuTargets], [undefined, []]);
+      return memoryTargets;
+    };
+    assert.deepEqual(readable([{ type: "Resource", resource }]), [{}]);
+    assert.deepEqual(
+      readable([{
+        type: "ContainerResource",
+        containerResource: { ...resource, container: "app" },
+      }]),
+      [{ container: "app" }],
+    );
+    const odd = { ...resource, target: { averageUtilization: "many" } };
+    assert.deepEqual(readable([{ resource: odd }]), [{}]);
+    const value = { name: "memory", target: { averageValue: "1Gi" } };
+    assert.equal(readable([{ resource: value }, 5, { resource: 5 }]), undefined);
+  },
+);

@@ -10,8 +10,8 @@ import { listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseIdentity } from "./object_identity.ts";
-import { readOrTell } from "./partial_object.ts";
-import { cpuOf } from "./quantity_fields.ts";
+import { type PartialObject, readOrTell } from "./partial_object.ts";
+import { cpuOf, memoryBoundOf } from "./quantity_fields.ts";
 import { holds } from "./resize_condition_fields.ts";
 
 const PATH = "/api/v1/nodes";
@@ -71,7 +71,16 @@ export function parseNode(raw: unknown): Node {
   const read = (): Node => {
     const { allocatable } = memberOf(objectOf(raw), "status");
     // A node that has just joined has not told yet.
-    return { ...blank, allocatableCPU: cpuOf(allocatable) ?? 0 };
+    return { ...blank, allocatableCPU: cpuOf(allocatable) ?? 0, ...memoryFor(allocatable) };
   };
   return readOrTell(read, blank);
+}
+
+/** The market takes no part in memory: a node whose memory can't be read is one that does not tell. */
+function memoryFor(allocatable: unknown): Pick<Node, "allocatableMemory"> {
+  const { unreadable: _why, ...memory } = readOrTell<PartialObject & Partial<Node>>(
+    () => present("allocatableMemory", memoryBoundOf(allocatable)),
+    {},
+  );
+  return memory;
 }

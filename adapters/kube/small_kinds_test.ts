@@ -55,10 +55,11 @@ pure("parseNode() keeps a node whose CPU can't be read, with all else", () => {
       pressures: [],
     });
   }
-  assert.equal(
-    parseNode({ metadata, status: { allocatable: { memory: "x" } } }).unreadable,
-    undefined,
-  );
+  const dull = parseNode({ metadata, status: { allocatable: { cpu: "2", memory: "x" } } });
+  assert.deepEqual([dull.unreadable, dull.allocatableCPU], [undefined, 2000]);
+  assert.ok(!("allocatableMemory" in dull));
+  const told = parseNode({ metadata, status: { allocatable: { cpu: "2", memory: "1Mi" } } });
+  assert.equal(told.allocatableMemory, 2 ** 20);
 });
 
 pure("parseNode() takes a node for draining that an autoscaler will remove", () => {

@@ -4,47 +4,45 @@
  *
  * @module
  */
-import type { Resources } from "../../shared/api/pod.ts";
+import { openMethod } from "../../shared/actuation/methods/choose_method.ts";
+import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import {
   decideWanted,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { STRAGGLER_CHAIN } from "../../shared/rightsizing/guards/rightsizing_chain.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  type PairEntry,
-  pairOf,
-  RESOURCE_NAMES,
-  wantedOf,
-} from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { entriesInForce, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
-const NOTHING_NEW: readonly string[] = ["BelowThreshold", "Cooldown", "InsufficientSamples"];
+const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
+
+/** Whether the pods are to have what is in force for them, and nothing else. */
+export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {
+  if (decision.outcome === "apply" || facts.inForce.size === 0) return false;
+  return decision.restOnly === true || NOTHING_NEW.includes(decision.reason);
+}
 
 /**
  * The decision about stragglers, once the one about the recommendation has held; undefined where
  * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
- * threshold nor cooldown count: nothing new is decided. All else does.
+ * threshold nor cooldown count: nothing new is decided. All else does. In place only: a straggler is no
+ * reason for a rollout, and who allows one may wait for it.
  */
 export function bringToForce(
   facts: RightsizingFacts,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
-  if (decision.outcome === "apply" || !NOTHING_NEW.includes(decision.reason)) return undefined;
-  if (facts.inForce.size === 0 || !facts.policy.updateStrategy.allowInPlaceResize) return undefined;
-  const { lastAppliedMs: _any, policy, ...rest } = facts;
-  // In place only: a straggler is no reason for a rollout.
-  const inPlace = { ...policy.updateStrategy, changeThresholdPercent: 0, allowRecreate: false };
-  const again = decideWanted(
-    { ...rest, policy: { ...policy, minSamples: 0, updateStrategy: inPlace } },
-    wantedOf([...facts.inForce].flatMap(([container, values]) => entriesOf(container, values))),
-  );
-  return again.outcome === "apply" ? again : undefined;
-}
-
-function entriesOf(container: string, values: Resources): readonly PairEntry[] {
-  return RESOURCE_NAMES.map((resource) => ({
-    container,
-    resource,
-    pair: pairOf(values, resource),
-  }));
+  if (!isNothingNew(facts, decision)) return undefined;
+  const { policy } = facts;
+  const inPlace = {
+    ...facts,
+    policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
+  };
+  if (openMethod(inPlace) === undefined) return undefined;
+  const behind = entriesInForce(facts.inForce)
+    .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
+  if (behind.length === 0) return undefined;
+  const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
+  return again.outcome === "hold" && policy.updateStrategy.allowRecreate ? undefined : again;
 }

@@ -19,21 +19,36 @@ function test(name: string, fn: () => void): void {
 const IN_FORCE = { requestCPU: 105, requestMemory: 96 * MI };
 
 /** What is done for pods of which `web-1` has what is in force and `web-2` the template's values. */
-function done(reason: RightsizingReason, choice: FactsChoice = {}): string | undefined {
+function done(
+  reason: RightsizingReason,
+  { restOnly, ...choice }: FactsChoice & { readonly restOnly?: true } = {},
+): string | undefined {
   const pods = [
     workloadPod("web-1", [templateContainer(IN_FORCE)]),
     workloadPod("web-2", [templateContainer()]),
   ];
-  const held: RightsizingDecision = { outcome: "hold", by: "", reason, message: "", clamps: [] };
+  const held: RightsizingDecision = {
+    outcome: "hold",
+    by: "",
+    reason,
+    message: "",
+    clamps: [],
+    ...(restOnly && { restOnly }),
+  };
   const inForce = new Map([["app", IN_FORCE]]);
   const facts = rightsizingFacts({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
   const again = bringToForce(facts, held);
-  return again?.outcome === "apply" ? `${again.method} ${describeWanted(again.wanted)}` : undefined;
+  return again?.outcome === "apply"
+    ? `${again.method} ${describeWanted(again.wanted)}`
+    : again?.reason;
 }
 
 test("bringToForce() gives a straggler what is in force, though it is little and the cooldown runs", () => {
-  for (const reason of ["BelowThreshold", "Cooldown", "InsufficientSamples"] as const) {
+  for (const reason of ["Cooldown", "InsufficientSamples"] as const) {
     assert.equal(done(reason), "InPlace app cpu 105m, app memory 96Mi", reason);
+  }
+  for (const reason of ["BelowThreshold", "HPAConflict"] as const) {
+    assert.equal(done(reason, { restOnly: true }), "InPlace app cpu 105m, app memory 96Mi", reason);
   }
 });
 
@@ -41,7 +56,14 @@ test("bringToForce() does nothing where the hold is one against these values, to
   for (const reason of ["RecommendOnly", "DryRun", "RolloutInProgress", "HPAConflict"] as const) {
     assert.equal(done(reason), undefined, reason);
   }
-  assert.equal(done("Cooldown", { dryRun: true }), undefined);
+  assert.equal(done("Cooldown", { dryRun: true }), "DryRun");
+});
+
+test("bringToForce() says why a straggler can't have it, and asks nothing for what all have", () => {
+  const late = workloadPod("web-2", [templateContainer({ requestCPU: 105 })]);
+  assert.equal(done("Cooldown", { pods: [late] }), "InPlace app memory 96Mi");
+  const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
+  assert.equal(done("Cooldown", { pods: [late], nodes }), "NodePressure");
 });
 
 test("bringToForce() does nothing where all is there, and recreates nobody for a straggler", () => {

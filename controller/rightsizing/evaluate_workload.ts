@@ -54,16 +54,15 @@ export interface MissingUsage {
   readonly message: string;
 }
 
+/** A source has seen a pod that has been Ready for so long, ms: some readings of any of them. */
+const SILENCE_MS = 600_000;
+
 /** The decision from what a source has answered. */
 export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): Evaluation {
   if ("problem" in answer) return { missing: missingUsage(answer) };
   const { policy, workload, corrections, factsWith } = parts;
   const containers = ownContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
-  if (usages.every(({ cpu, memory }) => cpu.count === 0 && memory.count === 0)) {
-    const message = "the source has seen none of its containers within the window";
-    return { missing: { reason: "MetricsMissing", message } };
-  }
   const recommendations = recommendWorkload(containers, { usages, rule: policy, corrections })
     .flatMap(({ recommendation }) => recommendation === undefined ? [] : [recommendation]);
   const facts = factsWith({
@@ -75,8 +74,21 @@ export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): E
       ),
     ),
   });
+  if (usages.every(({ cpu, memory }) => cpu.count === 0 && memory.count === 0)) {
+    const missing = silenceAbout(facts);
+    if (missing !== undefined) return { missing };
+  }
   const usage = usages.map(usageSummaryOf);
   return { recommendations, usage, facts, decision: decideRightsizing(facts) };
+}
+
+/** A new workload, and one that nobody runs, has no samples; one that has run for a while should. */
+function silenceAbout({ pods, nowMs }: RightsizingFacts): MissingUsage | undefined {
+  const old = pods.find(({ readySinceMs = nowMs }) => nowMs - readySinceMs >= SILENCE_MS);
+  if (old === undefined) return undefined;
+  const message = "the source has seen none of its containers within the window, though pod " +
+    `${old.metadata.name} has been Ready for ${SILENCE_MS / 60_000} min`;
+  return { reason: "MetricsMissing", message };
 }
 
 /** Of the resource that has fewer. */

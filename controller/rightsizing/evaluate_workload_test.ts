@@ -30,9 +30,12 @@ const many = (value: number, count = 20): number[] => new Array(count).fill(valu
 /** Of a workload with container `app` and sidecar `proxy`. */
 function evaluated(
   answer: UsageAnswer,
+  readySinceMs?: number,
 ): { readonly found: Evaluation; readonly learned: LearnedFacts | undefined } {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const facts = rightsizingFacts({ containers });
+  const made = rightsizingFacts({ containers });
+  const ready = readySinceMs === undefined ? {} : { readySinceMs };
+  const facts = { ...made, pods: made.pods.map((pod) => ({ ...pod, ...ready })) };
   let learned: LearnedFacts | undefined;
   const found = evaluateWorkload(answer, {
     policy: autoPolicy(),
@@ -73,7 +76,7 @@ test("evaluateWorkload() counts the samples of the resource that has fewer", () 
   assert.deepEqual(found.recommendations, []);
 });
 
-test("evaluateWorkload() decides nothing where a source does not answer, or has seen nothing", () => {
+test("evaluateWorkload() decides nothing where a source does not answer", () => {
   const words: Record<string, string> = {
     unreachable: "ProviderUnavailable",
     unavailable: "ProviderUnavailable",
@@ -85,7 +88,18 @@ test("evaluateWorkload() decides nothing where a source does not answer, or has 
     assert.deepEqual(found, { missing: { reason: words[problem], message: "why" } });
     assert.equal(learned, undefined);
   }
-  const { found } = evaluated(answerOf(usageOf("app", [], [])));
+});
+
+test("evaluateWorkload() of what no source has seen is short of samples, and misses metrics once pods have run for long", () => {
+  const nothing = answerOf(usageOf("app", [], []));
+  for (const readySinceMs of [undefined, NOW_MS - 599_999]) {
+    const { found } = evaluated(nothing, readySinceMs);
+    assert.ok("decision" in found && found.decision.outcome === "hold");
+    assert.equal(found.decision.reason, "InsufficientSamples");
+    assert.equal(found.decision.message, "app has 0 of 10 samples");
+  }
+  const { found } = evaluated(nothing, NOW_MS - 600_000);
   assert.ok("missing" in found);
   assert.equal(found.missing.reason, "MetricsMissing");
+  assert.match(found.missing.message, /though pod web-1 has been Ready for 10 min$/);
 });

@@ -26,17 +26,13 @@ import {
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
 import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import { resourcesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
-import {
-  failedPass,
-  type PassOutcome,
-  type PassParts,
-  passWorkload,
-  unreadablePass,
-} from "./workload_pass.ts";
+import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
+import { type PassParts, passWorkload } from "./workload_pass.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 
 /** What there is when a cycle begins. */
@@ -57,7 +53,7 @@ export interface CycleParts extends Omit<PassParts, "source"> {
   readonly sources: UsageSources;
   readonly book: RecordBook;
   /** What policy engines have said no to, by workload. */
-  readonly denials: Map<string, LastDenial>;
+  readonly denials: Map<string, Denial>;
   /** What was written into templates, by workload and container: there it may be taken back. */
   readonly recreated: Map<string, ReadonlyMap<string, Resources>>;
   /** Bounds how many workloads are looked at at the same time. */
@@ -74,6 +70,11 @@ export interface CycleParts extends Omit<PassParts, "source"> {
   readonly clock: Pick<Clock, "wall">;
 }
 
+/** A denial, and which policy in which generation had asked: of another one nothing has been said. */
+export interface Denial extends LastDenial {
+  readonly policy: string;
+}
+
 /** A workload that the cycle has looked at. */
 export interface LookedAt {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
@@ -83,6 +84,8 @@ export interface LookedAt {
 /** What a cycle came to. */
 export interface CycleOutcome {
   readonly problem?: PolicyProblem;
+  /** See `scopeNote()`. */
+  readonly note?: string;
   /** All workloads that the policy matches. */
   readonly matched: readonly PolicyWorkload[];
   readonly looked: readonly LookedAt[];
@@ -105,8 +108,16 @@ export async function runPolicyCycle(
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  const { metadata, spec, faults } = policy;
-  if (spec !== undefined) return await lookAtAll({ metadata, spec }, state, { parts, signal });
+  const { spec, faults } = policy;
+  if (spec !== undefined) {
+    const outcome = await lookAtAll({ ...policy, spec }, state, { parts, signal });
+    const note = spec.mode === "Disabled" ? undefined : scopeNote(spec.selector, {
+      policyNamespace: policy.metadata.namespace,
+      policyNamespaces: state.policyNamespaces,
+      matched: outcome.matched.length,
+    });
+    return note === undefined ? outcome : { ...outcome, note };
+  }
   return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
 }
 
@@ -116,7 +127,7 @@ export async function runPolicyCycle(
  */
 export async function tellPolicyStatus(
   policy: StoredPolicy,
-  { problem, matched, calledOff }: CycleOutcome,
+  { problem, note, matched, calledOff }: CycleOutcome,
   { statuses, nowMs, dryRun, generation }: {
     readonly statuses: PolicyStatusWriter;
     readonly nowMs: number;
@@ -136,13 +147,16 @@ export async function tellPolicyStatus(
       before,
       dryRun,
       ...(problem === undefined ? {} : { problem }),
+      ...(note === undefined ? {} : { note }),
       ...(isIdle ? {} : { workloads: matched }),
     }),
   );
 }
 
+type LookingPolicy = StoredPolicy & ReadablePolicy;
+
 async function lookAtAll(
-  policy: ReadablePolicy,
+  policy: LookingPolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
@@ -197,7 +211,7 @@ async function lookAtAll(
 }
 
 async function passAlone(
-  one: { readonly workload: FoundWorkload; readonly policy: ReadablePolicy },
+  one: { readonly workload: FoundWorkload; readonly policy: LookingPolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -228,7 +242,7 @@ function mergedResources(
 
 /** Never rejects: one workload that can't be looked at must not keep the others from it. */
 async function passOne(
-  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ReadablePolicy },
+  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: LookingPolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
 ): Promise<PassOutcome | undefined> {
@@ -240,7 +254,10 @@ async function passOne(
     (before?.method === "Recreate" ? resourcesInForce(before.inForce) : undefined);
   // The record forgets them with the template in which they stood.
   if (written !== undefined) parts.recreated.set(key, written);
-  const subject = { policy, before, denial: denials.get(key), recreated: written };
+  const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
+  const last = denials.get(key);
+  const denial = last?.policy === asking ? last : undefined;
+  const subject = { policy, before, denial, recreated: written };
   let outcome: PassOutcome | undefined;
   try {
     outcome = "unreadableTemplate" in workload
@@ -259,7 +276,12 @@ async function passOne(
   const { failure } = outcome;
   if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
   if (failure?.reason === "AdmissionDenied") {
-    denials.set(key, { message: failure.message, retryAtMs: clock.wall() + DENIED_MS });
+    denials.set(key, {
+      message: failure.message,
+      recommendations: outcome.record.recommendations,
+      retryAtMs: clock.wall() + DENIED_MS,
+      policy: asking,
+    });
   } else if (outcome.applied !== undefined) denials.delete(key);
   return outcome;
 }

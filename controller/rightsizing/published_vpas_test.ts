@@ -47,6 +47,7 @@ function lookedAt(
         inForce: [],
       },
       metricsMissing: false,
+      recommends: cpu !== 0,
       difference: 0,
       events: [],
     },

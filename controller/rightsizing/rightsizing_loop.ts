@@ -26,6 +26,7 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import { awaitDiscovery } from "./await_discovery.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
@@ -84,11 +85,10 @@ export async function runRightsizingLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, clock, random, log, config, observer } = parts;
-  for (const copy of Object.values(caches)) {
-    if (!await copy.whenSynced(signal)) return;
-  }
+  const { policies: _own, ...copies } = caches;
   // A copy without its autoscalers would tell that there are none.
-  if (!await parts.cluster.whenSynced(signal)) return;
+  const all = { ...copies, "pods, nodes and autoscalers": parts.cluster };
+  if (!await awaitDiscovery({ ...parts, policies: caches.policies, copies: all }, signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({
     reports: caches.reports.all(),

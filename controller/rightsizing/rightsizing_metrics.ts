@@ -7,10 +7,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { POLICY_REASONS } from "../../shared/api/reasons/policy_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reason_words.ts";
-import {
-  RIGHTSIZING_REASONS,
-  type RightsizingReason,
-} from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { CycleOutcome, LookedAt } from "./policy_cycle.ts";
 import type { PolicyName, RightsizingObserver } from "./rightsizing_observer.ts";
 
@@ -125,7 +122,7 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
         updated.set(noted(policy, updated), there);
         setSkipped(policy, outcome);
       }
-      const made = looked.filter(hasRecommendation).length;
+      const made = looked.filter(({ outcome: { recommends } }) => recommends).length;
       recommendations.inc(noted(policy, recommendations), made);
       for (const one of looked) {
         const { applied: method } = one.outcome;
@@ -159,15 +156,6 @@ function keyOf({ namespace, name }: PolicyName): string {
 
 function wordOf(word: string): string {
   return listedReason(WORDS, word);
-}
-
-/** Words of looks that ended before anything was recommended. */
-const CUT_SHORT: readonly RightsizingReason[] = ["EvaluationFailed", "UnreadableTemplate"];
-
-/** Whether this look came to a recommendation; a record keeps an older one beside what is missing now. */
-function hasRecommendation({ outcome: { missing, record } }: LookedAt): boolean {
-  return missing === undefined && record.recommendations.length > 0 &&
-    !CUT_SHORT.some((reason) => reason === record.reason);
 }
 
 function failureOf({ outcome: { missing, record, failure } }: LookedAt): string | undefined {

@@ -6,7 +6,7 @@ import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
 import type { CycleOutcome, LookedAt } from "./policy_cycle.ts";
 import { createRightsizingMetrics } from "./rightsizing_metrics.ts";
 import type { PolicyName } from "./rightsizing_observer.ts";
-import type { PassOutcome } from "./workload_pass.ts";
+import type { PassOutcome } from "./pass_outcome.ts";
 
 /** What a cycle found of one workload. */
 interface Found {
@@ -40,10 +40,12 @@ function passOf(one: Found): PassOutcome {
       policy: { namespace: "shop", name: "all" },
       status,
       reason,
-      recommendations: advised ? ADVICE : [],
+      // Those of an earlier look stay.
+      recommendations: ADVICE,
       inForce: [],
     },
     metricsMissing: missing,
+    recommends: advised,
     difference: 0,
     events: [],
     ...(missing ? { missing: { reason: "MetricsMissing", message: "no" } } : {}),
@@ -107,7 +109,7 @@ function learn(
   const looked = cycle.filter((one) => one.looked);
   expected.add(
     "recommendations_total ",
-    looked.filter((one) => one.advised && !one.missing).length,
+    looked.filter((one) => one.advised).length,
   );
   for (const one of looked) {
     if (one.applied !== undefined) expected.add(`applications_total method=${one.applied}`);

@@ -34,6 +34,7 @@ const LOOKED = {
     inForce: [],
   },
   metricsMissing: false,
+  recommends: true,
   difference: 0,
   events: [],
 } as const;

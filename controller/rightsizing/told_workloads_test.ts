@@ -43,7 +43,7 @@ const record: WorkloadRecord = {
 function lookedAt(name: string, ...events: WorkloadEvent[]): LookedAt {
   return {
     workload: workloadOf(name),
-    outcome: { record, metricsMissing: false, difference: 0, events },
+    outcome: { record, metricsMissing: false, recommends: true, difference: 0, events },
   };
 }
 

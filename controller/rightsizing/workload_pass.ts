@@ -4,12 +4,10 @@
  * @module
  */
 import type { Pod, Resources } from "../../shared/api/pod.ts";
-import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import type { GuardWord } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   LastDenial,
   RightsizedWorkload,
@@ -19,7 +17,6 @@ import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources
 import {
   decisionEvents,
   endedEvents,
-  eventMessage,
   failureEvent,
   heldStatus,
   type WorkloadEvent,
@@ -27,13 +24,21 @@ import {
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
-import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
-import { bringToForce } from "./bring_to_force.ts";
+import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
-import { evaluateWorkload, type Evaluation, type MissingUsage } from "./evaluate_workload.ts";
+import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
+import {
+  baseRecord,
+  news,
+  type PassOutcome,
+  type Told,
+  warning,
+  withoutUsage,
+} from "./pass_outcome.ts";
 import type { UsageSource } from "./ports.ts";
 import { usageQuestion } from "./usage_question.ts";
 
@@ -56,18 +61,6 @@ export interface PassSubject {
   readonly denial: LastDenial | undefined;
   /** What was written into its template last, by container. */
   readonly recreated?: ReadonlyMap<string, Resources> | undefined;
-}
-
-/** What came of it. */
-export interface PassOutcome extends PolicyWorkload {
-  /** Those that are new. */
-  readonly events: readonly WorkloadEvent[];
-  /** What a write failed with. */
-  readonly failure?: ApplyFailure;
-  /** Why there is no usage. */
-  readonly missing?: MissingUsage;
-  /** The way in which a new recommendation was applied. */
-  readonly applied?: Wish["method"];
 }
 
 /**
@@ -113,16 +106,14 @@ export async function passWorkload(
   });
   const base = baseRecord(subject);
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
-  const { facts, decision } = found;
+  const { recommendations, usage, facts, decision } = found;
   const { template } = facts.workload;
   const recommended: WorkloadRecord = {
     ...base,
     // What counts no longer ends here, whatever holds, but where nothing may be changed at all.
     ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, template.containers) } : {}),
-    // Where nothing is recommended, the time stays that of the last recommendation.
-    ...(found.recommendations.length === 0 ? {} : { recommendedAtMs: nowMs }),
-    recommendations: found.recommendations,
-    usage: found.usage,
+    // Where nothing is recommended, the last recommendation stays, with its time.
+    ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
   };
   const ended = mayChange(facts) ? endedEvents(counting(facts).words) : [];
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
@@ -133,7 +124,12 @@ export async function passWorkload(
   );
   const catchUp = bringToForce(facts, decision);
   const wish = decision.outcome === "apply" ? decision : catchUp;
-  if (wish?.outcome !== "apply") return held(found, { recommended, before, ended });
+  if (wish?.outcome !== "apply") {
+    const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
+    // Where a pod is held back from what is in force, that is what holds.
+    const holding = { ...found, decision: wish ?? decision };
+    return held(holding, { recommended, before, ended, unsettled });
+  }
   const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
@@ -149,6 +145,7 @@ export async function passWorkload(
   return {
     record,
     metricsMissing: false,
+    recommends: recommendations.length > 0,
     difference: differenceOf(found, next ?? facts.inForce),
     events: [
       ...ended,
@@ -160,104 +157,29 @@ export async function passWorkload(
   };
 }
 
-/** Whom a look is about, as far as it takes no template. */
-export type NamedSubject = Pick<PassSubject, "policy" | "before"> & {
-  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
-};
-
-/** What is told of a look that threw. */
-export function failedPass(subject: NamedSubject, error: unknown): PassOutcome {
-  const message = String(error);
-  return errorPass(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
-}
-
-/** What is told of a workload that can't be looked at: nothing of it is changed. */
-export function unreadablePass(
-  subject: NamedSubject & { readonly workload: UnreadableWorkload },
-): PassOutcome {
-  const message = subject.workload.unreadableTemplate;
-  return errorPass(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
-}
-
-function errorPass(
-  subject: NamedSubject,
-  { reason, event: kind, message }: {
-    readonly reason: RightsizingReason;
-    readonly event: WorkloadEvent["reason"];
-    readonly message: string;
-  },
-): PassOutcome {
-  const { before } = subject;
-  const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
-  const event: WorkloadEvent = {
-    type: "Warning",
-    reason: kind,
-    message: eventMessage(reason, message),
-  };
-  return {
-    record,
-    metricsMissing: false,
-    difference: 0,
-    events: news([event], { record, before }),
-  };
-}
-
-/** What stays as it was. */
-function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
-  const { namespace, name } = workload.metadata;
-  const { recommendedAtMs, appliedAtMs, method, usage } = before ?? {};
-  return {
-    workload: { kind: workload.kind, namespace, name },
-    policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
-    status: "Skipped",
-    ...(recommendedAtMs === undefined ? {} : { recommendedAtMs }),
-    ...(appliedAtMs === undefined ? {} : { appliedAtMs }),
-    ...(method === undefined ? {} : { method }),
-    recommendations: before?.recommendations ?? [],
-    ...(usage === undefined ? {} : { usage }),
-    inForce: before?.inForce ?? [],
-  };
-}
-
-interface Told {
-  readonly before: WorkloadRecord | undefined;
-}
-
-function withoutUsage(
-  missing: MissingUsage,
-  { base, before }: Told & { readonly base: WorkloadRecord },
-): PassOutcome {
-  const { reason, message } = missing;
-  const record = { ...base, reason, message };
-  const event: WorkloadEvent = {
-    type: "Warning",
-    reason: "MetricsCollectionFailed",
-    message: eventMessage(reason, message),
-  };
-  return {
-    record,
-    metricsMissing: true,
-    difference: 0,
-    events: news([event], { record, before }),
-    missing,
-  };
-}
-
 type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
 function held(
   found: Found,
-  { recommended, before, ended }: Told & {
+  { recommended, before, ended, unsettled }: Told & {
     readonly recommended: WorkloadRecord;
     readonly ended: readonly WorkloadEvent[];
+    readonly unsettled: UnsettledPods | undefined;
   },
 ): PassOutcome {
-  const record = { ...recommended, ...wordOf(found, { behind: [] }) };
+  const word = unsettled === undefined
+    ? wordOf(found, { behind: [] })
+    : { status: "Error" as const, ...unsettled };
+  const record = { ...recommended, ...word };
+  const told = unsettled === undefined
+    ? decisionEvents(found.decision, { isThere: isThere(found) })
+    : [warning("UpdateFailed", unsettled)];
   return {
     record,
     metricsMissing: false,
+    recommends: found.recommendations.length > 0,
     difference: differenceOf(found, found.facts.inForce),
-    events: [...ended, ...news(decisionEvents(found.decision), { record, before })],
+    events: [...ended, ...news(told, { record, before })],
   };
 }
 
@@ -266,8 +188,13 @@ function mayChange({ policy, dryRun }: RightsizingFacts): boolean {
   return policy.mode === "Auto" && !dryRun;
 }
 
+/** What was applied and is near enough to what can be had is not skipped. */
+function isThere({ decision, facts }: Found): boolean {
+  return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
+}
+
 function wordOf(
-  { decision, facts }: Found,
+  found: Found,
   { failure, behind }: {
     readonly failure?: ApplyFailure | undefined;
     readonly behind: readonly string[];
@@ -278,17 +205,15 @@ function wordOf(
     const who = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
     return { status: "Error", reason, message: `${who}${message}` };
   }
+  const { decision } = found;
   if (decision.outcome === "hold") {
     const { reason, message } = decision;
-    // What was applied and is near enough to what is recommended is not skipped: it is there.
-    const isThere = reason === "BelowThreshold" && facts.inForce.size > 0;
-    return { status: isThere ? "Applied" : heldStatus(reason), reason, message };
+    return { status: isThere(found) ? "Applied" : heldStatus(reason), reason, message };
   }
-  const cut: GuardWord | undefined = decision.clamps[0];
-  return {
-    status: "Applied",
-    ...(cut === undefined ? {} : { reason: cut.reason, message: cut.message }),
-  };
+  const [cut, ...others] = decision.clamps;
+  if (cut === undefined) return { status: "Applied" };
+  const { reason, message } = toldTogether([cut, ...others]);
+  return { status: "Applied", reason, message };
 }
 
 function appliedEvent(
@@ -303,19 +228,6 @@ function appliedEvent(
     reason: "OptimizationApplied",
     message: `${describeWanted(wanted)}, ${how}${because}; kubectl coalloc recommend shows all`,
   };
-}
-
-/**
- * Nobody is told twice that things are as they were. A word that has an event of its own is told once,
- * too, whether it cuts a change or holds what is left of it; `WorkloadSkipped` is only told of a hold.
- */
-function news(
-  events: readonly WorkloadEvent[],
-  { record, before }: Told & { readonly record: WorkloadRecord },
-): readonly WorkloadEvent[] {
-  if (before?.reason !== record.reason) return events;
-  if (before?.status === record.status) return [];
-  return events.filter(({ reason }) => reason === "WorkloadSkipped");
 }
 
 /** Of what is in force, or stands in the template where nothing is. */

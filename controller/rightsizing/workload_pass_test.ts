@@ -9,15 +9,11 @@ import {
   MI,
   NOW_MS,
   rightsizingFacts,
+  templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import {
-  failedPass,
-  type PassOutcome,
-  type PassSubject,
-  passWorkload,
-  unreadablePass,
-} from "./workload_pass.ts";
+import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
+import { type PassSubject, passWorkload } from "./workload_pass.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -117,17 +113,61 @@ test("passWorkload() tells a failure once, and what it cut only when it was done
   assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
 });
 
-test("passWorkload() keeps what is in force, and the time of the last recommendation, while samples are too few", async () => {
+test("passWorkload() goes no further after a 403 at one of the pods, and names it and the right", async () => {
+  const message =
+    'pods "web-2" is forbidden: User "u" cannot patch resource "pods/resize" in API ' +
+    'group "" in the namespace "shop"';
+  const pods = ["web-1", "web-2", "web-3"].map((name) => workloadPod(name, [templateContainer()]));
+  const refusals = { "resize web-2": new ApiError(403, "Forbidden", message) };
+  const { outcome, hands } = await look({ pods, refusals });
+  assert.deepEqual(hands.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
+  const { status, reason, message: told, inForce } = outcome?.record ?? {};
+  assert.deepEqual([status, reason], ["Error", "RBACError"]);
+  assert.match(told ?? "", /^1 pods, web-2: missing: patch pods\/resize in namespace shop/);
+  // What one pod has is in force: the others get it once the right is there.
+  assert.deepEqual(inForce, [{ container: "app", cpu: 180, memory: 96 * MI }]);
+  assert.deepEqual(eventsOf(outcome), ["OptimizationApplied", "RBACError"]);
+});
+
+test("passWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
   const { outcome } = await look();
   const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
   const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail("called off");
   assert.deepEqual([record.status, record.reason], ["Skipped", "InsufficientSamples"]);
-  assert.deepEqual([record.recommendations, record.recommendedAtMs], [[], 5]);
+  assert.deepEqual([record.recommendations, record.recommendedAtMs], [before.recommendations, 5]);
+  assert.deepEqual(record.usage, before.usage);
   assert.deepEqual(record.inForce, before.inForce);
   const without = (await look({ before, seen: 0 })).outcome ?? assert.fail("called off");
-  assert.equal(without.record.reason, "MetricsMissing");
+  assert.equal(without.record.message, "app has 0 of 10 samples");
   assert.deepEqual(without.record.recommendations, before.recommendations);
   assert.deepEqual(without.record.inForce, before.inForce);
+});
+
+test("passWorkload() leaves applied what was cut, and tells neither skip nor cut again", async () => {
+  const containers = [templateContainer({ limitCPU: 120 })];
+  const first = (await look({ containers })).outcome ?? assert.fail("called off");
+  assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
+  const [values] = first.record.inForce;
+  const pods = ["web-1", "web-2"].map((name) =>
+    workloadPod(name, [
+      templateContainer({
+        limitCPU: 120,
+        requestCPU: values?.cpu ?? NaN,
+        requestMemory: values?.memory ?? NaN,
+      }),
+    ])
+  );
+  const { appliedAtMs: _at, ...before } = first.record;
+  const { outcome, hands } = await look({ containers, pods, before });
+  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
+    "Applied",
+    "RequestAboveLimit",
+  ]);
+  assert.deepEqual([outcome?.record.inForce, hands.asked], [before.inForce, []]);
+  assert.deepEqual(eventsOf(outcome), []);
+  // Under another word, it is no skip either.
+  const renamed = await look({ containers, pods, before: { ...before, reason: "HPAConflict" } });
+  assert.deepEqual(eventsOf(renamed.outcome), []);
 });
 
 test("passWorkload() does and tells nothing once it is called off", async () => {

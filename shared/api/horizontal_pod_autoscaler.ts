@@ -16,6 +16,9 @@ export interface CPUTarget {
   readonly value?: number;
 }
 
+/** One metric on memory that divides usage by the request. */
+export type MemoryTarget = Pick<CPUTarget, "container">;
+
 /** The trimmed HorizontalPodAutoscaler. */
 export interface HorizontalPodAutoscaler extends ApiObject {
   readonly metadata: {
@@ -29,6 +32,8 @@ export interface HorizontalPodAutoscaler extends ApiObject {
   readonly target: WorkloadRef;
   /** Empty when it does not look at CPU. */
   readonly cpuTargets: readonly CPUTarget[];
+  /** Absent when it looks at no share of memory requests. */
+  readonly memoryTargets?: readonly MemoryTarget[];
   /** When it last changed the number of replicas, ms since 1970. */
   readonly lastScaleMs?: number;
   /** `behavior.scaleDown.stabilizationWindowSeconds`, ms. */

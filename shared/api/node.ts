@@ -15,6 +15,8 @@ export type NodePressure = typeof NODE_PRESSURES[number];
 export interface Node extends ApiObject {
   /** `status.allocatable.cpu`, millicores. */
   readonly allocatableCPU: number;
+  /** `status.allocatable.memory`, bytes; absent where it is not told. */
+  readonly allocatableMemory?: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
   /** True for a node that is tainted by a node autoscaler that will remove it. */

@@ -141,8 +141,8 @@ const updateStrategy = z.object({
       "patch.",
   ),
   allowWithHPA: z.boolean().default(false).describe(
-    "CPU requests may be changed under a HorizontalPodAutoscaler on CPU utilisation, which is " +
-      "percent of the request.",
+    "Requests of CPU and memory may be changed under a HorizontalPodAutoscaler on their " +
+      "utilisation, which is percent of the request.",
   ),
   publishVPA: z.boolean().default(false).describe(
     "The recommendation is mirrored in a VerticalPodAutoscaler of mode Off, for others to read.",

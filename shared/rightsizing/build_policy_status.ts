@@ -18,7 +18,7 @@ import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
 export interface PolicyProblem {
   readonly reason: Extract<
     PolicyReason,
-    "ValidationFailed" | "ProviderUnavailable" | "RecordNotWritten"
+    "ValidationFailed" | "ProviderUnavailable" | "DiscoveryFailed" | "RecordNotWritten"
   >;
   readonly message: string;
 }
@@ -45,6 +45,8 @@ export interface PolicyCycle {
   readonly dryRun: boolean;
   /** Absent: it can be followed. */
   readonly problem?: PolicyProblem;
+  /** What there is to know of where it acts, in a sentence; see `scopeNote()`. */
+  readonly note?: string;
   /** Absent where no workload was looked at: the policy is disabled, or there is a problem. */
   readonly workloads?: readonly PolicyWorkload[];
 }
@@ -90,12 +92,13 @@ type News = Pick<PolicyCondition, "type" | "status" | "message"> & {
 };
 
 function readyCondition(cycle: PolicyCycle): PolicyCondition {
-  const { problem } = cycle;
+  const { problem, note } = cycle;
+  const valid = "each field of the policy is valid";
   return condition(cycle, {
     type: "Ready",
     status: problem === undefined ? "True" : "False",
     reason: problem?.reason ?? "PolicyValid",
-    message: problem?.message ?? "each field of the policy is valid",
+    message: problem?.message ?? (note === undefined ? valid : `${valid}; ${note}`),
   });
 }
 
@@ -111,7 +114,7 @@ function metricsCondition(cycle: PolicyCycle): PolicyCondition | undefined {
     reason: missing.length > 0 ? "MetricsMissing" : "MetricsPresent",
     message: missing.length > 0
       ? `${missing.length} of ${workloads.length} workloads: ${named(missing)}`
-      : "there are metrics of all workloads",
+      : "no workload lacks metrics",
   });
 }
 

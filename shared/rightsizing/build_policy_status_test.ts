@@ -72,6 +72,15 @@ pure("buildPolicyStatus() names the field of a policy that can't be read", () =>
   );
 });
 
+pure("buildPolicyStatus() has a note of where the policy acts beside its validity", () => {
+  const status = build({ workloads: [], note: "it matches no workload" });
+  assert.equal(
+    message(status, "Ready"),
+    "each field of the policy is valid; it matches no workload",
+  );
+  assert.equal(conditions(status)[0], "Ready: True PolicyValid");
+});
+
 pure("buildPolicyStatus() keeps what it had where no workload was looked at", () => {
   const before = build({ workloads: [workload("web", { metricsMissing: true })] });
   const problem = { reason: "ProviderUnavailable", message: "prometheus does not answer" } as const;

@@ -50,7 +50,7 @@ export interface WorkloadRecord {
   readonly recommendedAtMs?: number;
   /** Wall time at which values were last applied, ms. */
   readonly appliedAtMs?: number;
-  readonly method?: NonNullable<WorkloadStatus["lastApplyMethod"]>;
+  readonly method?: Exclude<WorkloadStatus["lastApplyMethod"], "Skip" | undefined>;
   readonly recommendations: readonly ContainerRecommendation[];
   readonly inForce: readonly ValuesInForce[];
   /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
@@ -59,7 +59,9 @@ export interface WorkloadRecord {
 
 /** The record as it stands in the status of a policy. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
-  const { workload, status, reason, message, recommendedAtMs, appliedAtMs, method } = record;
+  const { workload, status, reason, message, recommendedAtMs, appliedAtMs } = record;
+  // Nothing was ever applied, and nothing is: that has no way, and is told as such.
+  const method = record.method ?? (status === "Skipped" ? "Skip" : undefined);
   return {
     namespace: workload.namespace,
     kind: workload.kind,
@@ -89,6 +91,7 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
+  const { lastApplyMethod: method } = reported;
   return {
     workload: { kind, namespace, name },
     policy: reported.policy,
@@ -99,7 +102,7 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       ? {}
       : { recommendedAtMs: millisecondsOf(lastRecommendation) }),
     ...(lastApplied === undefined ? {} : { appliedAtMs: millisecondsOf(lastApplied) }),
-    ...(reported.lastApplyMethod === undefined ? {} : { method: reported.lastApplyMethod }),
+    ...(method === undefined || method === "Skip" ? {} : { method }),
     recommendations: reported.recommendations.map((advice) => ({
       container: advice.container,
       ...amountsOf(advice),

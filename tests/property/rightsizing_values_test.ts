@@ -22,7 +22,10 @@ import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { Distribution } from "../../shared/rightsizing/distribution.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { recommend } from "../../shared/rightsizing/recommend.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import {
   anyContainers,
@@ -36,7 +39,6 @@ import {
   autoPolicy,
   MI,
   NOW_MS,
-  recommendation,
   rightsizingFacts,
   templateContainer,
 } from "../fixtures/rightsizing_facts.ts";
@@ -44,6 +46,15 @@ import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing_patches.t
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
+}
+
+/** As many samples of the same. */
+function steady(value: number, count: number): Distribution {
+  const samples = Array.from({ length: count }, (_one, index) => ({
+    atMs: NOW_MS - index * 1000,
+    value,
+  }));
+  return distributionOfSamples(samples, { nowMs: NOW_MS, windowMs: 86_400_000 });
 }
 
 property("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
@@ -90,19 +101,19 @@ property(
       fc.property(world, ({ container, cpu, memory, samples, minSamples, recreate }) => {
         const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
         const containers = [{ ...open, ...container }];
+        const policy = autoPolicy(
+          { changeThresholdPercent: 0, allowInPlaceResize: !recreate, allowRecreate: recreate },
+          { minSamples, safetyFactor: 1 },
+        );
+        const [ofCPU, ofMemory] = [steady(cpu, samples), steady(memory, samples)];
+        const usage = { container: "app", cpu: ofCPU, memory: ofMemory };
+        const found = recommend(usage, { rule: policy });
         const facts = rightsizingFacts({
           containers,
-          recommendations: [recommendation({ cpu, memory })],
+          recommendations: found.recommendation === undefined ? [] : [found.recommendation],
           samples: new Map([["app", samples]]),
           memoryPeaks: new Map([["app", 0]]),
-          policy: autoPolicy(
-            {
-              changeThresholdPercent: 0,
-              allowInPlaceResize: !recreate,
-              allowRecreate: recreate,
-            },
-            { minSamples },
-          ),
+          policy,
         });
         const decision = decideRightsizing(facts);
         if (samples < minSamples) {

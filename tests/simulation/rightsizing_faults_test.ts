@@ -222,7 +222,7 @@ test("runRightsizingLoop() lets go of what a workload was that is gone", async (
   scene.api.store.tables.Deployment.remove("shop/web");
   await scene.run(2 * MINUTE_MS);
   assert.equal(scene.recordOf("web"), undefined);
-  assert.equal(scene.recordOf("bare")?.reason, "MetricsMissing");
+  assert.equal(scene.recordOf("bare")?.reason, "InsufficientSamples");
 });
 
 test("runRightsizingLoop() goes on with the others while a source hangs on some, and tells those", async (scene) => {

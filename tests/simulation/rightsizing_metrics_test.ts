@@ -25,6 +25,10 @@ Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles di
   await using scene = openRightsizingScene(createRightsizingMetrics(registry));
   scene.deployment("web");
   scene.deployment("unseen");
+  scene.api.store.tables.Pod.modify("shop/unseen-0", (pod) => ({
+    ...pod,
+    readySinceMs: scene.clock.wall() - 60 * MINUTE_MS,
+  }));
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("all");
   scene.policy("lighter", { weight: 1 });

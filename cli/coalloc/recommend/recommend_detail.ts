@@ -59,20 +59,20 @@ function headOf(workload: AdvisedWorkload, look: DetailLook): string[] {
 const METHODS = {
   InPlace: " in place",
   Recreate: " by recreation",
-  Skip: "",
 } as const;
 
 function timesLine(
-  { lastRecommendation, lastApplied, lastApplyMethod = "Skip" }: AdvisedWorkload,
+  { lastRecommendation, lastApplied, lastApplyMethod }: AdvisedWorkload,
   { nowMs }: DetailLook,
 ): string {
   const ago = (time: string): string => `${ageText(nowMs - Date.parse(time))} ago`;
   const recommended = lastRecommendation === undefined
     ? "Never recommended"
     : `Recommended ${ago(lastRecommendation)}`;
+  const how = lastApplyMethod === undefined ? "" : METHODS[lastApplyMethod];
   return lastApplied === undefined
     ? `${recommended}, never applied`
-    : `${recommended}, last applied ${ago(lastApplied)}${METHODS[lastApplyMethod]}`;
+    : `${recommended}, last applied ${ago(lastApplied)}${how}`;
 }
 
 const RESOURCES = [

@@ -110,7 +110,8 @@ export const ENFORCEMENT_REASONS = {
       "the workload to it",
   },
   HPAConflict: {
-    means: "an HPA divides CPU usage by the request, which would move",
+    means:
+      "an HPA divides usage of CPU, or for rightsizing of memory, by the request, which would move",
     remedy:
       'let the HPA aim at a value instead of a utilization; mbcas.io/hpa-coordination: "false" ' +
       "on the workload or its pods takes them into the market all the same, " +

@@ -15,6 +15,7 @@ export const POLICY_REASONS = {
   },
   ValidationFailed: RIGHTSIZING_EVENT_REASONS.ValidationFailed,
   ProviderUnavailable: RIGHTSIZING_REASONS.ProviderUnavailable,
+  DiscoveryFailed: RIGHTSIZING_EVENT_REASONS.DiscoveryFailed,
   RecordNotWritten: {
     means:
       "what was recommended and applied can't be written into the RecommendationReports of a " +
@@ -25,7 +26,7 @@ export const POLICY_REASONS = {
   },
   MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
   MetricsPresent: {
-    means: "there are metrics of each of the policy's workloads",
+    means: "none of the policy's workloads lacks metrics",
     remedy: "nothing",
   },
   DryRun: RIGHTSIZING_REASONS.DryRun,

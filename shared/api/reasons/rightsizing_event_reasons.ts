@@ -35,8 +35,11 @@ export const RIGHTSIZING_EVENT_REASONS = {
     remedy: "correct the field that the message names",
   },
   DiscoveryFailed: {
-    means: "a workload that the policy matches can't be read: it is left as it is",
-    remedy: "correct what the message names; it is looked at again with the next cycle",
+    means:
+      "a workload that the policy matches can't be read, or workloads can't be listed: they are " +
+      "left as they are",
+    remedy: "correct what the message names, or look at the controller's log for what the server " +
+      "says; it goes on by itself",
   },
   RBACError: RIGHTSIZING_REASONS.RBACError,
   InPlaceResizeUnavailable: RIGHTSIZING_REASONS.InPlaceResizeUnavailable,

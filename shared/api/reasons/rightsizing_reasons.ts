@@ -49,7 +49,7 @@ export const RIGHTSIZING_REASONS = {
     remedy: "wait for more, or lower metricsConfig.minSamples; the message has the numbers",
   },
   MetricsMissing: {
-    means: "the metrics of the workload could not be read, or there are none",
+    means: "the metrics could not be read, or have nothing of a workload that has run for 10 min",
     remedy: "the message says why; it is tried again with the next cycle",
   },
   ProviderUnavailable: {
@@ -71,6 +71,7 @@ export const RIGHTSIZING_REASONS = {
   },
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
   QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
+  NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,
   QoSWouldChange: ENFORCEMENT_REASONS.QoSWouldChange,
   RequestAboveLimit: {
     means: "the recommended request is above the container's limit, which stays: it is cut there",
@@ -93,6 +94,11 @@ export const RIGHTSIZING_REASONS = {
     remedy:
       "let that tool leave containers' resources alone (Argo CD: ignoreDifferences), or let " +
       "the policy resize in place; another recommendation is tried once",
+  },
+  NotRolledOut: {
+    means: "the template has the values, and nobody replaces the pods that lack them",
+    remedy: "replace them: updateStrategy OnDelete and partitions leave that to you; or look why " +
+      "the rollout has given up: kubectl rollout status",
   },
   BelowThreshold: {
     means: "the recommendation differs from what is there by less than the policy's threshold",

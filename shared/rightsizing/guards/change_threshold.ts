@@ -6,25 +6,32 @@
 import { methodFor } from "../../actuation/methods/choose_method.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
-import { containersWanted, presentSubjects } from "./subjects.ts";
+import { containersWanted, presentSubjects, type Subject } from "./subjects.ts";
 import { formatAmount, type PairEntry, pairOf, type WantedResources } from "./wanted_resources.ts";
 
 /**
  * Leaves out a resource of a container that differs by less than the policy's percentage of what is
- * there, in its request and in its limit, in each pod and in those to come. What is there already is
- * left out whatever the percentage is, and what is not there at all is worth having.
+ * there, in its request and in its limit. What is there already is left out whatever the percentage is,
+ * and what is not there at all is worth having. Where values of the resource are in force, they are what
+ * is there: a pod that does not have them yet is to get them, and nothing new is decided for its sake.
+ * Otherwise, it is what each pod has, and what those to come will have.
  */
 export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const percent = facts.policy.updateStrategy.changeThresholdPercent;
-  const subjects = presentSubjects(facts, methodFor(facts, wanted));
-  const differs = ({ container, resource }: PairEntry): boolean =>
-    subjects.some((subject) => {
+  const method = methodFor(facts, wanted);
+  const all = presentSubjects(facts, method);
+  const adopted = method === "Recreate" ? all : newPods(all);
+  const differs = ({ container, resource }: PairEntry): boolean => {
+    const { request, limit } = pairOf(facts.inForce.get(container) ?? {}, resource);
+    const subjects = request === undefined && limit === undefined ? all : adopted;
+    return subjects.some((subject) => {
       const index = subject.containers.findIndex(({ name }) => name === container);
       const present = pairOf(subject.containers[index] ?? {}, resource);
       const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
       return isWorth(present.request, after.request, { percent }) ||
         isWorth(present.limit, after.limit, { percent });
     });
+  };
   const verdict = withoutPairs(wanted, "BelowThreshold", {
     against: (entry) =>
       differs(entry) ? undefined : `${told(entry)} differs by less than ${percent} %`,
@@ -32,6 +39,11 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
   if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message, yields: true };
+}
+
+/** Those to come get what is in force, and the template's values where nothing is. */
+function newPods(subjects: readonly Subject[]): readonly Subject[] {
+  return subjects.filter(({ nodeName }) => nodeName === undefined);
 }
 
 function told(entry: PairEntry): string {

@@ -48,14 +48,22 @@ test("belowThreshold() keeps a request with a limit that is worth it", () => {
   assert.equal(outcomeOf({ recommendations, strategy }), "InPlace: app cpu 105m (limit 300m)");
 });
 
-test("belowThreshold() compares with pods and with what new ones get, not with the template", () => {
+test("belowThreshold() compares with what is in force, and with pods where nothing is", () => {
   const resized = templateContainer({ requestCPU: 150, requestMemory: 96 * MI });
   const pods = [workloadPod("web-1", [resized])];
   const inForce = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
   assert.match(outcomeOf({ pods, inForce }), /^BelowThreshold /);
   assert.match(outcomeOf({ pods }), /^InPlace: /);
   const late = rightsizingFacts().pods;
-  assert.match(outcomeOf({ pods: [...pods, ...late], inForce }), /^InPlace: /);
+  assert.match(outcomeOf({ pods: late, inForce }), /^BelowThreshold /);
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   assert.match(outcomeOf({ pods, inForce, strategy }), /^Recreate: /);
+  // Each resource for itself: of CPU nothing is in force.
+  const memory = new Map([["app", { requestMemory: 96 * MI }]]);
+  assert.equal(outcomeOf({ pods: late, inForce: memory }), "InPlace: app cpu 150m");
+  // A limit that is to follow a request in force is worth it.
+  assert.equal(
+    outcomeOf({ pods, inForce, strategy: { updateRequestsOnly: false } }),
+    "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
+  );
 });

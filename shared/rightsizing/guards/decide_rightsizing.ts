@@ -6,12 +6,12 @@
 import { methodFor } from "../../actuation/methods/choose_method.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { ownContainers } from "../rightsized_workload.ts";
-import type { GuardVerdict } from "./guard.ts";
+import type { Guard, GuardVerdict } from "./guard.ts";
 import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 import { pair, type PairEntry, wantedOf, type WantedResources } from "./wanted_resources.ts";
 
-/** What a guard has cut. */
+/** What a guard has cut, or told. */
 export interface GuardWord {
   /** Name of the guard. */
   readonly by: string;
@@ -22,12 +22,20 @@ export interface GuardWord {
 /** What the guards came to. */
 export type RightsizingDecision =
   & {
-    /** What was cut on the way, each word once. */
+    /** What was cut and told on the way, each word once. */
     readonly clamps: readonly GuardWord[];
   }
   & (
     | { readonly outcome: "apply"; readonly method: ApplyMethod; readonly wanted: WantedResources }
-    | ({ readonly outcome: "hold"; readonly retryAfterMs?: number } & GuardWord)
+    | (
+      & {
+        readonly outcome: "hold";
+        readonly retryAfterMs?: number;
+        /** True where all is there but a rest that is too small, and what was cut. */
+        readonly restOnly?: true;
+      }
+      & GuardWord
+    )
   );
 
 /**
@@ -45,24 +53,30 @@ export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision 
   return decideWanted(facts, recommended(facts));
 }
 
-/** As `decideRightsizing()`, of other values than those recommended. */
+/** As `decideRightsizing()`, of other values than those recommended, and by a chain of one's own. */
 export function decideWanted(
   facts: RightsizingFacts,
   values: WantedResources,
+  { chain = RIGHTSIZING_CHAIN }: {
+    /** @default {RIGHTSIZING_CHAIN} */
+    readonly chain?: readonly Guard[];
+  } = {},
 ): RightsizingDecision {
   const clamps: GuardWord[] = [];
   let wanted = values;
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     let changed = false;
-    for (const { name: by, guard } of RIGHTSIZING_CHAIN) {
+    for (const { name: by, guard } of chain) {
       const verdict = guard(facts, wanted);
       if (verdict === undefined) continue;
-      const { reason, message } = verdict;
       if (verdict.verdict === "hold") return held({ by, verdict, clamps });
-      if (verdict.wanted.size === 0) return { outcome: "hold", by, reason, message, clamps };
+      const { reason, message } = verdict;
+      const isTaken = verdict.verdict === "clamp" && verdict.wanted.size === 0;
+      if (isTaken) return held({ by, verdict: { ...verdict, verdict: "hold" }, clamps });
       if (!clamps.some((one) => one.by === by && one.message === message)) {
         clamps.push({ by, reason, message });
       }
+      if (verdict.verdict === "tell") continue;
       wanted = verdict.wanted;
       changed = true;
     }
@@ -77,18 +91,39 @@ export function decideWanted(
   return { outcome: "hold", ...last, clamps };
 }
 
+/**
+ * Several words as one: the first one's reason, and the sentences of all, the others' behind their
+ * reasons: `HPA web divides …; UnsafeMemoryDecrease: app to 32Mi …`.
+ */
+export function toldTogether<W extends Pick<GuardWord, "reason" | "message">>(
+  [first, ...others]: readonly [W, ...W[]],
+): W {
+  const sentences = others
+    .filter(({ reason, message }) => reason !== first.reason || message !== first.message)
+    .map(({ reason, message }) => reason === first.reason ? message : `${reason}: ${message}`);
+  return { ...first, message: [first.message, ...new Set(sentences)].join("; ") };
+}
+
 interface Held {
   readonly by: string;
   readonly verdict: Extract<GuardVerdict, { verdict: "hold" }>;
   readonly clamps: readonly GuardWord[];
 }
 
-/** Where only a rest too small to matter is left, the guard that has cut the most of it is the reason. */
+/** Where only a rest too small to matter is left, what has cut the most of it is the reason. */
 function held({ by, verdict, clamps }: Held): RightsizingDecision {
   const { reason, message, retryAfterMs, yields = false } = verdict;
-  const cut = clamps.findLast((one) => one.reason !== reason);
-  if (yields && cut !== undefined) return { outcome: "hold", ...cut, clamps };
-  const hold = { outcome: "hold", by, reason, message, clamps } as const;
+  const cuts = clamps.filter((one) => one.reason !== reason);
+  const [cut, ...others] = cuts;
+  if (yields) {
+    const word = cut === undefined ? { by, reason, message } : toldTogether([cut, ...others]);
+    return { outcome: "hold", ...word, restOnly: true, clamps };
+  }
+  const hold = {
+    outcome: "hold",
+    ...toldTogether([{ by, reason, message }, ...clamps]),
+    clamps,
+  } as const;
   return retryAfterMs === undefined ? hold : { ...hold, retryAfterMs };
 }
 

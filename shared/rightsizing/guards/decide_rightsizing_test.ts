@@ -6,6 +6,7 @@ import {
   rightsizingFacts,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 
 function test(name: string, fn: () => void): void {
@@ -36,6 +37,31 @@ test("decideRightsizing() tells the guard that cut the most where only a rest is
     outcomeOf({ recommendations: [recommendation({ cpu: 104, memory: 64 * MI })], memoryPeaks }),
     /^BelowThreshold /,
   );
+});
+
+test("decideRightsizing() says all that was cut, in the first one's word where a rest is left", () => {
+  const containers = [templateContainer(), templateContainer({ name: "log" })];
+  const facts = rightsizingFacts({
+    containers,
+    autoscalers: [sampleHPA()],
+    recommendations: [recommendation({ cpu: 180, memory: 8 * MI })],
+    samples: new Map([["app", 100]]),
+    memoryPeaks: new Map([["app", 60 * MI]]),
+  });
+  const decision = decideRightsizing(facts);
+  assert.ok(decision.outcome === "hold");
+  assert.equal(decision.reason, "UnsafeMemoryDecrease");
+  assert.match(
+    decision.message,
+    /^app to 8Mi: .*; InsufficientSamples: log has 0 of 10 samples; HPAConflict: HPA web-hpa divides/,
+  );
+  assert.equal(decision.restOnly, undefined);
+  const rest = decideRightsizing({
+    ...facts,
+    recommendations: [recommendation({ cpu: 180, memory: 65 * MI })],
+  });
+  assert.ok(rest.outcome === "hold" && rest.restOnly);
+  assert.match(rest.message, /^log has 0 of 10 samples; HPAConflict: HPA web-hpa divides/);
 });
 
 test("decideRightsizing() asks again where a later guard has taken out what made room", () => {

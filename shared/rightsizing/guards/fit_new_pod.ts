@@ -55,7 +55,7 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedVa
     const before = words.length;
     for (const guard of NEW_POD_CHAIN) {
       const verdict = guard(alone, wanted);
-      if (verdict === undefined) continue;
+      if (verdict === undefined || verdict.verdict === "tell") continue;
       words.push(verdict.message);
       wanted = verdict.verdict === "hold" ? NOTHING : verdict.wanted;
     }

@@ -25,6 +25,12 @@ export type GuardVerdict =
     readonly message: string;
     /** What is left; nothing at all is a hold. */
     readonly wanted: WantedResources;
+  }
+  | {
+    /** Worth telling, and against nothing that is wanted. */
+    readonly verdict: "tell";
+    readonly reason: RightsizingReason;
+    readonly message: string;
   };
 
 /** One named guard. */

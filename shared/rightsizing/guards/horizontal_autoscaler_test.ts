@@ -22,6 +22,15 @@ test("horizontalAutoscalerConflicts() leaves CPU alone under an HPA on utilisati
   assert.equal(outcomeOf(limits), "InPlace: app memory 96Mi (limit 112Mi)");
 });
 
+test("horizontalAutoscalerConflicts() leaves memory alone under an HPA on its utilisation", () => {
+  const hpa = sampleHPA({ cpuTargets: [], memoryTargets: [{}] });
+  assert.equal(outcomeOf({ autoscalers: [hpa] }), "InPlace: app cpu 150m");
+  assert.match(clampsOf({ autoscalers: [hpa] }).join(), /divides the memory usage of app by/);
+  assert.equal(outcomeOf({ autoscalers: [hpa], strategy: { allowWithHPA: true } }), BOTH);
+  const ofLog = sampleHPA({ cpuTargets: [], memoryTargets: [{ container: "log" }] });
+  assert.equal(outcomeOf({ autoscalers: [ofLog] }), BOTH);
+});
+
 test("horizontalAutoscalerConflicts() holds where only CPU would change", () => {
   const recommendations = [recommendation({ memory: 64 * 2 ** 20 })];
   const held = outcomeOf({ autoscalers: [sampleHPA()], recommendations });

@@ -6,7 +6,7 @@
 import { belowThreshold } from "./change_threshold.ts";
 import { coolingDown } from "./cooldown.ts";
 import { dryRunHolds } from "./dry_run.ts";
-import { nothingRecommended, tooFewSamples } from "./enough_samples.ts";
+import { samplesLacking } from "./enough_samples.ts";
 import type { Guard } from "./guard.ts";
 import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
@@ -14,7 +14,9 @@ import { outsideRanges } from "./limit_range.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod } from "./method.ts";
 import { modeHolds } from "./mode.ts";
+import { overNodes } from "./node_capacity.ts";
 import { nodeUnderPressure } from "./node_pressure.ts";
+import { notRolledOut } from "./not_rolled_out.ts";
 import { permissionMissing } from "./permissions.ts";
 import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
@@ -26,24 +28,29 @@ import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
 
 /** Whether there is anything, then what people have said, then what is known, then other controllers, then what values allow. */
 export const RIGHTSIZING_CHAIN: readonly Guard[] = [
-  { name: "NothingRecommended", guard: nothingRecommended },
+  { name: "SamplesLacking", guard: samplesLacking },
   { name: "ModeHolds", guard: modeHolds },
   { name: "DryRunHolds", guard: dryRunHolds },
   { name: "PermissionMissing", guard: permissionMissing },
   { name: "LastDenialHolds", guard: lastDenialHolds },
-  { name: "TooFewSamples", guard: tooFewSamples },
   { name: "BoundUnreadable", guard: boundUnreadable },
   { name: "HorizontalAutoscalerConflicts", guard: horizontalAutoscalerConflicts },
   { name: "VerticalAutoscalerConflicts", guard: verticalAutoscalerConflicts },
   { name: "RolloutHolds", guard: rolloutHolds },
   { name: "OutsideRanges", guard: outsideRanges },
   { name: "OverQuotas", guard: overQuotas },
+  { name: "OverNodes", guard: overNodes },
   { name: "QoSWouldChange", guard: qosWouldChange },
   { name: "RequestAboveLimit", guard: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },
   { name: "NodeUnderPressure", guard: nodeUnderPressure },
   { name: "TakenBack", guard: takenBack },
+  { name: "NotRolledOut", guard: notRolledOut },
   { name: "BelowThreshold", guard: belowThreshold },
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },
 ];
+
+/** Those about pods that are to have what is in force: where nothing new is decided, no pace counts. */
+export const STRAGGLER_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN
+  .filter(({ guard }) => guard !== belowThreshold && guard !== coolingDown);

@@ -50,9 +50,16 @@ export interface MissingPermission {
 export interface LastDenial {
   /** The engine's words. */
   readonly message: string;
+  /** What was recommended then: of other values nothing has been said. */
+  readonly recommendations: readonly ContainerRecommendation[];
   /** When it may be asked again, ms since 1970. */
   readonly retryAtMs: number;
 }
+
+/** What is known of a node; what it has for pods is absent or 0 where nobody tells. */
+export type KnownNode =
+  & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
+  & Partial<Pick<Node, "allocatableCPU">>;
 
 /** The facts of one workload under the policy that has won it. */
 export interface RightsizingFacts {
@@ -65,7 +72,7 @@ export interface RightsizingFacts {
   /** Those that have not ended and are not ending. */
   readonly pods: readonly Pod[];
   /** By name; a node that is not known is given the benefit of the doubt. */
-  readonly nodes: ReadonlyMap<string, Pick<Node, "kubeletVersion" | "os" | "pressures">>;
+  readonly nodes: ReadonlyMap<string, KnownNode>;
   readonly recommendations: readonly ContainerRecommendation[];
   /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
   readonly samples: ReadonlyMap<string, number>;

@@ -80,6 +80,13 @@ export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
   );
 }
 
+/** All pairs of values in force, container by container; a pair may be empty. */
+export function entriesInForce(inForce: ReadonlyMap<string, Resources>): readonly PairEntry[] {
+  return [...inForce].flatMap(([container, values]) =>
+    RESOURCE_NAMES.map((resource) => ({ container, resource, pair: pairOf(values, resource) }))
+  );
+}
+
 /** Entries as wanted resources; who has nothing left is not in it. */
 export function wantedOf(entries: readonly PairEntry[]): WantedResources {
   const wanted = new Map<string, WantedContainer>();

@@ -7,7 +7,7 @@ import type { RightsizingEventReason } from "../../api/reasons/rightsizing_event
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { type ReasonWord, remedyFor } from "../../api/reasons/reason_words.ts";
 import type { ApplyFailure } from "./apply_failure.ts";
-import type { GuardWord, RightsizingDecision } from "./decide_rightsizing.ts";
+import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
 /** One event. */
 export interface WorkloadEvent {
@@ -46,15 +46,22 @@ const EVENTS: Readonly<
 };
 
 /**
- * The events of a decision: at most one for a hold, and one for each resource that was left out for a
- * reason with an event of its own. That values were applied is told once the server has taken them.
+ * The events of a decision: at most one for a hold; where values are applied, or are there but for what
+ * was cut, one for each cut with an event of its own. That values were applied is told once the server
+ * has taken them.
  */
-export function decisionEvents(decision: RightsizingDecision): readonly WorkloadEvent[] {
-  const words: readonly GuardWord[] = decision.outcome === "hold" ? [decision] : decision.clamps;
+export function decisionEvents(
+  decision: RightsizingDecision,
+  { isThere = decision.outcome === "apply" }: {
+    /** Whether what is left of the recommendation is in force. @default whether it is applied */
+    readonly isThere?: boolean;
+  } = {},
+): readonly WorkloadEvent[] {
+  const words = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
   return words.flatMap(({ reason, message }): WorkloadEvent[] => {
     const event = EVENTS[reason];
     if (event === null) return [];
-    if (event === undefined && decision.outcome === "apply") return [];
+    if (event === undefined && isThere) return [];
     const { type, reason: word } = event ?? { type: "Normal", reason: "WorkloadSkipped" };
     return [{ type, reason: word, message: eventMessage(reason, message) }];
   });

@@ -30,7 +30,23 @@ test("decisionEvents() tells a hold once, and nothing of what is as it should be
   );
   assert.deepEqual(eventsOf({ policy: autoPolicy({}, { mode: "Disabled" }) }), []);
   assert.deepEqual(eventsOf({ dryRun: true }), ["Normal RecommendationGenerated"]);
-  assert.deepEqual(eventsOf({ samples: new Map() }), ["Normal WorkloadSkipped"]);
+  assert.deepEqual(eventsOf({ samples: new Map(), recommendations: [] }), [
+    "Normal WorkloadSkipped",
+  ]);
+});
+
+test("decisionEvents() tells no hold where what is left is there, but what was cut in a way of its own", () => {
+  const cut = {
+    recommendations: [recommendation({ cpu: 300, memory: 8 * MI })],
+    containers: [templateContainer({ requestCPU: 200 })],
+    memoryPeaks: new Map([["app", 60 * MI]]),
+  };
+  const decision = decideRightsizing(rightsizingFacts(cut));
+  assert.ok(decision.outcome === "hold" && decision.restOnly);
+  assert.deepEqual(decisionEvents(decision).map(({ reason }) => reason), ["WorkloadSkipped"]);
+  assert.deepEqual(decisionEvents(decision, { isThere: true }).map(({ reason }) => reason), [
+    "UnsafeMemoryDecrease",
+  ]);
 });
 
 test("decisionEvents() warns of unsafe memory, of a missing right and of a missing way", () => {

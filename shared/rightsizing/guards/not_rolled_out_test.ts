@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import {
+  clampsOf,
+  type FactsChoice,
+  MI,
+  outcomeOf,
+  rightsizingFacts,
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing_facts.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const VALUES = { requestCPU: 150, requestMemory: 96 * MI };
+const { workload } = rightsizingFacts();
+
+/** A workload whose template was given the recommendation. */
+function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
+  return {
+    workload: {
+      ...workload,
+      rollout: { updated: 0, total: 2, stands },
+      template: { containers: [templateContainer(VALUES)], initContainers: [] },
+    },
+    inForce: new Map([["app", VALUES]]),
+    strategy: { allowInPlaceResize: false, allowRecreate: true },
+    ...choice,
+  };
+}
+
+test("notRolledOut() tells of pods that nobody replaces, and holds nothing", () => {
+  const decision = decideRightsizing(rightsizingFacts(recreated(true)));
+  assert.ok(decision.outcome === "hold" && decision.restOnly);
+  assert.deepEqual([decision.reason, decision.message], [
+    "NotRolledOut",
+    "the template of Deployment web has values that 2 pods lack, web-1 among them, and nobody " +
+    "replaces them",
+  ]);
+  const first = recreated(true, { inForce: new Map() });
+  assert.match(
+    outcomeOf({
+      ...first,
+      workload: { ...workload, rollout: { updated: 0, total: 2, stands: true } },
+    }),
+    /^Recreate: /,
+  );
+});
+
+test("notRolledOut() says nothing where pods have the values, are being replaced, or are resized", () => {
+  const pods = [workloadPod("web-1", [templateContainer(VALUES)])];
+  assert.match(outcomeOf(recreated(true, { pods })), /^BelowThreshold /);
+  assert.match(outcomeOf(recreated(false)), /^RolloutHolds /);
+  assert.deepEqual(clampsOf(recreated(true, { strategy: {} })), []);
+});

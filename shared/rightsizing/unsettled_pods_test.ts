@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { templateContainer, workloadPod } from "../../tests/fixtures/rightsizing_facts.ts";
+import type { Pod, ResizeCondition } from "../api/pod.ts";
+import { unsettledPods } from "./unsettled_pods.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
+  const pod = workloadPod(name, [templateContainer()]);
+  if (condition === undefined) return pod;
+  const whole = { type: "PodResizePending", reason: "", message: "", ...condition } as const;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, generation: 2 },
+    resizeConditions: [{ observedGeneration: 2, ...whole }],
+  };
+}
+
+const DEFERRED = { reason: "Deferred", message: "node is full" };
+const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
+
+test("unsettledPods() tells the worst word of kubelets, and of how many pods", () => {
+  assert.equal(unsettledPods([podOf("web-1")]), undefined);
+  assert.equal(unsettledPods([podOf("web-1", { type: "PodResizeInProgress" })]), undefined);
+  assert.deepEqual(unsettledPods([podOf("web-1"), podOf("web-2", DEFERRED)]), {
+    reason: "ResizeDeferred",
+    message: "1 pods, web-2: node is full",
+  });
+  assert.deepEqual(
+    unsettledPods([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")]),
+    { reason: "NodeCapacity", message: "2 pods, web-2: Node didn't have enough capacity: cpu" },
+  );
+  const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
+  assert.equal(unsettledPods([podOf("web-1", failed)])?.reason, "ResizeError");
+});
+
+test("unsettledPods() leaves out words about an older spec", () => {
+  const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
+  assert.equal(unsettledPods([pod]), undefined);
+});
