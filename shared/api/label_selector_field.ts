@@ -9,17 +9,24 @@ import { type FieldRule, patternRule, ruled } from "./field_rule.ts";
 
 /** Terms of a selector, and values of a term, that are taken; the server bounds the cost of rules by it. */
 const MOST_TERMS = 64;
-/** 253 of the prefix, the slash, 63 of the name. */
-const LONGEST_KEY = 317;
+/** Characters before the slash: a DNS subdomain. */
+const LONGEST_PREFIX = 253;
 const LONGEST_NAME = 63;
+const LONGEST_KEY = LONGEST_PREFIX + 1 + LONGEST_NAME;
 
 const NAME = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
 const DOMAIN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 
-const IS_KEY = patternRule(
+/** The pattern can't count a prefix of several parts. */
+const looksLikeKey = patternRule(
   `^(${DOMAIN}/)?${NAME}$`,
   "must be a label's key, for instance app or example.com/tier",
 );
+const IS_KEY: FieldRule<string> = {
+  ...looksLikeKey,
+  rule: `${looksLikeKey.rule} && self.indexOf('/') <= ${LONGEST_PREFIX}`,
+  holds: (text) => looksLikeKey.holds(text) && text.indexOf("/") <= LONGEST_PREFIX,
+};
 const IS_VALUE = patternRule(
   `^(${NAME})?$`,
   "must be a label's value: at most 63 letters, digits, '-', '_' and '.', the ends letters or digits",
@@ -35,7 +42,7 @@ const value = ruled(z.string().max(LONGEST_NAME), {
 });
 
 const keysAreKeys: FieldRule<Record<string, string>> = {
-  rule: `self.all(k, ${IS_KEY.rule.replace("self", "k")})`,
+  rule: `self.all(k, ${IS_KEY.rule.replaceAll("self", "k")})`,
   message: "must have labels' keys, for instance app or example.com/tier",
   holds: (labels) => Object.keys(labels).every((one) => key.safeParse(one).success),
 };

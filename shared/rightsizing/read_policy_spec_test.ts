@@ -92,6 +92,28 @@ pure("readPolicySpec() takes exclude over include, and an empty rest", () => {
   assert.deepEqual(kinds({ include: ["StatefulSet"], exclude: ["StatefulSet"] }), []);
 });
 
+pure(
+  "readPolicySpec() takes a label's key of 253 characters before the slash, and no longer one",
+  () => {
+    const faultsOf = (prefix: string): readonly string[] => {
+      const key = `${prefix}/a`;
+      const matchExpressions = [{ key, operator: "Exists" }];
+      return faultTexts({
+        ...LEAST,
+        selector: { workloadSelector: { matchLabels: { [key]: "" }, matchExpressions } },
+      }).map((text) => text.replace(/ is .*: must /, " must "));
+    };
+    const longest = `${"x.".repeat(126)}x`;
+    assert.deepEqual(faultsOf(longest), []);
+    assert.deepEqual(faultsOf(`${longest}x`), [
+      "spec.selector.workloadSelector.matchLabels must have labels' keys, for instance app or " +
+      "example.com/tier",
+      "spec.selector.workloadSelector.matchExpressions[0].key must be a label's key, for instance " +
+      "app or example.com/tier",
+    ]);
+  },
+);
+
 pure("readPolicySpec() names each field that is wrong, with its value and what is valid", () => {
   assert.deepEqual(
     faultTexts({

@@ -72,6 +72,14 @@ export function parseObjects(text: string): ManifestObject[] {
   return parseAllDocuments(text).map((document) => document.toJS()).filter(Boolean);
 }
 
+/** Applies the definitions of rightsizing's objects alone, and waits until they are served. */
+export async function applyDefinitions(kubectl: Kubectl): Promise<void> {
+  const items = await renderManifests(kubectl, "crds/rightsizing");
+  await applyForced(kubectl, items);
+  const names = items.map(({ metadata: { name } }) => `crd/${name}`);
+  await kubectl.must(["wait", "--for=condition=Established", ...names, "--timeout=20s"]);
+}
+
 /**
  * Applies definitions, rights and policies of the product without its programs; what is there already
  * stays.
@@ -82,7 +90,10 @@ export async function applyRights(kubectl: Kubectl): Promise<void> {
     ...await renderManifests(kubectl, "overlays/kind"),
     ...await renderManifests(kubectl, "crds/rightsizing"),
   ];
-  const items = objects.filter(({ kind }) => kinds.test(kind));
+  await applyForced(kubectl, objects.filter(({ kind }) => kinds.test(kind)));
+}
+
+async function applyForced(kubectl: Kubectl, items: readonly ManifestObject[]): Promise<void> {
   await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], {
     apiVersion: "v1",
     kind: "List",

@@ -1,0 +1,207 @@
+/**
+ * Numbered properties of the values that rightsizing writes, of random workloads on a real API server.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { objectOf } from "../../adapters/kube/json_fields.ts";
+import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
+import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import type { PodContainer, Resources } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import {
+  decideRightsizing,
+  type RightsizingDecision,
+} from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
+import { podsAfter } from "../fixtures/rightsizing_patches.ts";
+import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
+import { openContractWorld } from "./scene/contract_world.ts";
+import {
+  createRightsizedWorld,
+  type RightsizedWorld,
+  rightsizingHands,
+  type StoredSpec,
+} from "./scene/rightsized_world.ts";
+
+const CASES = { numRuns: 100 } as const;
+
+type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+
+/** What a look has come to. */
+interface Change {
+  readonly wish: Wish;
+  readonly applied: Applied;
+  /** Of the workload and then the pods, as the server has them. */
+  readonly before: readonly StoredSpec[];
+  readonly after: readonly StoredSpec[];
+  readonly seen: RightsizingFacts;
+  readonly left: RightsizingFacts;
+}
+
+/** Makes the workload, and does what each of the looks decides. */
+async function lookTwice(
+  { as, looks: [first, second] }: Drawn,
+  { world, connection }: Scene,
+  check: (change: Change) => void,
+): Promise<void> {
+  let present = await world.make(first, as);
+  let inForce = first.inForce;
+  for (const look of [first, second]) {
+    const { facts: { workload, pods }, stored: before } = present;
+    const seen = { ...look, workload, pods, inForce };
+    const wish = decideRightsizing(seen);
+    if (wish.outcome === "hold") continue;
+    const own = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
+    const hands = rightsizingHands(connection);
+    const applied = await applyDecision(seen, wish, { pods: own, hands });
+    present = await world.read(seen);
+    inForce = applied.inForce ?? inForce;
+    check({ wish, applied, before, after: present.stored, seen, left: present.facts });
+  }
+}
+
+interface Scene {
+  readonly world: RightsizedWorld;
+  readonly connection: Parameters<typeof rightsizingHands>[0];
+}
+
+function property(name: string, fn: (scene: Scene) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const { connection, namespace, close } = await openContractWorld();
+    try {
+      await fn({ connection, world: createRightsizedWorld(connection, namespace) });
+    } finally {
+      await close();
+    }
+  });
+}
+
+/** Raw containers of a workload's template or of a pod, init containers last. */
+function containersOf({ spec }: StoredSpec): readonly Readonly<Record<string, unknown>>[] {
+  const pod = "template" in spec ? objectOf(objectOf(spec["template"]).spec) : spec;
+  return [pod["containers"], pod["initContainers"] ?? []].flat().map(objectOf);
+}
+
+/** All but the resources of containers. */
+function withoutResources(stored: StoredSpec): unknown {
+  return JSON.parse(
+    JSON.stringify(stored),
+    (key, value) => key === "resources" ? undefined : value,
+  );
+}
+
+/** The fields that rightsizing is about. */
+function valuesOf(
+  { name, requestCPU, limitCPU, requestMemory, limitMemory }: PodContainer,
+): Resources & { readonly name: string } {
+  return { name, requestCPU, limitCPU, requestMemory, limitMemory } as Resources & { name: string };
+}
+
+for (const [way, strategy] of Object.entries(WAYS)) {
+  property(
+    `property 3: values that are ${way} leave limits as they are where only requests are wanted, on a real API server`,
+    async (scene) => {
+      const requestsOnly = drawnLooks({ ...strategy, updateRequestsOnly: true });
+      const limits = (stored: StoredSpec): unknown =>
+        containersOf(stored).map(({ name, resources }) => [name, objectOf(resources).limits]);
+      let changes = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          requestsOnly,
+          (one) =>
+            lookTwice(one, scene, ({ applied, before, after }) => {
+              assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
+              assert.deepEqual(after.map(limits), before.map(limits));
+              changes++;
+            }),
+        ),
+        CASES,
+      );
+      assert.ok(changes > CASES.numRuns, `${changes}`);
+    },
+  );
+
+  property(
+    `property 10: values that are ${way} name every container once, and nothing else changes, on a real API server`,
+    async (scene) => {
+      const methods = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(
+          drawnLooks(strategy),
+          (one) =>
+            lookTwice(one, scene, ({ wish, applied, before, after, seen, left }) => {
+              assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
+              methods.add(wish.method);
+              assert.deepEqual(after.map(withoutResources), before.map(withoutResources));
+              const plan = inPlacePlan(seen, wish.wanted);
+              const pods = wish.method === "InPlace" ? podsAfter(seen, plan) : seen.pods;
+              assert.deepEqual(
+                left.pods.map(({ containers }) => containers.map(valuesOf)),
+                pods.map(({ containers }) => containers.map(valuesOf)),
+              );
+              const template = seen.workload.template.containers.map((container) =>
+                valuesOf(
+                  wish.method === "InPlace" || container.sidecar
+                    ? container
+                    : { ...container, ...resourcesOf(wish.wanted.get(container.name) ?? {}) },
+                )
+              );
+              assert.deepEqual(left.workload.template.containers.map(valuesOf), template);
+              for (const { resources } of after.flatMap(containersOf)) {
+                for (const quantities of Object.values(objectOf(resources)).map(objectOf)) {
+                  const { cpu = "1", memory = "1" } = quantities;
+                  assert.ok(parseCPU(String(cpu)) >= 0 && parseBytes(String(memory)) >= 0);
+                  assert.doesNotMatch(String(memory), /m$/);
+                }
+              }
+            }),
+        ),
+        CASES,
+      );
+      assert.equal(methods.size, 1);
+    },
+  );
+}
+
+property(
+  "property 21: where it is supported and allowed, pods are resized and keep their UIDs, and the template is left, on a real API server",
+  async (scene) => {
+    const { resizeServed, lowersMemoryLimits } = await readResizeSupport(scene.connection);
+    assert.equal(resizeServed, true);
+    const restartless = anyContainers.map((all) =>
+      all.map(({ restartsOnMemory: _restarts, ...one }) => ({ ...one, restartsOnCPU: false }))
+    );
+    const anyWay = fc.boolean().chain((allowRecreate) =>
+      drawnLooks({ allowInPlaceResize: true, allowRecreate }, restartless)
+    ).map(({ as, looks }): Drawn => {
+      const served = (facts: RightsizingFacts) => ({ ...facts, resizeServed, lowersMemoryLimits });
+      return { as, looks: [served(looks[0]), served(looks[1])] };
+    });
+    let resized = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        anyWay,
+        (one) =>
+          lookTwice(one, scene, ({ wish, applied, before, after, seen, left }) => {
+            assert.equal(wish.method, "InPlace");
+            assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
+            const uids = (facts: RightsizingFacts) =>
+              facts.pods.map(({ metadata }) => metadata.uid);
+            assert.deepEqual(uids(left), uids(seen));
+            assert.deepEqual(after[0], before[0]);
+            const { pods } = inPlacePlan(seen, wish.wanted);
+            resized += pods.length;
+            // Once is enough: what is there now is what was meant.
+            assert.deepEqual(inPlacePlan(left, wish.wanted).pods, []);
+          }),
+      ),
+      CASES,
+    );
+    assert.ok(resized >= CASES.numRuns, `${resized}`);
+  },
+);

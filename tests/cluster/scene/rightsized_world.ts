@@ -1,0 +1,177 @@
+/**
+ * Workloads and pods of the server as random facts of rightsizing describe them, and the product's own
+ * hands on them.
+ *
+ * @module
+ */
+import { objectOf } from "../../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { createPodResizer } from "../../../adapters/kube/pod_resizer.ts";
+import { parsePod } from "../../../adapters/kube/pods.ts";
+import { createWorkloadWriter } from "../../../adapters/kube/workload_writer.ts";
+import {
+  parseWorkload,
+  workloadCollection,
+  workloadPath,
+} from "../../../adapters/kube/workloads.ts";
+import type { ApplyHands } from "../../../controller/rightsizing/apply_decision.ts";
+import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
+import type { PodContainer } from "../../../shared/api/pod.ts";
+import type { WorkloadKind } from "../../../shared/api/workload.ts";
+import { silentLog } from "../../../shared/log.ts";
+import type { RightsizingFacts } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { containerSpec } from "./contract_world.ts";
+
+/** How random facts are put on the server. */
+export interface WrittenAs {
+  readonly kind: WorkloadKind;
+  /** A request that is the same as its limit is not written: the server's default comes to that. */
+  readonly limitsAlone: boolean;
+}
+
+/** Makes and reads workloads with their pods. */
+export interface RightsizedWorld {
+  /** The facts that were given, of the workload and the pods as the server has made them. */
+  make(facts: RightsizingFacts, as: WrittenAs): Promise<WorldState>;
+  /** The same facts, of the workload and the pods as they are now. */
+  read(facts: RightsizingFacts): Promise<WorldState>;
+}
+
+/** Facts, and what they are of. */
+export interface WorldState {
+  readonly facts: RightsizingFacts;
+  /** The workload and then its pods, as the server has them. */
+  readonly stored: readonly StoredSpec[];
+}
+
+/** What of an object is a matter of its authors. */
+export interface StoredSpec {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A world in the namespace. Its workloads want no pods, and its pods belong to nobody and are seen by no
+ * scheduler: nothing but the test changes them.
+ */
+export function createRightsizedWorld(
+  connection: KubeConnection,
+  namespace: string,
+): RightsizedWorld {
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  let made = 0;
+
+  /** What the workload makes of its number of pods and its rollout is left as the facts have it. */
+  function stateOf(
+    { workload: before, ...facts }: RightsizingFacts,
+    { workload, pods }: { readonly workload: unknown; readonly pods: readonly unknown[] },
+  ): WorldState {
+    const now = rightsizedWorkload(parseWorkload(workload, before.kind));
+    if (now === undefined) throw new Error("Cannot read a workload: its template is unreadable");
+    const { rollout, paused, replicas } = before;
+    return {
+      facts: {
+        ...facts,
+        workload: { ...now, rollout, paused, replicas },
+        pods: pods.map(parsePod),
+      },
+      stored: [workload, ...pods].map(storedSpec),
+    };
+  }
+
+  const create = (path: string, body: unknown): Promise<unknown> =>
+    connection.request({ method: "POST", path, query: { fieldManager: "somebody" }, body });
+
+  return {
+    async make(facts, { kind, limitsAlone }) {
+      const name = `web-${made++}`;
+      const labels = { app: name };
+      const { containers } = facts.workload.template;
+      const nowhere = kind === "DaemonSet" ? { nodeSelector: { node: "none" } } : {};
+      const none = kind === "DaemonSet" ? {} : { replicas: 0 };
+      const template = {
+        metadata: { labels },
+        spec: { ...podSpec(containers, limitsAlone), ...nowhere },
+      };
+      const [workload, ...created] = await Promise.all([
+        create(workloadCollection(kind, namespace), {
+          metadata: { name },
+          spec: { ...none, selector: { matchLabels: labels }, template },
+        }),
+        ...facts.pods.map((pod, index) =>
+          create(pods, {
+            metadata: { name: `${name}-${index}` },
+            spec: { ...podSpec(pod.containers, limitsAlone), schedulerName: "nobody" },
+          })
+        ),
+      ]);
+      return stateOf({ ...facts, workload: { ...facts.workload, kind } }, {
+        workload,
+        pods: created,
+      });
+    },
+    async read(facts) {
+      const { kind, metadata: { name } } = facts.workload;
+      const [workload, ...present] = await Promise.all([
+        connection.request({ path: workloadPath(namespace, { kind, name }) ?? "" }),
+        ...facts.pods.map((pod) => connection.request({ path: `${pods}/${pod.metadata.name}` })),
+      ]);
+      return stateOf(facts, { workload, pods: present });
+    },
+  };
+}
+
+/** The product's hands with the rights of this connection. Nobody's limits are the market's here. */
+export function rightsizingHands(connection: KubeConnection): ApplyHands {
+  return {
+    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
+    marketResizer: createPodResizer(connection),
+    workloads: createWorkloadWriter(connection, { log: silentLog }),
+    setOwnLimits: () => Promise.resolve(),
+  };
+}
+
+function podSpec(containers: readonly PodContainer[], limitsAlone: boolean): object {
+  const specs = (sidecar: boolean): unknown[] =>
+    containers.filter((one) => one.sidecar === sidecar).map((one) => ({
+      ...containerSpec(limitsAlone ? withoutDefaults(one) : one),
+      resizePolicy: [
+        { resourceName: "cpu", restartPolicy: restartPolicy(one.restartsOnCPU) },
+        { resourceName: "memory", restartPolicy: restartPolicy(one.restartsOnMemory === true) },
+      ],
+    }));
+  return { containers: specs(false), initContainers: specs(true) };
+}
+
+function restartPolicy(restarts: boolean): string {
+  return restarts ? "RestartContainer" : "NotRequired";
+}
+
+function withoutDefaults(container: PodContainer): PodContainer {
+  const { requestCPU, requestMemory, ...rest } = container;
+  const { limitCPU, limitMemory } = rest;
+  return {
+    ...rest,
+    ...(requestCPU === undefined || requestCPU === limitCPU ? {} : { requestCPU }),
+    ...(requestMemory === undefined || requestMemory === limitMemory ? {} : { requestMemory }),
+  };
+}
+
+/** Written by the workload's controller, and counted by the server. */
+const COUNTED = ["resourceVersion", "generation", "managedFields"];
+
+function storedSpec(raw: unknown): StoredSpec {
+  const { metadata, spec } = objectOf(raw);
+  const { annotations, ...rest } = objectOf(metadata);
+  const own = Object.entries(objectOf(annotations)).filter(([key]) =>
+    !/^deployment\.kubernetes\.io\/|^deprecated\.daemonset\./.test(key)
+  );
+  return {
+    metadata: {
+      ...Object.fromEntries(Object.entries(rest).filter(([key]) => !COUNTED.includes(key))),
+      annotations: Object.fromEntries(own),
+    },
+    spec: objectOf(spec),
+  };
+}
