@@ -18,6 +18,7 @@ import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { tellAnnotations } from "../../controller/rightsizing/told_workloads.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
 import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
+import { createPermits } from "../../shared/control/permits.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
@@ -106,7 +107,7 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
         [...neededFor("InPlace", kind), ...neededFor("Recreate", kind)].includes(right)
       ).map((right) => `${right} in namespace ${namespace}`);
       await until(`${kind} rights ${rights.join()}`, async () => {
-        const missing = await asked.missing(namespace, kind);
+        const missing = (await asked.missing(kind, [namespace])).get(namespace) ?? [];
         const words = missing.map(({ permission }) => permission);
         return words.join() === expected.join() ? true : undefined;
       }, { timeoutMs: 10_000 });
@@ -233,7 +234,11 @@ property(
         const path = optipodObject("recommendationreports", { namespace, name: `told-${name}` });
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
-        const telling = { workloads: hands.workloads, log: silentLog };
+        const telling = {
+          workloads: hands.workloads,
+          log: silentLog,
+          permits: createPermits(() => 1),
+        };
         await tellAnnotations([{ workload, record }], telling);
         const told = await world.read(facts);
         const { annotations } = told.facts.workload.metadata;
