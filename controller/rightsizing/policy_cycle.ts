@@ -28,7 +28,7 @@ import {
 import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import { resourcesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import { valuesInTemplate } from "../../shared/rightsizing/values_in_force.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
 import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
@@ -230,7 +230,7 @@ async function passAlone(
 
 /** A change may leave out what was taken back before. */
 function mergedResources(
-  before: ReadonlyMap<string, Resources> | undefined,
+  before: ReadonlyMap<string, Resources>,
   after: ReadonlyMap<string, Resources>,
 ): ReadonlyMap<string, Resources> {
   const merged = new Map(before);
@@ -250,10 +250,9 @@ async function passOne(
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
   const before = book.get({ kind, namespace, name });
-  const written = parts.recreated.get(key) ??
-    (before?.method === "Recreate" ? resourcesInForce(before.inForce) : undefined);
+  const written = parts.recreated.get(key) ?? valuesInTemplate(before?.inForce ?? []);
   // The record forgets them with the template in which they stood.
-  if (written !== undefined) parts.recreated.set(key, written);
+  parts.recreated.set(key, written);
   const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
   const last = denials.get(key);
   const denial = last?.policy === asking ? last : undefined;
@@ -270,7 +269,7 @@ async function passOne(
   book.set(outcome.record);
   parts.past.set(key, outcome);
   if (outcome.applied === "Recreate") {
-    const applied = resourcesInForce(outcome.record.inForce);
+    const applied = valuesInTemplate(outcome.record.inForce);
     parts.recreated.set(key, mergedResources(written, applied));
   } else if (outcome.applied !== undefined) parts.recreated.delete(key);
   const { failure } = outcome;

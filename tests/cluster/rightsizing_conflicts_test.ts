@@ -82,8 +82,9 @@ async function whenApplied(
   assert.equal(metadata.uid, before.metadata.uid);
 }
 
+/** What there is besides was applied, and stays so. */
 const isHeldBy = (word: string) => ({ status, reason }: WorkloadRecord): boolean =>
-  status === "Skipped" && reason === word;
+  status === "Applied" && reason === word;
 
 /** Name, mode and what it recommends of the first container. */
 function vpaText(vpa: unknown): string {
@@ -172,8 +173,8 @@ Deno.test({
         whenRecord(node, scaled, isHeldBy("HPAConflict")),
         whenRecord(node, counted, isHeldBy("QuotaExceeded")),
       ]);
-      assert.match(told(hpaWord), /^Skipped HPAConflict .*scaled/);
-      assert.match(told(quotaWord), /^Skipped QuotaExceeded .*full/);
+      assert.match(told(hpaWord), /^Applied HPAConflict .*scaled/);
+      assert.match(told(quotaWord), /^Applied QuotaExceeded .*full/);
       assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);

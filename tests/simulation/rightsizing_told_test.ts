@@ -226,7 +226,7 @@ test("runRightsizingLoop() tells policies of what can't be listed, and goes on o
   assert.deepEqual([readyOf("all"), readyOf("off")], ["DiscoveryFailed", undefined]);
   const told = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
   assert.deepEqual(told.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
-  assert.match(told[0]?.message ?? "", /has not listed statefulSets for 30 s; look at/);
+  assert.match(told[0]?.message ?? "", /has not listed statefulSets for 30 s; correct what/);
   await scene.run(20 * MINUTE_MS);
   assert.equal(readyOf("all"), "PolicyValid");
   assert.equal(wordsOf(scene)[0], "Applied");
