@@ -39,6 +39,8 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const old: RightsizingFacts = {
             ...look,
             marketManages: false,
+            // The old pod is as its template says: nothing has been set before.
+            inForce: new Map(),
             pods: [workloadPod("old", containers)],
           };
           const { facts } = await world.make(old, as);
