@@ -24,7 +24,7 @@ Deno.test({
       ...certificates.flatMap((name) => [`pki/${name}.crt`, `pki/${name}.key`]),
       ...["pki/service-account.key", "pki/service-account.pub"],
       // Made by the components themselves.
-      ...["etcd", "kubelet", "kubelet-pki", "audit.log"],
+      ...["etcd", "kubelet", "kubelet-pki", "audit.log", "containerd.sock"],
     ]);
     for (const name of COMPONENT_NAMES) {
       for (const argument of component(name, instance).args) {
