@@ -15,7 +15,7 @@ import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizi
 import { entriesInForce, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
-const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
+const NOTHING_NEW: readonly string[] = ["Cooldown", "RecentlyEdited", "InsufficientSamples"];
 
 /** Whether the pods are to have what is in force for them, and nothing else. */
 export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {

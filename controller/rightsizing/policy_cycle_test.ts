@@ -74,7 +74,6 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
       store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },
     }),
     denials: new Map(),
-    recreated: new Map(),
     permits: createPermits(() => workers),
     past: new Map(),
     underWay: new Map(),

@@ -106,7 +106,6 @@ export async function runRightsizingLoop(
     ...parts,
     book,
     denials: new Map(),
-    recreated: new Map(),
     permits: createPermits(() => config.workers),
     past: new Map(),
     underWay: new Map(),
@@ -289,7 +288,7 @@ export async function runRightsizingLoop(
         permits: cycleParts.permits,
         log,
       });
-      for (const kept of [cycleParts.past, cycleParts.denials, cycleParts.recreated, fresh]) {
+      for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
         for (const key of [...kept.keys()]) {
           if (workloadsThere.has(key)) continue;
           kept.delete(key);

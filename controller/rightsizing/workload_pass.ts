@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
@@ -24,9 +24,15 @@ import {
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import {
+  afterInPlace,
+  afterRecreate,
+  lookAtTemplate,
+  rememberedOf,
+} from "../../shared/rightsizing/template_memory.ts";
 import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { TemplateMemory, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
@@ -59,8 +65,6 @@ export interface PassSubject {
   };
   readonly before: WorkloadRecord | undefined;
   readonly denial: LastDenial | undefined;
-  /** What was written into its template last, by container. */
-  readonly recreated?: ReadonlyMap<string, Resources> | undefined;
 }
 
 /**
@@ -72,10 +76,15 @@ export async function passWorkload(
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<PassOutcome | undefined> {
-  const { workload, policy, before, denial, recreated } = subject;
+  const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
   const lastAppliedMs = before?.appliedAtMs;
+  const { uid } = workload.metadata;
+  const remembered = lookAtTemplate(rememberedOf(before, uid), {
+    containers: workload.template.containers,
+    nowMs,
+  });
   const one: WorkloadCase = {
     workload,
     policy: policy.spec,
@@ -97,14 +106,14 @@ export async function passWorkload(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
-        ...(recreated === undefined ? {} : { recreated }),
+        remembered,
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
       return { ...facts, inForce: counting(facts).values };
     },
   });
-  const base = baseRecord(subject);
+  const base = { ...baseRecord(subject), uid, template: remembered };
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
   const { recommendations, usage, facts, decision } = found;
   const { template } = facts.workload;
@@ -137,6 +146,9 @@ export async function passWorkload(
     ...wordOf(found, { failure, behind }),
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
     ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
+    ...(isNew
+      ? { template: rememberedAfter(facts, wish, { remembered, nowMs: clock.wall() }) }
+      : {}),
   };
   // What was cut is told once it has been done.
   const told = failure === undefined
@@ -155,6 +167,19 @@ export async function passWorkload(
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: wish.method } : {}),
   };
+}
+
+function rememberedAfter(
+  { workload: { template } }: RightsizingFacts,
+  { method, wanted }: Wish,
+  { remembered, nowMs }: {
+    readonly remembered: readonly TemplateMemory[];
+    readonly nowMs: number;
+  },
+): readonly TemplateMemory[] {
+  return method === "Recreate"
+    ? afterRecreate(remembered, { wanted, nowMs })
+    : afterInPlace(remembered, template.containers);
 }
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;

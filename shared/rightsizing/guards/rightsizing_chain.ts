@@ -20,6 +20,7 @@ import { notRolledOut } from "./not_rolled_out.ts";
 import { permissionMissing } from "./permissions.ts";
 import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
+import { recentlyEdited } from "./recently_edited.ts";
 import { requestAboveLimit } from "./request_above_limit.ts";
 import { rolloutHolds } from "./rollout.ts";
 import { takenBack } from "./taken_back.ts";
@@ -47,10 +48,13 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "TakenBack", guard: takenBack },
   { name: "NotRolledOut", guard: notRolledOut },
   { name: "BelowThreshold", guard: belowThreshold },
+  { name: "RecentlyEdited", guard: recentlyEdited },
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },
 ];
 
+const PACE: readonly Guard["guard"][] = [belowThreshold, recentlyEdited, coolingDown];
+
 /** Those about pods that are to have what is in force: where nothing new is decided, no pace counts. */
 export const STRAGGLER_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN
-  .filter(({ guard }) => guard !== belowThreshold && guard !== coolingDown);
+  .filter(({ guard }) => !PACE.includes(guard));

@@ -12,6 +12,7 @@ import type { MadePods, Workload } from "../../api/workload.ts";
 import type { ResourceName } from "../distribution.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
+import type { TemplateMemory } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */
 export interface RightsizedWorkload
@@ -93,8 +94,8 @@ export interface RightsizingFacts {
   readonly lastAppliedMs?: number;
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
-  /** What was last written into the template, by container; absent: nothing, or pods were changed since. */
-  readonly recreated?: ReadonlyMap<string, Resources>;
+  /** What is remembered of the template's containers; absent: nothing. */
+  readonly remembered?: readonly TemplateMemory[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */
