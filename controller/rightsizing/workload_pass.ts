@@ -95,8 +95,13 @@ export async function passWorkload(
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
-  /** Quotas are no matter of the workload as a whole: what is there of it is in them already. */
-  const counting = (facts: RightsizingFacts): ReturnType<typeof countingValues> =>
+  /**
+   * Quotas and nodes are asked for each new pod: what is there of the workload is in quotas already, and
+   * nodes come and go.
+   */
+  const counting = (
+    { largestNode: _comesAndGoes, ...facts }: RightsizingFacts,
+  ): ReturnType<typeof countingValues> =>
     countingValues(before?.inForce ?? [], { ...facts, quotas: [] });
   const found = evaluateWorkload(answer, {
     policy: policy.spec,

@@ -106,28 +106,6 @@ test("a new pod of a template that was raised has the template's values, and the
   assert.deepEqual(resourcesOf(await scene.born("web")), { ...raised, requestCPU, limitCPU });
 });
 
-test("a release with more memory keeps it until a whole window has seen nothing else", async (scene) => {
-  const policy = { ...LIMITS, windowMs: 60 * MINUTE_MS };
-  await adopted(scene, { policy });
-  const raised = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
-  scene.template("web", [templateOf(raised)]);
-  for (const { metadata: { name } } of scene.podsOf("web")) {
-    scene.api.store.tables.Pod.remove(`${NAMESPACE}/${name}`);
-  }
-  await scene.run(WATCHED_MS);
-  await scene.born("web");
-  const limits = (): unknown =>
-    scene.podsOf("web").map(({ containers }) => containers[0]?.limitMemory);
-  // Neither a cooldown nor a new leader makes it forget that the author has spoken.
-  await scene.run(30 * MINUTE_MS);
-  await scene.restart();
-  await scene.run(28 * MINUTE_MS);
-  assert.deepEqual(limits(), [4096 * MI]);
-  assert.equal(scene.recordOf("web")?.reason, "RecentlyEdited");
-  await scene.run(10 * MINUTE_MS);
-  assert.deepEqual(limits(), [132 * MI]);
-});
-
 test("the loop says once why new pods are as their template again", async (scene) => {
   await adopted(scene);
   scene.template("web", [templateOf({ ...TEMPLATE, limitMemory: 4096 * MI })]);

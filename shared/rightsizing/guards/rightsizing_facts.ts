@@ -62,6 +62,9 @@ export type KnownNode =
   & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
   & Partial<Pick<Node, "allocatableCPU">>;
 
+/** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not tell. */
+export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
+
 /** The facts of one workload under the policy that has won it. */
 export interface RightsizingFacts {
   /** Ms since 1970. */
@@ -74,6 +77,8 @@ export interface RightsizingFacts {
   readonly pods: readonly Pod[];
   /** By name; a node that is not known is given the benefit of the doubt. */
   readonly nodes: ReadonlyMap<string, KnownNode>;
+  /** Absent: no node is known. */
+  readonly largestNode?: LargestNode;
   readonly recommendations: readonly ContainerRecommendation[];
   /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
   readonly samples: ReadonlyMap<string, number>;
