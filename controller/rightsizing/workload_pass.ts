@@ -95,6 +95,9 @@ export async function passWorkload(
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
+  // What is seen from now on may come from what is applied: pods are resized one by one, which may take
+  // minutes, and the first of them may be killed before the last has its values.
+  const beganMs = clock.wall();
   /**
    * Quotas and nodes are asked for each new pod: what is there of the workload is in quotas already, and
    * nodes come and go.
@@ -150,7 +153,7 @@ export async function passWorkload(
     ...recommended,
     ...wordOf(found, { failure, behind }),
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
-    ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
+    ...(isNew ? { appliedAtMs: beganMs, method: wish.method } : {}),
     ...(isNew
       ? { template: rememberedAfter(facts, wish, { remembered, nowMs: clock.wall() }) }
       : {}),

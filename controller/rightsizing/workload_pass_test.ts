@@ -27,14 +27,23 @@ interface PassChoice extends FactsChoice {
   /** @default {120} */
   readonly seen?: number;
   readonly aborted?: boolean;
+  /** How long each request takes, ms. @default {0} */
+  readonly takesMs?: number;
   /** Of another workload of the namespace. @default none */
   readonly strangers?: readonly string[];
 }
 
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
 async function look(
-  { before, refusals = {}, seen = 120, aborted = false, strangers = [], ...choice }: PassChoice =
-    {},
+  {
+    before,
+    refusals = {},
+    seen = 120,
+    aborted = false,
+    takesMs = 0,
+    strangers = [],
+    ...choice
+  }: PassChoice = {},
 ): Promise<{ readonly outcome: PassOutcome | undefined; readonly hands: NotedHands }> {
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
@@ -52,7 +61,7 @@ async function look(
   const outcome = await passWorkload(subjectOf(before, choice), {
     source,
     hands,
-    clock: { wall: () => NOW_MS },
+    clock: { wall: () => NOW_MS + hands.asked.length * takesMs },
     cluster: {
       podsIn: () => [...facts.pods, ...others],
       correctionsOf: () => new Map(),
@@ -88,6 +97,12 @@ test("passWorkload() applies what it recommends, and the record has values, time
   assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
   assert.equal(hands.asked.length, 2);
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+});
+
+test("passWorkload() has applied values when it began to: a kill since then may come from them", async () => {
+  const { outcome, hands } = await look({ takesMs: MINUTE_MS });
+  assert.equal(hands.asked.length, 2);
+  assert.equal(outcome?.record.appliedAtMs, NOW_MS);
 });
 
 test("passWorkload() touches no pods but the workload's own", async () => {

@@ -71,7 +71,7 @@ export interface WorkloadRecord {
   readonly message?: string;
   /** Wall time of the last recommendation, ms. */
   readonly recommendedAtMs?: number;
-  /** Wall time at which values were last applied, ms. */
+  /** Wall time at which values began to be applied the last time, ms. */
   readonly appliedAtMs?: number;
   readonly method?: Exclude<WorkloadStatus["lastApplyMethod"], "Skip" | undefined>;
   readonly recommendations: readonly ContainerRecommendation[];
