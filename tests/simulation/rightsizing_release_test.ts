@@ -100,3 +100,21 @@ test("a new pod asks for no more than the largest node has, once the others are 
   const { containers: [app] } = await scene.born("web");
   assert.equal(app?.requestCPU, 200);
 });
+
+test("no pod has less memory than the recent peak + 15 % while a raise is held, and one event says why", async (scene) => {
+  const template = { ...TEMPLATE, requestMemory: 512 * MI, limitMemory: 1024 * MI };
+  const strategy = { updateRequestsOnly: false, cooldownMs: 600 * MINUTE_MS };
+  await adopted(scene, { template, policy: { ...LIMITS, strategy } });
+  const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
+  usage.memory.push([scene.clock.wall(), 130 * MI]);
+  await scene.run(30 * MINUTE_MS);
+  const least = Math.ceil(130 * MI * 1.15);
+  const { containers: [app] } = await scene.born("web");
+  assert.deepEqual([app?.requestMemory, app?.limitMemory], [least, least]);
+  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
+  assert.deepEqual(limits, limits.map(() => least));
+  const told = scene.events.filter(({ about, message }) =>
+    about.kind === "Deployment" && message.includes("the recent peak + 15 %")
+  );
+  assert.equal(told.length, 1);
+});
