@@ -122,7 +122,7 @@ export async function passWorkload(
       .filter(({ metadata }) => own.has(metadata.uid))
       .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
-  const catchUp = bringToForce(facts, decision);
+  const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
     const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;

@@ -32,6 +32,7 @@ Deno.test({
     assert.deepEqual(RIGHTSIZING_CHAIN.filter(({ name }) => !names.includes(name)), [
       RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "NoMethod"),
     ]);
   },
 });
