@@ -33,6 +33,7 @@ import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cyc
 import { createPolicyNews } from "./policy_news.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
+import { keepRecord } from "./keep_record.ts";
 import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
@@ -72,8 +73,6 @@ const POLICIES_AT_ONCE = 4;
 const NEW_WORKLOADS_MS = 2000;
 /** Between two looks for what no policy is for any more, ms. */
 const HOUSEKEEPING_MS = 60_000;
-/** Between two looks whether something was applied that is not on record, ms. */
-const RECORD_MS = 5000;
 /** Between two tries of what failed for a while, ms at most. */
 const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
@@ -94,7 +93,9 @@ export async function runRightsizingLoop(
     reports: caches.reports.all(),
     store: parts.reports,
     present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
+    clock,
     log,
+    signal,
   });
   const vpas = createPublishedVPAs({
     copy: caches.verticalPodAutoscalers,
@@ -154,6 +155,7 @@ export async function runRightsizingLoop(
         outcome,
         present: policies.get(key),
         book,
+        vpas,
         permits: cycleParts.permits,
         writer: parts.hands.workloads,
         signal: now,
@@ -177,7 +179,7 @@ export async function runRightsizingLoop(
     return { requeueAfterMs: Math.min(dueInMs, retryMs) };
   }
 
-  /** Looks, and tells all but the status. */
+  /** Looks, and tells events and reports. */
   async function lookAt(
     policy: StoredPolicy,
     { isWhole, signal: term }: { readonly isWhole: boolean; readonly signal: AbortSignal },
@@ -203,7 +205,6 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    await vpas.tell(policy, { looked, signal: term });
     return outcome;
   }
 
@@ -264,13 +265,6 @@ export async function runRightsizingLoop(
     };
   }
 
-  async function keepRecord(): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(RECORD_MS, signal);
-      if (!signal.aborted) await book.flushApplied();
-    }
-  }
-
   async function housekeeping(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HOUSEKEEPING_MS, signal);
@@ -321,7 +315,7 @@ export async function runRightsizingLoop(
         workers: POLICIES_AT_ONCE,
       }, signal),
       housekeeping(),
-      keepRecord(),
+      keepRecord({ book, clock, log }, signal),
     ]);
   } finally {
     for (const end of ends) end();
