@@ -125,7 +125,9 @@ export async function passWorkload(
   const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
-    const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
+    const unsettled = isNothingNew(facts, decision)
+      ? unsettledPods(pods.values(), facts)
+      : undefined;
     // Where a pod is held back from what is in force, that is what holds.
     const holding = { ...found, decision: wish ?? decision };
     return held(holding, { recommended, before, ended, unsettled });
