@@ -26,7 +26,7 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import { awaitDiscovery } from "./await_discovery.ts";
+import { awaitDiscovery, type Synced } from "./await_discovery.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
@@ -56,6 +56,8 @@ export interface RightsizingCaches {
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
+  /** What else is waited for before the first look, by a name for people. @default nothing */
+  readonly first?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
@@ -86,7 +88,7 @@ export async function runRightsizingLoop(
   const { caches, clock, random, log, config, observer } = parts;
   const { policies: _own, ...copies } = caches;
   // A copy without its autoscalers would tell that there are none.
-  const all = { ...copies, "pods, nodes and autoscalers": parts.cluster };
+  const all = { ...copies, "pods, nodes and autoscalers": parts.cluster, ...parts.first };
   if (!await awaitDiscovery({ ...parts, policies: caches.policies, copies: all }, signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({
