@@ -152,6 +152,7 @@ const BELOW: RightsizingDecision = {
   by: "",
   reason: "BelowThreshold",
   message: "",
+  restOnly: true,
   clamps: [],
 };
 
@@ -214,12 +215,14 @@ property(
         },
       },
     }));
-    let dropped = 0;
+    let [dropped, caughtUp] = [0, 0];
     fc.assert(
       fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
         const facts = counted({ facts: drawn, recorded });
         if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-        for (const one of [decideRightsizing(facts), bringToForce(facts, BELOW)]) {
+        const catchUp = bringToForce(facts, BELOW);
+        if (catchUp?.outcome === "apply") caughtUp++;
+        for (const one of [decideRightsizing(facts), catchUp]) {
           if (one?.outcome === "apply") keepsLimits(facts, one);
         }
         const raw = facts.workload.template.containers.map((one) => containerResources(one));
@@ -261,6 +264,7 @@ property(
       CASES,
     );
     assert.ok(dropped > CASES.numRuns / 10, `${dropped}`);
+    assert.ok(caughtUp > CASES.numRuns / 20, `${caughtUp}`);
     assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
   },
 );
