@@ -69,6 +69,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     },
     book: createRecordBook({
       reports: [],
+      clock: { monotonic: () => 0 },
       log: silentLog,
       present: () => undefined,
       store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },

@@ -139,10 +139,12 @@ export async function passWorkload(
       .filter(({ metadata }) => own.has(metadata.uid))
       .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
-  const catchUp = bringToForce(facts, decision);
+  const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
-    const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
+    const unsettled = isNothingNew(facts, decision)
+      ? unsettledPods(pods.values(), facts)
+      : undefined;
     // Where a pod is held back from what is in force, that is what holds.
     const holding = { ...found, decision: wish ?? decision };
     return held(holding, { recommended, before, ended, unsettled });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { type NotedHands, notedHands } from "../../tests/fixtures/noted_hands.ts";
@@ -29,6 +30,8 @@ interface PassChoice extends FactsChoice {
   readonly aborted?: boolean;
   /** How long each request takes, ms. @default {0} */
   readonly takesMs?: number;
+  /** @default {"Auto"} */
+  readonly mode?: PolicySpec["mode"];
   /** Of another workload of the namespace. @default none */
   readonly strangers?: readonly string[];
 }
@@ -65,7 +68,7 @@ async function look(
     cluster: {
       podsIn: () => [...facts.pods, ...others],
       correctionsOf: () => new Map(),
-      factsOf: (_one, known) => ({ ...facts, ...known }),
+      factsOf: (one, known) => ({ ...facts, policy: one.policy, ...known }),
       whenSynced: () => Promise.resolve(true),
       keepOnly: () => {},
     },
@@ -73,10 +76,11 @@ async function look(
   return { outcome, hands };
 }
 
-function subjectOf(before?: WorkloadRecord, choice: FactsChoice = {}): PassSubject {
+function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): PassSubject {
   const { workload } = rightsizingFacts(choice);
   const metadata = { namespace: "shop", name: "all" };
-  const policy = { metadata, spec: autoPolicy(choice.strategy) };
+  const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
+  const policy = { metadata, spec };
   return { workload, policy, before, denial: undefined };
 }
 
@@ -216,4 +220,43 @@ test("unreadablePass() tells once why, and keeps what is in force and was recomm
   assert.equal(first.recommends, false);
   assert.deepEqual(eventsOf(first), ["DiscoveryFailed"]);
   assert.deepEqual(eventsOf(passAfter(first.record)), []);
+});
+
+/** 180 m and 96 Mi are in force, and the pods that there are have the template's values. */
+const BEHIND: WorkloadRecord = {
+  workload: { kind: "Deployment", namespace: "shop", name: "web" },
+  policy: { namespace: "shop", name: "all" },
+  status: "Applied",
+  recommendations: [],
+  inForce: [{ container: "app", cpu: 180, memory: 96 * MI }],
+};
+
+test("passWorkload() calls nothing applied that no way leads to, and says why", async () => {
+  for (
+    const [choice, reason] of [
+      [{ resizeServed: false }, "InPlaceResizeUnavailable"],
+      [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
+    ] as const
+  ) {
+    const { outcome, hands } = await look({ before: BEHIND, ...choice });
+    assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Skipped", reason]);
+    assert.equal(outcome?.events.length, 1);
+    assert.equal(outcome.events[0]?.type, "Warning");
+    assert.deepEqual(hands.asked, []);
+    const { outcome: again } = await look({ before: outcome.record, ...choice });
+    assert.deepEqual(again?.events, []);
+    const pods = [workloadPod("web-1", [
+      templateContainer({ requestCPU: 180, requestMemory: 96 * MI }),
+    ])];
+    const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
+    assert.equal(there?.record.status, "Applied");
+  }
+});
+
+test("passWorkload() says that samples are few in mode Recommend, too, where pods are behind", async () => {
+  const { outcome } = await look({ before: BEHIND, seen: 3, mode: "Recommend" });
+  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
+    "Skipped",
+    "InsufficientSamples",
+  ]);
 });

@@ -12,7 +12,7 @@ import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
 import { outsideRanges } from "./limit_range.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
-import { noMethod } from "./method.ts";
+import { noMethod, noWayInPlace } from "./method.ts";
 import { modeHolds } from "./mode.ts";
 import { overNodes } from "./node_capacity.ts";
 import { nodeUnderPressure } from "./node_pressure.ts";
@@ -55,6 +55,11 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
 
 const PACE: readonly Guard["guard"][] = [belowThreshold, recentlyEdited, coolingDown];
 
-/** Those about pods that are to have what is in force: where nothing new is decided, no pace counts. */
-export const STRAGGLER_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN
-  .filter(({ guard }) => !PACE.includes(guard));
+/**
+ * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
+ * nobody is recreated.
+ */
+export const STRAGGLER_CHAIN: readonly Guard[] = [
+  ...RIGHTSIZING_CHAIN.filter(({ guard }) => !PACE.includes(guard) && guard !== noMethod),
+  { name: "NoWayInPlace", guard: noWayInPlace },
+];

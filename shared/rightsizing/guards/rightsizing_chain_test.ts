@@ -34,6 +34,7 @@ Deno.test({
       RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "RecentlyEdited"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "NoMethod"),
     ]);
   },
 });
