@@ -155,5 +155,5 @@ function bound(
   const isSafe = resource === "cpu" || (peak !== undefined && max >= leastSafeMemory(peak));
   if (request <= max || !isSafe) return entry;
   const follows = Math.max(max, truncatedProduct(max, limitMultipliers[resource]));
-  return { ...entry, pair: pair(max, limit === undefined ? undefined : follows) };
+  return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }
