@@ -20,7 +20,7 @@ import {
 } from "../../shared/placement/shortage.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
-import { placedPodsOf } from "./placed_workload.ts";
+import { placedPodsOf, withBudgets } from "./placed_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "./placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
@@ -82,14 +82,12 @@ export async function placeWorkload(
   const pods = placedPodsOf(workload, { caches, config, evicted });
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
-  const next = nextMove({
-    ...memory,
-    workload: moved,
-    wish,
-    pods,
-    evictionFromMs: nowMs + rate.wait(clock.monotonic()),
-    nowMs,
-  }, config);
+  const evictionFromMs = nowMs + rate.wait(clock.monotonic());
+  const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
+  const first = nextMove({ ...facts, pods }, config);
+  const next = "move" in first
+    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, caches }) }, config)
+    : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, config.shortage);
   const evictions: SentEviction[] = [];

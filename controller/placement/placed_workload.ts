@@ -60,19 +60,36 @@ export function podsOfWorkload(
     .filter(({ metadata }) => metadata.namespace === namespace);
 }
 
-/** All its pods, also those that are gone. */
+/** All its pods, also those that are gone, without a word of budgets. */
 export function placedPodsOf(workload: Workload, look: PodLook): readonly PlacedPod[] {
-  const { caches } = look;
+  return podsOfWorkload(workload, look.caches).map((pod) => placedPod(pod, look));
+}
+
+/**
+ * The pods with what budgets say of each. Namespaces may have a budget for each workload: it is asked for
+ * only when one is about to go.
+ */
+export function withBudgets(
+  placed: readonly PlacedPod[],
+  { workload, caches }: Pick<PodLook, "caches"> & { readonly workload: Workload },
+): readonly PlacedPod[] {
   const budgets = caches.budgets.byIndex(workload.metadata.namespace).map((one): PodBudget => ({
     ...one,
     name: one.metadata.name,
   }));
-  return podsOfWorkload(workload, caches).map((pod) => placedPod(pod, { ...look, budgets }));
+  const labelsOf = new Map(
+    podsOfWorkload(workload, caches).map(({ metadata: { uid, labels } }) => [uid, labels] as const),
+  );
+  return placed.map((pod) => {
+    const { uid, ready } = pod;
+    const budget = budgetRefusal({ labels: labelsOf.get(uid) ?? {}, ready }, budgets);
+    return budget === undefined ? pod : { ...pod, budget };
+  });
 }
 
 function placedPod(
   pod: Pod,
-  { caches, config, evicted, budgets }: PodLook & { readonly budgets: readonly PodBudget[] },
+  { caches, config, evicted }: PodLook,
 ): PlacedPod {
   const { metadata: { uid, name, labels, annotations, terminating }, nodeName, ready } = pod;
   const node = nodeName === "" ? undefined : caches.nodes.get(nodeName);
@@ -88,7 +105,6 @@ function placedPod(
   const bound = departs === undefined
     ? boundOf(pod, { caches, config, to: otherClass(one) })
     : protectedBy(annotations);
-  const budget = budgetRefusal({ labels, ready }, budgets);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
     uid,
@@ -105,7 +121,6 @@ function placedPod(
     cordoned: node?.cordoned === true,
     createdAtMs: pod.createdAtMs ?? 0,
     ...(bound === undefined ? {} : { bound }),
-    ...(budget === undefined ? {} : { budget }),
     ...(Number.isInteger(cost) ? { deletionCost: cost } : {}),
   };
 }
