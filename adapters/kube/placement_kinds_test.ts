@@ -145,7 +145,10 @@ pure("parseReplicaSet() reads the Deployment that controls it, and no other owne
     uid: "d",
     controller: true,
   };
-  assert.deepEqual(parseReplicaSet(owned(owner)), { metadata: namespaced, deployment: { name: "web", uid: "d" } });
+  assert.deepEqual(parseReplicaSet(owned(owner)), {
+    metadata: namespaced,
+    deployment: { name: "web", uid: "d" },
+  });
   const others = [
     { ...owner, controller: false },
     { ...owner, apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" },
