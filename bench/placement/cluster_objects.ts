@@ -17,7 +17,8 @@ const NODE_PODS = 50;
 const NAMESPACE = "bench";
 const CAPACITY = "karpenter.sh/capacity-type";
 
-type Raw = Readonly<Record<string, unknown>>;
+/** An object as JSON. */
+export type Raw = Readonly<Record<string, unknown>>;
 
 function metadata(name: string, uid: string, more: Raw = {}): Raw {
   return { namespace: NAMESPACE, name, uid, resourceVersion: "1", generation: 1, ...more };

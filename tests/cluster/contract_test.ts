@@ -13,9 +13,7 @@ import {
   parseOptimizationPolicy,
 } from "../../adapters/kube/optimization_policies.ts";
 import { optipodCollection, optipodObject } from "../../adapters/kube/optipod_path.ts";
-import { createPodEvictor } from "../../adapters/kube/pod_evictor.ts";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { parsePodDisruptionBudget } from "../../adapters/kube/pod_disruption_budgets.ts";
 import { podListWatch } from "../../adapters/kube/pods.ts";
 import {
   createReportStore,
@@ -32,17 +30,11 @@ import { eventSinkContract } from "../contract/event_sink_contract.ts";
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
 import { nodeLinkContract } from "../contract/node_link_contract.ts";
-import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
 import { podResizerContract } from "../contract/pod_resizer_contract.ts";
 import { rightsizingEventsContract } from "../contract/rightsizing_events_contract.ts";
 import { policyStatusContract } from "../contract/policy_status_contract.ts";
 import { reportStoreContract } from "../contract/report_store_contract.ts";
-import {
-  SAMPLE_POLICY_SPEC,
-  sampleAllocation,
-  sampleContainer,
-  samplePod,
-} from "../contract/sample_objects.ts";
+import { SAMPLE_POLICY_SPEC, sampleAllocation, samplePod } from "../contract/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
@@ -141,34 +133,6 @@ podResizerContract(async () => {
     subject: createPodResizer(world.connection),
     restorer: createPodResizer(world.connection, { fieldManager: "mbcas-restore" }),
     create: (containers) => world.runningPod(`web-${created++}`, containers),
-    read: world.pod,
-  };
-});
-
-podEvictorContract(async () => {
-  const { connection, namespace, ...world } = await openContractWorld();
-  const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
-  return {
-    ...world,
-    subject: createPodEvictor(connection),
-    running: (name) => world.runningPod(name, [sampleContainer()]),
-    pending: (name) => world.idlePod(name),
-    async protect(count) {
-      for (let index = 0; index < count; index++) {
-        const body = {
-          apiVersion: "policy/v1",
-          kind: "PodDisruptionBudget",
-          metadata: { name: `none-${index}` },
-          spec: { maxUnavailable: 0, selector: {} },
-        };
-        await connection.request({ method: "POST", path: budgets, body });
-      }
-      await until("budgets in force", async () => {
-        const { items } = objectOf(await connection.request({ path: budgets }));
-        const all = listOf(items).map((raw) => parsePodDisruptionBudget(raw));
-        return all.length === count && all.every(({ current }) => current) ? true : undefined;
-      });
-    },
     read: world.pod,
   };
 });
