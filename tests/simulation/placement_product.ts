@@ -14,7 +14,7 @@ import { silentLog } from "../../shared/log.ts";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
-import { readMemory } from "../../shared/placement/placement_memory.ts";
+import { type PlacementMemory, readMemory } from "../../shared/placement/placement_memory.ts";
 import { noReservations, type Reservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { SplitWish } from "../../shared/placement/split_replicas.ts";
@@ -64,6 +64,8 @@ export class PlacementProduct {
   readOnly = false;
   /** Writes that it has sent. */
   writes = 0;
+  /** What was written of the last move when each eviction was sent. */
+  readonly rememberedAtEvictions: (number | undefined)[] = [];
   /** How often it has died so. */
   deaths = 0;
   readonly #world: PlacementWorld;
@@ -117,9 +119,7 @@ export class PlacementProduct {
     if (!this.webhookUp) return undefined;
     const { workload, pods } = this.#world.view;
     const { nowMs } = this.#world;
-    const entry = this.#checkpoints.kept.get(`mbcas-placement-${NAMESPACE}`)
-      ?.data[`${workload.kind}.web`];
-    const { shortage } = readMemory(entry, { uid: WORKLOAD_UID, nowMs });
+    const { shortage } = this.#remembered();
     const answer = admitPod(this.#reservations ?? noReservations(pods), {
       // The workload is read with the request; pods come from a cache.
       workload: { ...workload, replicas: this.#world.workload.replicas },
@@ -134,6 +134,13 @@ export class PlacementProduct {
     this.#reservations = reservations;
     return made;
   };
+
+  /** What stands in the ConfigMap. */
+  #remembered(): PlacementMemory {
+    const { workload: { kind }, nowMs } = this.#world;
+    const entry = this.#checkpoints.kept.get(`mbcas-placement-${NAMESPACE}`)?.data[`${kind}.web`];
+    return readMemory(entry, { uid: WORKLOAD_UID, nowMs: nowMs + 1000 });
+  }
 
   #die(): void {
     if (this.#life === undefined) return;
@@ -192,7 +199,10 @@ export class PlacementProduct {
         book,
         config: this.#config,
         evictor: {
-          evict: (pod) => this.#send(life, () => api.podEvictor.evict(pod)),
+          evict: (pod) => {
+            this.rememberedAtEvictions.push(this.#remembered().lastMoveAtMs);
+            return this.#send(life, () => api.podEvictor.evict(pod));
+          },
         },
         costs: {
           write: (pod, cost) => this.#send(life, () => api.deletionCostWriter.write(pod, cost)),

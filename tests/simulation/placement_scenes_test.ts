@@ -69,6 +69,9 @@ scene("another share is come to by moves, one at a time", async () => {
     await play.seconds(120);
     assert.deepEqual(play.counts, { spot: 8, "on-demand": 2 });
     assert.equal(play.product.evictions.length, 3);
+    // Each move was on record before it was sent.
+    const recorded = new Set(play.product.rememberedAtEvictions);
+    assert.ok(recorded.size === 3 && !recorded.has(undefined), [...recorded].join());
   }
 });
 
