@@ -12,6 +12,7 @@ import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { PlacementEventReason } from "../shared/api/reasons/placement_event_reasons.ts";
 import type { PlacementReason } from "../shared/api/reasons/placement_reasons.ts";
 import type { PolicyReason } from "../shared/api/reasons/policy_reasons.ts";
 import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
@@ -136,6 +137,7 @@ export const REASON_PLACES: {
   readonly rightsizingEvents: ListPlaces<RightsizingEventReason>;
   readonly policies: ListPlaces<PolicyReason>;
   readonly placement: ListPlaces<PlacementReason>;
+  readonly placementEvents: ListPlaces<PlacementEventReason>;
   readonly versions: ListPlaces<VersionReason>;
 } & Readonly<Record<keyof typeof REASON_LISTS, unknown>> = {
   market: {
@@ -192,8 +194,9 @@ export const REASON_PLACES: {
     },
   },
   placement: {
-    usual: ["nowhere yet: this version decides about placement, and nothing acts on it"],
+    usual: ["`spotalis_reconciliations_total{action}`"],
     others: {},
   },
+  placementEvents: { usual: ["event of the workload"], others: {} },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },
 };

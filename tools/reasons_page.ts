@@ -34,6 +34,10 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>
     "Of placement",
     "Why a workload's replicas are not placed on spot and on-demand nodes, or not moved.",
   ],
+  placementEvents: [
+    "Of placement's events",
+    "`kubectl events --for deployment/NAME`: what was moved, and what holds moves back.",
+  ],
   versions: [
     "Of other versions",
     "During an upgrade, or after one that has not reached all parts.",

@@ -4,6 +4,7 @@
  * @module
  */
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
+import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
 
 /** An event on a pod. */
@@ -34,7 +35,7 @@ export interface SubjectNote {
     readonly uid: string;
   };
   readonly type: "Normal" | "Warning";
-  readonly reason: RightsizingEventReason;
+  readonly reason: RightsizingEventReason | PlacementEventReason;
   readonly message: string;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { cutToBytes } from "../../shared/cut_to_bytes.ts";
 import type { Log } from "../../shared/log.ts";
@@ -65,6 +66,11 @@ function objectsOf(note: EventNote): Record<string, unknown> {
   return { regarding: kind === "Node" ? subject : { ...subject, namespace }, related: pod };
 }
 
+function actionOf(note: EventNote): string {
+  if (isPodNote(note)) return "Resize";
+  return Object.hasOwn(PLACEMENT_EVENT_REASONS, note.reason) ? "Place" : "Rightsize";
+}
+
 /** A sink that sends nothing before it runs. */
 export function createEventSink(
   connection: KubeConnection,
@@ -101,7 +107,7 @@ export function createEventSink(
         eventTime: formatMicroTime(nowMs),
         reportingController: CONTROLLER,
         reportingInstance: instance.slice(0, 128),
-        action: isPodNote(note) ? "Resize" : "Rightsize",
+        action: actionOf(note),
         reason: note.reason,
         type: note.type,
         note: cutToBytes(note.message, LONGEST_NOTE),

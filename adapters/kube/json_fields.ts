@@ -101,3 +101,11 @@ export function present<K extends string, V>(
 ): { [key in K]?: V } {
   return value === undefined ? {} : { [name]: value } as { [key in K]?: V };
 }
+
+/** `{[name]: list}`, or nothing when the list is empty: for optional members. */
+export function someOf<K extends string, V>(
+  name: K,
+  list: readonly V[],
+): { [key in K]?: readonly V[] } {
+  return present(name, list.length === 0 ? undefined : list);
+}

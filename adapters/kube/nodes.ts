@@ -3,10 +3,19 @@
  *
  * @module
  */
-import { type Node, NODE_PRESSURES } from "../../shared/api/node.ts";
+import { type Node, NODE_PRESSURES, type NodeTaint } from "../../shared/api/node.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { listOf, memberOf, objectOf, present, textOf } from "./json_fields.ts";
+import {
+  type JSONObject,
+  listOf,
+  memberOf,
+  objectOf,
+  present,
+  someOf,
+  textOf,
+  textsOf,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
 import { parseIdentity } from "./object_identity.ts";
@@ -65,6 +74,10 @@ export function parseNode(raw: unknown): Node {
     pressures: NODE_PRESSURES.filter((type) => holds(conditions, type)),
     ...(leaves ? { draining: true } : {}),
     ...(unschedulable === true ? present("cordonedAtMs", parseTime(cordon?.timeAdded)) : {}),
+    ...(Object.keys(textsOf(labels)).length === 0 ? {} : { labels: textsOf(labels) }),
+    ...(unschedulable === true ? { cordoned: true } : {}),
+    ...someOf("taints", tainted.flatMap(parseTaint)),
+    ...someOf("alarms", alarmsOf(conditions)),
     ...(os === undefined || os === "linux" ? {} : { os }),
     ...present("kubeletVersion", textOf(objectOf(nodeInfo).kubeletVersion)),
   };
@@ -74,6 +87,21 @@ export function parseNode(raw: unknown): Node {
     return { ...blank, allocatableCPU: cpuOf(allocatable) ?? 0, ...memoryFor(allocatable) };
   };
   return readOrTell(read, blank);
+}
+
+function parseTaint({ key, value, effect }: JSONObject): NodeTaint[] {
+  const name = textOf(key);
+  if (name === undefined) return [];
+  return [{ key: name, value: textOf(value) ?? "", effect: textOf(effect) ?? "" }];
+}
+
+/** Those that say something beyond the fields for readiness and pressures. */
+function alarmsOf(conditions: unknown): string[] {
+  return listOf(conditions).map(objectOf).flatMap(({ type, status }) => {
+    const name = textOf(type);
+    const isKnown = name === "Ready" || NODE_PRESSURES.some((one) => one === name);
+    return name === undefined || isKnown || status !== "True" ? [] : [name];
+  });
 }
 
 /** The market takes no part in memory: a node whose memory can't be read is one that does not tell. */

@@ -7,9 +7,19 @@ import type { Pod, PodOwner, QOSClass } from "../../shared/api/pod.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { type KubeConnection, pathPart } from "./connection.ts";
-import { jsonText, listOf, objectOf, present, textOf, textsOf, wholeOf } from "./json_fields.ts";
+import {
+  jsonText,
+  listOf,
+  objectOf,
+  present,
+  someOf,
+  textOf,
+  textsOf,
+  wholeOf,
+} from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseTime } from "./micro_time.ts";
+import { parseNodeTerms } from "./node_terms.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseResources } from "./pod_container_fields.ts";
 import { parseContainers } from "./pod_containers.ts";
@@ -47,11 +57,17 @@ const CLASSES: readonly QOSClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 /** The trimmed pod. Throws a `TypeError` or `SyntaxError` that names what can't be read. */
 export function parsePod(raw: unknown): Pod {
   const { metadata, spec, status } = objectOf(raw);
-  const { labels, annotations, deletionTimestamp, generation, ownerReferences } = objectOf(
-    metadata,
-  );
+  const {
+    labels,
+    annotations,
+    creationTimestamp,
+    deletionTimestamp,
+    generation,
+    ownerReferences,
+  } = objectOf(metadata);
   const { nodeName, priority, priorityClassName, activeDeadlineSeconds, os, resources, overhead } =
     objectOf(spec);
+  const { nodeSelector, affinity, volumes } = objectOf(spec);
   const { phase, qosClass, conditions, startTime, nodeAllocatableResourceClaimStatuses } = objectOf(
     status,
   );
@@ -97,10 +113,38 @@ export function parsePod(raw: unknown): Pod {
     ...(listOf(nodeAllocatableResourceClaimStatuses).length === 0
       ? {}
       : { claimsNodeResources: true }),
+    ...present("createdAtMs", parseTime(creationTimestamp)),
+    ...(Object.keys(textsOf(nodeSelector)).length === 0
+      ? {}
+      : { nodeSelector: textsOf(nodeSelector) }),
+    ...present("requiredNodes", requiredNodesOf(affinity)),
+    ...someOf("claims", claimsOf(volumes)),
+    ...present("unschedulableSinceMs", unschedulableSince(conditions)),
   };
 }
 
-function parseOwner(ownerReferences: unknown): PodOwner | undefined {
+function requiredNodesOf(affinity: unknown): Pod["requiredNodes"] {
+  const { requiredDuringSchedulingIgnoredDuringExecution: required } = objectOf(
+    objectOf(affinity).nodeAffinity,
+  );
+  return parseNodeTerms(required);
+}
+
+function claimsOf(volumes: unknown): string[] {
+  return listOf(volumes).flatMap((volume) =>
+    textOf(objectOf(objectOf(volume).persistentVolumeClaim).claimName) ?? []
+  );
+}
+
+function unschedulableSince(conditions: unknown): number | undefined {
+  const found = listOf(conditions).map(objectOf).find(({ type, status, reason }) =>
+    type === "PodScheduled" && status === "False" && reason === "Unschedulable"
+  );
+  return parseTime(found?.lastTransitionTime);
+}
+
+/** The owner reference that is marked as controller. */
+export function parseOwner(ownerReferences: unknown): PodOwner | undefined {
   const found = listOf(ownerReferences).map(objectOf).find(({ controller }) => controller === true);
   const { apiVersion, kind, name, uid } = found ?? {};
   const owner = {

@@ -31,8 +31,9 @@ pure("parseNode() reads allocatable CPU, readiness and pressures", () => {
     allocatableCPU: 3920,
     ready: true,
     pressures: ["MemoryPressure"],
+    labels: { app: "web" },
   });
-  assert.deepEqual(parseNode({ metadata }), {
+  assert.deepEqual(parseNode({ metadata: identity }), {
     metadata: identity,
     allocatableCPU: 0,
     ready: false,
@@ -53,6 +54,7 @@ pure("parseNode() keeps a node whose CPU can't be read, with all else", () => {
       allocatableCPU: 0,
       ready: true,
       pressures: [],
+      labels: { app: "web" },
     });
   }
   const dull = parseNode({ metadata, status: { allocatable: { cpu: "2", memory: "x" } } });

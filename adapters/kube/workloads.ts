@@ -5,6 +5,7 @@
  * @module
  */
 import type {
+  ReplicaCounts,
   RolloutState,
   Workload,
   WorkloadKind,
@@ -66,8 +67,8 @@ export function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(PLURALS, kind);
 }
 
-/** Those of the market, and of rightsizing. */
-const PREFIXES = ["mbcas.io", "optipod.io"] as const;
+/** Those of the market, of rightsizing, and of placement. */
+const PREFIXES = ["mbcas.io", "optipod.io", "spotalis.io"] as const;
 
 /**
  * The trimmed workload. Rollout and template are read apart, so that one that can't be read leaves the
@@ -87,6 +88,7 @@ export function parseWorkload(raw: unknown, kind: WorkloadKind): Workload {
   };
   return {
     ...readOrTell(() => ({ ...blank, rollout: rolloutOf(objectOf(raw), kind) }), blank),
+    ...readReplicas(objectOf(raw), kind),
     ...readMadePods(objectOf(raw), kind),
   };
 }
@@ -100,6 +102,16 @@ function readMadePods(
     {},
   );
   return unreadable === undefined ? read : { unreadableTemplate: unreadable };
+}
+
+/** Whose counts can't be read is not placed, which is no matter of the others. */
+function readReplicas(raw: JSONObject, kind: WorkloadKind): Pick<Workload, "replicas"> {
+  if (kind === "DaemonSet") return {};
+  const { unreadable: _why, ...read } = readOrTell<Pick<Workload, "replicas" | "unreadable">>(
+    () => ({ replicas: replicasOf(raw) }),
+    {},
+  );
+  return read;
 }
 
 /**
@@ -137,6 +149,24 @@ function replicaCounts(spec: JSONObject, status: JSONObject): Counts {
   // A StatefulSet whose rollout is over counts its pods as current ones, no longer as updated.
   const isOver = currentRevision !== undefined && currentRevision === updateRevision;
   return { updated: isOver ? total : wholeMemberOf(status, "updatedReplicas") ?? 0, total };
+}
+
+function replicasOf(raw: JSONObject): ReplicaCounts {
+  const spec = memberOf(raw, "spec");
+  const status = memberOf(raw, "status");
+  const { currentRevision, updateRevision } = status;
+  const there = wholeMemberOf(status, "replicas") ?? 0;
+  const isOver = currentRevision !== undefined && currentRevision === updateRevision;
+  const firstOrdinal = wholeMemberOf(memberOf(spec, "ordinals"), "start") ?? 0;
+  return {
+    wanted: wholeMemberOf(spec, "replicas") ?? 1,
+    observed: (wholeMemberOf(status, "observedGeneration") ?? 0) >=
+      (wholeMemberOf(memberOf(raw, "metadata"), "generation") ?? 0),
+    present: there,
+    ready: wholeMemberOf(status, "readyReplicas") ?? 0,
+    updated: isOver ? there : wholeMemberOf(status, "updatedReplicas") ?? 0,
+    ...(firstOrdinal === 0 ? {} : { firstOrdinal }),
+  };
 }
 
 function hasGivenUp(status: unknown): boolean {

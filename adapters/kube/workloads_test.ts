@@ -72,7 +72,10 @@ pure("parseWorkload() keeps a workload whose rollout can't be read, with its wor
       ["DaemonSet", { status: { desiredNumberScheduled: 1.5 } }, /desiredNumberScheduled is/],
     ] as const
   ) {
-    const { unreadable = "", unreadableTemplate: _template, ...rest } = read(kind, odd);
+    const { unreadable = "", unreadableTemplate: _template, replicas: _counts, ...rest } = read(
+      kind,
+      odd,
+    );
     assert.match(unreadable, why);
     assert.deepEqual(rest, {
       kind,

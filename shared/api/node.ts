@@ -11,6 +11,15 @@ export const NODE_PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] 
 /** A condition that takes some of the node's CPU out of the market. */
 export type NodePressure = typeof NODE_PRESSURES[number];
 
+/** A taint. */
+export interface NodeTaint {
+  readonly key: string;
+  /** Empty where it has none. */
+  readonly value: string;
+  /** For instance `NoSchedule`. */
+  readonly effect: string;
+}
+
 /** The trimmed node. */
 export interface Node extends ApiObject {
   /** `status.allocatable.cpu`, millicores. */
@@ -23,6 +32,14 @@ export interface Node extends ApiObject {
   readonly draining?: true;
   /** When it was cordoned, ms since 1970; absent where it is not, or nobody tells since when. */
   readonly cordonedAtMs?: number;
+  /** All its labels; absent: none. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** True where it takes no more pods, whoever wanted that. */
+  readonly cordoned?: true;
+  /** Absent: none. */
+  readonly taints?: readonly NodeTaint[];
+  /** Conditions that hold beside readiness and pressures, for instance `PreemptScheduled`; absent: none. */
+  readonly alarms?: readonly string[];
   /** Label `kubernetes.io/os` where it is there and not `linux`. */
   readonly os?: string;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
+import type { NodeTerm } from "../placement/bound_pod.ts";
 
 /** Quality-of-service class, as the API server computed it. */
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
@@ -125,5 +126,15 @@ export interface Pod extends ApiObject {
   readonly windows?: true;
   /** True where device claims hold CPU or memory of the node for the pod. */
   readonly claimsNodeResources?: true;
+  /** When it was made, ms since 1970; absent where nobody tells. */
+  readonly createdAtMs?: number;
+  /** Labels that its node must have; absent: none. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** Its required node affinity; absent where it has none. */
+  readonly requiredNodes?: readonly NodeTerm[];
+  /** Names of the PersistentVolumeClaims that it mounts; absent: none. */
+  readonly claims?: readonly string[];
+  /** Since when the scheduler finds no node for it, ms since 1970; absent where it has one, or just began. */
+  readonly unschedulableSinceMs?: number;
   readonly resizeConditions: readonly ResizeCondition[];
 }

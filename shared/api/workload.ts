@@ -29,12 +29,14 @@ export interface Workload extends ApiObject {
     readonly resourceVersion: string;
     /** All of them, as selectors ask. @default {{}} */
     readonly labels?: Readonly<Record<string, string>>;
-    /** This product's alone: `mbcas.io/` and `optipod.io/`. */
+    /** This product's alone: `mbcas.io/`, `optipod.io/` and `spotalis.io/`. */
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;
   /** Why its rollout can't be read, in a sentence; then it seems to have none. */
   readonly unreadable?: string;
+  /** How many pods it has; absent for DaemonSets, and where it can't be read. */
+  readonly replicas?: ReplicaCounts;
   /** What rightsizing looks at, and the market does not; absent where it can't be read. */
   readonly makes?: MadePods;
   /** Why `makes` can't be read, in a sentence. */
@@ -54,6 +56,21 @@ export interface MadePods {
   /** How many; of a DaemonSet: the nodes that are to have one. */
   readonly replicas: number;
   readonly template: PodTemplate;
+}
+
+/** What placement waits for. */
+export interface ReplicaCounts {
+  /** `spec.replicas`. */
+  readonly wanted: number;
+  /** False while its controller has not seen the newest spec. */
+  readonly observed: boolean;
+  /** Pods that there are. */
+  readonly present: number;
+  readonly ready: number;
+  /** Of the newest template. */
+  readonly updated: number;
+  /** `spec.ordinals.start` of a StatefulSet. @default {0} */
+  readonly firstOrdinal?: number;
 }
 
 /** What tells whether pods of an old template are being replaced. */

@@ -37,11 +37,12 @@ export interface BoundOptions {
   /** The class that it would move to. */
   readonly to: NodeClass;
   readonly classes: NodeClasses;
-  /** Classes of the nodes that there are by their label `kubernetes.io/hostname`. */
+  /** Classes of the nodes that there are by their label {@linkcode HOSTNAME}, and by their names. */
   readonly hosts: ReadonlyMap<string, NodeClass>;
 }
 
-const HOSTNAME = "kubernetes.io/hostname";
+/** The label by which nodes are told apart. */
+export const HOSTNAME = "kubernetes.io/hostname";
 
 /** Annotations by which users keep node autoscalers from a pod; we ask no less of ourselves. */
 const PROTECTIONS = [
@@ -58,11 +59,16 @@ export function boundBy(
   { annotations, bounds }: BindablePod,
   options: BoundOptions,
 ): string | undefined {
-  for (const [key, value] of PROTECTIONS) {
-    if (annotations[key] === value) return `annotation ${key} is "${value}"`;
-  }
+  const protection = protectedBy(annotations);
+  if (protection !== undefined) return protection;
   const binding = bounds.find(({ terms }) => !terms.some((term) => mayHold(term, options)));
   return binding && `${binding.what} allows no ${options.to} node`;
+}
+
+/** The annotation by which its user keeps the pod from being evicted at all; undefined where none does. */
+export function protectedBy(annotations: Labels): string | undefined {
+  const found = PROTECTIONS.find(([key, value]) => annotations[key] === value);
+  return found && `annotation ${found[0]} is "${found[1]}"`;
 }
 
 /** False where the term contradicts the class; terms without expressions match no node. */

@@ -16,8 +16,10 @@ export interface PlacedPod {
   readonly revision: string;
   /** See {@linkcode podClassOf}. */
   readonly class: NodeClass;
-  /** True while it is deleted, or has finished: it counts for nothing. */
+  /** True while it is deleted, has finished, or its node is about to go: it counts for nothing. */
   readonly gone: boolean;
+  /** Why its node is about to go, see `departureOf()`; absent where it stays, or the pod goes already. */
+  readonly departs?: string;
   /** Since when no node was found for it, ms since 1970; absent where it has one, or just began. */
   readonly unschedulableSinceMs?: number;
   /** False until it has a node. */

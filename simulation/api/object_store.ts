@@ -9,6 +9,9 @@ import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
+import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
@@ -107,6 +110,12 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     ),
     OptimizationPolicy: createObjectTable(optimizationPolicyKind, seat),
     RecommendationReport: createObjectTable(recommendationReportKind, seat),
+    ReplicaSet: createObjectTable(plainKind<ReplicaSet>("ReplicaSet"), seat),
+    PodDisruptionBudget: createObjectTable(
+      plainKind<PodDisruptionBudget>("PodDisruptionBudget"),
+      seat,
+    ),
+    PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), seat),
   };
   return {
     tables,

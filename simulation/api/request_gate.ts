@@ -8,7 +8,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Random } from "../../shared/random.ts";
 import type { KindName } from "./stored_kind.ts";
 
-/** What a request does. `resize` and `updateStatus` are patch and update of a subresource. */
+/** What a request does. `resize`, `evict` and `updateStatus` patch, create and update a subresource. */
 export type Verb =
   | "get"
   | "list"
@@ -18,6 +18,7 @@ export type Verb =
   | "updateStatus"
   | "patch"
   | "resize"
+  | "evict"
   | "delete";
 
 /** A request as failures and counts see it. */
@@ -87,6 +88,9 @@ const STEADY_KINDS: ReadonlySet<KindName> = new Set([
   "DaemonSet",
   "HorizontalPodAutoscaler",
   "VerticalPodAutoscaler",
+  "ReplicaSet",
+  "PodDisruptionBudget",
+  "PersistentVolume",
 ]);
 
 /** Spread of the latency around its mean: uniform within ± 50 %. */

@@ -5,6 +5,7 @@
  */
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
 import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
+import type { DeletionCostWriter, PodEvictor } from "../../controller/placement/placement_ports.ts";
 import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
 import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -13,6 +14,7 @@ import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { Random } from "../../shared/random.ts";
 import { createAllocationStore } from "./allocation_store.ts";
 import type { ApiAccess } from "./api_access.ts";
+import { createDeletionCostWriter } from "./deletion_cost_writer.ts";
 import { createDesiredWriter } from "./desired_writer.ts";
 import { createEventList, type EventList } from "./event_list.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
@@ -20,6 +22,7 @@ import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
 import { createLeaseStore } from "./lease_store.ts";
 import { createNodeLink } from "./node_link.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
+import { createPodEvictor } from "./pod_evictor.ts";
 import { createPodResizer } from "./pod_resizer.ts";
 import { createPolicyStatusWriter } from "./policy_status_writer.ts";
 import { createReportStore } from "./report_store.ts";
@@ -77,6 +80,8 @@ export interface SimulatedAPI {
   readonly events: EventList;
   readonly rightsizingEvents: RightsizingEventList;
   readonly workloadWriter: WorkloadWriter;
+  readonly podEvictor: PodEvictor;
+  readonly deletionCostWriter: DeletionCostWriter;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
@@ -126,6 +131,8 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     reportStore: createReportStore(access),
     events: createEventList({ clock, reachable: () => !gate.stopped }),
     workloadWriter: createWorkloadWriter(access),
+    podEvictor: createPodEvictor(access),
+    deletionCostWriter: createDeletionCostWriter(access),
     rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,
     stop() {

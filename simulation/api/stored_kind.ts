@@ -10,7 +10,10 @@ import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
@@ -33,6 +36,9 @@ export interface StoredKinds {
   readonly VerticalPodAutoscaler: VerticalPodAutoscaler;
   readonly OptimizationPolicy: StoredPolicy;
   readonly RecommendationReport: RecommendationReport;
+  readonly ReplicaSet: ReplicaSet;
+  readonly PodDisruptionBudget: PodDisruptionBudget;
+  readonly PersistentVolume: PersistentVolume;
 }
 
 /** A kind's name. */

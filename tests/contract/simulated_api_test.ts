@@ -1,5 +1,6 @@
 import type { PodEvent } from "../../controller/allocation/ports.ts";
 import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -13,6 +14,7 @@ import { eventSinkContract } from "./event_sink_contract.ts";
 import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
 import { nodeLinkContract } from "./node_link_contract.ts";
+import { podEvictorContract } from "./pod_evictor_contract.ts";
 import { podResizerContract } from "./pod_resizer_contract.ts";
 import { rightsizingEventsContract } from "./rightsizing_events_contract.ts";
 import { policyStatusContract } from "./policy_status_contract.ts";
@@ -244,5 +246,30 @@ workloadWriterContract(() => {
         })
       ),
     remove: ({ metadata }) => act(() => void deployments.remove(objectKey(metadata))),
+  });
+});
+
+podEvictorContract(() => {
+  const { api, ...harness } = server();
+  const { Pod: pods, PodDisruptionBudget: budgets } = api.store.tables;
+  return Promise.resolve({
+    ...harness,
+    subject: api.podEvictor,
+    running: (name: string) =>
+      Promise.resolve(pods.seed({ ...samplePod(name), phase: "Running", ready: true })),
+    pending: (name: string) => Promise.resolve(pods.seed(samplePod(name, { nodeName: "" }))),
+    protect: (count: number) =>
+      act(() => {
+        for (let index = 0; index < count; index++) {
+          budgets.create({
+            metadata: { namespace: "shop", name: `none-${index}`, uid: "", resourceVersion: "" },
+            selector: { matchLabels: {}, matchExpressions: [] },
+            disruptionsAllowed: 0,
+            current: true,
+            freesUnready: false,
+          });
+        }
+      }),
+    read: ({ metadata }: Pod) => Promise.resolve(pods.get(objectKey(metadata))),
   });
 });

@@ -1,24 +1,54 @@
 /**
- * Webhook and controller of placement as they are to be, around the simulated world: they see it through
- * caches, may be down, and begin anew with nothing but what was written.
+ * The controller of placement as it is, on the simulated API, beside a stand-in of the webhook: both see
+ * the world late, may be down, and begin anew with nothing but what was written.
  *
  * @module
  */
+import { createCaches } from "../../controller/allocation/caches.ts";
+import { createPlacementBook } from "../../controller/placement/placement_book.ts";
+import type { PlacementConfig } from "../../controller/placement/placement_config.ts";
+import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
+import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
+import type { PlacementEvent } from "../../controller/placement/placement_ports.ts";
+import { silentLog } from "../../shared/log.ts";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
-import { costChanges } from "../../shared/placement/deletion_cost.ts";
-import { nextMove } from "../../shared/placement/next_move.ts";
-import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { memoryText, readMemory } from "../../shared/placement/placement_memory.ts";
-import { budgetRefusal } from "../../shared/placement/pod_budget.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { type PlacementMemory, readMemory } from "../../shared/placement/placement_memory.ts";
 import { noReservations, type Reservations } from "../../shared/placement/reservations.ts";
-import { nextShortage, shortagePhase, strandedPods } from "../../shared/placement/shortage.ts";
+import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { SplitWish } from "../../shared/placement/split_replicas.ts";
-import type { PlacementWorld, Webhook, WorldView } from "./placement_world.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
+import {
+  type KnownEviction,
+  NAMESPACE,
+  PlacementMirror,
+  WORKLOAD_UID,
+} from "./placement_mirror.ts";
+import type { PlacementWorld, Webhook } from "./placement_world.ts";
 
 /** Shorter than by default, so that a case ends soon. */
-const PATIENCE = { scheduleTimeoutMs: 20_000, fallbackMs: 40_000, longestFallbackMs: 160_000 };
-const COOLDOWN_MS = 10_000;
-const WORKLOAD = { uid: "w1" } as const;
+const CONFIG: PlacementConfig = {
+  scope: { ownNamespace: "mbcas-system" },
+  classes: NODE_CLASS_PRESETS.karpenter,
+  departures: DEFAULT_DEPARTURE_SIGNS,
+  readOnly: false,
+  resyncPeriodMs: 15_000,
+  workers: 2,
+  cooldownMs: 10_000,
+  evictions: { perSecond: 5, burst: 5 },
+  shortage: { scheduleTimeoutMs: 20_000, fallbackMs: 40_000, longestFallbackMs: 160_000 },
+};
+
+/** One process of the controller: once it is dead, nothing that it does arrives. */
+interface Life {
+  readonly end: AbortController;
+  alive: boolean;
+}
 
 /** Webhook and controller. */
 export class PlacementProduct {
@@ -26,17 +56,48 @@ export class PlacementProduct {
   webhookUp = true;
   controllerUp = true;
   /** Pods that were evicted, in order, with why. */
-  readonly evictions: { readonly uid: string; readonly why: "move" | "stranded" }[] = [];
-  /** Evictions that the API has refused. */
-  refused = 0;
+  readonly evictions: KnownEviction[] = [];
+  readonly events: PlacementEvent[] = [];
+  /** After so many writes more the controller dies, half way through the last one; it is started again. */
+  diesAfter: number | undefined;
+  /** True: it decides and changes nothing. */
+  readOnly = false;
+  /** Writes that it has sent. */
+  writes = 0;
+  /** What was written of the last move when each eviction was sent. */
+  readonly rememberedAtEvictions: (number | undefined)[] = [];
+  /** How often it has died so. */
+  deaths = 0;
   readonly #world: PlacementWorld;
-  /** The entry in the ConfigMap. */
-  #memory: string | undefined;
+  readonly #clock: VirtualClock;
+  readonly #api: SimulatedAPI;
+  readonly #mirror: PlacementMirror;
+  readonly #checkpoints = keptCheckpoints();
+  readonly #config: PlacementConfig;
+  #life: Life | undefined;
   #reservations: Reservations | undefined;
 
-  constructor(world: PlacementWorld, wish: SplitWish) {
+  constructor(
+    world: PlacementWorld,
+    { wish, lag }: {
+      readonly wish: SplitWish;
+      /** Seconds by which what is seen is late, and for which a write is under way. */
+      readonly lag: number;
+    },
+  ) {
     this.#world = world;
     this.wish = wish;
+    const isReadOnly = (): boolean => this.readOnly;
+    this.#config = {
+      ...CONFIG,
+      get readOnly() {
+        return isReadOnly();
+      },
+    };
+    this.#clock = createVirtualClock({ wallStart: world.nowMs });
+    const latencyMs = 10 + 1000 * lag;
+    this.#api = createSimulatedAPI({ clock: this.#clock, random: seededRandom(7), latencyMs });
+    this.#mirror = new PlacementMirror(world, this.#api.store);
     world.webhook = this.#admit;
   }
 
@@ -45,11 +106,20 @@ export class PlacementProduct {
     this.#reservations = undefined;
   }
 
+  /** A second goes by for the controller, after one of the world. */
+  async second(): Promise<void> {
+    this.#mirror.write(this.wish);
+    if (!this.controllerUp) this.#die();
+    else if (this.#life?.alive !== true) this.#start();
+    await this.#clock.runUntil(this.#clock.monotonic() + 1000);
+    this.evictions.push(...this.#mirror.read());
+  }
+
   readonly #admit: Webhook = ({ uid, name, revision }) => {
     if (!this.webhookUp) return undefined;
     const { workload, pods } = this.#world.view;
     const { nowMs } = this.#world;
-    const { shortage } = readMemory(this.#memory, { ...WORKLOAD, nowMs });
+    const { shortage } = this.#remembered();
     const answer = admitPod(this.#reservations ?? noReservations(pods), {
       // The workload is read with the request; pods come from a cache.
       workload: { ...workload, replicas: this.#world.workload.replicas },
@@ -65,67 +135,80 @@ export class PlacementProduct {
     return made;
   };
 
-  /** One look, and what follows from it. */
-  reconcile(): void {
-    if (!this.controllerUp) return;
-    const { nowMs, view } = this.#world;
-    const memory = readMemory(this.#memory, { ...WORKLOAD, nowMs });
-    const pods = view.pods.map((pod) => withBudget(pod, view));
-    const next = nextMove(
-      {
-        workload: view.workload,
-        wish: { ...this.wish, paused: false },
-        pods,
-        shortage: memory.shortage,
-        lastMoveAtMs: memory.lastMoveAtMs,
-        evictionFromMs: 0,
-        nowMs,
-      },
-      { cooldownMs: COOLDOWN_MS },
-    );
-    const asWished = "wait" in next && next.wait === "AsWished";
-    const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, PATIENCE);
-    let { lastMoveAtMs } = memory;
-    if (shortagePhase(shortage, nowMs) === "fallback") {
-      for (const { uid } of strandedPods(pods)) this.#evict(uid, "stranded");
+  /** What stands in the ConfigMap. */
+  #remembered(): PlacementMemory {
+    const { workload: { kind }, nowMs } = this.#world;
+    const entry = this.#checkpoints.kept.get(`mbcas-placement-${NAMESPACE}`)?.data[`${kind}.web`];
+    return readMemory(entry, { uid: WORKLOAD_UID, nowMs: nowMs + 1000 });
+  }
+
+  #die(): void {
+    if (this.#life === undefined) return;
+    this.#life.alive = false;
+    this.#life.end.abort();
+    this.#life = undefined;
+  }
+
+  /** A write of a life: it arrives while the life lasts, and its end may come before the answer. */
+  async #send<R>(life: Life, write: () => Promise<R>): Promise<R> {
+    const never = new Promise<never>(() => {});
+    if (!life.alive) return await never;
+    this.writes++;
+    const isLast = this.diesAfter === 0;
+    if (this.diesAfter !== undefined) this.diesAfter = isLast ? undefined : this.diesAfter - 1;
+    const answer = await write();
+    if (isLast) {
+      this.deaths++;
+      life.alive = false;
+      life.end.abort();
     }
-    if ("move" in next && this.#evict(next.move.pod.uid, "move")) lastMoveAtMs = nowMs;
-    this.#writeCosts(view);
-    this.#memory = memoryText(
-      {
-        ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs }),
-        ...(shortage === undefined ? {} : { shortage }),
+    return life.alive ? answer : await never;
+  }
+
+  #start(): void {
+    const life: Life = { end: new AbortController(), alive: true };
+    this.#life = life;
+    const { signal } = life.end;
+    const options = { clock: this.#clock, random: seededRandom(8), log: silentLog };
+    const api = this.#api;
+    const caches = {
+      ...createCaches(cacheSources(api), options),
+      ...createPlacementCopies({
+        replicaSets: api.listWatch("ReplicaSet"),
+        budgets: api.listWatch("PodDisruptionBudget"),
+        volumes: api.listWatch("PersistentVolume"),
+      }, options),
+    };
+    const { pods, nodes, namespaces, deployments, statefulSets } = caches;
+    const { replicaSets, budgets, volumes } = caches;
+    const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
+    for (const copy of [pods, ...copies]) void copy.run(signal);
+    const book = createPlacementBook({
+      store: {
+        ...this.#checkpoints,
+        apply: (one, term) => this.#send(life, () => this.#checkpoints.apply(one, term)),
+        remove: (name, term) => this.#send(life, () => this.#checkpoints.remove(name, term)),
       },
-      WORKLOAD.uid,
+      clock: this.#clock,
+      log: silentLog,
+    });
+    void book.load(signal).then(() =>
+      runPlacementLoop({
+        ...options,
+        caches,
+        book,
+        config: this.#config,
+        evictor: {
+          evict: (pod) => {
+            this.rememberedAtEvictions.push(this.#remembered().lastMoveAtMs);
+            return this.#send(life, () => api.podEvictor.evict(pod));
+          },
+        },
+        costs: {
+          write: (pod, cost) => this.#send(life, () => api.deletionCostWriter.write(pod, cost)),
+        },
+        events: { emit: (event) => void this.events.push(event) },
+      }, signal)
     );
   }
-
-  #evict(uid: string, why: "move" | "stranded"): boolean {
-    const gone = this.#world.evict(uid);
-    if (gone) this.evictions.push({ uid, why });
-    else this.refused++;
-    return gone;
-  }
-
-  #writeCosts({ workload, pods }: WorldView): void {
-    if (workload.kind !== "Deployment") return;
-    for (const revision of Map.groupBy(pods, (pod) => pod.revision).values()) {
-      for (const { pod: { uid }, cost } of costChanges(revision, this.wish)) {
-        const pod = this.#world.pods.find((one) => one.uid === uid);
-        if (pod !== undefined) pod.deletionCost = cost;
-      }
-    }
-  }
-}
-
-function withBudget(pod: PlacedPod, { disruptionsAllowed }: WorldView): PlacedPod {
-  if (disruptionsAllowed === undefined) return pod;
-  const refusal = budgetRefusal({ labels: {}, ready: pod.ready }, [{
-    name: "web",
-    selector: { matchLabels: {}, matchExpressions: [] },
-    disruptionsAllowed,
-    current: true,
-    freesUnready: false,
-  }]);
-  return refusal === undefined ? pod : { ...pod, budget: refusal };
 }

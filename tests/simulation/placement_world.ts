@@ -38,8 +38,6 @@ export interface WorldView {
   readonly workload: MovedWorkload;
   /** Ours alone, by owner. */
   readonly pods: readonly PlacedPod[];
-  /** What the budget allows; absent: there is no budget. */
-  readonly disruptionsAllowed?: number;
 }
 
 /** The workload as its user wants it. */
@@ -64,6 +62,8 @@ const SURGE = 1;
 export class PlacementWorld {
   readonly workload: WorldWorkload;
   nodes: WorldNode[];
+  /** Nodes that are about to go: they take no more pods. */
+  readonly departing = new Set<WorldNode>();
   pods: WorldPod[] = [];
   nowMs = 1_000_000_000_000;
   webhook: Webhook = () => undefined;
@@ -89,7 +89,12 @@ export class PlacementWorld {
   get whole(): boolean {
     const { live, workload: { replicas, revision } } = this;
     return live.length === replicas &&
-      live.every((pod) => this.#isReady(pod) && pod.revision === `r${revision}`);
+      live.every((pod) => this.isReady(pod) && pod.revision === `r${revision}`);
+  }
+
+  /** The workload's status as it is. */
+  get status(): MovedWorkload {
+    return this.#look().workload;
   }
 
   /** The world as caches show it. */
@@ -108,15 +113,10 @@ export class PlacementWorld {
     between();
   }
 
-  /** As the Eviction API: true where the pod goes. */
-  evict(uid: string): boolean {
+  /** The API has taken the pod away. */
+  remove(uid: string): void {
     const pod = this.pods.find((one) => one.uid === uid && one.endsAtMs === undefined);
-    if (pod === undefined) return false;
-    const allowed = this.#disruptionsAllowed() ?? Infinity;
-    // Pods that do not run are nothing that a budget keeps.
-    if (pod.node !== undefined && this.#isReady(pod) && allowed < 1) return false;
-    this.#delete(pod);
-    return true;
+    if (pod !== undefined) this.#delete(pod);
   }
 
   /** A node goes, and its pods with it. */
@@ -138,14 +138,16 @@ export class PlacementWorld {
     });
   }
 
-  #isReady({ readyAtMs = Infinity, endsAtMs }: WorldPod): boolean {
+  /** True while it runs and is not being deleted. */
+  isReady({ readyAtMs = Infinity, endsAtMs }: WorldPod): boolean {
     return endsAtMs === undefined && readyAtMs <= this.nowMs;
   }
 
-  #disruptionsAllowed(): number | undefined {
+  /** What the budget allows now; undefined where there is none. */
+  disruptionsAllowed(): number | undefined {
     const { minAvailable, replicas } = this.workload;
     if (minAvailable === undefined) return undefined;
-    const ready = this.live.filter((pod) => this.#isReady(pod)).length;
+    const ready = this.live.filter((pod) => this.isReady(pod)).length;
     return Math.max(0, ready - minAvailable(replicas));
   }
 
@@ -168,6 +170,7 @@ export class PlacementWorld {
     const free = (node: WorldNode): number =>
       node.room - this.pods.filter((one) => one.node === node).length;
     const [node] = this.nodes
+      .filter((one) => !this.departing.has(one))
       .filter((one) => (pod.madeFor === undefined || one.class === pod.madeFor) && free(one) > 0)
       .toSorted((a, b) => free(b) - free(a));
     if (node === undefined) {
@@ -190,8 +193,8 @@ export class PlacementWorld {
     const excess = Math.max(0, of(true).length - replicas);
     for (const pod of this.#firstToGo(of(true)).slice(0, excess)) this.#delete(pod);
     for (const pod of this.#firstToGo(of(false))) {
-      const ready = this.live.filter((one) => this.#isReady(one)).length;
-      if (!this.#isReady(pod) || ready > replicas) this.#delete(pod);
+      const ready = this.live.filter((one) => this.isReady(one)).length;
+      if (!this.isReady(pod) || ready > replicas) this.#delete(pod);
     }
   }
 
@@ -199,7 +202,7 @@ export class PlacementWorld {
   #firstToGo(pods: readonly WorldPod[]): readonly WorldPod[] {
     return pods.toSorted((a, b) =>
       Number(b.node === undefined) - Number(a.node === undefined) ||
-      Number(this.#isReady(a)) - Number(this.#isReady(b)) ||
+      Number(this.isReady(a)) - Number(this.isReady(b)) ||
       (a.deletionCost ?? 0) - (b.deletionCost ?? 0) ||
       b.createdAtMs - a.createdAtMs
     );
@@ -212,7 +215,7 @@ export class PlacementWorld {
     for (let ordinal = 0; ordinal < replicas; ordinal++) {
       const pod = own.find(({ name }) => name === `db-${ordinal}`);
       if (pod === undefined) this.#create(`db-${ordinal}`);
-      if (pod === undefined || !this.#isReady(pod)) return;
+      if (pod === undefined || !this.isReady(pod)) return;
     }
     const highest = own.toSorted((a, b) => (ordinalOf(b.name) ?? 0) - (ordinalOf(a.name) ?? 0));
     if (own.some(({ endsAtMs }) => endsAtMs !== undefined)) return;
@@ -225,18 +228,16 @@ export class PlacementWorld {
   #look(): WorldView {
     const { kind, replicas, revision } = this.workload;
     const { live } = this;
-    const allowed = this.#disruptionsAllowed();
     return {
       workload: {
         kind,
         replicas,
         observed: true,
         present: live.length,
-        ready: live.filter((pod) => this.#isReady(pod)).length,
+        ready: live.filter((pod) => this.isReady(pod)).length,
         updated: live.filter((pod) => pod.revision === `r${revision}`).length,
       },
       pods: this.pods.filter(({ foreign }) => foreign === undefined).map((pod) => this.#seen(pod)),
-      ...(allowed === undefined ? {} : { disruptionsAllowed: allowed }),
     };
   }
 
@@ -248,9 +249,9 @@ export class PlacementWorld {
       revision,
       createdAtMs,
       class: node?.class ?? pod.madeFor ?? "on-demand",
-      gone: pod.endsAtMs !== undefined,
+      gone: pod.endsAtMs !== undefined || (node !== undefined && this.departing.has(node)),
       scheduled: node !== undefined,
-      ready: this.#isReady(pod),
+      ready: this.isReady(pod),
       cordoned: false,
       ...(unschedulableSinceMs === undefined ? {} : { unschedulableSinceMs }),
       ...(deletionCost === undefined ? {} : { deletionCost }),

@@ -8,6 +8,7 @@ import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
 import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
 import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
+import { PLACEMENT_EVENT_REASONS, type PlacementEventReason } from "./placement_event_reasons.ts";
 import { PLACEMENT_REASONS, type PlacementReason } from "./placement_reasons.ts";
 import { POLICY_REASONS, type PolicyReason } from "./policy_reasons.ts";
 import type { Reason } from "./reason.ts";
@@ -28,6 +29,7 @@ export const REASON_LISTS = {
   rightsizingEvents: RIGHTSIZING_EVENT_REASONS,
   policies: POLICY_REASONS,
   placement: PLACEMENT_REASONS,
+  placementEvents: PLACEMENT_EVENT_REASONS,
   versions: VERSION_REASONS,
 } as const;
 
@@ -42,7 +44,8 @@ export type ReasonWord =
   | RightsizingReason
   | RightsizingEventReason
   | PolicyReason
-  | PlacementReason;
+  | PlacementReason
+  | PlacementEventReason;
 
 const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),

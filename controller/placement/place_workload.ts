@@ -1,0 +1,210 @@
+/**
+ * One look at a workload that takes part, and what follows from it: at most one replica is moved.
+ *
+ * @module
+ */
+import type { Workload } from "../../shared/api/workload.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Permits } from "../../shared/control/permits.ts";
+import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
+import { costChanges } from "../../shared/placement/deletion_cost.ts";
+import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
+import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
+import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
+import {
+  nextShortage,
+  type Shortage,
+  shortagePhase,
+  strandedPods,
+} from "../../shared/placement/shortage.ts";
+import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import type { EvictedPods } from "./evicted_pods.ts";
+import { placedPodsOf, withBudgets } from "./placed_workload.ts";
+import type { PlacementBook } from "./placement_book.ts";
+import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementCaches } from "./placement_copies.ts";
+import type { PlacementLook } from "./placement_observer.ts";
+import type { DeletionCostWriter, EvictionAnswer, PodEvictor } from "./placement_ports.ts";
+
+/** What a look works with. */
+export interface PlacementPassParts {
+  readonly caches: PlacementCaches;
+  readonly evictor: PodEvictor;
+  readonly costs: DeletionCostWriter;
+  readonly book: PlacementBook;
+  readonly config: PlacementConfig;
+  readonly clock: Pick<Clock, "wall" | "monotonic">;
+  /** Of moves, for the whole cluster. */
+  readonly rate: RateLimiter;
+  /** Bounds how many costs are written at the same time. */
+  readonly permits: Permits;
+  readonly evicted: EvictedPods;
+}
+
+/** The workload with its wish. */
+export interface WishedWorkload {
+  readonly workload: Workload;
+  readonly moved: MovedWorkload;
+  readonly wish: PlacementWish;
+}
+
+/** What was sent for a pod, and answered; without an answer it would have been sent. */
+export interface SentEviction {
+  readonly pod: PlacedPod;
+  /** For the message of an event, for instance `to spot`. */
+  readonly why: string;
+  readonly answer?: EvictionAnswer;
+}
+
+/** What a look came to. */
+export interface PlacementPass {
+  readonly next: NextMove;
+  readonly evictions: readonly SentEviction[];
+  readonly shortage: {
+    readonly before?: Shortage | undefined;
+    readonly after?: Shortage | undefined;
+  };
+  readonly replicas: NonNullable<PlacementLook["replicas"]>;
+  /** When to look again though nothing changes, ms from now; Infinity: only then. */
+  readonly againInMs: number;
+  /** What stopped a part of it; the other parts were done. */
+  readonly failure?: unknown;
+}
+
+/** Looks, and acts. Throws nothing that a server says: see `failure`. */
+export async function placeWorkload(
+  { workload, moved, wish }: WishedWorkload,
+  { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },
+): Promise<PlacementPass> {
+  const { caches, config, book, clock, rate, evicted } = parts;
+  const nowMs = clock.wall();
+  const pods = placedPodsOf(workload, { caches, config, evicted });
+  const remembered = { kind: moved.kind, metadata: workload.metadata };
+  const memory = book.memoryOf(remembered, nowMs);
+  const evictionFromMs = nowMs + rate.wait(clock.monotonic());
+  const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
+  const first = nextMove({ ...facts, pods }, config);
+  const next = "move" in first
+    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, caches }) }, config)
+    : first;
+  const asWished = "wait" in next && next.wait === "AsWished";
+  const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, config.shortage);
+  const evictions: SentEviction[] = [];
+  const failures: unknown[] = [];
+  const { namespace } = workload.metadata;
+
+  /** One part that fails leaves the others; whoever was told to end begins nothing. */
+  async function attempt(part: () => Promise<void>): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await part();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+
+  async function know(now: PlacementMemory): Promise<void> {
+    book.remember(remembered, now);
+    if (!config.readOnly) await book.save(namespace, signal);
+  }
+
+  async function evict(pod: PlacedPod, why: string): Promise<void> {
+    if (signal.aborted) return;
+    if (config.readOnly) return void evictions.push({ pod, why });
+    // Also where no answer comes: the request may have arrived.
+    evicted.note(pod.uid, clock.monotonic());
+    const answer = await parts.evictor.evict({ namespace, name: pod.name, uid: pod.uid });
+    if (answer.is === "blocked" || answer.is === "forbidden") evicted.forget(pod.uid);
+    evictions.push({ pod, why, answer });
+  }
+
+  async function leaveNodes(): Promise<void> {
+    if (wish.paused) return;
+    for (const pod of pods) {
+      if (pod.departs === undefined || pod.bound !== undefined) continue;
+      await evict(pod, `from a node that is about to go (${pod.departs})`);
+    }
+  }
+
+  async function fallBack(): Promise<void> {
+    if (!isSame(shortage, memory.shortage)) await know(withShortage(memory, shortage));
+    if (shortagePhase(shortage, nowMs) !== "fallback") return;
+    for (const pod of strandedPods(pods)) {
+      if (pod.bound === undefined) await evict(pod, "to on-demand, as it found no spot node");
+    }
+  }
+
+  async function move(): Promise<void> {
+    if (!("move" in next)) return;
+    const { pod, to } = next.move;
+    if (config.readOnly) return void evictions.push({ pod, why: `to ${to}` });
+    // Others may have used it up meanwhile.
+    if (rate.take(clock.monotonic()) > 0) return;
+    // Known before it is done: a process that ends in between must not forget it.
+    await know({ ...withShortage(memory, shortage), lastMoveAtMs: nowMs });
+    await evict(pod, `to ${to}`);
+  }
+
+  async function tellCosts(): Promise<void> {
+    if (moved.kind !== "Deployment" || config.readOnly) return;
+    const revisions = Map.groupBy(pods, ({ revision }) => revision).values();
+    const changes = [...revisions].flatMap((revision) => costChanges(revision, wish));
+    await Promise.all(changes.map(({ pod: { name, uid }, cost }) =>
+      parts.permits.run(async () => {
+        if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
+      })
+    ));
+  }
+
+  for (const part of [leaveNodes, fallBack, move, tellCosts]) await attempt(part);
+  const stranded = strandedPods(pods);
+  const waitingSinceMs = stranded.map(({ unschedulableSinceMs = nowMs }) => unschedulableSinceMs);
+  return {
+    next,
+    evictions,
+    shortage: { before: memory.shortage, after: shortage },
+    replicas: {
+      actual: countByClass(pods),
+      desired: splitReplicas(moved.replicas, wish),
+      pendingMs: Math.max(0, nowMs - Math.min(nowMs, ...waitingSinceMs)),
+    },
+    againInMs: againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+    ...(failures.length === 0 ? {} : { failure: failures[0] }),
+  };
+}
+
+function withShortage(
+  { lastMoveAtMs }: PlacementMemory,
+  shortage: Shortage | undefined,
+): PlacementMemory {
+  return {
+    ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs }),
+    ...(shortage === undefined ? {} : { shortage }),
+  };
+}
+
+function isSame(a: Shortage | undefined, b: Shortage | undefined): boolean {
+  return a?.untilMs === b?.untilMs && a?.rounds === b?.rounds;
+}
+
+function againInMs(
+  { next, shortage, waitingSinceMs }: {
+    readonly next: NextMove;
+    readonly shortage: Shortage | undefined;
+    readonly waitingSinceMs: readonly number[];
+  },
+  { config: { cooldownMs, shortage: { scheduleTimeoutMs = 60_000 } }, nowMs }: {
+    readonly config: PlacementConfig;
+    readonly nowMs: number;
+  },
+): number {
+  const waits = [
+    "move" in next ? nowMs + cooldownMs : next.untilMs ?? Infinity,
+    shortage?.untilMs ?? Infinity,
+    ...waitingSinceMs.map((since) =>
+      Math.max(since, shortage?.untilMs ?? since) + scheduleTimeoutMs
+    ),
+  ];
+  return Math.min(...waits.filter((atMs) => atMs > nowMs)) - nowMs;
+}

@@ -1,0 +1,113 @@
+/**
+ * The metrics of placement, by the names that Spotalis gave them. A workload's series go with it.
+ *
+ * @module
+ */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { PlacementObserver, PlacementSubject } from "./placement_observer.ts";
+
+/** Seconds, requests included: an eviction and a ConfigMap take some tens of ms each. */
+const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
+
+const OF_WORKLOAD = ["namespace", "workload", "workload_type"] as const;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A metric of which single series can be taken away. */
+interface Series {
+  remove(labels: Labels): void;
+}
+
+/** Puts the metrics into the registry, and follows what it is told. */
+export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
+  const registers = [registry];
+  const gauge = (name: string, help: string, more: readonly string[] = []) =>
+    new Gauge({ name: `spotalis_${name}`, help, labelNames: [...OF_WORKLOAD, ...more], registers });
+  const counter = (name: string, help: string, more: readonly string[] = []) =>
+    new Counter({
+      name: `spotalis_${name}_total`,
+      help,
+      labelNames: [...OF_WORKLOAD, ...more],
+      registers,
+    });
+
+  const actual = gauge("workload_replicas", "Replicas that there are, by class of their nodes.", [
+    "replica_type",
+  ]);
+  const desired = gauge("workload_desired_replicas", "Replicas that there are to be, by class.", [
+    "replica_type",
+  ]);
+  const pending = gauge(
+    "pending_seconds",
+    "For how long the replica that waits for the longest has found no spot node; 0: none waits.",
+  );
+  const looks = counter("reconciliations", "Looks at workloads, by what came of them.", [
+    "action",
+    "result",
+  ]);
+  const errors = counter(
+    "reconciliation_errors",
+    "Looks that failed, or ended at unreadable words.",
+  );
+  const blocked = counter(
+    "rebalancing_blocked_by_pdb",
+    "Looks at which a PodDisruptionBudget did not let a replica go.",
+  );
+  const fallbacks = counter("fallbacks", "Shortages of spot nodes.");
+  const durations = new Histogram({
+    name: "spotalis_reconciliation_duration_seconds",
+    help: "Time of one look at a workload, requests included.",
+    buckets: BUCKETS,
+    registers,
+  });
+  const leader = new Gauge({
+    name: "spotalis_leader_election_status",
+    help: "1 while this replica is the one that moves pods.",
+    registers,
+  });
+  leader.set(0);
+
+  /** By workload: the labels of its series as JSON, by metric. */
+  const all = new Map<string, Map<Series, Set<string>>>();
+
+  /** The labels, noted as such of the workload's series. */
+  function noted(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
+    const labels = { ...labelsOf(subject), ...more };
+    const series = all.get(keyOf(subject)) ?? new Map<Series, Set<string>>();
+    all.set(keyOf(subject), series);
+    series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
+    return labels;
+  }
+
+  return {
+    leads: (isLeader) => leader.set(isLeader ? 1 : 0),
+    looked(subject, { tookMs, action, result, replicas }) {
+      durations.observe(tookMs / 1000);
+      looks.inc(noted(subject, looks, { action, result }));
+      if (result === "failed") errors.inc(noted(subject, errors));
+      if (replicas === undefined) return;
+      for (const one of ["spot", "on-demand"] as const) {
+        const more = { replica_type: one };
+        actual.set(noted(subject, actual, more), replicas.actual[one]);
+        desired.set(noted(subject, desired, more), replicas.desired[one]);
+      }
+      pending.set(noted(subject, pending), replicas.pendingMs / 1000);
+    },
+    blocked: (subject) => blocked.inc(noted(subject, blocked)),
+    fellBack: (subject) => fallbacks.inc(noted(subject, fallbacks)),
+    left(subject) {
+      for (const [metric, series] of all.get(keyOf(subject)) ?? []) {
+        for (const labels of series) metric.remove(JSON.parse(labels));
+      }
+      all.delete(keyOf(subject));
+    },
+  };
+}
+
+function labelsOf({ kind, namespace, name }: PlacementSubject): Labels {
+  return { namespace, workload: name, workload_type: kind.toLowerCase() };
+}
+
+function keyOf({ kind, namespace, name }: PlacementSubject): string {
+  return `${kind}/${namespace}/${name}`;
+}

@@ -1,0 +1,109 @@
+/**
+ * Tells on workloads what became of their replicas: each thing once, not at each look.
+ *
+ * @module
+ */
+import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
+import type { Workload } from "../../shared/api/workload.ts";
+import type { GateAnswer } from "../../shared/placement/placement_gate.ts";
+import type { PlacementPass } from "./place_workload.ts";
+import type { PlacementEvents } from "./placement_ports.ts";
+
+/** Who tells. */
+export interface ToldPlacement {
+  /** The workload is left as it is. */
+  leftAlone(workload: Workload, answer: Extract<GateAnswer, { readonly reason: string }>): void;
+  /** It was looked at. */
+  looked(workload: Workload, pass: PlacementPass): void;
+  /** Forgets the workload under this key. */
+  forget(key: string): void;
+}
+
+interface Told {
+  readonly uid: string;
+  /** Last word about why nothing was moved. */
+  wait?: string;
+  fault?: string;
+  /** True while moves have not yet come to what is wished. */
+  busy: boolean;
+}
+
+/** Nothing was told yet. `keyOf` is what `forget` names. */
+export function createToldPlacement(
+  events: PlacementEvents,
+  keyOf: (workload: Workload) => string,
+): ToldPlacement {
+  const all = new Map<string, Told>();
+
+  function toldOf(workload: Workload): Told {
+    const key = keyOf(workload);
+    const known = all.get(key);
+    const told = known?.uid === workload.metadata.uid
+      ? known
+      : { uid: workload.metadata.uid, busy: false };
+    all.set(key, told);
+    return told;
+  }
+
+  function emit(
+    { kind, metadata: { namespace, name, uid } }: Workload,
+    reason: PlacementEventReason,
+    message: string,
+  ): void {
+    const about = { apiVersion: "apps/v1", kind, namespace, name, uid };
+    events.emit({ about, type: WARNINGS.has(reason) ? "Warning" : "Normal", reason, message });
+  }
+
+  return {
+    leftAlone(workload, { reason, message }) {
+      const told = toldOf(workload);
+      const fault = reason === "ConfigurationError" ? message : undefined;
+      if (fault !== undefined && fault !== told.fault) {
+        emit(workload, "ConfigurationError", message);
+      }
+      if (fault === undefined) delete told.fault;
+      else told.fault = fault;
+      delete told.wait;
+    },
+    looked(workload, { next, evictions, shortage: { before, after }, replicas: { actual } }) {
+      const told = toldOf(workload);
+      delete told.fault;
+      if (after !== undefined && after.rounds !== before?.rounds) {
+        emit(workload, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
+      }
+      if (before !== undefined && after === undefined) {
+        emit(workload, "SpotReturned", splitWords(actual));
+      }
+      for (const { pod, why, answer } of evictions) {
+        if (answer?.is === "evicted") {
+          emit(workload, "PodRescheduled", `pod ${pod.name} moves ${why}`);
+          told.busy = true;
+        }
+        if (answer?.is === "blocked") {
+          emit(workload, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
+        }
+      }
+      const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
+      if ("wait" in next && next.wait === "BlockedByPDB" && wait !== told.wait) {
+        emit(workload, "BlockedByPDB", next.message);
+      }
+      if ("wait" in next && next.wait === "AsWished" && told.busy) {
+        emit(workload, "ReconciliationSuccess", splitWords(actual));
+        told.busy = false;
+      }
+      if (wait === undefined) delete told.wait;
+      else told.wait = wait;
+    },
+    forget: (key) => void all.delete(key),
+  };
+}
+
+const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
+  "ConfigurationError",
+  "BlockedByPDB",
+  "SpotFallback",
+]);
+
+function splitWords(actual: PlacementPass["replicas"]["actual"]): string {
+  return `${actual.spot} on spot, ${actual["on-demand"]} on on-demand nodes`;
+}

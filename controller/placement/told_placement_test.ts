@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import type { PlacementPass } from "./place_workload.ts";
+import type { PlacementEvent } from "./placement_ports.ts";
+import { createToldPlacement } from "./told_placement.ts";
+
+const WEB = sampleWorkload();
+const COUNTS = { spot: 1, "on-demand": 2 };
+
+function pass(change: Partial<PlacementPass>): PlacementPass {
+  return {
+    next: { wait: "AsWished", message: "each replica is where it should be" },
+    evictions: [],
+    shortage: {},
+    replicas: { actual: COUNTS, desired: COUNTS, pendingMs: 0 },
+    againInMs: Infinity,
+    ...change,
+  };
+}
+
+function stage() {
+  const events: PlacementEvent[] = [];
+  const told = createToldPlacement({ emit: (event) => events.push(event) }, () => "web");
+  return { told, reasons: () => events.splice(0).map(({ reason }) => reason) };
+}
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+pure("createToldPlacement() tells each fault once, and again when it has come back", () => {
+  const { told, reasons } = stage();
+  const fault = { reason: "ConfigurationError", message: "odd" } as const;
+  told.leftAlone(WEB, fault);
+  told.leftAlone(WEB, fault);
+  assert.deepEqual(reasons(), ["ConfigurationError"]);
+  told.leftAlone(WEB, { ...fault, message: "odder" });
+  assert.deepEqual(reasons(), ["ConfigurationError"]);
+  told.leftAlone(WEB, { reason: "PlacementOff", message: "" });
+  assert.deepEqual(reasons(), []);
+  told.leftAlone(WEB, fault);
+  assert.deepEqual(reasons(), ["ConfigurationError"]);
+});
+
+pure("createToldPlacement() tells of a budget when it begins to block", () => {
+  const { told, reasons } = stage();
+  const blocked = pass({ next: { wait: "BlockedByPDB", message: "pod a: no" } });
+  told.looked(WEB, blocked);
+  told.looked(WEB, blocked);
+  assert.deepEqual(reasons(), ["BlockedByPDB"]);
+  told.looked(WEB, pass({}));
+  told.looked(WEB, blocked);
+  assert.deepEqual(reasons(), ["BlockedByPDB"]);
+});
+
+pure("createToldPlacement() tells moves that were made, and when they have come to an end", () => {
+  const { told, reasons } = stage();
+  const pod = placedPod("a");
+  const next = { move: { pod, to: "spot" as const } };
+  told.looked(WEB, pass({ next, evictions: [{ pod, why: "to spot" }] }));
+  assert.deepEqual(reasons(), []);
+  told.looked(WEB, pass({}));
+  assert.deepEqual(reasons(), []);
+  told.looked(WEB, pass({ next, evictions: [{ pod, why: "to spot", answer: { is: "evicted" } }] }));
+  assert.deepEqual(reasons(), ["PodRescheduled"]);
+  told.looked(WEB, pass({ next: { wait: "NotWhole", message: "" } }));
+  assert.deepEqual(reasons(), []);
+  told.looked(WEB, pass({}));
+  told.looked(WEB, pass({}));
+  assert.deepEqual(reasons(), ["ReconciliationSuccess"]);
+});

@@ -1,0 +1,19 @@
+/**
+ * A PodDisruptionBudget as this product sees it.
+ *
+ * @module
+ */
+import type { ApiObject } from "../control/list_watch.ts";
+import type { PodBudget } from "../placement/pod_budget.ts";
+
+/** The trimmed budget. */
+export interface PodDisruptionBudget extends ApiObject, Omit<PodBudget, "name"> {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /** Why it can't be read, in a sentence; then it is for all pods of its namespace, and allows nothing. */
+  readonly unreadable?: string;
+}

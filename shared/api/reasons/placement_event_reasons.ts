@@ -1,0 +1,29 @@
+/**
+ * The kinds of events of placement, on workloads.
+ *
+ * @module
+ */
+import { PLACEMENT_REASONS } from "./placement_reasons.ts";
+import type { Reason } from "./reason.ts";
+
+/** What the event stream of a workload tells of placement. */
+export const PLACEMENT_EVENT_REASONS = {
+  PodRescheduled: {
+    means: "a replica was evicted, so that the one made in its place runs where it is to run",
+    remedy: "nothing: the message names it, and why",
+  },
+  ConfigurationError: PLACEMENT_REASONS.ConfigurationError,
+  BlockedByPDB: PLACEMENT_REASONS.BlockedByPDB,
+  SpotFallback: PLACEMENT_REASONS.SpotFallback,
+  SpotReturned: {
+    means: "after a shortage of spot nodes all replicas run where they are to run again",
+    remedy: "nothing",
+  },
+  ReconciliationSuccess: {
+    means: "the replicas have come to run where they are to run",
+    remedy: "nothing",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** A word of {@linkcode PLACEMENT_EVENT_REASONS}. */
+export type PlacementEventReason = keyof typeof PLACEMENT_EVENT_REASONS;

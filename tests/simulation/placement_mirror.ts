@@ -1,0 +1,198 @@
+/**
+ * The small world of placement on the simulated API: its objects are written there each second, and what
+ * the API was asked to change comes back.
+ *
+ * @module
+ */
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Workload } from "../../shared/api/workload.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
+import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import type { NodeClass } from "../../shared/placement/node_class.ts";
+import type { SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { ObjectTable } from "../../simulation/api/object_table.ts";
+import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { sampleNode, samplePod } from "../contract/sample_objects.ts";
+import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import type { PlacementWorld, WorldNode, WorldPod } from "./placement_world.ts";
+
+/** Of all objects. */
+export const NAMESPACE = "shop";
+/** Of the workload. */
+export const WORKLOAD_UID = "w1";
+
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
+
+/** A pod that was evicted. */
+export interface KnownEviction {
+  readonly uid: string;
+  readonly why: "move" | "stranded" | "departs";
+  /** As it was until then. */
+  readonly ready: boolean;
+}
+
+/** Keeps both alike. */
+export class PlacementMirror {
+  readonly #world: PlacementWorld;
+  readonly #store: SimulatedAPI["store"];
+  readonly #nodeNames = new Map<WorldNode, string>();
+  /** What was written last, by key. */
+  readonly #written = new WeakMap<object, Map<string, string>>();
+
+  constructor(world: PlacementWorld, store: SimulatedAPI["store"]) {
+    this.#world = world;
+    this.#store = store;
+    const { Namespace } = store.tables;
+    Namespace.create({ metadata: { ...NEW, name: NAMESPACE, labels: {}, annotations: {} } });
+  }
+
+  /** The world as it is, to the API. */
+  write(wish: SplitWish): void {
+    const { Node, Pod, ReplicaSet, PodDisruptionBudget, Deployment, StatefulSet } =
+      this.#store.tables;
+    const { workload, nodes, pods, departing } = this.#world;
+    this.#bring(Node, nodes.map((node) => this.#node(node, departing.has(node))));
+    if (workload.kind === "Deployment") {
+      const revisions = new Set(pods.flatMap(({ foreign, revision }) => foreign ? [] : [revision]));
+      revisions.add(`r${workload.revision}`);
+      this.#bring(
+        ReplicaSet,
+        [...revisions].map((revision) => ({
+          metadata: {
+            ...NEW,
+            namespace: NAMESPACE,
+            name: `web-${revision}`,
+            uid: `rs-${revision}`,
+          },
+          deployment: { name: "web", uid: WORKLOAD_UID },
+        })),
+      );
+    }
+    this.#bring(Pod, pods.map((pod) => this.#pod(pod)));
+    this.#bring(workload.kind === "Deployment" ? Deployment : StatefulSet, [this.#workload(wish)]);
+    const allowed = this.#world.disruptionsAllowed();
+    if (allowed === undefined) return;
+    // Others count evictions down in between: it is written whatever was written last.
+    this.#written.delete(PodDisruptionBudget);
+    this.#bring(PodDisruptionBudget, [{
+      metadata: { ...NEW, namespace: NAMESPACE, name: "web" },
+      selector: { matchLabels: { own: "true" }, matchExpressions: [] },
+      disruptionsAllowed: allowed,
+      current: true,
+      freesUnready: false,
+    }]);
+  }
+
+  /** What the API was asked for, to the world. Returns the pods that were evicted. */
+  read(): readonly KnownEviction[] {
+    const { Pod } = this.#store.tables;
+    const evicted: KnownEviction[] = [];
+    for (const pod of [...this.#world.pods]) {
+      const stored = Pod.get(`${NAMESPACE}/${pod.name}`);
+      const isGone = stored?.metadata.uid !== pod.uid || stored.metadata.terminating;
+      if (isGone && pod.endsAtMs === undefined) {
+        evicted.push({ uid: pod.uid, why: this.#causeOf(pod), ready: this.#world.isReady(pod) });
+        this.#world.remove(pod.uid);
+      }
+      const cost = stored?.metadata.annotations[DELETION_COST];
+      if (cost !== undefined) pod.deletionCost = Number(cost);
+    }
+    return evicted;
+  }
+
+  #causeOf({ node }: WorldPod): KnownEviction["why"] {
+    if (node === undefined) return "stranded";
+    return this.#world.departing.has(node) ? "departs" : "move";
+  }
+
+  #bring<T extends ApiObject>(table: ObjectTable<T>, objects: readonly T[]): void {
+    const wanted = new Map(objects.map((one) => [objectKey(one.metadata), one] as const));
+    for (const { metadata } of table.all()) {
+      const key = objectKey(metadata);
+      const uid = wanted.get(key)?.metadata.uid;
+      // Of the same name and another UID: one that was made anew.
+      if (uid === undefined || (uid !== "" && uid !== metadata.uid)) table.remove(key);
+    }
+    const written = this.#written.get(table) ?? new Map<string, string>();
+    this.#written.set(table, written);
+    for (const [key, object] of wanted) {
+      const text = JSON.stringify(object);
+      const isThere = table.get(key) !== undefined;
+      if (isThere && written.get(key) === text) continue;
+      written.set(key, text);
+      if (isThere) table.modify(key, () => object);
+      else table.seed(object);
+    }
+  }
+
+  #nameOf(node: WorldNode): string {
+    const name = this.#nodeNames.get(node) ?? `node-${this.#nodeNames.size}`;
+    this.#nodeNames.set(node, name);
+    return name;
+  }
+
+  #node(node: WorldNode, departs: boolean): Node {
+    const taint = { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
+    return {
+      ...sampleNode(this.#nameOf(node)),
+      labels: { [CAPACITY_TYPE]: node.class },
+      ...(departs ? { taints: [taint] } : {}),
+    };
+  }
+
+  #pod(pod: WorldPod): Pod {
+    const { name, uid, revision, node, madeFor, unschedulableSinceMs, deletionCost } = pod;
+    const { kind } = this.#world.workload;
+    const isReady = this.#world.isReady(pod);
+    const sample = samplePod(name, {
+      namespace: NAMESPACE,
+      nodeName: node ? this.#nameOf(node) : "",
+    });
+    const hash = kind === "Deployment" ? "pod-template-hash" : "controller-revision-hash";
+    const owner = kind === "Deployment"
+      ? { kind: "ReplicaSet", name: `web-${revision}`, uid: `rs-${revision}` }
+      : { kind: "StatefulSet", name: "web", uid: WORKLOAD_UID };
+    return {
+      ...sample,
+      metadata: {
+        ...sample.metadata,
+        uid,
+        labels: { app: "web", [hash]: revision, ...(pod.foreign ? {} : { own: "true" }) },
+        annotations: deletionCost === undefined ? {} : { [DELETION_COST]: String(deletionCost) },
+        terminating: pod.endsAtMs !== undefined,
+        // Of the same name as ours, and another object.
+        owner: { apiVersion: "apps/v1", ...owner, ...(pod.foreign ? { uid: "others" } : {}) },
+      },
+      phase: isReady ? "Running" : "Pending",
+      ready: isReady,
+      createdAtMs: pod.createdAtMs,
+      ...(madeFor === undefined ? {} : { nodeSelector: selectorFor(madeFor) }),
+      ...(unschedulableSinceMs === undefined ? {} : { unschedulableSinceMs }),
+    };
+  }
+
+  #workload({ spotPercentage, minOnDemand }: SplitWish): Workload {
+    const { kind, replicas, ...counts } = this.#world.status;
+    const sample = sampleWorkload({
+      kind,
+      labels: { "spotalis.io/enabled": "true" },
+      annotations: {
+        "spotalis.io/spot-percentage": `${spotPercentage}%`,
+        "spotalis.io/min-on-demand": `${minOnDemand}`,
+      },
+    });
+    return {
+      ...sample,
+      metadata: { ...sample.metadata, uid: WORKLOAD_UID },
+      replicas: { wanted: replicas, ...counts },
+    };
+  }
+}
+
+const NEW = { uid: "", resourceVersion: "" } as const;
+
+function selectorFor(one: NodeClass): Readonly<Record<string, string>> {
+  return { [CAPACITY_TYPE]: one };
+}

@@ -1,0 +1,148 @@
+/**
+ * Placement in a small world: stories told by hand.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { NodeClass } from "../../shared/placement/node_class.ts";
+import { Play, type Story } from "./placement_play.ts";
+
+/** A story told by hand, after the workload has come up. */
+async function begun(
+  changes: Partial<Story>,
+  eachSecond: (play: Play) => void = () => {},
+): Promise<Play> {
+  const story = {
+    kind: "Deployment" as const,
+    replicas: 10,
+    wish: { spotPercentage: 70, minOnDemand: 2 },
+    lag: 1,
+    budget: true,
+    events: [],
+    ...changes,
+  };
+  const play = new Play(story, eachSecond);
+  await play.seconds(30);
+  assert.deepEqual(play.counts, play.split);
+  return play;
+}
+
+function scene(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+scene("replicas of a spot node that dies run on another spot node", async () => {
+  const play = await begun({ replicas: 3, wish: { spotPercentage: 100, minOnDemand: 0 } });
+  const node = play.world.live[0]?.node;
+  assert.equal(node?.class, "spot" satisfies NodeClass);
+  play.world.loseNode(node);
+  await play.seconds(20);
+  assert.deepEqual(play.counts, { spot: 3, "on-demand": 0 });
+  assert.deepEqual(play.product.evictions, []);
+});
+
+scene(
+  "without spot nodes replicas run on-demand, and return one by one when there are some again",
+  async () => {
+    for (const kind of ["Deployment", "StatefulSet"] as const) {
+      const play = await begun({ kind });
+      play.happens({ does: "spot gone" });
+      await play.seconds(100);
+      assert.deepEqual(play.counts, { spot: 0, "on-demand": 10 }, kind);
+      await play.seconds(300);
+      play.happens({ does: "nodes back" });
+      let least = Infinity;
+      for (let second = 0; second < 600; second++) {
+        await play.seconds(1);
+        least = Math.min(least, play.counts["on-demand"] + play.counts.spot);
+      }
+      assert.deepEqual(play.counts, { spot: 7, "on-demand": 3 }, kind);
+      assert.equal(least, 9, kind);
+    }
+  },
+);
+
+scene("another share is come to by moves, one at a time", async () => {
+  for (const kind of ["Deployment", "StatefulSet"] as const) {
+    const play = await begun({ kind, wish: { spotPercentage: 50, minOnDemand: 1 } });
+    play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+    await play.seconds(120);
+    assert.deepEqual(play.counts, { spot: 8, "on-demand": 2 });
+    assert.equal(play.product.evictions.length, 3);
+    // Each move was on record before it was sent.
+    const recorded = new Set(play.product.rememberedAtEvictions);
+    assert.ok(recorded.size === 3 && !recorded.has(undefined), [...recorded].join());
+  }
+});
+
+scene("what was made while the webhook was down is moved afterwards", async () => {
+  const play = await begun({ replicas: 0 });
+  play.happens({ does: "webhook down" });
+  play.happens({ does: "scale", to: 10 });
+  await play.seconds(10);
+  play.happens({ does: "all up" });
+  await play.seconds(200);
+  assert.deepEqual(play.counts, { spot: 7, "on-demand": 3 });
+});
+
+scene(
+  "pods of a node that is about to go are evicted early, and come back in their class",
+  async () => {
+    const play = await begun({ wish: { spotPercentage: 70, minOnDemand: 2 }, budget: true });
+    const node = play.world.live.find((pod) => pod.node?.class === "spot")?.node;
+    assert.ok(node);
+    play.world.departing.add(node);
+    await play.seconds(30);
+    assert.ok(play.world.live.every((pod) => pod.node !== node));
+    assert.deepEqual(play.counts, { spot: 7, "on-demand": 3 });
+    assert.ok(play.product.evictions.length > 0);
+    assert.ok(play.product.evictions.every(({ why }) => why === "departs"));
+  },
+);
+
+scene(
+  "a controller that dies after what it remembers was written moves no second pod",
+  async () => {
+    const play = await begun({ wish: { spotPercentage: 50, minOnDemand: 1 } });
+    play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+    for (let life = 0; life < 60; life++) {
+      const before = play.product.evictions.length;
+      // The first write is of the cooldown: the eviction that should follow is not sent.
+      play.product.diesAfter = life % 3;
+      await play.seconds(5);
+      assert.ok(play.product.evictions.length <= before + 1);
+    }
+    play.product.diesAfter = undefined;
+    await play.seconds(120);
+    assert.deepEqual(play.counts, { spot: 8, "on-demand": 2 });
+    assert.equal(play.product.evictions.length, 3);
+  },
+);
+
+scene("events tell of a shortage and of its end, each once", async () => {
+  const play = await begun({});
+  const reasons = (): string[] => play.product.events.map(({ reason }) => reason);
+  assert.deepEqual(reasons(), []);
+  play.happens({ does: "spot gone" });
+  await play.seconds(30);
+  assert.deepEqual(new Set(reasons()), new Set(["SpotFallback", "PodRescheduled"]));
+  assert.equal(reasons().filter((one) => one === "SpotFallback").length, 1);
+  play.happens({ does: "nodes back" });
+  await play.seconds(400);
+  assert.deepEqual(play.counts, play.split);
+  const ended = reasons().filter((one) =>
+    one === "SpotReturned" || one === "ReconciliationSuccess"
+  );
+  assert.deepEqual(ended, ["SpotReturned", "ReconciliationSuccess"]);
+});
+
+scene("a controller that only reads changes nothing", async () => {
+  const play = await begun({ wish: { spotPercentage: 50, minOnDemand: 1 } });
+  play.product.readOnly = true;
+  const writes = play.product.writes;
+  play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+  play.happens({ does: "lose", which: 0 });
+  await play.seconds(60);
+  assert.deepEqual(play.product.evictions, []);
+  assert.equal(play.product.writes, writes);
+});
