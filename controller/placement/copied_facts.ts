@@ -48,6 +48,13 @@ export interface PlacementCopies {
   readonly namespaces: Copy<Namespace>;
 }
 
+/** What a pod counts as, for as long as its node and the setting are these. */
+interface CountedAs {
+  readonly as: CountedPod;
+  readonly node: CopiedNode | undefined;
+  readonly classes: NodeClasses;
+}
+
 /** Facts of these copies. */
 export function createCopiedFacts(
   copies: PlacementCopies,
@@ -71,10 +78,21 @@ export function createCopiedFacts(
     return knownWorkload(deployments.get(`${namespace}/${above}`), set.deploymentUID);
   }
 
+  /** Each pod is looked at for each pod that is made beside it, and seldom changes. */
+  const counted = new WeakMap<CopiedPod, CountedAs>();
+
   function countedPod(pod: CopiedPod): CountedPod {
+    const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
+    const known = counted.get(pod);
+    if (known !== undefined && known.node === node && known.classes === classes()) return known.as;
+    const as = countAnew(pod, node?.labels);
+    counted.set(pod, { as, node, classes: classes() });
+    return as;
+  }
+
+  function countAnew(pod: CopiedPod, nodeLabels: Labels | undefined): CountedPod {
     const { metadata, nodeName, phase, nodeSelector = {} } = pod;
     const { uid, name, labels, terminating } = metadata;
-    const nodeLabels = nodeName === "" ? undefined : nodes.get(nodeName)?.labels;
     return {
       uid,
       name,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
 import {
   DB_OWNER,
   handCopies,
@@ -80,6 +81,22 @@ Deno.test("createCopiedFacts() counts the pods that the workload owns, by class,
       ["web-5f-3", "spot", false, true, true],
     ],
   );
+});
+
+Deno.test("createCopiedFacts() counts a pod anew when its node is known, or the setting changes", () => {
+  const copies = handCopies();
+  let present = classes;
+  const facts = createCopiedFacts(copies, () => present);
+  const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
+  assert.ok(web !== undefined && web !== "other");
+  const classOf = () => facts.podsOf(web).map((pod) => pod.class).join();
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
+  assert.equal(classOf(), "on-demand");
+  const metadata = { name: "n1", uid: "n1", resourceVersion: "1" };
+  copies.nodes.put({ metadata, labels: { "karpenter.sh/capacity-type": "spot" } });
+  assert.equal(classOf(), "spot");
+  present = NODE_CLASS_PRESETS.eks;
+  assert.equal(classOf(), "on-demand");
 });
 
 Deno.test("createCopiedFacts() tells of pods with their workload, and of any change", () => {
