@@ -22,8 +22,8 @@ export interface CopiedWorkload extends Pick<Workload, "kind" | "metadata"> {
 
 /** A ReplicaSet, as far as it stands between a pod and a Deployment. */
 export interface CopiedReplicaSet extends ApiObject {
-  /** UID of the Deployment that controls it; absent where none does. */
-  readonly deploymentUID?: string;
+  /** The Deployment that controls it; absent where none does. */
+  readonly deployment?: { readonly name: string; readonly uid: string };
 }
 
 /** A pod, as far as it is counted. */
@@ -72,10 +72,9 @@ export function createCopiedFacts(
     const set = replicaSets.get(key);
     // A set of this name may have been there before.
     if (set?.metadata.uid !== uid) return undefined;
-    if (set.deploymentUID === undefined) return "other";
-    // `<deployment>-<pod-template-hash>`, and no hash has a hyphen.
-    const above = name.slice(0, Math.max(0, name.lastIndexOf("-")));
-    return knownWorkload(deployments.get(`${namespace}/${above}`), set.deploymentUID);
+    if (set.deployment === undefined) return "other";
+    const { deployment } = set;
+    return knownWorkload(deployments.get(`${namespace}/${deployment.name}`), deployment.uid);
   }
 
   /** Each pod is looked at for each pod that is made beside it, and seldom changes. */
@@ -85,7 +84,8 @@ export function createCopiedFacts(
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
     const known = counted.get(pod);
     if (known !== undefined && known.node === node && known.classes === classes()) return known.as;
-    const as = countAnew(pod, node?.labels);
+    // A node without labels is one as well, and no spot node.
+    const as = countAnew(pod, node && (node.labels ?? {}));
     counted.set(pod, { as, node, classes: classes() });
     return as;
   }

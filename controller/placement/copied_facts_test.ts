@@ -42,7 +42,7 @@ Deno.test("createCopiedFacts() knows that owners of other kinds are none", () =>
   const { copies, of } = stage();
   assert.equal(of({ ...WEB_OWNER, kind: "DaemonSet" }), "other");
   assert.equal(of({ ...DB_OWNER, apiVersion: "apps.kruise.io/v1" }), "other");
-  const { deploymentUID: _none, ...bare } = WEB_SET;
+  const { deployment: _none, ...bare } = WEB_SET;
   copies.replicaSets.put(bare);
   assert.equal(of(), "other");
 });
@@ -95,6 +95,11 @@ Deno.test("createCopiedFacts() counts a pod anew when its node is known, or the 
   const metadata = { name: "n1", uid: "n1", resourceVersion: "1" };
   copies.nodes.put({ metadata, labels: { "karpenter.sh/capacity-type": "spot" } });
   assert.equal(classOf(), "spot");
+  const spot = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+  copies.pods.put({ ...storedPod(podRequest("1", spot), { name: "web-5f-1" }), nodeName: "n2" });
+  copies.nodes.put({ metadata: { ...metadata, name: "n2" } });
+  assert.equal(classOf(), "on-demand");
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
   present = NODE_CLASS_PRESETS.eks;
   assert.equal(classOf(), "on-demand");
 });
