@@ -5,12 +5,7 @@
  * @module
  */
 import type { Log } from "../../shared/log.ts";
-
-/** A certificate with its key, PEM. */
-interface KeyedPair {
-  readonly cert: string;
-  readonly key: string;
-}
+import type { KeyedCertificate } from "../webhook/ports.ts";
 
 /** A server that listens. */
 export interface ListeningPeer {
@@ -20,7 +15,7 @@ export interface ListeningPeer {
 }
 
 /** What a server shows, and whose clients it hears; PEM. */
-export interface PeerPair extends KeyedPair {
+export interface PeerPair extends KeyedCertificate {
   readonly clientAuthorities: string;
 }
 
@@ -30,7 +25,7 @@ export interface PlacementPeersParts {
   readonly listen: (pair: PeerPair) => Promise<ListeningPeer>;
   /** Who asks them. */
   readonly client: {
-    useCredentials(credentials: KeyedPair & { readonly authorities: string }): void;
+    useCredentials(credentials: KeyedCertificate & { readonly authorities: string }): void;
     close(): void;
   };
   readonly log: Log;
@@ -39,7 +34,7 @@ export interface PlacementPeersParts {
 /** Replicas that ask each other; the webhook's `peers`. */
 export interface PlacementPeers {
   believe(authorities: string): Promise<void>;
-  use(pair: KeyedPair): Promise<void>;
+  use(pair: KeyedCertificate): Promise<void>;
   /** Asks and answers nobody any more. */
   shutdown(): Promise<void>;
 }
@@ -48,7 +43,7 @@ export interface PlacementPeers {
 export function createPlacementPeers(
   { listen, client, log }: PlacementPeersParts,
 ): PlacementPeers {
-  let pair: KeyedPair | undefined;
+  let pair: KeyedCertificate | undefined;
   let authorities = "";
   let server: ListeningPeer | undefined;
 
