@@ -30,7 +30,10 @@ const BROKEN: Mutator = {
   },
 };
 
-function stage(mutators: readonly Mutator[], { mostBytes = 10_000 } = {}) {
+function stage(
+  mutators: readonly Mutator[],
+  { mostBytes = 10_000 }: { readonly mostBytes?: number } = {},
+) {
   const facts: AdmissionFact[] = [];
   const warned: LogFields[] = [];
   const debugged: LogFields[] = [];
@@ -43,7 +46,7 @@ function stage(mutators: readonly Mutator[], { mostBytes = 10_000 } = {}) {
       warn: (_message, fields = {}) => warned.push(fields),
     },
     observer: { answered: (fact) => facts.push(fact) },
-    mostBytes,
+    ...(mostBytes === Infinity ? {} : { mostBytes }),
   });
   return {
     facts,
@@ -110,6 +113,15 @@ Deno.test("admissionRoutes() refuses bodies that are no review, and names what i
   }
   assert.deepEqual(results(), bodies.map(() => "/mutate/pods  malformed"));
   assert.deepEqual([debugged.length, warned.length], [bodies.length, 0]);
+});
+
+Deno.test("admissionRoutes() reads bodies of up to 3 MiB unless told otherwise", async () => {
+  const { post } = stage([LABELS], { mostBytes: Infinity });
+  const text = JSON.stringify(REVIEW);
+  const most = 3 * 1024 * 1024;
+  assert.equal((await post(text.padEnd(most))).status, 200);
+  const long = await post(text.padEnd(most + 1));
+  assert.deepEqual([long.status, /more than 3145728 bytes/.test(await long.text())], [400, true]);
 });
 
 Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {

@@ -8,7 +8,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
+import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { HTTPApp } from "../http_server.ts";
 import { parseAddress } from "../listen_address.ts";
@@ -21,6 +21,8 @@ export interface ServingPair {
   /** The certificate, and those between it and the authority. */
   readonly cert: string;
   readonly key: string;
+  /** PEM of authorities: only clients that show a certificate of theirs are heard. Absent: all are. */
+  readonly clientAuthorities?: string;
 }
 
 /** A server that listens. */
@@ -123,9 +125,16 @@ export async function serveWebhook(
  * The options that a pair makes. Deno takes a key that is that of another certificate, with which no
  * handshake ends well: so the pair is read first.
  */
-function secured(pair: ServingPair): ServingPair & { readonly minVersion: typeof LEAST_VERSION } {
-  createCertificateReader().readPair(pair);
-  return { cert: pair.cert, key: pair.key, minVersion: LEAST_VERSION };
+function secured({ cert, key, clientAuthorities }: ServingPair): ServerOptions {
+  const reader = createCertificateReader();
+  reader.readPair({ cert, key });
+  const own = { cert, key, minVersion: LEAST_VERSION } as const;
+  if (clientAuthorities === undefined) return own;
+  // Without one, the authorities of the machine would count.
+  if (reader.readBundle(clientAuthorities).length === 0) {
+    throw new TypeError("Cannot use authorities of clients: there is none");
+  }
+  return { ...own, ca: clientAuthorities, requestCert: true, rejectUnauthorized: true };
 }
 
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */

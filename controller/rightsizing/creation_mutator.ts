@@ -7,6 +7,7 @@ import { readCreatedPod } from "../../shared/actuation/methods/created_pod.ts";
 import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
+import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { CreationValues } from "./creation_values.ts";
 
@@ -39,15 +40,8 @@ function ownedPod({ metadata }: SentObject): OwnedPod {
   const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
   const { apiVersion, kind, name, uid } = owners.find(({ controller }) => controller === true) ??
     {};
-  const texts = Object.entries(membersOf(labels)).filter((entry): entry is [string, string] =>
-    typeof entry[1] === "string"
-  );
-  const own = { labels: Object.fromEntries(texts) };
+  const own = { labels: textsIn(labels) };
   const isOwned = typeof apiVersion === "string" && typeof kind === "string" &&
     typeof name === "string" && typeof uid === "string";
   return { metadata: isOwned ? { ...own, owner: { apiVersion, kind, name, uid } } : own };
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }

@@ -30,6 +30,8 @@ export interface CertificateSourceOptions {
   readonly random: Random;
   readonly log: Log;
   readonly observer: CertificateObserver;
+  /** Hears whom replicas trust, PEM; of files nobody tells. */
+  readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
 }
 
 /** Keeps certificates of our own in a Secret, or follows a folder. */

@@ -8,6 +8,7 @@ import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { certificateSource, type CertificateSourceOptions } from "./certificate_source.ts";
+import type { KeyedCertificate } from "./ports.ts";
 import { runWebhook } from "./run_webhook.ts";
 import type { WebhookMetrics } from "./webhook_metrics.ts";
 import { PODS_ROUTE } from "./webhook_names.ts";
@@ -18,6 +19,17 @@ export interface ConnectedWebhookOptions extends CertificateSourceOptions {
   readonly observer: WebhookMetrics;
   /** Hears what it waits for; undefined once it serves. */
   readonly waitsFor: (reason: string | undefined) => void;
+  /** Replicas that ask each other, by the same certificates; absent: they don't. */
+  readonly peers?: WebhookPeers;
+}
+
+/** What speaks to other replicas. */
+export interface WebhookPeers {
+  /** Trusts these authorities from now on, PEM. */
+  believe(authorities: string): Promise<void>;
+  /** Shows this pair from now on. */
+  use(pair: KeyedCertificate): Promise<void>;
+  shutdown(): Promise<void>;
 }
 
 /** Asks these mutators about new pods, in their order, until the signal is aborted. */
@@ -25,14 +37,20 @@ export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
 ): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
-  const { webhookListen: address, clock, log, observer, waitsFor } = options;
-  return (mutators, signal) => {
+  const { webhookListen: address, clock, log, observer, waitsFor, peers } = options;
+  const keep = certificateSource(connection, { ...options, believe: peers?.believe });
+  return async (mutators, signal) => {
     const app = admissionRoutes({ routes: { [PODS_ROUTE]: mutators }, clock, log, observer });
-    return runWebhook({
+    const webhook = runWebhook({
       log,
       listen: (certificate) => serveWebhook(app, { address, certificate }),
-      certificates: certificateSource(connection, options),
+      certificates: (use, end) =>
+        keep(async (pair) => {
+          await use(pair);
+          await peers?.use(pair);
+        }, end),
       waitsFor,
     }, signal);
+    await webhook.finally(() => peers?.shutdown());
   };
 }

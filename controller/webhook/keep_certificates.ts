@@ -22,6 +22,8 @@ export interface KeptCertificatesParts extends SharedCertificatesParts {
   readonly random: Random;
   /** Serves this pair from now on. */
   readonly use: (pair: KeyedCertificate) => Promise<void> | void;
+  /** Hears whom the replicas trust, PEM, at each look and before `use`. @default {none} */
+  readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
 }
 
 /** Time between two looks, ms: how long a replica serves what another one has renewed. */
@@ -29,9 +31,10 @@ export const LOOK_EVERY_MS = 60_000;
 
 /**
  * How long a new authority is trusted before what it signed is served, ms. API servers hear of a changed
- * configuration within a second or two.
+ * configuration within a second or two, the other replicas, which trust each other by it, with their next
+ * look.
  */
-export const SETTLE_MS = 10_000;
+export const SETTLE_MS = 90_000;
 
 /** The wait after another replica was faster, ms: what it wrote is there already. */
 const OVERTAKEN_MS = 200;
@@ -92,6 +95,7 @@ function createLook(parts: KeptCertificatesParts): () => Promise<number> {
     const stored = await store.read();
     const pairs = await storedOrMade(parts, stored);
     const trusted = trustedAuthorities(pairs, clock.wall());
+    await parts.believe?.(bundleText(trusted));
     if (mayServeAtOnce({ served, pairs, trusted, nowMs: clock.wall() })) await serve(pairs);
     if (seen !== undefined) {
       const bundle = bundleText(trusted);

@@ -62,6 +62,32 @@ Deno.test("keepCertificates() has a new authority trusted beside the old one bef
   for (const replica of later) await replica.stop();
 });
 
+Deno.test("keepCertificates() shows other replicas nothing that they don't believe yet", async () => {
+  const { clock, start, run, stored, paper } = webhookScene();
+  const first = start();
+  await run(1000);
+  await first.stop();
+  const old = stored("ca.crt");
+  await clock.runUntil(365 * DAY_MS * 2 / 3 - HOUR_MS - 120_000);
+  // They look at the Secret half a minute apart.
+  const replicas = [start({ seed: 1 })];
+  await run(30_000);
+  replicas.push(start({ seed: 2 }));
+  for (let step = 0; step < 200; step++) {
+    await run(2000);
+    for (const { used } of replicas) {
+      const shown = used.at(-1)?.cert ?? "";
+      const isBelieved = replicas.every((one) =>
+        paper.reader.readBundle(one.believes()).some(({ cert }) => paper.reader.signed(cert, shown))
+      );
+      assert.ok(isBelieved);
+    }
+  }
+  assert.notEqual(stored("ca.crt"), old);
+  for (const { used } of replicas) assert.equal(used.at(-1)?.cert, stored("tls.crt"));
+  for (const replica of replicas) await replica.stop();
+});
+
 Deno.test("keepCertificates() replaces what has ended while nobody ran", async () => {
   const { clock, start, run, stored, bundles } = webhookScene();
   const first = start();

@@ -15,16 +15,20 @@ import {
   type Reservations,
   reserve,
   reservedByClass,
+  type SeenPod,
   sight,
 } from "./reservations.ts";
 import type { SplitWish } from "./split_replicas.ts";
+
+/** A pod that there is, as far as an admission looks at it. */
+export interface CountedPod extends SeenPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
 /** What an admission looks at. */
 export interface AdmissionFacts {
   readonly workload: PlacedWorkload;
   readonly wish: SplitWish;
   /** All pods of the workload that are seen, of whatever revision. */
-  readonly pods: readonly PlacedPod[];
+  readonly pods: readonly CountedPod[];
   readonly shortage: ShortagePhase;
   /** The pod that is being made. */
   readonly pod: AwaitedPod & { readonly revision: string };
@@ -91,7 +95,7 @@ function countsOf(
   revision: string,
   { reservations, counted }: {
     readonly reservations: Reservations;
-    readonly counted: readonly PlacedPod[];
+    readonly counted: readonly CountedPod[];
   },
 ): ClassCounts {
   const here = countByClass(counted);
@@ -115,7 +119,7 @@ function classOf(
 }
 
 /** After a shortage pods return one by one: the next when the one before has found a node. */
-function isSpotUnderWay(pods: readonly PlacedPod[], { open }: Reservations): boolean {
+function isSpotUnderWay(pods: readonly CountedPod[], { open }: Reservations): boolean {
   return open.some((one) => one.class === "spot") ||
     pods.some((one) => one.class === "spot" && !one.gone && !one.scheduled);
 }

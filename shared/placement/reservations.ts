@@ -33,7 +33,13 @@ export interface Reservations {
 }
 
 /** Of whom is seen, only that counts. */
-export type SeenPod = Pick<PlacedPod, "uid" | "name" | "revision" | "class">;
+export interface SeenPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "class"> {
+  /**
+   * True where it was made without an answer, as while nobody could be asked: no reservation that knows
+   * only how names begin can be its own.
+   */
+  readonly unanswered?: true;
+}
 
 /** No reservations yet; the pods that there are already end none. */
 export function noReservations(pods: Iterable<SeenPod> = []): Reservations {
@@ -92,7 +98,8 @@ function isNamed({ uid, name }: AwaitedPod, pod: SeenPod): boolean {
 
 function isLike({ pod, revision, class: of }: Reservation, seen: SeenPod): boolean {
   const { uid, name, generateName } = pod;
-  return uid === undefined && name === undefined && generateName !== undefined &&
+  return seen.unanswered === undefined && uid === undefined && name === undefined &&
+    generateName !== undefined &&
     seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
 }
 

@@ -92,3 +92,11 @@ test("giveUpOldest() leaves the newest of the revision, and other revisions alon
   assert.equal(uids(1), "bd");
   assert.equal(uids(0), "b");
 });
+
+test("sight() ends no reservation for a pod that nobody answered about, unless by its name", () => {
+  const pod = { ...spotPod("web-a"), unanswered: true } as const;
+  const like = reservations(reservation({ generateName: "web-" }));
+  assert.equal(sight(like, [pod]).open.length, 1);
+  assert.equal(sight(like, [spotPod("web-a")]).open.length, 0);
+  assert.equal(sight(reservations(reservation({ name: "web-a" })), [pod]).open.length, 0);
+});

@@ -1,0 +1,32 @@
+/**
+ * Admissions of pods through two replicas of the webhook: `deno task bench:webhook`.
+ *
+ * @module
+ */
+import { handCopies, webDeployment } from "../tests/fixtures/placement_copies.ts";
+import { memoryAfterGC } from "./rightsizing/watch_memory.ts";
+import { parseWebhookBench } from "./webhook/command_line.ts";
+import { runLoad } from "./webhook/load.ts";
+import { startReplicas } from "./webhook/replicas.ts";
+import { webhookReport, webhookTable } from "./webhook/report.ts";
+
+/** Of the workload whose pods come and go. */
+const PODS = 500;
+
+const request = parseWebhookBench(Deno.args);
+if ("exitCode" in request) {
+  const write = request.exitCode === 0 ? console.log : console.error;
+  write(request.text.trimEnd());
+  Deno.exit(request.exitCode);
+}
+const { json, seconds, rate } = request;
+const copies = handCopies({ deployment: webDeployment(PODS) });
+await using replicas = await startReplicas(copies);
+// Connections, compiled code and all pods are there before memory is looked at.
+await runLoad(replicas, { copies, seconds: 5, rate, pods: PODS, name: "first" });
+const before = await memoryAfterGC();
+const load = await runLoad(replicas, { copies, seconds, rate, pods: PODS, name: "second" });
+const after = await memoryAfterGC();
+const report = webhookReport({ seconds, rate, ...load, before, after });
+console.log(json ? JSON.stringify(report, undefined, 2) : webhookTable(report));
+if (!report.held) Deno.exitCode = 1;

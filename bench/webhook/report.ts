@@ -1,0 +1,80 @@
+/**
+ * The report of the benchmark of the webhook.
+ *
+ * @module
+ */
+import { alignedColumns } from "../aligned_columns.ts";
+import type { MemoryUse } from "../rightsizing/watch_memory.ts";
+
+/** What was measured. */
+export interface WebhookFigures {
+  readonly seconds: number;
+  readonly rate: number;
+  readonly admissions: number;
+  /** Answers that were none, or without a class. */
+  readonly errors: number;
+  /** The first of them, in words. */
+  readonly example?: string;
+  /** From the moment at which a request was to be sent to its answer, ms, in ascending order. */
+  readonly tookMs: readonly number[];
+  readonly spot: number;
+  /** Replicas and clients, after a collection of garbage. */
+  readonly before: MemoryUse;
+  readonly after: MemoryUse;
+}
+
+/** The figures in short, and whether the goals held. */
+export interface WebhookReport extends Omit<WebhookFigures, "tookMs"> {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly highestMs: number;
+  readonly held: boolean;
+}
+
+/** What is asked for: 10 ms for 99 of 100, no error. */
+export const MOST_P99_MS = 10;
+
+/** The report; figures without an admission have no times, and hold nothing. */
+export function webhookReport({ tookMs, ...figures }: WebhookFigures): WebhookReport {
+  const at = (share: number): number => tookMs[Math.ceil(share * tookMs.length) - 1] ?? NaN;
+  const p99Ms = at(0.99);
+  return {
+    ...figures,
+    p50Ms: at(0.5),
+    p99Ms,
+    highestMs: at(1),
+    held: figures.errors === 0 && p99Ms <= MOST_P99_MS,
+  };
+}
+
+/** The report as text. */
+export function webhookTable(report: WebhookReport): string {
+  const { seconds, rate, admissions, errors, example, spot, before, after } = report;
+  const ms = (value: number): string => value.toFixed(1);
+  return [
+    `${rate} admissions a second for ${seconds} s over TLS on 127.0.0.1, through two replicas of ` +
+    "which one counts;",
+    "both, and who asks, are in one process",
+    "",
+    ...alignedColumns([
+      ["admissions", "errors", "p50, ms", "p99, ms", "highest, ms"],
+      [
+        String(admissions),
+        String(errors),
+        ms(report.p50Ms),
+        ms(report.p99Ms),
+        ms(report.highestMs),
+      ],
+    ]),
+    "",
+    ...alignedColumns([
+      ["memory, MiB", "used", "resident"],
+      ["before", before.used.toFixed(1), before.resident.toFixed(0)],
+      ["after", after.used.toFixed(1), after.resident.toFixed(0)],
+    ]),
+    "",
+    `${spot} on spot; goal: p99 at most ${MOST_P99_MS} ms without an error: ` +
+    (report.held ? "held" : "MISSED"),
+    ...(example === undefined ? [] : [`an error, for instance: ${example}`]),
+  ].join("\n");
+}

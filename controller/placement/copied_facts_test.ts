@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import {
+  DB_OWNER,
+  handCopies,
+  PLACEMENT_RULES,
+  podRequest,
+  storedPod,
+  WEB_OWNER,
+  WEB_SET,
+  webDeployment,
+} from "../../tests/fixtures/placement_copies.ts";
+import { createCopiedFacts } from "./copied_facts.ts";
+
+const { classes } = PLACEMENT_RULES;
+
+function stage(copies = handCopies()) {
+  const facts = createCopiedFacts(copies, () => classes);
+  const of = (owner = WEB_OWNER) => facts.workloadOf({ namespace: "shop", owner });
+  return { copies, facts, of };
+}
+
+Deno.test("createCopiedFacts() finds workloads by UID, through the ReplicaSet of a Deployment", () => {
+  const { of } = stage();
+  const web = of();
+  assert.ok(web !== "other");
+  assert.deepEqual([web?.kind, web?.name, web?.uid, web?.replicas], [
+    "Deployment",
+    "web",
+    "web",
+    10,
+  ]);
+  const db = of(DB_OWNER);
+  assert.equal(db !== "other" && db?.kind, "StatefulSet");
+  // Of the same name, but made anew or not seen yet.
+  assert.equal(of({ ...WEB_OWNER, uid: "next" }), undefined);
+  assert.equal(of({ ...DB_OWNER, uid: "next" }), undefined);
+  assert.equal(of({ ...WEB_OWNER, name: "api-5f" }), undefined);
+});
+
+Deno.test("createCopiedFacts() knows that owners of other kinds are none", () => {
+  const { copies, of } = stage();
+  assert.equal(of({ ...WEB_OWNER, kind: "DaemonSet" }), "other");
+  assert.equal(of({ ...DB_OWNER, apiVersion: "apps.kruise.io/v1" }), "other");
+  const { deployment: _none, ...bare } = WEB_SET;
+  copies.replicaSets.put(bare);
+  assert.equal(of(), "other");
+});
+
+Deno.test("createCopiedFacts() does not know a workload whose replicas can't be read, or that is gone", () => {
+  const { copies, of } = stage();
+  const { replicas: _none, ...unread } = webDeployment(1);
+  copies.deployments.put(unread);
+  assert.equal(of(), undefined);
+  copies.deployments.put({ ...unread, metadata: { ...unread.metadata, uid: "anew" } });
+  assert.equal(of(), undefined);
+});
+
+Deno.test("createCopiedFacts() counts the pods that the workload owns, by class, seen or answered", () => {
+  const { copies, facts, of } = stage();
+  const web = of();
+  assert.ok(web !== undefined && web !== "other");
+  const answered = {
+    metadata: { labels: { "pod-template-hash": "5f", "spotalis.io/capacity": "spot" } },
+  };
+  const spot = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } }, ...answered };
+  copies.pods.put(storedPod(podRequest("1", spot), { name: "web-5f-1" }));
+  const done = storedPod(podRequest("2"), { name: "web-5f-2" });
+  copies.pods.put({ ...done, phase: "Succeeded" });
+  const running = storedPod(podRequest("3"), { name: "web-5f-3" });
+  copies.pods.put({ ...running, nodeName: "n1" });
+  const other = storedPod(podRequest("4"), { name: "x", owner: { ...WEB_OWNER, uid: "old" } });
+  copies.pods.put(other);
+  const node = { name: "n1", uid: "n1", resourceVersion: "1" };
+  copies.nodes.put({ metadata: node, labels: { "karpenter.sh/capacity-type": "spot" } });
+  assert.deepEqual(
+    facts.podsOf(web).map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unanswered]),
+    [
+      ["web-5f-1", "spot", false, false, undefined],
+      ["web-5f-2", "on-demand", true, false, true],
+      ["web-5f-3", "spot", false, true, true],
+    ],
+  );
+});
+
+Deno.test("createCopiedFacts() counts a pod anew when its node is known, or the setting changes", () => {
+  const copies = handCopies();
+  let present = classes;
+  const facts = createCopiedFacts(copies, () => present);
+  const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
+  assert.ok(web !== undefined && web !== "other");
+  const classOf = () => facts.podsOf(web).map((pod) => pod.class).join();
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
+  assert.equal(classOf(), "on-demand");
+  const metadata = { name: "n1", uid: "n1", resourceVersion: "1" };
+  copies.nodes.put({ metadata, labels: { "karpenter.sh/capacity-type": "spot" } });
+  assert.equal(classOf(), "spot");
+  const spot = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+  copies.pods.put({ ...storedPod(podRequest("1", spot), { name: "web-5f-1" }), nodeName: "n2" });
+  copies.nodes.put({ metadata: { ...metadata, name: "n2" } });
+  assert.equal(classOf(), "on-demand");
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
+  present = NODE_CLASS_PRESETS.eks;
+  assert.equal(classOf(), "on-demand");
+});
+
+Deno.test("createCopiedFacts() tells of pods with their workload, and of any change", () => {
+  const { copies, facts } = stage();
+  const seen: string[] = [];
+  let changes = 0;
+  const ends = [
+    facts.onPod(({ name }, uid) => seen.push(`${name} of ${uid}`)),
+    facts.onChange(() => void changes++),
+  ];
+  const pod = storedPod(podRequest("1"), { name: "web-5f-1" });
+  copies.pods.put(pod);
+  copies.pods.remove(pod);
+  copies.pods.put(storedPod(podRequest("2"), { name: "x", owner: { ...WEB_OWNER, uid: "old" } }));
+  assert.deepEqual([seen, changes], [["web-5f-1 of web"], 3]);
+  ends.forEach((end) => end());
+  copies.pods.put(pod);
+  assert.equal(changes, 3);
+});
+
+Deno.test("createCopiedFacts() is in sync when each copy is", () => {
+  const { copies, facts } = stage();
+  assert.ok(facts.synced);
+  copies.replicaSets.synced = false;
+  assert.ok(!facts.synced);
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import { silentLog } from "../../shared/log.ts";
+import type {
+  PlacementQuestion,
+  PlacementVerdict,
+} from "../../shared/placement/placement_question.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { createPlacementMutator } from "./placement_mutator.ts";
+import type { PlacementFact } from "./webhook_ports.ts";
+
+const SIGNAL = new AbortController().signal;
+const SPOT: PlacementVerdict = { class: "spot", deletionCost: -2 };
+
+function stage(verdict: PlacementVerdict | Error, { readOnly = false } = {}) {
+  const facts: PlacementFact[] = [];
+  const asked: PlacementQuestion[] = [];
+  const mutator = createPlacementMutator({
+    answers: {
+      answer(question) {
+        asked.push(question);
+        return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
+      },
+    },
+    rules: () => ({ ...PLACEMENT_RULES, readOnly }),
+    observer: { answered: (fact) => facts.push(fact) },
+    clock: createVirtualClock({ wallStart: 0 }),
+    log: silentLog,
+  });
+  return {
+    asked,
+    mutate: async (request: AdmissionRequest) => await mutator.mutate(request, SIGNAL),
+    results: () => facts.map(({ result, class: to }) => to === undefined ? result : [result, to]),
+  };
+}
+
+Deno.test("createPlacementMutator() writes selector, label and cost into the pod", async () => {
+  const { mutate, results } = stage(SPOT);
+  const mutation = await mutate(podRequest("1"));
+  assert.deepEqual(mutation?.patch, [
+    { op: "add", path: "/spec/nodeSelector", value: { "karpenter.sh/capacity-type": "spot" } },
+    { op: "add", path: "/metadata/labels/spotalis.io~1capacity", value: "spot" },
+    {
+      op: "add",
+      path: "/metadata/annotations",
+      value: { "controller.kubernetes.io/pod-deletion-cost": "-2" },
+    },
+  ]);
+  assert.deepEqual(results(), [["Placed", "spot"]]);
+});
+
+Deno.test("createPlacementMutator() asks nothing about what is no new pod of a controller", async () => {
+  const { mutate, asked, results } = stage(SPOT);
+  assert.equal(await mutate({ ...podRequest("1"), operation: "UPDATE" }), undefined);
+  assert.equal(await mutate({ ...podRequest("1"), resource: "pods/eviction" }), undefined);
+  assert.equal(await mutate({ ...podRequest("1"), object: { metadata: {} } }), undefined);
+  assert.deepEqual([asked.length, results()], [0, []]);
+});
+
+Deno.test("createPlacementMutator() leaves the pod, counts why, and hands a warning on", async () => {
+  const plain = stage({ unplaced: "NoLeader" });
+  assert.equal(await plain.mutate(podRequest("1")), undefined);
+  assert.deepEqual(plain.results(), ["NoLeader"]);
+  const wrong = stage({ unplaced: "ConfigurationError", warning: "it is wrong" });
+  assert.deepEqual(await wrong.mutate(podRequest("1")), { patch: [], warnings: ["it is wrong"] });
+  assert.deepEqual(wrong.results(), ["ConfigurationError"]);
+});
+
+Deno.test("createPlacementMutator() leaves the pod where something breaks", async () => {
+  const broken = stage(new RangeError("a fault"));
+  assert.equal(await broken.mutate(podRequest("1")), undefined);
+  const odd = stage(SPOT);
+  const { object, ...request } = podRequest("1");
+  assert.equal(await odd.mutate({ ...request, object: { ...object, spec: 1 } }), undefined);
+  assert.deepEqual([broken.results(), odd.results()], [["Failed"], ["Failed"]]);
+});
+
+Deno.test("createPlacementMutator() tells where a pod would go when it may only read", async () => {
+  const { mutate, results } = stage(SPOT, { readOnly: true });
+  assert.equal(await mutate(podRequest("1")), undefined);
+  assert.deepEqual(results(), [["ReadOnly", "spot"]]);
+});
+
+Deno.test("createPlacementMutator() says of a pod that its own affinity tells its class", async () => {
+  const { mutate, asked } = stage({ unplaced: "NodesBound" });
+  const affinity = (key: string) => ({
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "In", values: ["spot"] }] }],
+      },
+    },
+  });
+  await mutate(podRequest("1", { spec: { affinity: affinity("karpenter.sh/capacity-type") } }));
+  await mutate(podRequest("2", { spec: { affinity: affinity("zone") } }));
+  assert.deepEqual(asked.map(({ bound }) => bound), [true, undefined]);
+});

@@ -1,0 +1,182 @@
+/**
+ * The one who counts: decides where pods go and reserves their places, one after the other.
+ *
+ * @module
+ */
+import type { Clock } from "../../shared/clock.ts";
+import { admitPod } from "../../shared/placement/admit_pod.ts";
+import type {
+  PlacementQuestion,
+  PlacementVerdict,
+} from "../../shared/placement/placement_question.ts";
+import {
+  expire,
+  noReservations,
+  type Reservation,
+  type Reservations,
+  sight,
+} from "../../shared/placement/reservations.ts";
+import { questionGate, untilKnown } from "./question_gate.ts";
+import type {
+  PlacementAnswers,
+  PlacementRules,
+  ShortageOf,
+  WebhookFacts,
+} from "./webhook_ports.ts";
+
+/** What it counts with. */
+export interface PodCounterParts {
+  readonly facts: WebhookFacts;
+  readonly rules: () => PlacementRules;
+  readonly shortageOf: ShortageOf;
+  readonly clock: Clock;
+}
+
+/** Times, ms. */
+export interface PodCounterOptions {
+  /**
+   * How long a reservation counts whose pod nobody sees.
+   *
+   * @default {30000}
+   */
+  readonly reservedForMs?: number;
+  /**
+   * How long an owner is waited for that the copies don't know; less than whoever asks waits.
+   *
+   * @default {50}
+   */
+  readonly copyWithinMs?: number;
+  /**
+   * How long nothing is decided at the beginning: what a former leader has admitted is known only from
+   * the pods, and these may be seen late.
+   *
+   * @default {2000}
+   */
+  readonly settleMs?: number;
+}
+
+/** Counts for as long as a replica leads; the next one begins anew. */
+export interface PodCounter extends PlacementAnswers {
+  /** Places that are reserved, of all workloads. */
+  readonly reserved: number;
+  /** Hears of no more pods. */
+  close(): void;
+}
+
+/** A counter that has reserved nothing. */
+export function createPodCounter(
+  { facts, rules, shortageOf, clock }: PodCounterParts,
+  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = 2000 }: PodCounterOptions = {},
+): PodCounter {
+  /** By UIDs of workloads; only those with open reservations. */
+  const books = new Map<string, Reservations>();
+  /** Who was answered with which reservation. */
+  const answered = new Map<string, { readonly uid: string; readonly one: Reservation }>();
+  /** Questions that are to be forgotten before they were answered, and until when that counts. */
+  const forgotten = new Map<string, number>();
+  const settledAtMs = clock.monotonic() + settleMs;
+  let tidyAtMs = settledAtMs;
+
+  function keep(uid: string, book: Reservations): void {
+    // Whom nobody is reserved for is known as well when the next one asks.
+    if (book.open.length === 0) books.delete(uid);
+    else books.set(uid, book);
+  }
+
+  /** Workloads that nobody asks about any more end, too. */
+  function tidy(nowMs: number): void {
+    if (nowMs < tidyAtMs) return;
+    tidyAtMs = nowMs + reservedForMs;
+    for (const [uid, book] of books) keep(uid, expire(book, nowMs));
+    for (const [id, { one }] of answered) if (one.expiresAtMs <= nowMs) answered.delete(id);
+    for (const [id, untilMs] of forgotten) if (untilMs <= nowMs) forgotten.delete(id);
+  }
+
+  const unsubscribe = facts.onPod((pod, uid) => {
+    const book = books.get(uid);
+    if (book === undefined || book.known.has(pod.uid)) return;
+    const { open } = sight(book, [pod]);
+    keep(uid, { open, known: new Set([...book.known, pod.uid]) });
+  });
+
+  /** Without a pause from the look at the reservations to the new one: nobody else decides meanwhile. */
+  function decide(question: PlacementQuestion): PlacementVerdict {
+    const { scope, readOnly } = rules();
+    const gate = questionGate(question, { facts, scope });
+    if (gate.wish === undefined) return gate;
+    const { workload, wish } = gate;
+    const nowMs = clock.monotonic();
+    tidy(nowMs);
+    const pods = facts.podsOf(workload);
+    const before = books.get(workload.uid) ?? noReservations(pods);
+    const again = answeredBefore(question, expire(before, nowMs));
+    if (again !== undefined) return verdictOf(again);
+    const dryRun = question.dryRun || readOnly;
+    const { reservations, ...answer } = admitPod(before, {
+      workload,
+      wish,
+      pods,
+      shortage: shortageOf(workload),
+      pod: { ...awaited(question), revision: question.revision },
+      dryRun,
+      nowMs,
+    }, { reservedForMs });
+    keep(workload.uid, reservations);
+    const one = reservations.open.at(-1);
+    const isNew = one !== undefined && !before.open.includes(one);
+    if (isNew) answered.set(question.id, { uid: workload.uid, one });
+    return verdictOf(answer);
+  }
+
+  return {
+    get reserved() {
+      return [...books.values()].reduce((sum, { open }) => sum + open.length, 0);
+    },
+    async answer(question, signal) {
+      if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
+      await untilKnown(question, facts, { clock, signal, withinMs: copyWithinMs });
+      if (signal.aborted || forgotten.delete(question.id)) return { unplaced: "LeaderSilent" };
+      return decide(question);
+    },
+    forget(id) {
+      const found = answered.get(id);
+      if (found === undefined) {
+        tidy(clock.monotonic());
+        forgotten.set(id, clock.monotonic() + reservedForMs);
+        return;
+      }
+      answered.delete(id);
+      const book = books.get(found.uid);
+      if (book === undefined) return;
+      keep(found.uid, { ...book, open: book.open.filter((one) => one !== found.one) });
+    },
+    close: unsubscribe,
+  };
+}
+
+/** The reservation that the pod was given already, where it says so itself. */
+function answeredBefore(
+  { told, pod, revision }: PlacementQuestion,
+  { open }: Reservations,
+): Reservation | undefined {
+  if (told === undefined) return undefined;
+  return open.find((one) =>
+    one.revision === revision && one.class === told.class &&
+    one.deletionCost === told.deletionCost && one.pod.name === pod.name &&
+    one.pod.generateName === pod.generateName
+  );
+}
+
+function awaited({ pod: { uid, name, generateName } }: PlacementQuestion): Reservation["pod"] {
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(name === undefined ? {} : { name }),
+    ...(generateName === undefined ? {} : { generateName }),
+  };
+}
+
+function verdictOf(
+  { class: chosen, deletionCost }: Pick<Reservation, "class" | "deletionCost">,
+): PlacementVerdict {
+  return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
+}

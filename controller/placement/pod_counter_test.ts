@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import {
+  type PlacementQuestion,
+  placementQuestion,
+  type PlacementVerdict,
+} from "../../shared/placement/placement_question.ts";
+import { placementPatch } from "../../shared/placement/placement_patch.ts";
+import type { ShortagePhase } from "../../shared/placement/shortage.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import {
+  DB_OWNER,
+  dbStatefulSet,
+  handCopies,
+  PLACEMENT_RULES,
+  podRequest,
+  storedPod,
+  WEB_SET,
+  webDeployment,
+} from "../../tests/fixtures/placement_copies.ts";
+import { createCopiedFacts } from "./copied_facts.ts";
+import { createPodCounter, type PodCounterOptions } from "./pod_counter.ts";
+
+const { classes } = PLACEMENT_RULES;
+const SIGNAL = new AbortController().signal;
+
+function stage(
+  { copies = handCopies(), readOnly = false, ...options }: PodCounterOptions & {
+    readonly copies?: ReturnType<typeof handCopies>;
+    readonly readOnly?: boolean;
+  } = {},
+) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  let shortage: ShortagePhase = "none";
+  const counter = createPodCounter({
+    facts: createCopiedFacts(copies, () => classes),
+    rules: () => ({ ...PLACEMENT_RULES, readOnly }),
+    shortageOf: () => shortage,
+    clock,
+  }, { settleMs: 0, ...options });
+  let asked = 0;
+  return {
+    clock,
+    copies,
+    counter,
+    short: (phase: ShortagePhase) => void (shortage = phase),
+    ask: (changes: Parameters<typeof podRequest>[1] = {}) =>
+      counter.answer(question(`${++asked}`, changes), SIGNAL),
+    wait: (ms: number) => clock.runUntil(clock.monotonic() + ms),
+  };
+}
+
+function question(id: string, changes: Parameters<typeof podRequest>[1] = {}): PlacementQuestion {
+  const found = placementQuestion(podRequest(id, changes));
+  assert.ok(found !== undefined);
+  return found;
+}
+
+async function classesOf(
+  ask: () => Promise<PlacementVerdict>,
+  times: number,
+): Promise<readonly string[]> {
+  const classes: string[] = [];
+  for (let time = 0; time < times; time++) {
+    const verdict = await ask();
+    classes.push("class" in verdict ? verdict.class : verdict.unplaced);
+  }
+  return classes;
+}
+
+Deno.test("createPodCounter() fills the floor first and divides each number of pods on the way", async () => {
+  const annotations = { "spotalis.io/spot-percentage": "50", "spotalis.io/min-on-demand": "2" };
+  const { ask, counter } = stage({
+    copies: handCopies({ deployment: webDeployment(6, annotations) }),
+  });
+  const on = "on-demand";
+  assert.deepEqual(await classesOf(ask, 6), [on, on, "spot", "spot", on, "spot"]);
+  assert.equal(counter.reserved, 6);
+});
+
+Deno.test("createPodCounter() ends a reservation when its pod is seen", async () => {
+  const { ask, counter, copies } = stage();
+  const verdict = await ask();
+  assert.ok("class" in verdict);
+  const request = podRequest("1");
+  const patch = placementPatch(request.object!, { to: verdict.class, classes });
+  const pod = storedPod(request, { name: "web-5f-a", patch });
+  copies.pods.put(pod);
+  assert.equal(counter.reserved, 0);
+  // The pod is there, so the next one is the second.
+  assert.deepEqual(await ask(), { class: "spot", deletionCost: -2 });
+  copies.pods.put({ ...pod, nodeName: "n1" });
+  assert.equal(counter.reserved, 1);
+  copies.pods.put(storedPod(request, { name: "web-5f-unanswered" }));
+  assert.equal(counter.reserved, 1);
+});
+
+Deno.test("createPodCounter() ends a reservation whose pod is gone before anybody asks again", async () => {
+  const { ask, counter, copies } = stage();
+  await ask();
+  const labels = { "pod-template-hash": "5f", "spotalis.io/capacity": "on-demand" };
+  const pod = storedPod(podRequest("1", { metadata: { labels } }), { name: "web-5f-a" });
+  copies.pods.put(pod);
+  copies.pods.remove(pod);
+  assert.equal(counter.reserved, 0);
+  assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
+});
+
+Deno.test("createPodCounter() gives reservations up in time, also of those nobody asks about", async () => {
+  const { ask, counter, wait } = stage({ reservedForMs: 1000 });
+  await ask();
+  await wait(2000);
+  await ask({ owner: DB_OWNER, metadata: { name: "db-1" } });
+  assert.equal(counter.reserved, 1);
+});
+
+Deno.test("createPodCounter() reserves nothing for a dry run, or when it may only read", async () => {
+  for (const readOnly of [true, false]) {
+    const { ask, counter } = stage({ readOnly });
+    const same = { class: "on-demand", deletionCost: -1 };
+    assert.deepEqual(await ask({ dryRun: !readOnly }), same);
+    assert.deepEqual(await ask({ dryRun: !readOnly }), same);
+    assert.equal(counter.reserved, 0);
+  }
+});
+
+Deno.test("createPodCounter() answers the same to a pod that says what it was told", async () => {
+  const { ask, counter } = stage();
+  await ask();
+  await ask();
+  const told = (capacity: string, cost: number) => ({
+    metadata: {
+      generateName: "web-5f-",
+      labels: { "pod-template-hash": "5f", "spotalis.io/capacity": capacity },
+      annotations: { "controller.kubernetes.io/pod-deletion-cost": `${cost}` },
+    },
+  });
+  assert.deepEqual(await ask(told("spot", -2)), { class: "spot", deletionCost: -2 });
+  assert.equal(counter.reserved, 2);
+  // By words of its own that nobody has told it, a template changes nothing.
+  assert.deepEqual(await ask(told("on-demand", -77)), { class: "spot", deletionCost: -3 });
+  assert.equal(counter.reserved, 3);
+});
+
+Deno.test("createPodCounter() goes by the ordinal of a StatefulSet's pod, without a cost", async () => {
+  const { ask } = stage();
+  const classes = await classesOf(
+    (() => {
+      const names = ["db-9", "db-2", "db-3", "db-0"].values();
+      return () => ask({ owner: DB_OWNER, metadata: { name: names.next().value } });
+    })(),
+    4,
+  );
+  assert.deepEqual(classes, ["spot", "on-demand", "spot", "on-demand"]);
+  assert.deepEqual(await ask({ owner: DB_OWNER, metadata: { name: "db-1" } }), {
+    class: "on-demand",
+  });
+});
+
+Deno.test("createPodCounter() counts each revision by itself", async () => {
+  const { ask } = stage();
+  await ask();
+  const labels = { "pod-template-hash": "6a" };
+  assert.deepEqual(await ask({ metadata: { labels } }), { class: "on-demand", deletionCost: -1 });
+});
+
+Deno.test("createPodCounter() sends pods to on-demand while spot nodes are short", async () => {
+  const { ask, short } = stage();
+  short("fallback");
+  assert.deepEqual(await classesOf(ask, 3), ["on-demand", "on-demand", "on-demand"]);
+});
+
+Deno.test("createPodCounter() waits for copies of a new owner, and no longer than it may", async () => {
+  const copies = handCopies();
+  copies.replicaSets.remove(WEB_SET);
+  const { ask, counter, wait } = stage({ copies, copyWithinMs: 50 });
+  const first = ask();
+  const second = ask();
+  await wait(49);
+  copies.replicaSets.put(WEB_SET);
+  await wait(0);
+  assert.deepEqual(await first, { class: "on-demand", deletionCost: -1 });
+  assert.deepEqual(await second, { class: "spot", deletionCost: -2 });
+  copies.replicaSets.remove(WEB_SET);
+  const third = ask();
+  await wait(50);
+  assert.deepEqual(await third, { unplaced: "CopyBehind" });
+  assert.equal(counter.reserved, 2);
+});
+
+Deno.test("createPodCounter() waits for the number of replicas that a pod's ordinal tells of", async () => {
+  const copies = handCopies({ statefulSet: dbStatefulSet(2) });
+  const { ask, wait } = stage({ copies });
+  const verdict = ask({ owner: DB_OWNER, metadata: { name: "db-2" } });
+  await wait(10);
+  copies.statefulSets.put(dbStatefulSet(10));
+  await wait(0);
+  assert.deepEqual(await verdict, { class: "on-demand" });
+});
+
+Deno.test("createPodCounter() frees what it has reserved for an answer that nobody got", async () => {
+  const copies = handCopies();
+  const { ask, counter, wait } = stage({ copies });
+  await ask();
+  await ask();
+  counter.forget("2");
+  assert.equal(counter.reserved, 1);
+  assert.deepEqual(await ask(), { class: "spot", deletionCost: -2 });
+  // The word to forget may overtake the question.
+  copies.replicaSets.remove(WEB_SET);
+  const late = ask();
+  counter.forget("4");
+  copies.replicaSets.put(WEB_SET);
+  await wait(50);
+  assert.deepEqual(await late, { unplaced: "LeaderSilent" });
+  assert.equal(counter.reserved, 2);
+});
+
+Deno.test("createPodCounter() decides nothing until it has seen what its predecessor did", async () => {
+  const { ask, wait } = stage({ settleMs: 2000 });
+  await wait(1999);
+  assert.deepEqual(await ask(), { unplaced: "LeaderUnsettled" });
+  await wait(1);
+  assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
+});
+
+Deno.test("createPodCounter() leaves alone who takes no part, whose words are wrong, or is bound", async () => {
+  const copies = handCopies();
+  const { ask, counter } = stage({ copies });
+  const enabled = webDeployment(10);
+  const wrong = webDeployment(10, { "spotalis.io/spot-percentage": "half" });
+  copies.deployments.put(wrong);
+  const verdict = await ask();
+  assert.ok("unplaced" in verdict && verdict.unplaced === "ConfigurationError");
+  assert.match(verdict.warning ?? "", /Deployment web .*spot-percentage .* is "half"/);
+  copies.deployments.put({ ...enabled, metadata: { ...enabled.metadata, labels: {} } });
+  assert.deepEqual(await ask(), { unplaced: "NotPlaced" });
+  copies.deployments.put(enabled);
+  const bound = { ...question("bound"), bound: true as const };
+  assert.deepEqual(await counter.answer(bound, SIGNAL), { unplaced: "NodesBound" });
+  copies.pods.synced = false;
+  assert.deepEqual(await ask(), { unplaced: "NotSynced" });
+  assert.equal(counter.reserved, 0);
+});

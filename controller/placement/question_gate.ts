@@ -1,0 +1,88 @@
+/**
+ * May the pod of a question be placed, as far as a replica's copies tell?
+ *
+ * @module
+ */
+import type { Clock } from "../../shared/clock.ts";
+import { ordinalOf } from "../../shared/placement/next_class.ts";
+import { placementGate, type PlacementScope } from "../../shared/placement/placement_gate.ts";
+import type {
+  PlacementQuestion,
+  PlacementVerdict,
+} from "../../shared/placement/placement_question.ts";
+import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
+import type { KnownWorkload, WebhookFacts } from "./webhook_ports.ts";
+
+/** The workload with its wish, or why the pod is left alone. */
+export type QuestionGate =
+  | { readonly workload: KnownWorkload; readonly wish: PlacementWish }
+  | Extract<PlacementVerdict, { readonly unplaced: unknown }> & { readonly wish?: undefined };
+
+/** Asks the one gate of placement. What is not known yet is a doubt, and never a "yes" or "no". */
+export function questionGate(
+  question: PlacementQuestion,
+  { facts, scope }: { readonly facts: WebhookFacts; readonly scope: PlacementScope },
+): QuestionGate {
+  if (!facts.synced) return { unplaced: "NotSynced" };
+  const workload = facts.workloadOf(question);
+  if (workload === "other") return { unplaced: "NotPlaced" };
+  const words = facts.namespace(question.namespace);
+  if (workload === undefined || words === undefined || isBeyond(question, workload)) {
+    return { unplaced: "CopyBehind" };
+  }
+  const { kind, labels, annotations } = workload;
+  const namespace = { name: question.namespace, words };
+  const answer = placementGate({ kind, labels, annotations, namespace }, scope);
+  if (answer.wish !== undefined) {
+    return question.bound === true ? { unplaced: "NodesBound" } : { workload, wish: answer.wish };
+  }
+  if (answer.reason !== "ConfigurationError") return { unplaced: "NotPlaced" };
+  const warning = `placement leaves the pods of ${kind} ${workload.name} as they are: ` +
+    answer.message;
+  return { unplaced: "ConfigurationError", warning };
+}
+
+/** How to wait. */
+export interface CopyWaitOptions {
+  readonly clock: Clock;
+  /** Nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Longest wait, ms. */
+  readonly withinMs: number;
+}
+
+/**
+ * Waits while the copies don't know the pod's owner: the first pod of a new ReplicaSet is made in the
+ * moment in which others hear of that.
+ */
+export async function untilKnown(
+  question: PlacementQuestion,
+  facts: WebhookFacts,
+  { clock, signal, withinMs }: CopyWaitOptions,
+): Promise<void> {
+  const isBehind = (): boolean => {
+    const workload = facts.workloadOf(question);
+    if (workload === "other") return false;
+    return workload === undefined || facts.namespace(question.namespace) === undefined ||
+      isBeyond(question, workload);
+  };
+  if (!facts.synced || signal.aborted || !isBehind()) return;
+  const end = new AbortController();
+  const stop = (): void => end.abort();
+  const unsubscribe = facts.onChange(() => {
+    if (!isBehind()) stop();
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await clock.sleep(withinMs, end.signal);
+  } finally {
+    unsubscribe();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** A StatefulSet that makes a pod beyond its last one has more replicas than the copy says. */
+function isBeyond({ pod }: PlacementQuestion, workload: KnownWorkload): boolean {
+  const ordinal = workload.kind === "StatefulSet" ? ordinalOf(pod.name ?? "") : undefined;
+  return ordinal !== undefined && ordinal >= (workload.firstOrdinal ?? 0) + workload.replicas;
+}

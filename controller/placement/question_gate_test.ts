@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { placementQuestion } from "../../shared/placement/placement_question.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import {
+  handCopies,
+  PLACEMENT_RULES,
+  podRequest,
+  SHOP,
+  WEB_SET,
+} from "../../tests/fixtures/placement_copies.ts";
+import { createCopiedFacts } from "./copied_facts.ts";
+import { questionGate, untilKnown } from "./question_gate.ts";
+
+function stage() {
+  const copies = handCopies();
+  const question = placementQuestion(podRequest("1"));
+  assert.ok(question !== undefined);
+  const facts = createCopiedFacts(copies, () => PLACEMENT_RULES.classes);
+  return {
+    copies,
+    gate: () => questionGate(question, { facts, ...PLACEMENT_RULES }),
+    wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(question, facts, options),
+  };
+}
+
+Deno.test("questionGate() answers with the wish of a workload that takes part", () => {
+  const answer = stage().gate();
+  assert.deepEqual(answer.wish, { spotPercentage: 70, minOnDemand: 0, paused: false });
+});
+
+Deno.test("questionGate() says no to a namespace that opts out, and nothing where it is not known", () => {
+  const { gate, copies } = stage();
+  const { metadata } = SHOP;
+  copies.namespaces.put({
+    metadata: { ...metadata, labels: { "spotalis.io/enabled": "false" } },
+  });
+  assert.deepEqual(gate(), { unplaced: "NotPlaced" });
+  copies.namespaces.remove(SHOP);
+  assert.deepEqual(gate(), { unplaced: "CopyBehind" });
+});
+
+Deno.test("untilKnown() ends when the owner is known, the time is over, or nobody waits", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { copies, wait } = stage();
+  const gone = new AbortController();
+  await wait({ clock, signal: gone.signal, withinMs: 50 });
+  assert.equal(clock.monotonic(), 0);
+  copies.replicaSets.remove(WEB_SET);
+  const ended: string[] = [];
+  const waits = [
+    wait({ clock, signal: gone.signal, withinMs: 500 }).then(() => ended.push("gone")),
+    wait({ clock, signal: new AbortController().signal, withinMs: 20 }).then(() =>
+      ended.push("late")
+    ),
+    wait({ clock, signal: new AbortController().signal, withinMs: 500 }).then(() =>
+      ended.push("known")
+    ),
+  ];
+  await clock.runUntil(20);
+  assert.deepEqual(ended, ["late"]);
+  gone.abort();
+  await clock.runUntil(30);
+  assert.deepEqual(ended, ["late", "gone"]);
+  copies.namespaces.put(SHOP);
+  await clock.runUntil(40);
+  assert.deepEqual(ended, ["late", "gone"]);
+  copies.replicaSets.put(WEB_SET);
+  await Promise.all(waits);
+  assert.deepEqual(ended, ["late", "gone", "known"]);
+});

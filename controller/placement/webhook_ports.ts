@@ -1,0 +1,105 @@
+/**
+ * What the webhook's half of placement needs of the outside.
+ *
+ * @module
+ */
+import type { Informer } from "../../shared/control/informer.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { CountedPod } from "../../shared/placement/admit_pod.ts";
+import type { Worded } from "../../shared/placement/enabled_word.ts";
+import type { PlacedWorkload } from "../../shared/placement/next_class.ts";
+import type { NodeClass } from "../../shared/placement/node_class.ts";
+import type { NodeClasses } from "../../shared/placement/node_classes.ts";
+import type { PlacementScope } from "../../shared/placement/placement_gate.ts";
+import type {
+  PlacementQuestion,
+  PlacementVerdict,
+  UnplacedReason,
+} from "../../shared/placement/placement_question.ts";
+import type { ShortagePhase } from "../../shared/placement/shortage.ts";
+
+/** A copy of one kind. */
+export type Copy<T extends ApiObject> = Pick<
+  Informer<T>,
+  "get" | "byIndex" | "synced" | "subscribe"
+>;
+
+/** A workload whose pods may be placed. */
+export interface KnownWorkload extends PlacedWorkload, Worded {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Which workload, and of which pod's. */
+export type OwnedQuestion = Pick<PlacementQuestion, "namespace" | "owner">;
+
+/** What is known of the cluster. */
+export interface WebhookFacts {
+  /** False while a copy is not whole: what is missing there may be anywhere. */
+  readonly synced: boolean;
+  /** The owner; `other` where it is none whose pods are placed; undefined while it is not known. */
+  workloadOf(question: OwnedQuestion): KnownWorkload | "other" | undefined;
+  /** Undefined while it is not known. */
+  namespace(name: string): Worded | undefined;
+  /** All pods that the workload owns, of whatever revision. */
+  podsOf(workload: KnownWorkload): readonly CountedPod[];
+  /** Calls whenever an object changed, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  /** Calls with each pod that changed and is there, and the UID of its workload. */
+  onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
+}
+
+/** What settings say, as they are now. */
+export interface PlacementRules {
+  readonly scope: PlacementScope;
+  readonly classes: NodeClasses;
+  /** True: what would be done is told, and nothing is changed. */
+  readonly readOnly: boolean;
+}
+
+/** Tells whether spot nodes are short for a workload. */
+export type ShortageOf = (workload: KnownWorkload) => ShortagePhase;
+
+/** Answers questions. */
+export interface PlacementAnswers {
+  /** Never throws for what a question holds. `signal`: nobody waits any more. */
+  answer(question: PlacementQuestion, signal: AbortSignal): Promise<PlacementVerdict>;
+  /** The answer to the question with this id was given to nobody: what it reserved is free again. */
+  forget(id: string): void;
+}
+
+/** Who is asked, and for how long. */
+export interface AskedPeer {
+  /** `host:port`. */
+  readonly address: string;
+  readonly signal: AbortSignal;
+}
+
+/** Another replica. */
+export interface CounterPeer {
+  /** Asks it. Throws where it does not answer before the signal is aborted. */
+  ask(question: PlacementQuestion, asked: AskedPeer): Promise<PlacementVerdict>;
+  /** Tells it to forget a question, as far as it can be reached; waits for nothing. */
+  forget(id: string, address: string): void;
+}
+
+/** Who counts. */
+export type Leader =
+  | { readonly is: "self"; readonly answers: PlacementAnswers }
+  | { readonly is: "other"; readonly address: string }
+  | { readonly is: "nobody" };
+
+/** A pod, as metrics see it. */
+export interface PlacementFact {
+  /** `Placed`; `ReadOnly`: it would have been; otherwise why it was left as it was sent. */
+  readonly result: "Placed" | "ReadOnly" | UnplacedReason;
+  /** Where it goes, or would. */
+  readonly class?: NodeClass;
+  readonly tookMs: number;
+}
+
+/** Hears of each pod that is being made. Must be quick. */
+export interface PlacementObserver {
+  answered(fact: PlacementFact): void;
+}

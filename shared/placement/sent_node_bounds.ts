@@ -1,0 +1,43 @@
+/**
+ * Where the nodes of a pod are bounded by what was sent for admission.
+ *
+ * @module
+ */
+import type { SentObject } from "../admission/admission_review.ts";
+import { isMembers, membersOf, textIn } from "../admission/sent_members.ts";
+import type { NodeBounds, NodeRequirement, NodeTerm } from "./bound_pod.ts";
+
+const OPERATORS: readonly NodeRequirement["operator"][] = [
+  "In",
+  "NotIn",
+  "Exists",
+  "DoesNotExist",
+  "Gt",
+  "Lt",
+];
+
+/** The required node affinity; none where the pod has none. */
+export function sentNodeBounds({ spec }: SentObject): readonly NodeBounds[] {
+  const { nodeAffinity } = membersOf(membersOf(spec)["affinity"]);
+  const required = membersOf(nodeAffinity)["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (!isMembers(required)) return [];
+  return [{ what: "its node affinity", terms: listIn(required["nodeSelectorTerms"]).map(termOf) }];
+}
+
+function termOf(raw: unknown): NodeTerm {
+  const { matchExpressions, matchFields } = membersOf(raw);
+  return [...listIn(matchExpressions), ...listIn(matchFields)].flatMap((one) => {
+    const { key, operator, values } = membersOf(one);
+    const known = OPERATORS.find((word) => word === operator);
+    if (known === undefined) return [];
+    return [{
+      key: textIn(key) ?? "",
+      operator: known,
+      values: listIn(values).filter((value) => typeof value === "string"),
+    }];
+  });
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

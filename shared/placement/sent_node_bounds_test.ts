@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { sentNodeBounds } from "./sent_node_bounds.ts";
+
+Deno.test("sentNodeBounds() reads the required node affinity", () => {
+  const expression = { key: "zone", operator: "In", values: ["a", "b"] };
+  const field = { key: "metadata.name", operator: "In", values: ["n1"] };
+  const nodeSelectorTerms = [
+    { matchExpressions: [expression, { key: "x", operator: "Exists" }] },
+    { matchFields: [field] },
+  ];
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+  const spec = { affinity: { nodeAffinity: required } };
+  assert.deepEqual(sentNodeBounds({ spec }), [{
+    what: "its node affinity",
+    terms: [[expression, { key: "x", operator: "Exists", values: [] }], [field]],
+  }]);
+});
+
+Deno.test("sentNodeBounds() finds none where nothing is required", () => {
+  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+  for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
+    assert.deepEqual(sentNodeBounds({ spec: { affinity } }), []);
+  }
+});

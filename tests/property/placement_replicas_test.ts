@@ -1,0 +1,165 @@
+/**
+ * Properties of replicas of the webhook that share one counter: bursts end exactly divided, and a leader
+ * that dies in the middle costs placements, but neither errors nor too many spot pods.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { CopiedPod } from "../../controller/placement/copied_facts.ts";
+import { CAPACITY } from "../../shared/api/placement_keys.ts";
+import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { webDeployment } from "../fixtures/placement_copies.ts";
+import { type BurstPod, PlacementReplicas } from "../fixtures/placement_replicas.ts";
+
+const SEATS = 2;
+/** After this a new leader decides. */
+const SETTLED_MS = 2000;
+/** Copies are behind by less than a leader settles for, and than a reservation lasts. */
+const LATEST_MS = 1500;
+
+/** Why a pod is not placed while there is no leader, or none that answers in time. */
+const REASONS = new Set(["NoLeader", "LeaderSilent", "LeaderUnsettled"]);
+
+/** Pods that are made within so long. */
+function anyBurst(pods: number, withinMs: number): fc.Arbitrary<readonly BurstPod[]> {
+  const pod = fc.record({
+    atMs: fc.integer({ min: 0, max: withinMs }),
+    replica: fc.nat({ max: SEATS - 1 }),
+    storedAfterMs: fc.integer({ min: 0, max: 100 }),
+    seenAfterMs: fc.array(fc.integer({ min: 0, max: LATEST_MS }), {
+      minLength: SEATS,
+      maxLength: SEATS,
+    }),
+  });
+  return fc.array(pod, { minLength: pods, maxLength: pods });
+}
+
+function countOf(pods: readonly CopiedPod[], capacity: string | undefined): number {
+  return pods.filter(({ metadata }) => metadata.labels[CAPACITY] === capacity).length;
+}
+
+/** Delays of messages, over and over. */
+function anyDelays(latestMs: number): fc.Arbitrary<() => number> {
+  return fc.array(fc.integer({ min: 0, max: latestMs }), { minLength: 1, maxLength: 40 }).map(
+    (delays) => {
+      let next = 0;
+      return () => delays[next++ % delays.length]!;
+    },
+  );
+}
+
+function stage(wanted: number, { floor, delayMs }: {
+  readonly floor: number;
+  readonly delayMs: () => number;
+}) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const deployment = webDeployment(wanted, {
+    "spotalis.io/spot-percentage": "70%",
+    "spotalis.io/min-on-demand": `${floor}`,
+  });
+  return { clock, world: new PlacementReplicas({ clock, deployment, replicas: SEATS, delayMs }) };
+}
+
+Deno.test("a hundred pods at once through two replicas are 70 and 30, the floor first", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyBurst(100, 50),
+      fc.nat({ max: SEATS - 1 }),
+      fc.integer({ min: 0, max: 30 }),
+      // There and back in less than an answer is waited for.
+      anyDelays(49),
+      async (burst, leader, floor, delayMs) => {
+        const { clock, world } = stage(100, { floor, delayMs });
+        const counter = world.lead(leader);
+        await clock.runUntil(SETTLED_MS);
+        const made = Promise.all(burst.map((pod) => world.make(pod)));
+        await clock.runUntil(SETTLED_MS + 10_000);
+        await made;
+        const { stored, decided, failures } = world;
+        assert.deepEqual(failures, []);
+        assert.deepEqual([countOf(stored, "spot"), countOf(stored, "on-demand")], [70, 30]);
+        // Each number on the way is divided as it is to be, beginning with the floor.
+        const wish = { spotPercentage: 70, minOnDemand: floor };
+        for (let pods = 1, spot = 0; pods <= decided.length; pods++) {
+          if (decided[pods - 1] === "spot") spot++;
+          assert.equal(spot, splitReplicas(pods, wish).spot, `${spot} of ${pods}`);
+        }
+        assert.equal(counter.reserved, 0);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("a leader that dies in a burst costs placements, and no error, floor or share", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyBurst(100, 6000),
+      fc.nat({ max: 6000 }),
+      fc.integer({ min: 0, max: 3000 }),
+      fc.integer({ min: 0, max: 30 }),
+      // Some answers come too late.
+      anyDelays(70),
+      async (burst, diesAtMs, nobodyForMs, floor, delayMs) => {
+        const { clock, world } = stage(100, { floor, delayMs });
+        world.lead(0);
+        await clock.runUntil(SETTLED_MS);
+        // From then on the server asks the one that lives.
+        const made = Promise.all(
+          burst.map((pod) => world.make(pod.atMs < diesAtMs ? pod : { ...pod, replica: 1 })),
+        );
+        await clock.runUntil(SETTLED_MS + diesAtMs);
+        world.kill(0);
+        await clock.runUntil(SETTLED_MS + diesAtMs + nobodyForMs);
+        const next = world.lead(1);
+        await clock.runUntil(clock.monotonic() + 20_000);
+        await made;
+        const { stored, told, failures } = world;
+        assert.deepEqual([failures, stored.length, told.length], [[], 100, 100]);
+        const unplaced = told.filter(({ result }) => result !== "Placed").map(({ result }) =>
+          result
+        );
+        const silent = unplaced.filter((one) => one === "LeaderSilent").length;
+        assert.deepEqual(new Set(unplaced).difference(REASONS), new Set());
+        assert.equal(countOf(stored, undefined), unplaced.length);
+        // No pod is counted twice, or too few were sent to spot; none is forgotten, or too many were.
+        const spot = countOf(stored, "spot");
+        const wish = { spotPercentage: 70, minOnDemand: floor };
+        const least = splitReplicas(100 - unplaced.length, wish).spot - silent;
+        assert.ok(spot >= least && spot <= 70, `${spot} on spot, at least ${least}`);
+        assert.equal(next.reserved, 0);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+Deno.test("what was reserved for answers that came too late is free again, and is made up for", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyBurst(60, 50),
+      anyBurst(40, 50),
+      anyDelays(55),
+      async (first, second, delayMs) => {
+        const { clock, world } = stage(100, { floor: 0, delayMs });
+        const counter = world.lead(0);
+        await clock.runUntil(SETTLED_MS);
+        const begun = Promise.all(first.map((pod) => world.make(pod)));
+        // Long before reservations end by themselves.
+        await clock.runUntil(SETTLED_MS + 5000);
+        await begun;
+        assert.equal(counter.reserved, 0);
+        // Pods without an answer count as on-demand: only so many can be made up for.
+        fc.pre(60 - countOf(world.stored, "spot") <= 30);
+        const made = Promise.all(second.map((pod) => world.make({ ...pod, replica: 0 })));
+        await clock.runUntil(SETTLED_MS + 10_000);
+        await made;
+        assert.deepEqual(world.failures, []);
+        assert.equal(countOf(world.stored, "spot"), 70);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
