@@ -46,13 +46,14 @@ export function valuesInForce(
     const written = template.find(({ name }) => name === container);
     return {
       container,
-      ...amountsOf(values),
-      ...(written === undefined ? {} : { adoptedOn: amountsOf(written) }),
+      ...amountsOfResources(values),
+      ...(written === undefined ? {} : { adoptedOn: amountsOfResources(written) }),
     };
   });
 }
 
-function amountsOf(
+/** The fields of a container as amounts. */
+export function amountsOfResources(
   { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
 ): ContainerAmounts {
   return {
