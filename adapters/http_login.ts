@@ -31,7 +31,11 @@ const FIT = /^[\x21-\x7e]+$/;
 /** A login; files are read when it is used, and again every minute. */
 export function createHTTPLogin(
   { tokenFile, user, caFile }: LoginFiles,
-  { clock }: { readonly clock: Clock },
+  { clock, headers = new Map() }: {
+    readonly clock: Clock;
+    /** Others that go with each request, by name. @default none */
+    readonly headers?: ReadonlyMap<string, string>;
+  },
 ): HTTPLogin {
   const reader = (path: string | undefined): TokenReader | undefined =>
     path === undefined ? undefined : createTokenReader(path, { clock });
@@ -72,7 +76,10 @@ export function createHTTPLogin(
     async parts({ refresh }) {
       const [value, own] = [await authorization(refresh), await client(refresh)];
       return {
-        headers: value === undefined ? {} : { authorization: value },
+        headers: {
+          ...Object.fromEntries(headers),
+          ...(value === undefined ? {} : { authorization: value }),
+        },
         ...(own === undefined ? {} : { client: own }),
       };
     },

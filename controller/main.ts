@@ -83,7 +83,10 @@ async function main(): Promise<number> {
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
-  const prometheusLogin = createHTTPLogin(values.prometheusLogin, { clock });
+  const prometheusLogin = createHTTPLogin(values.prometheusLogin, {
+    clock,
+    headers: values.prometheusHeaders,
+  });
   let waitsFor: string | undefined = "the start check has not ended";
   let webhookWaitsFor: string | undefined;
   const server = serveHTTP(

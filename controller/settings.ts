@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
+import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
@@ -130,6 +132,26 @@ export const CONTROLLER_SETTINGS = {
       "Files with the login to that Prometheus, for instance of a Secret mounted below " +
       "/etc/mbcas; empty: it answers without one",
     kind: loginFilesKind,
+  }),
+  prometheusHeaders: row({
+    key: "metrics.prometheusHeaders",
+    default: "",
+    description:
+      "Headers of each request to that Prometheus, for instance X-Scope-OrgID with the " +
+      "tenant that Mimir or Cortex is to answer for. In the file only, and no secrets: those are " +
+      "the login's",
+    kind: requestHeadersKind,
+  }),
+  prometheusMatchers: row({
+    key: "metrics.prometheusMatchers",
+    flag: "--prometheus-matchers",
+    env: "MBCAS_PROMETHEUS_MATCHERS",
+    default: "",
+    description: "Matchers of labels that go with each question about usage, for instance " +
+      'cluster="prod" where that Prometheus knows several clusters: without, pods of the same ' +
+      "name in another one are taken for this one's. metrics.queries say their own",
+    kind: labelMatchersKind,
+    live: true,
   }),
   metricQueries: row({
     key: "metrics.queries",

@@ -42,7 +42,9 @@ export function parseContainer(
     ...present("appliedLimitMemory", memoryBoundOf(objectOf(applied).limits)),
     restartsOnCPU: restartsOn(resizePolicy, "cpu"),
     ...(restartsOn(resizePolicy, "memory") ? { restartsOnMemory: true } : {}),
-    ...(keepAllocated ? { allocated: parseResources({ requests: allocatedResources }) } : {}),
+    ...(keepAllocated && allocatedResources !== undefined
+      ? { allocated: parseResources({ requests: allocatedResources }) }
+      : {}),
     ...present("startedAtMs", startedAt(objectOf(status))),
     ...present("restartedAtMs", restartedAt(objectOf(status))),
     ...present("oomKilledAtMs", oomKilledAt(objectOf(status))),

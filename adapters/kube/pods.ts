@@ -64,8 +64,10 @@ export function parsePod(raw: unknown): Pod {
   }
   const resizeConditions = parseResizeConditions(conditions);
   const { containers, initContainers } = parseContainers(raw, {
-    // Worth its memory only where it must stand in for a generation.
-    keepAllocated: resizeConditions.some((one) => one.observedGeneration === undefined),
+    // Worth its memory only where it must stand in for a generation, or tells what is not done.
+    keepAllocated: resizeConditions.some(({ type, reason, observedGeneration }) =>
+      observedGeneration === undefined || type === "PodResizePending" || reason === "Error"
+    ),
   });
   const podLevel = parseResources(resources);
   return {

@@ -151,11 +151,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: "parsePod() keeps what is allocated only where a condition names no generation",
+  name:
+    "parsePod() keeps what is allocated only where a resize waits or has failed, or names no generation",
   permissions,
   fn() {
-    const allocated = (observedGeneration?: number): unknown => {
-      const condition = { type: "PodResizePending", status: "True", observedGeneration };
+    const allocated = (observedGeneration?: number, word: object = {}): unknown => {
+      const type = "PodResizeInProgress";
+      const condition = { type, status: "True", observedGeneration, ...word };
       const status = {
         ...RUNNING.status,
         conditions: [condition],
@@ -165,6 +167,9 @@ Deno.test({
     };
     assert.deepEqual(allocated(), { requestCPU: 50, requestMemory: 1024 });
     assert.equal(allocated(3), undefined);
+    for (const word of [{ type: "PodResizePending" }, { reason: "Error" }]) {
+      assert.deepEqual(allocated(3, word), { requestCPU: 50, requestMemory: 1024 });
+    }
   },
 });
 

@@ -61,7 +61,13 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   }, every);
   const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
   const sources = connectUsageSources({
-    settings: () => ({ prometheusURL, prometheusLogin: NO_LOGIN, customSources: new Map() }),
+    settings: () => ({
+      prometheusURL,
+      prometheusLogin: NO_LOGIN,
+      prometheusHeaders: new Map(),
+      prometheusMatchers: [],
+      customSources: new Map(),
+    }),
     sampler: {
       usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
     },

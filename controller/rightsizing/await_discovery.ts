@@ -17,7 +17,7 @@ import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import { policySubject } from "./told_workloads.ts";
 
-/** After so long it is told, ms: a server that is busy, or starts, has answered by then. */
+/** Each time after so long it is told, ms: a server that is busy, or starts, has answered by then. */
 const PATIENCE_MS = 30_000;
 
 /** A copy, or several as one. */
@@ -40,7 +40,8 @@ export interface DiscoveryParts {
 
 /**
  * True once all copies are there; false where `signal` was aborted before. While one is not, nothing can
- * be looked at: after half a minute each policy that does something is told which ones are missing, once.
+ * be looked at: after half a minute each policy that does something is told which ones are missing, once
+ * for each of its generations, and one that comes later within another half.
  */
 export async function awaitDiscovery(
   parts: DiscoveryParts,
@@ -62,34 +63,48 @@ export async function awaitDiscovery(
 }
 
 async function tellMissing(
-  { policies, statuses, events, config, clock, log }: DiscoveryParts,
+  parts: DiscoveryParts,
   { missing, signal }: { readonly missing: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
-  await clock.sleep(PATIENCE_MS, signal);
-  if (signal.aborted) return;
-  const what = [...missing].toSorted().join(", ");
-  log.warn("copies of the cluster are still missing: no workload is looked at", { what });
-  const problem = {
-    reason: "DiscoveryFailed",
-    message: `the API server has not listed ${what} for ${PATIENCE_MS / 1000} s`,
-  } as const satisfies PolicyProblem;
-  for (const policy of policies.all()) {
+  const { policies, clock, log } = parts;
+  const told = new Set<string>();
+  for (let waitedMs = PATIENCE_MS;; waitedMs += PATIENCE_MS) {
+    await clock.sleep(PATIENCE_MS, signal);
     if (signal.aborted) return;
-    if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
-    const { reason } = problem;
-    const message = eventMessage(reason, problem.message);
-    events.emit({ about: policySubject(policy), type: "Warning", reason, message });
-    const status = buildPolicyStatus({
-      nowMs: clock.wall(),
-      generation: policy.metadata.generation,
-      before: policy.status,
-      dryRun: config.dryRun,
-      problem,
-    });
-    try {
-      await statuses.writeStatus(policy, status);
-    } catch (error) {
-      log.warn("a policy's status could not be written", { error: String(error) });
+    const what = [...missing].toSorted().join(", ");
+    if (waitedMs === PATIENCE_MS) {
+      log.warn("copies of the cluster are still missing: no workload is looked at", { what });
     }
+    const message = `the API server has not listed ${what} for ${waitedMs / 1000} s`;
+    for (const policy of policies.all()) {
+      if (signal.aborted) return;
+      if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
+      const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
+      if (told.has(version)) continue;
+      told.add(version);
+      await tellPolicy(policy, { reason: "DiscoveryFailed", message }, parts);
+    }
+  }
+}
+
+async function tellPolicy(
+  policy: StoredPolicy,
+  problem: PolicyProblem & { readonly reason: "DiscoveryFailed" },
+  { statuses, events, config, clock, log }: DiscoveryParts,
+): Promise<void> {
+  const { reason } = problem;
+  const message = eventMessage(reason, problem.message);
+  events.emit({ about: policySubject(policy), type: "Warning", reason, message });
+  const status = buildPolicyStatus({
+    nowMs: clock.wall(),
+    generation: policy.metadata.generation,
+    before: policy.status,
+    dryRun: config.dryRun,
+    problem,
+  });
+  try {
+    await statuses.writeStatus(policy, status);
+  } catch (error) {
+    log.warn("a policy's status could not be written", { error: String(error) });
   }
 }

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { openMethod } from "../../shared/actuation/methods/choose_method.ts";
 import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import {
   decideWanted,
@@ -12,10 +11,15 @@ import {
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { STRAGGLER_CHAIN } from "../../shared/rightsizing/guards/rightsizing_chain.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { entriesInForce, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import {
+  entriesInForce,
+  type PairEntry,
+  pairOf,
+  wantedOf,
+} from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
-const NOTHING_NEW: readonly string[] = ["Cooldown", "InsufficientSamples"];
+const NOTHING_NEW: readonly string[] = ["Cooldown", "RecentlyEdited", "InsufficientSamples"];
 
 /** Whether the pods are to have what is in force for them, and nothing else. */
 export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {
@@ -27,7 +31,8 @@ export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecis
  * The decision about stragglers, once the one about the recommendation has held; undefined where
  * nothing is in force, where the hold concerns these values too, or where no pod differs. Neither
  * threshold nor cooldown count: nothing new is decided. All else does. In place only: a straggler is no
- * reason for a rollout, and who allows one may wait for it.
+ * reason for a rollout, so where that is not open this is what holds, unless a rollout has brought, or
+ * brings, these values anyway.
  */
 export function bringToForce(
   facts: RightsizingFacts,
@@ -39,10 +44,24 @@ export function bringToForce(
     ...facts,
     policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
   };
-  if (openMethod(inPlace) === undefined) return undefined;
   const behind = entriesInForce(facts.inForce)
     .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
   if (behind.length === 0) return undefined;
   const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });
-  return again.outcome === "hold" && policy.updateStrategy.allowRecreate ? undefined : again;
+  const isLeft = again.outcome === "hold" && policy.updateStrategy.allowRecreate &&
+    behind.every((entry) => isInTemplate(facts, entry));
+  return isLeft ? undefined : again;
+}
+
+/** Then whoever makes the pods anew brings them there. */
+function isInTemplate(
+  { workload: { template } }: RightsizingFacts,
+  { container, resource, pair: { request, limit } }: PairEntry,
+): boolean {
+  const written = pairOf(
+    template.containers.find(({ name }) => name === container) ?? {},
+    resource,
+  );
+  return (request ?? written.request) === written.request &&
+    (limit ?? written.limit) === written.limit;
 }

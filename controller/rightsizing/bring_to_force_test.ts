@@ -70,7 +70,30 @@ test("bringToForce() does nothing where all is there, and recreates nobody for a
   const all = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
   assert.equal(done("Cooldown", { pods: all }), undefined);
   assert.equal(done("Cooldown", { inForce: new Map() }), undefined);
+});
+
+test("bringToForce() says that there is no way, whether or not others may be recreated", () => {
+  for (const allowRecreate of [false, true]) {
+    for (const reason of ["Cooldown", "BelowThreshold"] as const) {
+      const holds = (choice: FactsChoice): string | undefined =>
+        done(reason, { restOnly: true, ...choice });
+      const strategy = { allowRecreate };
+      assert.equal(holds({ strategy, resizeServed: false }), "InPlaceResizeUnavailable");
+      assert.equal(
+        holds({ strategy: { ...strategy, allowInPlaceResize: false } }),
+        "MethodNotAllowed",
+      );
+      const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
+      assert.equal(holds({ strategy, nodes }), "NodePressure");
+    }
+  }
+});
+
+test("bringToForce() leaves to a rollout what stands in the template", () => {
+  const written = [templateContainer(IN_FORCE)];
+  const { workload } = rightsizingFacts({ containers: written });
   const strategy = { allowRecreate: true };
-  assert.equal(done("Cooldown", { strategy, resizeServed: false }), undefined);
-  assert.equal(done("Cooldown", { strategy: { allowInPlaceResize: false } }), undefined);
+  assert.equal(done("Cooldown", { workload, strategy, resizeServed: false }), undefined);
+  assert.equal(done("Cooldown", { workload, resizeServed: false }), "InPlaceResizeUnavailable");
+  assert.match(done("Cooldown", { workload, strategy }) ?? "", /^InPlace /);
 });

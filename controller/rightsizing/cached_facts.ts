@@ -15,6 +15,7 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { largestNode } from "../../shared/rightsizing/largest_node.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
 import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
@@ -24,7 +25,7 @@ import type { CorrectionMemory } from "./corrections/correction_memory.ts";
 /** The copies that are read. */
 export interface FactCaches {
   readonly pods: Pick<Informer<Pod>, "byIndex" | "whenSynced">;
-  readonly nodes: Pick<Informer<Node>, "get" | "whenSynced">;
+  readonly nodes: Pick<Informer<Node>, "get" | "all" | "whenSynced">;
   readonly allocations: Pick<Informer<PodAllocation>, "get" | "whenSynced">;
   readonly horizontalPodAutoscalers: Pick<
     Informer<HorizontalPodAutoscaler>,
@@ -116,6 +117,7 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
         return node === undefined ? [] : [[nodeName, node] as const];
       }));
       const rules = rulesOf(workload, pods);
+      const largest = largestNode(caches.nodes.all());
       return {
         ...known,
         ...rules,
@@ -127,6 +129,7 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
         workload,
         pods: pods.map(atOwnLimits),
         nodes,
+        ...(largest === undefined ? {} : { largestNode: largest }),
         missingPermissions: parts.missingPermissions(workload),
         ...served(),
         marketManages: pods.some((pod) =>

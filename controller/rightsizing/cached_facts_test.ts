@@ -41,7 +41,11 @@ function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = 
   return createCachedFacts({
     caches: {
       pods: { ...synced("pods"), byIndex: () => pods },
-      nodes: { ...synced("nodes"), get: (name) => name === "node-1" ? node as never : undefined },
+      nodes: {
+        ...synced("nodes"),
+        get: (name) => name === "node-1" ? node as never : undefined,
+        all: () => [node as never],
+      },
       allocations: {
         ...synced("allocations"),
         get: (key) => key === "shop/uid-web-1" ? allocation : undefined,

@@ -25,7 +25,7 @@ export interface WorkloadCase {
 /** What is remembered of the workload. */
 export type RememberedFacts = Pick<
   RightsizingFacts,
-  "inForce" | "recreated" | "lastAppliedMs" | "denial"
+  "inForce" | "remembered" | "lastAppliedMs" | "denial"
 >;
 
 /** The copies' answers. */

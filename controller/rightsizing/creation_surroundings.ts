@@ -8,6 +8,7 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { largestNode } from "../../shared/rightsizing/largest_node.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { Caches } from "../allocation/caches.ts";
 import { cachedAutoscalers, cachedRules } from "./cached_surroundings.ts";
@@ -22,13 +23,19 @@ export type CreationCaches = Pick<
   | "verticalPodAutoscalers"
   | "limitRanges"
   | "resourceQuotas"
+  | "nodes"
 >;
 
 /** The workload, and who else has a say in the values of its pods. */
 export interface FoundSurroundings extends
   Pick<
     RightsizingFacts,
-    "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas" | "unreadable"
+    | "autoscalers"
+    | "verticalAutoscalers"
+    | "ranges"
+    | "quotas"
+    | "largestNode"
+    | "unreadable"
   > {
   readonly workload: RightsizedWorkload;
 }
@@ -46,6 +53,7 @@ export function createCreationSurroundings(caches: CreationCaches): CreationSurr
     caches.verticalPodAutoscalers,
     caches.limitRanges,
     caches.resourceQuotas,
+    caches.nodes,
   ];
 
   function workloadOf(kind: string, key: string): Workload | undefined {
@@ -60,8 +68,10 @@ export function createCreationSurroundings(caches: CreationCaches): CreationSurr
     if (workload === undefined || !bounds.every(({ synced }) => synced)) return undefined;
     const autoscalers = cachedAutoscalers(caches, workload);
     const rules = cachedRules(caches, workload, { pods: [] });
+    const largest = largestNode(caches.nodes.all());
     return {
       ...rules,
+      ...(largest === undefined ? {} : { largestNode: largest }),
       ...autoscalers,
       unreadable: [...rules.unreadable, ...autoscalers.unreadable],
       workload,

@@ -29,6 +29,12 @@ function stage() {
     scopes: [],
     unreadable: "no number",
   });
+  tables.Node.create({
+    metadata: { name: "node-1", uid: "", resourceVersion: "" },
+    allocatableCPU: 200,
+    ready: true,
+    pressures: [],
+  });
   const caches = createCaches(cacheSources(api), { clock, random, log: silentLog });
   return { api, clock, caches, surroundingsOf: createCreationSurroundings(caches) };
 }
@@ -45,6 +51,7 @@ Deno.test({
     assert.equal(found?.autoscalers.length, 1);
     assert.equal(found.verticalAutoscalers.length, 1);
     assert.equal(found.ranges?.cpu?.container.max, 200);
+    assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
     assert.deepEqual(found.unreadable, ["ResourceQuota caps: no number"]);
     assert.equal(found.workload.template.containers.length, 1);
     assert.equal(surroundingsOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
@@ -59,7 +66,9 @@ Deno.test({
   name: "createCreationSurroundings() knows nothing until all copies are whole",
   permissions: "none",
   async fn() {
-    for (const lacks of ["verticalPodAutoscalers", "limitRanges", "resourceQuotas"] as const) {
+    for (
+      const lacks of ["verticalPodAutoscalers", "limitRanges", "resourceQuotas", "nodes"] as const
+    ) {
       const { clock, caches, surroundingsOf } = stage();
       const end = new AbortController();
       const copies = Object.entries(caches).filter(([name]) => name !== lacks);

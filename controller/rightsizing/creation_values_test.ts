@@ -140,6 +140,21 @@ test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRa
   });
 });
 
+test("createCreationValues() gives no less memory than the peak on record + 15 %, where the pod has more", () => {
+  const { reports, given } = valuesWith();
+  const [min, p50, p90, p95, p99] = [MI, MI, MI, MI, MI];
+  const memory = { samples: 20, min, p50, p90, p95, p99, max: 100 * MI };
+  const adoptedOn = { cpu: 100, memory: 1024 * MI };
+  reports[0] = report([{ container: "app", cpu: 180, memory: 96 * MI, adoptedOn }], {
+    usage: [{ container: "app", memory }],
+    resourceVersion: "2",
+  });
+  assert.deepEqual(given({ requestCPU: 100, requestMemory: 1024 * MI }), {
+    requestCPU: 180,
+    requestMemory: 115 * MI,
+  });
+});
+
 test("createCreationValues() lowers memory to narrower bounds where the peak on record allows it", () => {
   const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
   const { reports, given } = valuesWith(autoPolicy({}, { bounds }));

@@ -54,7 +54,7 @@ export interface MissingUsage {
   readonly message: string;
 }
 
-/** A source has seen a pod that has been Ready for so long, ms: some readings of any of them. */
+/** A source has seen a pod that it could see Ready for so long, ms: some readings of any of them. */
 const SILENCE_MS = 600_000;
 
 /** The decision from what a source has answered. */
@@ -75,7 +75,7 @@ export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): E
     ),
   });
   if (usages.every(({ cpu, memory }) => cpu.count === 0 && memory.count === 0)) {
-    const missing = silenceAbout(facts);
+    const missing = silenceAbout(facts, answer);
     if (missing !== undefined) return { missing };
   }
   const usage = usages.map(usageSummaryOf);
@@ -83,8 +83,13 @@ export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): E
 }
 
 /** A new workload, and one that nobody runs, has no samples; one that has run for a while should. */
-function silenceAbout({ pods, nowMs }: RightsizingFacts): MissingUsage | undefined {
-  const old = pods.find(({ readySinceMs = nowMs }) => nowMs - readySinceMs >= SILENCE_MS);
+function silenceAbout(
+  { pods, nowMs }: RightsizingFacts,
+  { watchedSinceMs = -Infinity }: { readonly watchedSinceMs?: number },
+): MissingUsage | undefined {
+  const old = pods.find(({ readySinceMs = nowMs }) =>
+    nowMs - Math.max(readySinceMs, watchedSinceMs) >= SILENCE_MS
+  );
   if (old === undefined) return undefined;
   const message = "the source has seen none of its containers within the window, though pod " +
     `${old.metadata.name} has been Ready for ${SILENCE_MS / 60_000} min`;

@@ -103,3 +103,15 @@ test("evaluateWorkload() of what no source has seen is short of samples, and mis
   assert.equal(found.missing.reason, "MetricsMissing");
   assert.match(found.missing.message, /though pod web-1 has been Ready for 10 min$/);
 });
+
+test("evaluateWorkload() does not call silent who has begun to watch", () => {
+  const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
+  const reasonOf = (watchedSinceMs: number): string | undefined => {
+    const { found } = evaluated({ ...nothing, watchedSinceMs }, NOW_MS - 3_600_000);
+    if ("missing" in found) return found.missing.reason;
+    return found.decision.outcome === "hold" ? found.decision.reason : undefined;
+  };
+  assert.equal(reasonOf(NOW_MS), "InsufficientSamples");
+  assert.equal(reasonOf(NOW_MS - 599_999), "InsufficientSamples");
+  assert.equal(reasonOf(NOW_MS - 600_000), "MetricsMissing");
+});

@@ -82,7 +82,7 @@ export function warning(
 /** What stays as it was. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
-  const { recommendedAtMs, appliedAtMs, method, usage } = before ?? {};
+  const { recommendedAtMs, appliedAtMs, method, usage, uid, template } = before ?? {};
   return {
     workload: { kind: workload.kind, namespace, name },
     policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
@@ -92,6 +92,8 @@ export function baseRecord({ workload, policy, before }: NamedSubject): Workload
     ...(method === undefined ? {} : { method }),
     recommendations: before?.recommendations ?? [],
     ...(usage === undefined ? {} : { usage }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(template === undefined ? {} : { template }),
     inForce: before?.inForce ?? [],
   };
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import type { Resources } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import {
@@ -28,7 +27,6 @@ import {
 import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import { valuesInTemplate } from "../../shared/rightsizing/values_in_force.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
 import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
@@ -54,8 +52,6 @@ export interface CycleParts extends Omit<PassParts, "source"> {
   readonly book: RecordBook;
   /** What policy engines have said no to, by workload. */
   readonly denials: Map<string, Denial>;
-  /** What was written into templates, by workload and container: there it may be taken back. */
-  readonly recreated: Map<string, ReadonlyMap<string, Resources>>;
   /** Bounds how many workloads are looked at at the same time. */
   readonly permits: Permits;
   /** What became of workloads when they were last looked at, by key, whichever policy had won them. */
@@ -228,18 +224,6 @@ async function passAlone(
   }
 }
 
-/** A change may leave out what was taken back before. */
-function mergedResources(
-  before: ReadonlyMap<string, Resources>,
-  after: ReadonlyMap<string, Resources>,
-): ReadonlyMap<string, Resources> {
-  const merged = new Map(before);
-  for (const [container, values] of after) {
-    merged.set(container, { ...merged.get(container), ...values });
-  }
-  return merged;
-}
-
 /** Never rejects: one workload that can't be looked at must not keep the others from it. */
 async function passOne(
   { workload, policy }: { readonly workload: FoundWorkload; readonly policy: LookingPolicy },
@@ -250,13 +234,10 @@ async function passOne(
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
   const before = book.get({ kind, namespace, name });
-  const written = parts.recreated.get(key) ?? valuesInTemplate(before?.inForce ?? []);
-  // The record forgets them with the template in which they stood.
-  parts.recreated.set(key, written);
   const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
   const last = denials.get(key);
   const denial = last?.policy === asking ? last : undefined;
-  const subject = { policy, before, denial, recreated: written };
+  const subject = { policy, before, denial };
   let outcome: PassOutcome | undefined;
   try {
     outcome = "unreadableTemplate" in workload
@@ -268,10 +249,6 @@ async function passOne(
   if (outcome === undefined) return undefined;
   book.set(outcome.record);
   parts.past.set(key, outcome);
-  if (outcome.applied === "Recreate") {
-    const applied = valuesInTemplate(outcome.record.inForce);
-    parts.recreated.set(key, mergedResources(written, applied));
-  } else if (outcome.applied !== undefined) parts.recreated.delete(key);
   const { failure } = outcome;
   if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
   if (failure?.reason === "AdmissionDenied") {

@@ -69,12 +69,12 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     },
     book: createRecordBook({
       reports: [],
+      clock: { monotonic: () => 0 },
       log: silentLog,
       present: () => undefined,
       store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },
     }),
     denials: new Map(),
-    recreated: new Map(),
     permits: createPermits(() => workers),
     past: new Map(),
     underWay: new Map(),

@@ -50,7 +50,16 @@ export interface UsageProblem {
  * of which nothing was seen has distributions without samples. A source that keeps no single samples
  * may answer for a window that ends later, now, and is not longer.
  */
-export type UsageAnswer = { readonly usage: ReadonlyMap<string, ContainerUsage> } | UsageProblem;
+export type UsageAnswer =
+  | {
+    readonly usage: ReadonlyMap<string, ContainerUsage>;
+    /**
+     * Since when the source has watched for the workload, ms since 1970: of the time before it may have
+     * seen nothing. @default it has seen whatever there was in the window
+     */
+    readonly watchedSinceMs?: number;
+  }
+  | UsageProblem;
 
 /** Where usage comes from. */
 export interface UsageSource {

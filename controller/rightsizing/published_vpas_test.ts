@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
@@ -23,6 +24,7 @@ function test(name: string, fn: () => Promise<void>): void {
 const { workload: web } = rightsizingFacts();
 const NAME = "optipod-deployment-web";
 const GOING = new AbortController().signal;
+const permits = createPermits(() => 1);
 
 const policy = (publishVPA = true): StoredPolicy => ({
   metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
@@ -73,7 +75,7 @@ function stage() {
     log: silentLog,
   });
   const tell = (looked = lookedAt()): Promise<void> =>
-    vpas.tell(policy(), { looked, signal: GOING });
+    vpas.tell(policy(), { looked, permits, signal: GOING });
   return { table, publisher, events, copy, vpas, tell };
 }
 
@@ -88,10 +90,56 @@ test("tell() makes a VPA for each workload, and writes it again when something e
   assert.deepEqual(events, []);
 });
 
+test("tell() writes nothing for less than a hundredth, however often it adds up from the last write", async () => {
+  const { publisher, tell } = stage();
+  await tell(lookedAt({ cpu: 1000 }));
+  publisher.asked.length = 0;
+  for (const cpu of [1005, 1009, 991]) await tell(lookedAt({ cpu }));
+  assert.deepEqual(publisher.asked, []);
+  await tell(lookedAt({ cpu: 1010 }));
+  await tell(lookedAt({ cpu: 1001 }));
+  assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
+});
+
+test("tell() writes as many at the same time as there are permits", async () => {
+  const { publisher, vpas } = stage();
+  const { create } = publisher;
+  let [now, most] = [0, 0];
+  publisher.create = async (vpa) => {
+    most = Math.max(most, ++now);
+    await Promise.resolve();
+    now--;
+    return await create.call(publisher, vpa);
+  };
+  const looked = lookedAt({ names: ["a", "b", "c", "d", "e"] });
+  await vpas.tell(policy(), { looked, permits: createPermits(() => 3), signal: GOING });
+  assert.equal(most, 3);
+  assert.equal(publisher.asked.length, 10);
+});
+
+test("tell() tells a problem again that was over meanwhile, and forgets those of workloads that are gone", async () => {
+  const { publisher, events, vpas, tell } = stage();
+  const refused = new ApiError(403, "Forbidden", "no");
+  const failing = async (): Promise<void> => {
+    publisher.refusal = refused;
+    await tell(lookedAt({ cpu: 100 + 100 * events.length }));
+    await tell(lookedAt({ cpu: 100 + 100 * events.length }));
+    publisher.refusal = undefined;
+  };
+  await failing();
+  assert.equal(events.length, 1);
+  await tell();
+  await failing();
+  assert.equal(events.length, 2);
+  await vpas.keepOnly(() => false);
+  await failing();
+  assert.equal(events.length, 3);
+});
+
 test("tell() publishes nothing where the policy wants nothing, or there is nothing to tell", async () => {
   const { publisher, vpas, tell } = stage();
-  await vpas.tell(policy(false), { looked: lookedAt(), signal: GOING });
-  await vpas.tell(policy(), { looked: lookedAt(), signal: AbortSignal.abort() });
+  await vpas.tell(policy(false), { looked: lookedAt(), permits, signal: GOING });
+  await vpas.tell(policy(), { looked: lookedAt(), permits, signal: AbortSignal.abort() });
   await tell(lookedAt({ cpu: 0 }));
   assert.deepEqual(publisher.asked, []);
 });

@@ -6,6 +6,7 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
@@ -35,7 +36,7 @@ export interface RecordBook {
    * pods come without it, until the end of a long cycle. What can't be written waits for `flush`.
    */
   flushApplied(): Promise<void>;
-  /** What the server says, where the reports of a namespace can't be written again and again. */
+  /** What the server says, where the reports of a namespace could not be written for a while. */
   unwritten(namespace: string): string | undefined;
 }
 
@@ -46,24 +47,35 @@ export interface RecordBookParts {
   readonly store: ReportStore;
   /** A report as the server has it now, for when somebody else has written it. */
   readonly present: (report: ReportName) => RecommendationReport | undefined;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
+  /**
+   * Aborted when the process leads no more: from then on it does not write again where somebody else has
+   * written. @default never
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** Names a report. */
 export type ReportName = Pick<RecommendationReport["metadata"], "namespace" | "name">;
 
-/** Failures in a row of which more than the log hears: what is over by then was a matter of a moment. */
-const FAILURES_TOLD = 3;
+/** Failures of which more than the log hears, ms: what is over by then was a matter of a moment. */
+const TOLD_AFTER_MS = 60_000;
 
 /** A book with what the reports tell. */
-export function createRecordBook({ reports, store, present, log }: RecordBookParts): RecordBook {
+export function createRecordBook(
+  { reports, store, present, clock, log, signal }: RecordBookParts,
+): RecordBook {
   const books = new Map<string, Map<string, WorkloadRecord>>();
   /** Reports that there are, by name, in each namespace. */
   const stored = new Map<string, Map<string, RecommendationReport>>();
   const changed = new Set<string>();
   /** Of those, where something was applied. */
   const applied = new Set<string>();
-  const failing = new Map<string, { readonly times: number; readonly message: string }>();
+  /** Since when, by the monotonic clock. */
+  const failing = new Map<string, { readonly sinceMs: number; readonly message: string }>();
+  /** Where somebody else has written since this book did. */
+  const contested = new Set<string>();
   let fails = false;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -94,7 +106,10 @@ export function createRecordBook({ reports, store, present, log }: RecordBookPar
     forgetEmpty(namespace);
   }
 
-  /** Over the version that is known: who leads no more must not write over what the next one has. */
+  /**
+   * Over the version that is known: who leads no more must not write over what the next one has. Who
+   * still leads does, the next time, over the version that was found.
+   */
   async function apply(report: NewReport): Promise<RecommendationReport> {
     const { namespace, name } = report;
     const there = within(stored, namespace);
@@ -105,6 +120,7 @@ export function createRecordBook({ reports, store, present, log }: RecordBookPar
       );
     } catch (error) {
       if (error instanceof ApiError && error.status === 409) {
+        contested.add(namespace);
         const now = present({ namespace, name });
         if (now === undefined) there.delete(name);
         else there.set(name, now);
@@ -121,23 +137,26 @@ export function createRecordBook({ reports, store, present, log }: RecordBookPar
   async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
     const failures: string[] = [];
     for (const namespace of [...namespaces]) {
+      if (signal?.aborted && contested.has(namespace)) continue;
       changed.delete(namespace);
       applied.delete(namespace);
       try {
         await write(namespace);
         failing.delete(namespace);
+        contested.delete(namespace);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           // A namespace that is gone has no reports, nor workloads.
           stored.delete(namespace);
           failing.delete(namespace);
+          contested.delete(namespace);
           forgetEmpty(namespace);
           continue;
         }
         changed.add(namespace);
         if (!(error instanceof ApiError)) throw error;
-        const { times = 0 } = failing.get(namespace) ?? {};
-        failing.set(namespace, { times: times + 1, message: error.message });
+        const { sinceMs = clock.monotonic() } = failing.get(namespace) ?? {};
+        failing.set(namespace, { sinceMs, message: error.message });
         failures.push(`${namespace}: ${error.message}`);
       }
     }
@@ -178,8 +197,8 @@ export function createRecordBook({ reports, store, present, log }: RecordBookPar
     flush: () => flushNext(changed),
     flushApplied: () => flushNext(applied),
     unwritten(namespace) {
-      const { times = 0, message } = failing.get(namespace) ?? {};
-      return times < FAILURES_TOLD ? undefined : message;
+      const { sinceMs = Infinity, message } = failing.get(namespace) ?? {};
+      return clock.monotonic() - sinceMs < TOLD_AFTER_MS ? undefined : message;
     },
   };
 }

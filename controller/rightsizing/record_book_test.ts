@@ -30,13 +30,16 @@ function stage(
   } = {},
 ) {
   const stored = new Map(reports.map((one) => [key(one.metadata), one]));
-  const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined };
+  const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined, nowMs: 0 };
+  const end = new AbortController();
   const gates: PromiseWithResolvers<void>[] = [];
   const held = { on: false };
   const copy = new Map<string, RecommendationReport>();
   const book: RecordBook = createRecordBook({
     reports,
     log,
+    clock: { monotonic: () => state.nowMs },
+    signal: end.signal,
     present: (report) => copy.get(key(report)),
     store: {
       async apply(report) {
@@ -59,7 +62,7 @@ function stage(
       },
     },
   });
-  return { book, stored, copy, state, gates, held };
+  return { book, stored, copy, state, gates, held, end };
 }
 
 function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
@@ -213,14 +216,49 @@ test("flush() writes over the version that it knows, and after a conflict over w
   assert.deepEqual(versions(), ["1", undefined, "7", "7", undefined]);
 });
 
-test("unwritten() tells what fails again and again, until it does not", async () => {
+test("flush() does not write again at the end where somebody else has written meanwhile", async () => {
+  for (const endsFirst of [true, false]) {
+    const first = stage();
+    first.book.set(web);
+    await first.book.flush();
+    const { book, state, copy, end } = stage({ reports: [...first.stored.values()] });
+    const [report] = first.stored.values();
+    const other = report && { ...report, metadata: { ...report.metadata, resourceVersion: "7" } };
+    if (other !== undefined) copy.set("shop/recommendations-1", other);
+    state.refusal = new ApiError(409, "Conflict", "modified");
+    book.set(recordOf("db"));
+    if (endsFirst) end.abort();
+    await book.flush();
+    end.abort();
+    state.refusal = undefined;
+    await book.flush();
+    await book.flushApplied();
+    assert.deepEqual(state.applied.map(({ resourceVersion }) => resourceVersion), ["1"]);
+  }
+});
+
+test("flush() writes at the end what nobody else has touched", async () => {
+  const { book, state, end } = stage();
+  state.refusal = new ApiError(409, "Conflict", "modified");
+  book.set(web);
+  await book.flush();
+  state.refusal = undefined;
+  await book.flush();
+  book.set(recordOf("db"));
+  end.abort();
+  await book.flush();
+  assert.equal(state.applied.length, 3);
+});
+
+test("unwritten() tells what has failed for a minute, however often, until it does not", async () => {
   const { book, state } = stage();
   state.refusal = new ApiError(403, "Forbidden", "cannot patch");
   book.set(web);
-  await book.flush();
+  for (let policy = 0; policy < 10; policy++) await book.flush();
+  state.nowMs = 59_999;
   await book.flush();
   assert.equal(book.unwritten("shop"), undefined);
-  await book.flush();
+  state.nowMs = 60_000;
   assert.deepEqual([book.unwritten("shop"), book.unwritten("bank")], ["cannot patch", undefined]);
   state.refusal = undefined;
   await book.flush();

@@ -26,13 +26,14 @@ import {
 } from "../../shared/rightsizing/policy_choice.ts";
 import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import { awaitDiscovery } from "./await_discovery.ts";
+import { awaitDiscovery, type Synced } from "./await_discovery.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
 import { createPolicyNews } from "./policy_news.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
+import { keepRecord } from "./keep_record.ts";
 import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
@@ -55,6 +56,8 @@ export interface RightsizingCaches {
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
+  /** What else is waited for before the first look, by a name for people. @default nothing */
+  readonly first?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
   readonly vpaPublisher: VPAPublisher;
@@ -72,8 +75,6 @@ const POLICIES_AT_ONCE = 4;
 const NEW_WORKLOADS_MS = 2000;
 /** Between two looks for what no policy is for any more, ms. */
 const HOUSEKEEPING_MS = 60_000;
-/** Between two looks whether something was applied that is not on record, ms. */
-const RECORD_MS = 5000;
 /** Between two tries of what failed for a while, ms at most. */
 const LONGEST_RETRY_MS = 300_000;
 /** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
@@ -87,14 +88,16 @@ export async function runRightsizingLoop(
   const { caches, clock, random, log, config, observer } = parts;
   const { policies: _own, ...copies } = caches;
   // A copy without its autoscalers would tell that there are none.
-  const all = { ...copies, "pods, nodes and autoscalers": parts.cluster };
+  const all = { ...copies, "pods, nodes and autoscalers": parts.cluster, ...parts.first };
   if (!await awaitDiscovery({ ...parts, policies: caches.policies, copies: all }, signal)) return;
   const { policies, deployments, statefulSets, daemonSets } = caches;
   const book = createRecordBook({
     reports: caches.reports.all(),
     store: parts.reports,
     present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
+    clock,
     log,
+    signal,
   });
   const vpas = createPublishedVPAs({
     copy: caches.verticalPodAutoscalers,
@@ -106,7 +109,6 @@ export async function runRightsizingLoop(
     ...parts,
     book,
     denials: new Map(),
-    recreated: new Map(),
     permits: createPermits(() => config.workers),
     past: new Map(),
     underWay: new Map(),
@@ -154,6 +156,7 @@ export async function runRightsizingLoop(
         outcome,
         present: policies.get(key),
         book,
+        vpas,
         permits: cycleParts.permits,
         writer: parts.hands.workloads,
         signal: now,
@@ -177,7 +180,7 @@ export async function runRightsizingLoop(
     return { requeueAfterMs: Math.min(dueInMs, retryMs) };
   }
 
-  /** Looks, and tells all but the status. */
+  /** Looks, and tells events and reports. */
   async function lookAt(
     policy: StoredPolicy,
     { isWhole, signal: term }: { readonly isWhole: boolean; readonly signal: AbortSignal },
@@ -203,7 +206,6 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    await vpas.tell(policy, { looked, signal: term });
     return outcome;
   }
 
@@ -264,13 +266,6 @@ export async function runRightsizingLoop(
     };
   }
 
-  async function keepRecord(): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(RECORD_MS, signal);
-      if (!signal.aborted) await book.flushApplied();
-    }
-  }
-
   async function housekeeping(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(HOUSEKEEPING_MS, signal);
@@ -289,7 +284,7 @@ export async function runRightsizingLoop(
         permits: cycleParts.permits,
         log,
       });
-      for (const kept of [cycleParts.past, cycleParts.denials, cycleParts.recreated, fresh]) {
+      for (const kept of [cycleParts.past, cycleParts.denials, fresh]) {
         for (const key of [...kept.keys()]) {
           if (workloadsThere.has(key)) continue;
           kept.delete(key);
@@ -321,7 +316,7 @@ export async function runRightsizingLoop(
         workers: POLICIES_AT_ONCE,
       }, signal),
       housekeeping(),
-      keepRecord(),
+      keepRecord({ book, clock, log }, signal),
     ]);
   } finally {
     for (const end of ends) end();

@@ -132,9 +132,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     clock,
     log,
   });
-  // Before the first look: a kill that is seen for the first time is taken for a new one.
-  await keeper.load(signal);
-
   async function keepAsking(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
       await clock.sleep(ASK_AGAIN_MS, term);
@@ -154,8 +151,9 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
+  const loading = keeper.load(term);
   supervisor.supervise("sampler of usage", sampler.run(term));
-  supervisor.supervise("memory of kills and throttling", keeper.run(term));
+  supervisor.supervise("memory of kills and throttling", loading.then(() => keeper.run(term)));
   supervisor.supervise("rights of rightsizing", keepRights(term));
   supervisor.supervise("what the server serves", keepAsking(term));
   supervisor.supervise(
@@ -163,6 +161,12 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     runRightsizingLoop({
       caches: { ...caches, ...copies },
       sources,
+      // A kill that is seen for the first time is taken for a new one.
+      first: {
+        "ConfigMaps of kills and throttling": {
+          whenSynced: (over) => loading.then(() => !over.aborted),
+        },
+      },
       cluster: createCachedFacts({
         caches,
         corrections,

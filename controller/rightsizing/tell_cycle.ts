@@ -11,6 +11,7 @@ import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 import { type CycleOutcome, tellPolicyStatus } from "./policy_cycle.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
+import type { PublishedVPAs } from "./published_vpas.ts";
 import type { RecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 import { tellAnnotations } from "./told_workloads.ts";
@@ -23,6 +24,7 @@ export interface CycleTale {
   readonly statuses: PolicyStatusWriter;
   readonly book: Pick<RecordBook, "unwritten">;
   readonly writer: Pick<WorkloadWriter, "annotate">;
+  readonly vpas: Pick<PublishedVPAs, "tell">;
   readonly permits: Permits;
   readonly config: Pick<RightsizingConfig, "dryRun" | "annotateWorkloads">;
   readonly clock: Pick<Clock, "wall">;
@@ -31,11 +33,13 @@ export interface CycleTale {
 }
 
 /**
- * The status, and then annotations, where those are wanted: nobody waits for a thousand of them. What
- * the writer of the status throws comes through, once all else is told. `policy`: as it was looked at.
+ * The status, and then VPAs and annotations, where those are wanted: nobody waits for a thousand of them.
+ * What the writer of the status throws comes through, once all else is told. `policy`: as it was looked
+ * at.
  */
 export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<void> {
-  const { outcome, present, statuses, book, writer, permits, config, clock, log, signal } = tale;
+  const { outcome, present, statuses, book, writer, vpas, permits, config, clock, log, signal } =
+    tale;
   try {
     if (present?.metadata.uid === policy.metadata.uid) {
       await tellPolicyStatus(present, { ...unwritten(outcome, book), ...outcome }, {
@@ -47,6 +51,7 @@ export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<
     }
   } finally {
     // Who ends waits for what has begun, not for words that the next one writes anyway.
+    if (!signal.aborted) await vpas.tell(policy, { looked: outcome.looked, permits, signal });
     if (config.annotateWorkloads && !signal.aborted) {
       await tellAnnotations(
         outcome.looked.map(({ workload, outcome: { record } }) => ({ workload, record })),

@@ -70,6 +70,12 @@ async function told(
     },
     book: { unwritten: (namespace) => namespace === "shop" ? why : undefined },
     writer: hands.workloads,
+    vpas: {
+      tell: (_policy, { looked }) => {
+        hands.asked.push(`publish ${looked.length}`);
+        return Promise.resolve();
+      },
+    },
     permits: createPermits(() => 1),
     config: { dryRun: false, annotateWorkloads: true },
     clock: { wall: () => NOW_MS },
@@ -84,11 +90,11 @@ async function told(
 const VALID = "PolicyValid: each field of the policy is valid";
 
 test("tellCycle() tells the status first, and workloads even where the status can't be written", async () => {
-  assert.deepEqual(await told(), [VALID, "annotate web"]);
-  assert.deepEqual(await told({ refuses: true }), [VALID, "annotate web"]);
+  assert.deepEqual(await told(), [VALID, "publish 1", "annotate web"]);
+  assert.deepEqual(await told({ refuses: true }), [VALID, "publish 1", "annotate web"]);
   assert.deepEqual(await told({ aborted: true }), [VALID]);
   const other = { ...POLICY, metadata: { ...POLICY.metadata, uid: "q" } };
-  assert.deepEqual(await told({ present: other }), ["annotate web"]);
+  assert.deepEqual(await told({ present: other }), ["publish 1", "annotate web"]);
 });
 
 test("tellCycle() is not Ready where what was applied can't be put on record, unless there is worse", async () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Pod, Resources } from "../../shared/api/pod.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
@@ -24,9 +24,15 @@ import {
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import {
+  afterInPlace,
+  afterRecreate,
+  lookAtTemplate,
+  rememberedOf,
+} from "../../shared/rightsizing/template_memory.ts";
 import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { TemplateMemory, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
@@ -59,8 +65,6 @@ export interface PassSubject {
   };
   readonly before: WorkloadRecord | undefined;
   readonly denial: LastDenial | undefined;
-  /** What was written into its template last, by container. */
-  readonly recreated?: ReadonlyMap<string, Resources> | undefined;
 }
 
 /**
@@ -72,10 +76,15 @@ export async function passWorkload(
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<PassOutcome | undefined> {
-  const { workload, policy, before, denial, recreated } = subject;
+  const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
   const lastAppliedMs = before?.appliedAtMs;
+  const { uid } = workload.metadata;
+  const remembered = lookAtTemplate(rememberedOf(before, uid), {
+    containers: workload.template.containers,
+    nowMs,
+  });
   const one: WorkloadCase = {
     workload,
     policy: policy.spec,
@@ -86,8 +95,16 @@ export async function passWorkload(
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
-  /** Quotas are no matter of the workload as a whole: what is there of it is in them already. */
-  const counting = (facts: RightsizingFacts): ReturnType<typeof countingValues> =>
+  // What is seen from now on may come from what is applied: pods are resized one by one, which may take
+  // minutes, and the first of them may be killed before the last has its values.
+  const beganMs = clock.wall();
+  /**
+   * Quotas and nodes are asked for each new pod: what is there of the workload is in quotas already, and
+   * nodes come and go.
+   */
+  const counting = (
+    { largestNode: _comesAndGoes, ...facts }: RightsizingFacts,
+  ): ReturnType<typeof countingValues> =>
     countingValues(before?.inForce ?? [], { ...facts, quotas: [] });
   const found = evaluateWorkload(answer, {
     policy: policy.spec,
@@ -97,14 +114,14 @@ export async function passWorkload(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
-        ...(recreated === undefined ? {} : { recreated }),
+        remembered,
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
       return { ...facts, inForce: counting(facts).values };
     },
   });
-  const base = baseRecord(subject);
+  const base = { ...baseRecord(subject), uid, template: remembered };
   if ("missing" in found) return withoutUsage(found.missing, { base, before });
   const { recommendations, usage, facts, decision } = found;
   const { template } = facts.workload;
@@ -122,10 +139,12 @@ export async function passWorkload(
       .filter(({ metadata }) => own.has(metadata.uid))
       .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
-  const catchUp = bringToForce(facts, decision);
+  const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
-    const unsettled = isNothingNew(facts, decision) ? unsettledPods(pods.values()) : undefined;
+    const unsettled = isNothingNew(facts, decision)
+      ? unsettledPods(pods.values(), facts)
+      : undefined;
     // Where a pod is held back from what is in force, that is what holds.
     const holding = { ...found, decision: wish ?? decision };
     return held(holding, { recommended, before, ended, unsettled });
@@ -136,7 +155,10 @@ export async function passWorkload(
     ...recommended,
     ...wordOf(found, { failure, behind }),
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
-    ...(isNew ? { appliedAtMs: clock.wall(), method: wish.method } : {}),
+    ...(isNew ? { appliedAtMs: beganMs, method: wish.method } : {}),
+    ...(isNew
+      ? { template: rememberedAfter(facts, wish, { remembered, nowMs: clock.wall() }) }
+      : {}),
   };
   // What was cut is told once it has been done.
   const told = failure === undefined
@@ -155,6 +177,19 @@ export async function passWorkload(
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: wish.method } : {}),
   };
+}
+
+function rememberedAfter(
+  { workload: { template } }: RightsizingFacts,
+  { method, wanted }: Wish,
+  { remembered, nowMs }: {
+    readonly remembered: readonly TemplateMemory[];
+    readonly nowMs: number;
+  },
+): readonly TemplateMemory[] {
+  return method === "Recreate"
+    ? afterRecreate(remembered, { wanted, nowMs })
+    : afterInPlace(remembered, template.containers);
 }
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;

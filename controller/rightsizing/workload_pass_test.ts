@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { type NotedHands, notedHands } from "../../tests/fixtures/noted_hands.ts";
@@ -27,14 +28,25 @@ interface PassChoice extends FactsChoice {
   /** @default {120} */
   readonly seen?: number;
   readonly aborted?: boolean;
+  /** How long each request takes, ms. @default {0} */
+  readonly takesMs?: number;
+  /** @default {"Auto"} */
+  readonly mode?: PolicySpec["mode"];
   /** Of another workload of the namespace. @default none */
   readonly strangers?: readonly string[];
 }
 
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
 async function look(
-  { before, refusals = {}, seen = 120, aborted = false, strangers = [], ...choice }: PassChoice =
-    {},
+  {
+    before,
+    refusals = {},
+    seen = 120,
+    aborted = false,
+    takesMs = 0,
+    strangers = [],
+    ...choice
+  }: PassChoice = {},
 ): Promise<{ readonly outcome: PassOutcome | undefined; readonly hands: NotedHands }> {
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
@@ -52,11 +64,11 @@ async function look(
   const outcome = await passWorkload(subjectOf(before, choice), {
     source,
     hands,
-    clock: { wall: () => NOW_MS },
+    clock: { wall: () => NOW_MS + hands.asked.length * takesMs },
     cluster: {
       podsIn: () => [...facts.pods, ...others],
       correctionsOf: () => new Map(),
-      factsOf: (_one, known) => ({ ...facts, ...known }),
+      factsOf: (one, known) => ({ ...facts, policy: one.policy, ...known }),
       whenSynced: () => Promise.resolve(true),
       keepOnly: () => {},
     },
@@ -64,10 +76,11 @@ async function look(
   return { outcome, hands };
 }
 
-function subjectOf(before?: WorkloadRecord, choice: FactsChoice = {}): PassSubject {
+function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): PassSubject {
   const { workload } = rightsizingFacts(choice);
   const metadata = { namespace: "shop", name: "all" };
-  const policy = { metadata, spec: autoPolicy(choice.strategy) };
+  const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
+  const policy = { metadata, spec };
   return { workload, policy, before, denial: undefined };
 }
 
@@ -88,6 +101,12 @@ test("passWorkload() applies what it recommends, and the record has values, time
   assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
   assert.equal(hands.asked.length, 2);
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
+});
+
+test("passWorkload() has applied values when it began to: a kill since then may come from them", async () => {
+  const { outcome, hands } = await look({ takesMs: MINUTE_MS });
+  assert.equal(hands.asked.length, 2);
+  assert.equal(outcome?.record.appliedAtMs, NOW_MS);
 });
 
 test("passWorkload() touches no pods but the workload's own", async () => {
@@ -201,4 +220,43 @@ test("unreadablePass() tells once why, and keeps what is in force and was recomm
   assert.equal(first.recommends, false);
   assert.deepEqual(eventsOf(first), ["DiscoveryFailed"]);
   assert.deepEqual(eventsOf(passAfter(first.record)), []);
+});
+
+/** 180 m and 96 Mi are in force, and the pods that there are have the template's values. */
+const BEHIND: WorkloadRecord = {
+  workload: { kind: "Deployment", namespace: "shop", name: "web" },
+  policy: { namespace: "shop", name: "all" },
+  status: "Applied",
+  recommendations: [],
+  inForce: [{ container: "app", cpu: 180, memory: 96 * MI }],
+};
+
+test("passWorkload() calls nothing applied that no way leads to, and says why", async () => {
+  for (
+    const [choice, reason] of [
+      [{ resizeServed: false }, "InPlaceResizeUnavailable"],
+      [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
+    ] as const
+  ) {
+    const { outcome, hands } = await look({ before: BEHIND, ...choice });
+    assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Skipped", reason]);
+    assert.equal(outcome?.events.length, 1);
+    assert.equal(outcome.events[0]?.type, "Warning");
+    assert.deepEqual(hands.asked, []);
+    const { outcome: again } = await look({ before: outcome.record, ...choice });
+    assert.deepEqual(again?.events, []);
+    const pods = [workloadPod("web-1", [
+      templateContainer({ requestCPU: 180, requestMemory: 96 * MI }),
+    ])];
+    const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
+    assert.equal(there?.record.status, "Applied");
+  }
+});
+
+test("passWorkload() says that samples are few in mode Recommend, too, where pods are behind", async () => {
+  const { outcome } = await look({ before: BEHIND, seen: 3, mode: "Recommend" });
+  assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
+    "Skipped",
+    "InsufficientSamples",
+  ]);
 });

@@ -46,7 +46,8 @@ export interface PodContainer extends Resources {
   readonly restartsOnMemory?: true;
   /**
    * The requests that the kubelet has allocated (`status.containerStatuses[].allocatedResources`,
-   * which holds no limits); kept only while the pod has a resize condition without a generation.
+   * which holds no limits); kept only while the pod has a resize condition without a generation, or one
+   * that says that a resize waits or has failed.
    */
   readonly allocated?: Pick<Resources, "requestCPU" | "requestMemory">;
   /** When its present run began, ms since 1970; absent while it does not run. */

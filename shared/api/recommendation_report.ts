@@ -27,6 +27,23 @@ export const containerValuesSchema = containerAmountsSchema.extend({
   ),
 });
 
+const time = workloadStatusSchema.shape.lastApplied;
+
+/** What is remembered of a container of the template. */
+export const containerTemplateSchema = z.object({
+  container: containerAdviceSchema.shape.container,
+  author: containerAmountsSchema.describe("As its author wrote it."),
+  cpuEdited: time.describe("Time at which it was seen that the author has changed its CPU."),
+  memoryEdited: time.describe("Time at which it was seen that the author has changed its memory."),
+  written: containerAmountsSchema.extend({
+    at: z.string().max(64).describe("Time at which it was written."),
+    takenBack: time.describe("Time at which it was seen that it is not there any more."),
+    times: z.int().min(0).default(0).describe(
+      "How often in a row it was taken back within a day of having been written.",
+    ),
+  }).optional().describe("What was written over the author's values, by a rollout."),
+});
+
 const figure = z.string().max(64);
 
 /** What was seen of one resource of one container: samples, and quantities. */
@@ -56,6 +73,10 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
   inForce: z.array(containerValuesSchema).max(MOST_CONTAINERS).default([]).describe(
     "What was last adopted: running pods are brought to it, and new ones begin with it.",
   ),
+  uid: z.string().max(64).optional().describe("UID of the workload that `template` is about."),
+  template: z.array(containerTemplateSchema).max(MOST_CONTAINERS).optional().describe(
+    "What is remembered of its template: who wrote what, and when.",
+  ),
   usage: z.array(reportedUsageSchema).max(MOST_CONTAINERS).optional().describe(
     "What the containers used: what the recommendations were made of, in a few figures.",
   ),
@@ -84,6 +105,8 @@ export const recommendationReportSchema = z.object({
 export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
 /** Values in force. */
 export type WrittenInForce = z.infer<typeof containerValuesSchema>;
+/** What is remembered of a container of the template, as the API has it. */
+export type WrittenTemplate = z.infer<typeof containerTemplateSchema>;
 /** What was seen of one resource, as the API has it. */
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 /** What a container used, as the API has it. */

@@ -5,21 +5,32 @@
  */
 import type { SettingKind } from "./setting.ts";
 
-const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const NAMES = "expected a name of at most 63 of a-z, 0-9 and -";
+/** Which names may be given. */
+export interface TableNames {
+  readonly pattern: RegExp;
+  /** A clause. */
+  readonly expected: string;
+}
+
+const USUAL: TableNames = {
+  pattern: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+  expected: "expected a name of at most 63 of a-z, 0-9 and -",
+};
 
 /** What the names stand for. */
 export interface NamedTableOptions<T> {
   readonly expects: string;
   /** What a name is the name of, with its article: `a query`. */
   readonly of: string;
-  /** What a text says, or what is wrong with it, as what follows its name. */
-  readonly read: (text: string) => { readonly value: T } | { readonly fault: string };
+  /** @default those of Kubernetes's objects, without dots */
+  readonly names?: TableNames;
+  /** What a text says, or what is wrong with it or its name, as what follows that. */
+  readonly read: (text: string, name: string) => { readonly value: T } | { readonly fault: string };
 }
 
 /** A map of names to texts; without any, the map is empty. */
 export function namedTableKind<T>(
-  { expects, of, read }: NamedTableOptions<T>,
+  { expects, of, names = USUAL, read }: NamedTableOptions<T>,
 ): SettingKind<ReadonlyMap<string, T>> {
   /** The table, or what is wrong with it. What may be a secret is not shown. */
   function readTable(text: string): ReadonlyMap<string, T> | string {
@@ -27,9 +38,12 @@ export function namedTableKind<T>(
     const faults: string[] = [];
     const texts: Readonly<Record<string, string>> = text === "" ? {} : JSON.parse(text);
     for (const [name, words] of Object.entries(texts)) {
-      const found = read(words);
-      if (!NAME.test(name)) faults.push(`${JSON.stringify(name)} is no name of ${of}, ${NAMES}`);
-      else if ("fault" in found) faults.push(`${name}${found.fault}`);
+      if (!names.pattern.test(name)) {
+        faults.push(`${JSON.stringify(name)} is no name of ${of}, ${names.expected}`);
+        continue;
+      }
+      const found = read(words, name);
+      if ("fault" in found) faults.push(`${name}${found.fault}`);
       else table.set(name, found.value);
     }
     return faults.length === 0 ? table : faults.join("; ");

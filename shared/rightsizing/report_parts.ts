@@ -67,6 +67,9 @@ export function recordsOf(
         ...known,
         recommendations: [...known.recommendations, ...record.recommendations],
         inForce: [...known.inForce, ...record.inForce],
+        ...(known.template === undefined && record.template === undefined
+          ? {}
+          : { template: [...known.template ?? [], ...record.template ?? []] }),
         ...(known.usage === undefined && record.usage === undefined
           ? {}
           : { usage: [...known.usage ?? [], ...record.usage ?? []] }),
@@ -90,8 +93,8 @@ function recordOrNothing(
 
 /** The workload, or parts of it of so many containers that each fits. */
 function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
-  const { recommendations, inForce, usage, ...head } = workload;
-  const lists = [recommendations, inForce, usage ?? []];
+  const { recommendations, inForce, template, usage, ...head } = workload;
+  const lists = [recommendations, inForce, template ?? [], usage ?? []];
   const most = Math.max(...lists.map(({ length }) => length));
   if (most <= MOST_CONTAINERS && bytesOf(workload) <= MOST_BYTES) return [workload];
   const names = [...new Set(lists.flat().map(({ container }) => container))];
@@ -103,6 +106,9 @@ function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
       ...head,
       recommendations: recommendations.filter(({ container }) => first.has(container) === isFirst),
       inForce: inForce.filter(({ container }) => first.has(container) === isFirst),
+      ...(template === undefined ? {} : {
+        template: template.filter(({ container }) => first.has(container) === isFirst),
+      }),
       ...(usage === undefined ? {} : {
         usage: usage.filter(({ container }) => first.has(container) === isFirst),
       }),

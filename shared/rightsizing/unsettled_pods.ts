@@ -4,7 +4,8 @@
  * @module
  */
 import { INFEASIBLE_REASONS, kubeletWord } from "../actuation/kubelet_word.ts";
-import type { Pod } from "../api/pod.ts";
+import { movesRequest } from "../actuation/moved_request.ts";
+import type { Pod, PodContainer } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 
 /** What kubelets say of a resize that they have not done, all pods together. */
@@ -15,9 +16,17 @@ export interface UnsettledPods {
   readonly message: string;
 }
 
-/** Undefined where no kubelet has anything against it, or all are still at work. */
-export function unsettledPods(pods: Iterable<Pod>): UnsettledPods | undefined {
-  const found = Array.from(pods, (pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))
+/**
+ * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
+ * resized all the time: there a word counts only where a field is not in force that is rightsizing's.
+ */
+export function unsettledPods(
+  pods: Iterable<Pod>,
+  { marketManages }: { readonly marketManages: boolean },
+): UnsettledPods | undefined {
+  const found = [...pods]
+    .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
+    .map((pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))
     .filter(({ reason }) => rankOf(reason) > 0)
     .toSorted((a, b) => rankOf(b.reason) - rankOf(a.reason));
   const [worst] = found;
@@ -30,4 +39,15 @@ export function unsettledPods(pods: Iterable<Pod>): UnsettledPods | undefined {
 function rankOf(reason: EnforcementReason): number {
   if (INFEASIBLE_REASONS.has(reason)) return 3;
   return reason === "ResizeError" ? 2 : reason === "ResizeDeferred" ? 1 : 0;
+}
+
+/** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
+function lacksOwn(pod: Pod, container: PodContainer): boolean {
+  const { sidecar, requestCPU, requestMemory, limitMemory, appliedLimitMemory } = container;
+  if (sidecar) return false;
+  const { allocated = {} } = container;
+  const [cpu, memory] = [allocated.requestCPU, allocated.requestMemory];
+  return !movesRequest(pod) && cpu !== undefined && cpu !== requestCPU ||
+    memory !== undefined && memory !== requestMemory ||
+    appliedLimitMemory !== undefined && appliedLimitMemory !== limitMemory;
 }

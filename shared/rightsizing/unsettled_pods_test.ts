@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { templateContainer, workloadPod } from "../../tests/fixtures/rightsizing_facts.ts";
-import type { Pod, ResizeCondition } from "../api/pod.ts";
+import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import { unsettledPods } from "./unsettled_pods.ts";
 
 function test(name: string, fn: () => void): void {
@@ -18,25 +18,47 @@ function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
   };
 }
 
+const FREE = { marketManages: false };
+
 const DEFERRED = { reason: "Deferred", message: "node is full" };
 const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
 
 test("unsettledPods() tells the worst word of kubelets, and of how many pods", () => {
-  assert.equal(unsettledPods([podOf("web-1")]), undefined);
-  assert.equal(unsettledPods([podOf("web-1", { type: "PodResizeInProgress" })]), undefined);
-  assert.deepEqual(unsettledPods([podOf("web-1"), podOf("web-2", DEFERRED)]), {
+  assert.equal(unsettledPods([podOf("web-1")], FREE), undefined);
+  assert.equal(unsettledPods([podOf("web-1", { type: "PodResizeInProgress" })], FREE), undefined);
+  assert.deepEqual(unsettledPods([podOf("web-1"), podOf("web-2", DEFERRED)], FREE), {
     reason: "ResizeDeferred",
     message: "1 pods, web-2: node is full",
   });
   assert.deepEqual(
-    unsettledPods([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")]),
+    unsettledPods([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
     { reason: "NodeCapacity", message: "2 pods, web-2: Node didn't have enough capacity: cpu" },
   );
   const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
-  assert.equal(unsettledPods([podOf("web-1", failed)])?.reason, "ResizeError");
+  assert.equal(unsettledPods([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
 });
 
 test("unsettledPods() leaves out words about an older spec", () => {
   const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
-  assert.equal(unsettledPods([pod]), undefined);
+  assert.equal(unsettledPods([pod], FREE), undefined);
+});
+
+test("unsettledPods() leaves out what only the market's limits wait for", () => {
+  const waiting = (container: Partial<PodContainer>): string | undefined => {
+    const pod = podOf("web-1", DEFERRED);
+    const containers = pod.containers.map((one) => ({ ...one, ...container }));
+    return unsettledPods([{ ...pod, containers }], { marketManages: true })?.reason;
+  };
+  const there = { requestCPU: 100, requestMemory: 64 };
+  const limit = { limitCPU: 400, appliedLimitCPU: 200 };
+  assert.equal(waiting({ ...there, ...limit, allocated: there }), undefined);
+  assert.equal(waiting({ ...there, ...limit }), undefined);
+  assert.equal(waiting({ ...there, allocated: { ...there, requestCPU: 90 } }), "ResizeDeferred");
+  assert.equal(waiting({ ...there, allocated: { ...there, requestMemory: 63 } }), "ResizeDeferred");
+  assert.equal(
+    waiting({ ...there, allocated: there, limitMemory: 128, appliedLimitMemory: 256 }),
+    "ResizeDeferred",
+  );
+  const sidecar = { sidecar: true, ...there, allocated: { ...there, requestCPU: 90 } };
+  assert.equal(waiting(sidecar), undefined);
 });

@@ -52,7 +52,7 @@ export function valuesInForce(
   });
 }
 
-/** The fields of a container as amounts. */
+/** Fields of a container as amounts. */
 export function amountsOfResources(
   { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
 ): ContainerAmounts {

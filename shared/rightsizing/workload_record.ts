@@ -11,10 +11,12 @@ import type {
   UsageFigures,
   WrittenAmounts,
   WrittenInForce,
+  WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
+import type { ResourceName } from "./distribution.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 
@@ -33,6 +35,27 @@ export type ValuesInForce =
     readonly adoptedOn?: ContainerAmounts;
   };
 
+/** What is remembered of one container. */
+export interface TemplateMemory {
+  readonly container: string;
+  /** As its author wrote it, without what was written over it. */
+  readonly author: ContainerAmounts;
+  /** When a change of his was seen, by resource, ms since 1970; absent: since he is known, never. */
+  readonly editedAtMs: Readonly<Partial<Record<ResourceName, number>>>;
+  readonly written?: WrittenOver;
+}
+
+/** What was written over the author's values. */
+export interface WrittenOver {
+  readonly amounts: ContainerAmounts;
+  /** Ms since 1970. */
+  readonly atMs: number;
+  /** Since when it is known that it is not there any more, ms since 1970; absent: it is there. */
+  readonly takenBackAtMs?: number;
+  /** How often that came to be in a row, each time soon after it was written. */
+  readonly times: number;
+}
+
 /** A workload after a cycle. */
 export interface WorkloadRecord {
   readonly workload: {
@@ -48,11 +71,15 @@ export interface WorkloadRecord {
   readonly message?: string;
   /** Wall time of the last recommendation, ms. */
   readonly recommendedAtMs?: number;
-  /** Wall time at which values were last applied, ms. */
+  /** Wall time at which values began to be applied the last time, ms. */
   readonly appliedAtMs?: number;
   readonly method?: Exclude<WorkloadStatus["lastApplyMethod"], "Skip" | undefined>;
   readonly recommendations: readonly ContainerRecommendation[];
   readonly inForce: readonly ValuesInForce[];
+  /** UID of the workload that `template` is about. */
+  readonly uid?: string;
+  /** What is remembered of its template; absent in records of older versions. */
+  readonly template?: readonly TemplateMemory[];
   /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
   readonly usage?: readonly UsageSummary[];
 }
@@ -79,11 +106,13 @@ export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
 /** The record as it stands in the report of its namespace. */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   const { namespace: _namespace, ...status } = workloadStatusOf(record);
-  const { policy: { namespace, name }, usage } = record;
+  const { policy: { namespace, name }, usage, uid, template } = record;
   return {
     ...status,
     policy: { namespace, name },
     inForce: record.inForce.map(writtenInForce),
+    ...(uid === undefined ? {} : { uid }),
+    ...(template === undefined ? {} : { template: template.map(writtenTemplate) }),
     ...(usage === undefined ? {} : { usage: usage.map(writtenUsage) }),
   };
 }
@@ -91,7 +120,7 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
-  const { lastApplyMethod: method } = reported;
+  const { lastApplyMethod: method, uid, template } = reported;
   return {
     workload: { kind, namespace, name },
     policy: reported.policy,
@@ -111,6 +140,8 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       explanation: advice.explanation,
     })),
     inForce: reported.inForce.map(inForceOf),
+    ...(uid === undefined ? {} : { uid }),
+    ...(template === undefined ? {} : { template: template.map(templateOf) }),
     ...(reported.usage === undefined ? {} : { usage: reported.usage.map(summaryOf) }),
   };
 }
@@ -138,6 +169,49 @@ function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesI
     container,
     ...amountsOf(values),
     ...(adoptedOn === undefined ? {} : { adoptedOn: amountsOf(adoptedOn) }),
+  };
+}
+
+function writtenTemplate(
+  { container, author, editedAtMs, written }: TemplateMemory,
+): WrittenTemplate {
+  const { cpu, memory } = editedAtMs;
+  const { takenBackAtMs } = written ?? {};
+  return {
+    container,
+    author: writtenAmounts(author),
+    ...(cpu === undefined ? {} : { cpuEdited: timeText(cpu) }),
+    ...(memory === undefined ? {} : { memoryEdited: timeText(memory) }),
+    ...(written === undefined ? {} : {
+      written: {
+        ...writtenAmounts(written.amounts),
+        at: timeText(written.atMs),
+        ...(takenBackAtMs === undefined ? {} : { takenBack: timeText(takenBackAtMs) }),
+        times: written.times,
+      },
+    }),
+  };
+}
+
+function templateOf(
+  { container, author, cpuEdited, memoryEdited, written }: WrittenTemplate,
+): TemplateMemory {
+  const { at, takenBack, times, ...amounts } = written ?? {};
+  return {
+    container,
+    author: amountsOf(author),
+    editedAtMs: {
+      ...(cpuEdited === undefined ? {} : { cpu: millisecondsOf(cpuEdited) }),
+      ...(memoryEdited === undefined ? {} : { memory: millisecondsOf(memoryEdited) }),
+    },
+    ...(at === undefined ? {} : {
+      written: {
+        amounts: amountsOf(amounts),
+        atMs: millisecondsOf(at),
+        ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
+        times: times ?? 0,
+      },
+    }),
   };
 }
 

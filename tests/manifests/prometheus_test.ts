@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { createSilentAgents } from "../../controller/allocation/watches/silent_agents.ts";
 import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
+import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";
@@ -38,7 +40,7 @@ renderTest(
       group.rules
     );
     const known: Readonly<Record<string, readonly string[]>> = {
-      reason: Object.keys(BOUND_REASONS),
+      reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
       phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
     };
     const guide = await Deno.readTextFile(GUIDE);
@@ -49,14 +51,16 @@ renderTest(
         guide.includes(`\`${expr.replaceAll("|", "\\|")}\``),
         `${expr} is not in the guide`,
       );
-      const metrics = [...expr.matchAll(/mbcas_\w+/g)].map(([name]) => name);
+      const metrics = [...expr.matchAll(/(?:mbcas|optipod)_\w+/g)].map(([name]) => name);
       assert.ok(metrics.length > 0, alert);
       for (const name of metrics) assert.ok(names.has(name), `${alert}: ${name}`);
       for (const name of metrics) used.add(name);
       // Both controllers serve the same pods: a sum would count them twice.
       assert.match(expr, /\b(max|min)\b/, alert);
       assert.doesNotMatch(expr, /\b(sum|count|avg)\b/, alert);
-      for (const [, by = ""] of expr.matchAll(/\bby \((\w+)\)/g)) assert.ok(labels.has(by), alert);
+      for (const [, by = ""] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
+        for (const label of by.split(", ")) assert.ok(labels.has(label), `${alert}: ${label}`);
+      }
       for (const [, label = "", words = ""] of expr.matchAll(/(\w+)=~?"([^"]*)"/g)) {
         for (const word of words.split("|")) assert.ok(known[label]?.includes(word), word);
       }
@@ -70,6 +74,7 @@ renderTest(
       "mbcas_cache_synced",
       "mbcas_leader",
       "mbcas_settings_valid",
+      "optipod_workloads_skipped",
     ]);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
     assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));

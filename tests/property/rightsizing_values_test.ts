@@ -152,6 +152,7 @@ const BELOW: RightsizingDecision = {
   by: "",
   reason: "BelowThreshold",
   message: "",
+  restOnly: true,
   clamps: [],
 };
 
@@ -183,10 +184,7 @@ property(
         assert.deepEqual([again.values, again.words], [facts.inForce, []]);
         const decision = decideRightsizing(facts);
         if (decision.outcome === "hold") return;
-        // A template is written by what it says itself: with what is in force beside it, the pods that
-        // it makes may be of another class, and then that ends.
-        if (decision.method === "Recreate" && facts.inForce.size > 0) return;
-        methods.add(decision.method);
+        methods.add(`${decision.method} ${facts.inForce.size > 0 ? "anew" : "first"}`);
         const { inForce } = inPlacePlan(facts, decision.wanted);
         const containers = templateAfter(facts, decision);
         const workload = { ...facts.workload, template: { ...template, containers } };
@@ -195,7 +193,8 @@ property(
       }),
       CASES,
     );
-    assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
+    const all = ["InPlace first", "InPlace anew", "Recreate first", "Recreate anew"];
+    assert.deepEqual([...methods].toSorted(), all.toSorted());
   },
 );
 
@@ -214,12 +213,14 @@ property(
         },
       },
     }));
-    let dropped = 0;
+    let [dropped, caughtUp] = [0, 0];
     fc.assert(
       fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
         const facts = counted({ facts: drawn, recorded });
         if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-        for (const one of [decideRightsizing(facts), bringToForce(facts, BELOW)]) {
+        const catchUp = bringToForce(facts, BELOW);
+        if (catchUp?.outcome === "apply") caughtUp++;
+        for (const one of [decideRightsizing(facts), catchUp]) {
           if (one?.outcome === "apply") keepsLimits(facts, one);
         }
         const raw = facts.workload.template.containers.map((one) => containerResources(one));
@@ -261,6 +262,7 @@ property(
       CASES,
     );
     assert.ok(dropped > CASES.numRuns / 10, `${dropped}`);
+    assert.ok(caughtUp > CASES.numRuns / 20, `${caughtUp}`);
     assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
   },
 );

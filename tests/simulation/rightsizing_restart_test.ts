@@ -1,5 +1,6 @@
 /** What was seen and no source of usage has, after the controller has ended and begun again. */
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -80,5 +81,26 @@ Deno.test({
       assert.equal(memory(), 96 * MI);
     }
     assert.deepEqual([...correctionStore.kept.keys()], []);
+  },
+});
+
+Deno.test({
+  name:
+    "runRightsizing() looks at nothing before it knows what was seen, and says so on the policy",
+  permissions: "none",
+  async fn() {
+    const { api, clock, source, pass, memory } = stage();
+    const correctionStore = keptCheckpoints();
+    correctionStore.refusal = new ApiError(500, "InternalError", "etcd");
+    await using _running = startRightsizing({ api, clock }, { source, correctionStore });
+    await pass(MINUTE_MS);
+    assert.equal(memory(), undefined);
+    const ready = api.store.tables.OptimizationPolicy.get("shop/all")?.status.conditions
+      ?.find(({ type }) => type === "Ready");
+    assert.equal(ready?.reason, "DiscoveryFailed");
+    assert.match(ready?.message ?? "", /not listed ConfigMaps of kills and throttling for/);
+    correctionStore.refusal = undefined;
+    await pass(5 * MINUTE_MS);
+    assert.equal(memory(), 228 * MI);
   },
 });

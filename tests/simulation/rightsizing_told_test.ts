@@ -221,3 +221,16 @@ test("runRightsizingLoop() tells policies of what can't be listed, and goes on o
   assert.equal(readyOf("all"), "PolicyValid");
   assert.equal(wordsOf(scene)[0], "Applied");
 });
+
+test("runRightsizingLoop() tells a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {
+  scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 20 });
+  await scene.run(40_000);
+  scene.policy("late");
+  await scene.run(25_000);
+  const ready = scene.statusOf("late").conditions?.find(({ type }) => type === "Ready");
+  assert.deepEqual([ready?.status, ready?.reason], ["False", "DiscoveryFailed"]);
+  await scene.run(3 * MINUTE_MS);
+  const about = scene.events.filter(({ reason }) => reason === "DiscoveryFailed")
+    .map(({ about: { name } }) => name);
+  assert.deepEqual(about, ["late"]);
+});

@@ -122,6 +122,22 @@ test("look() counts silent agents as overdue, also those of nodes that are not R
   assert.deepEqual(look(2 * SILENCE_MS + 2, 0, down), { silent: 0, overdue: 0 });
 });
 
+test("look() finds an agent silent beside a silent one whose node is not Ready any more", () => {
+  const agents = createSilentAgents();
+  const look = (nowMs: number, renewals: readonly number[], down?: string) => {
+    const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
+    return agents.look(view(nowMs, { leases, isReady: (name) => name !== down }));
+  };
+  look(0, [1, 1, 1]);
+  const first = { silent: new Set(["n0"]), overdue: 1, agents: 3 };
+  assert.deepEqual(look(SILENCE_MS, [1, 2, 2]), first);
+  const second = { silent: new Set(["n0", "n1"]), overdue: 2, agents: 2 };
+  assert.deepEqual(look(2 * SILENCE_MS, [1, 2, 3], "n0"), second);
+  // Its node is Ready again: for the third, three of three are too many.
+  const third = { silent: new Set(["n0", "n1"]), overdue: 3, agents: 3 };
+  assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
+});
+
 test("heard() is true once a renewal was seen to change, also while nobody looked", () => {
   const agents = createSilentAgents();
   const heard = (): boolean[] => ["a", "b", "c"].map(agents.heard);
@@ -189,14 +205,18 @@ test("look() finds an agent silent after 5 min, never too many at once, and unti
           leases: renewals.map((renewal, index) => lease(`n${index}`, renewal)),
           isReady: (name) => ready[Number(name.slice(1))] ?? false,
         }));
-        for (const name of before) assert.equal(silent.has(name), !spoke.has(name));
-        const fresh = [...silent].filter((name) => !before.has(name));
-        for (const name of fresh) {
-          assert.ok(nowMs - (heardMs.get(name) ?? Infinity) >= SILENCE_MS);
-          assert.ok(ready[Number(name.slice(1))]);
-        }
-        assert.ok(fresh.length === 0 || overdue <= Math.max(1, expected / 10));
-        if (!synced) assert.equal(overdue, 0);
+        // Nothing is expected of a node that is not Ready: an agent there is not one of too many.
+        const late = renewals.flatMap((_, index) => {
+          const name = `n${index}`;
+          const isLate = nowMs - (heardMs.get(name) ?? Infinity) >= SILENCE_MS;
+          const staysSilent = before.has(name) && !spoke.has(name);
+          return synced && ready[index] === true && (isLate || staysSilent) ? [name] : [];
+        });
+        assert.equal(expected, synced ? ready.filter((yes) => yes).length : 0);
+        const believed = late.length <= Math.max(1, expected / 10) ? late : [];
+        const still = before.difference(spoke);
+        assert.deepEqual(new Set(silent), still.union(new Set(believed)));
+        assert.equal(overdue, synced ? still.union(new Set(late)).size : 0);
         before = new Set(silent);
       }
     }),

@@ -15,7 +15,7 @@ export interface OOMMemory {
     pods: readonly Pod[],
     options: {
       readonly sinceMs: number;
-      /** When values were last applied to the workload. @default never */
+      /** When values began to be applied to the workload the last time. @default never */
       readonly lastAppliedMs?: number;
     },
   ): ReadonlyMap<string, readonly OOMKill[]>;
@@ -36,6 +36,9 @@ export interface SeenKill extends OOMKill {
   readonly atMs: number;
 }
 
+/** The kubelet tells whole seconds, cut off: what it tells was up to so much later, ms. */
+const TOLD_WITHIN_MS = 1000;
+
 /**
  * No kill has been seen. Of one that is seen for the first time the memory is what the container has then:
  * its limit, or at least its request where it has none, since then the node was short and took from those
@@ -55,7 +58,7 @@ export function createOOMMemory(): OOMMemory {
           const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
         ) {
           if (atMs === undefined) continue;
-          const isNew = atMs > lastAppliedMs;
+          const isNew = atMs + TOLD_WITHIN_MS > lastAppliedMs;
           const hadBytes = isNew
             ? limitMemory ?? requestMemory ?? 0
             : bytesBeforeOOM(requestMemory ?? 0);

@@ -41,14 +41,15 @@ test("killsOf() knows kills of pods that are gone until they are out of the wind
 });
 
 test("killsOf() takes a kill from before the last application for what that came from", () => {
-  const pod = podWith({ oomKilledAtMs: 100, requestMemory: 356 * MI, limitMemory: 400 * MI });
+  const pod = podWith({ oomKilledAtMs: 5000, requestMemory: 356 * MI, limitMemory: 400 * MI });
   const kills = (lastAppliedMs: number): unknown =>
     createOOMMemory().killsOf(KEY, [pod], { sinceMs: 0, lastAppliedMs }).get("app");
-  assert.deepEqual(kills(100), [{ hadBytes: 256 * MI }]);
-  assert.deepEqual(kills(99), [{ hadBytes: 400 * MI }]);
+  assert.deepEqual(kills(6000), [{ hadBytes: 256 * MI }]);
+  // The kubelet tells whole seconds: this one may have come after it.
+  assert.deepEqual(kills(5999), [{ hadBytes: 400 * MI }]);
   // What no raise can have led to.
-  const small = podWith({ oomKilledAtMs: 100, requestMemory: 64 * MI });
-  const none = createOOMMemory().killsOf(KEY, [small], { sinceMs: 0, lastAppliedMs: 100 });
+  const small = podWith({ oomKilledAtMs: 5000, requestMemory: 64 * MI });
+  const none = createOOMMemory().killsOf(KEY, [small], { sinceMs: 0, lastAppliedMs: 6000 });
   assert.equal(none.size, 0);
 });
 

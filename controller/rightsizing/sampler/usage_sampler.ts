@@ -49,12 +49,15 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   const history = createUsageHistory();
   /** Names of the checkpoints that there are. */
   const stored = new Map<string, Set<string>>();
+  /** When each workload, by UID, was first asked about: only what a policy wants is kept. */
+  const asked = new Map<string, { readonly namespace: string; readonly sinceMs: number }>();
   let problem: UsageProblem | undefined = NOT_READ;
   let missed = 0;
   let savesFail = false;
 
   async function load(signal: AbortSignal): Promise<void> {
     history.clear();
+    asked.clear();
     stored.clear();
     problem = NOT_READ;
     missed = 0;
@@ -126,6 +129,7 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   function rest(): void {
     problem = undefined;
     missed = 0;
+    asked.clear();
   }
 
   /** Writes what has changed; a namespace that can't be written stays for the next time. */
@@ -183,7 +187,11 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   return {
     usage(question) {
       if (problem !== undefined) return Promise.resolve(problem);
-      return Promise.resolve({ usage: history.usage(question, clock.wall()) });
+      const nowMs = clock.wall();
+      const { namespace, workload: { uid } } = question;
+      const { sinceMs: watchedSinceMs } = asked.get(uid) ?? { sinceMs: nowMs };
+      asked.set(uid, { namespace, sinceMs: watchedSinceMs });
+      return Promise.resolve({ usage: history.usage(question, nowMs), watchedSinceMs });
     },
     async run(signal) {
       await load(signal);
@@ -193,6 +201,9 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
         if (owners.isWanted()) await sample(signal);
         else rest();
         history.forgetGone(owners.exists);
+        for (const [uid, { namespace }] of asked) {
+          if (!owners.exists({ namespace, uid })) asked.delete(uid);
+        }
         if (clock.monotonic() - savedAt >= checkpointIntervalMs && !signal.aborted) {
           savedAt = clock.monotonic();
           await save(signal);

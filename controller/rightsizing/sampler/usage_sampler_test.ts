@@ -254,3 +254,26 @@ test("createUsageSampler() has no samples for who is the first to want any, rath
   assert.deepEqual([await process.count(), world.reads], [0, 0]);
   await process.end();
 });
+
+test("createUsageSampler() tells since when it watches for a workload: since it was first asked, or wanted again", async () => {
+  const { clock, world, begin, pass } = stage();
+  const process = begin();
+  const watched = async (): Promise<number | undefined> => {
+    const answer = await process.ask();
+    assert.ok("usage" in answer);
+    return answer.watchedSinceMs;
+  };
+  await pass(60 * 60_000);
+  const firstMs = clock.wall();
+  assert.equal(await watched(), firstMs);
+  await pass(20 * 60_000);
+  assert.equal(await watched(), firstMs);
+  world.wanted = false;
+  await pass(60_000);
+  world.wanted = true;
+  assert.equal(await watched(), clock.wall());
+  world.exists = false;
+  await pass(60_000);
+  assert.equal(await watched(), clock.wall());
+  await process.end();
+});

@@ -8,6 +8,7 @@ import { createHTTPLogin, type HTTPLogin } from "../../../adapters/http_login.ts
 import { createRangeQueries } from "../../../adapters/prometheus/range_queries.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { LoginFiles } from "../../../shared/config/login_files.ts";
+import type { RequestHeaders } from "../../../shared/config/request_headers_kind.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { ControllerSettings } from "../../settings.ts";
 import type { UsageSource } from "../ports.ts";
@@ -20,7 +21,11 @@ import { createUsageSources, type UsageSources } from "./usage_sources.ts";
 export interface UsageConnections {
   readonly settings: () => Pick<
     ControllerSettings,
-    "prometheusURL" | "prometheusLogin" | "customSources"
+    | "prometheusURL"
+    | "prometheusLogin"
+    | "prometheusHeaders"
+    | "prometheusMatchers"
+    | "customSources"
   >;
   /** What the sampler of metrics-server keeps. */
   readonly sampler: UsageSource;
@@ -41,8 +46,8 @@ export function connectUsageSources(
   { settings, sampler, clock, log, collected }: UsageConnections,
 ): ConnectedUsageSources {
   const logins: HTTPLogin[] = [];
-  const loginOf = (files: LoginFiles): HTTPLogin => {
-    const login = createHTTPLogin(files, { clock });
+  const loginOf = (files: LoginFiles, headers?: RequestHeaders): HTTPLogin => {
+    const login = createHTTPLogin(files, { clock, ...(headers === undefined ? {} : { headers }) });
     logins.push(login);
     return login;
   };
@@ -53,11 +58,14 @@ export function connectUsageSources(
     ]),
   );
   const sources = createUsageSources({
-    prometheus: () =>
-      createPrometheusUsage({
-        queries: createRangeQueries({ login: loginOf(settings().prometheusLogin) }),
+    prometheus() {
+      const { prometheusLogin, prometheusHeaders } = settings();
+      return createPrometheusUsage({
+        queries: createRangeQueries({ login: loginOf(prometheusLogin, prometheusHeaders) }),
         server: () => settings().prometheusURL,
-      }),
+        matchers: () => settings().prometheusMatchers,
+      });
+    },
     metricsServer: () => sampler,
     custom,
     clock,

@@ -69,3 +69,26 @@ Deno.test("connectUsageSources() says that no Prometheus is configured", async (
   assert.ok("problem" in answer && answer.problem === "unavailable");
   sources.close();
 });
+
+Deno.test("connectUsageSources() sends the configured headers, and asks for the configured labels alone", async () => {
+  await using prometheus = servePrometheusStandIn(END_MS);
+  const samplesOf = async (cluster: string): Promise<number | undefined> => {
+    const sources = connect(`
+metrics:
+  prometheusURL: ${prometheus.url}
+  prometheusHeaders:
+    X-Scope-OrgID: shop
+  prometheusMatchers: 'cluster="${cluster}"'
+`);
+    const answer = await sources.of({ provider: "prometheus", ...INTERVAL })
+      .usage(sceneQuestion(END_MS), NEVER);
+    sources.close();
+    return "usage" in answer ? answer.usage.get("app")?.cpu.count : undefined;
+  };
+  assert.ok((await samplesOf("prod") ?? 0) > 0);
+  assert.equal(await samplesOf("other"), 0);
+  assert.ok(prometheus.requests.length >= 4);
+  for (const { headers } of prometheus.requests) {
+    assert.equal(headers.get("x-scope-orgid"), "shop");
+  }
+});

@@ -42,6 +42,8 @@ export interface PrometheusUsageParts {
   readonly queries: RangeQueries;
   /** The server's address, which may change; null: there is none. */
   readonly server: () => string | null;
+  /** Of labels that all usage has, `cluster="prod"`; they may change. @default none */
+  readonly matchers?: () => readonly string[];
   /**
    * Points that one answer should have at most.
    *
@@ -67,7 +69,7 @@ const NO_SERVER: UsageProblem = {
  * of pods that are gone make them too large still.
  */
 export function createPrometheusUsage(
-  { queries, server, pointsPerAnswer = 400_000 }: PrometheusUsageParts,
+  { queries, server, matchers = () => [], pointsPerAnswer = 400_000 }: PrometheusUsageParts,
 ): UsageSource {
   /** The series of all moments, the same one in several parts perhaps. */
   async function ask(
@@ -104,7 +106,7 @@ export function createPrometheusUsage(
       const samples = createCollectedSamples(question);
       if (question.containers.length === 0) return { usage: samples.usage() };
       const moments = momentsOf(question.window);
-      const texts = usageQueries(question);
+      const texts = usageQueries(question, { matchers: matchers() });
       const parts = Math.ceil(expectedPoints(question, moments) / pointsPerAnswer);
       const of = async (resource: ResourceName): Promise<UsageProblem | undefined> => {
         const query = texts[resource];

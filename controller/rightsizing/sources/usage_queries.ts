@@ -66,12 +66,19 @@ export function splitMoments(moments: Moments, parts: number): readonly Moments[
  * working set. Series that differ in other labels only are the same thing seen twice, by several
  * collectors or before and after a container's restart, so the largest counts.
  */
-export function usageQueries(question: UsageQuestion): Readonly<Record<ResourceName, string>> {
+export function usageQueries(
+  question: UsageQuestion,
+  { matchers = [] }: {
+    /** Of other labels, `cluster="prod"`. @default none */
+    readonly matchers?: readonly string[];
+  } = {},
+): Readonly<Record<ResourceName, string>> {
   const { namespace, containers } = question;
   const selector = [
     `namespace=${quoted(namespace)}`,
     `pod=~${quoted(podsPattern(question))}`,
     `container=~${quoted(containers.map(regexText).join("|"))}`,
+    ...matchers,
   ].join(",");
   const cpu = `rate(container_cpu_usage_seconds_total{${selector}}[${RATE_RANGE}])`;
   const memory = `container_memory_working_set_bytes{${selector}}`;

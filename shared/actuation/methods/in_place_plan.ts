@@ -3,9 +3,15 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
+import type { PodContainer, Resources } from "../../api/pod.ts";
 import type { RightsizingFacts } from "../../rightsizing/guards/rightsizing_facts.ts";
-import { containersWanted, ownFields, presentSubjects } from "../../rightsizing/guards/subjects.ts";
+import { nodeShortages } from "../../rightsizing/guards/node_room.ts";
+import {
+  containersWanted,
+  ownFields,
+  presentSubjects,
+  type Subject,
+} from "../../rightsizing/guards/subjects.ts";
 import { resourcesOf, type WantedResources } from "../../rightsizing/guards/wanted_resources.ts";
 import type { ResourceChange } from "../resize_patch.ts";
 
@@ -32,13 +38,17 @@ export interface InPlacePlan {
 
 const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
 
-/** The plan for wanted values that all guards have let pass. Pods that have them already are left out. */
+/**
+ * The plan for wanted values that all guards have let pass. Pods that have them already are left out, and
+ * those whose node has too little for them: a kubelet would call that infeasible, and never try again.
+ */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(facts, "InPlace");
   const pods = facts.pods.flatMap((pod, index): PodChanges[] => {
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
+    if (isTooMuch(facts, subject, { after })) return [];
     const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
       const values = wanted.get(present.name);
       const next = after[at];
@@ -58,6 +68,19 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
     inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
   }
   return { pods, ownLimits: new Map(facts.marketManages ? limits : []), inForce };
+}
+
+/** A pod that requests too much already may have less, or as much. */
+function isTooMuch(
+  { nodes }: RightsizingFacts,
+  subject: Subject,
+  { after }: { readonly after: readonly PodContainer[] },
+): boolean {
+  const node = nodes.get(subject.nodeName ?? "");
+  const before = nodeShortages(subject, node);
+  return nodeShortages({ ...subject, containers: after }, node).some(({ resource, total }) =>
+    !before.some((known) => known.resource === resource && known.total >= total)
+  );
 }
 
 /** Those of the fields that are not there yet. */

@@ -36,6 +36,18 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
   assert.deepEqual(plan.ownLimits, new Map());
 });
 
+test("inPlacePlan() leaves out who would ask its node for more than it has, and no one who asks for less", () => {
+  const pods = [
+    workloadPod("short", [templateContainer()]),
+    workloadPod("above", [templateContainer({ requestCPU: 200 })]),
+  ];
+  const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
+  const facts = rightsizingFacts({ pods, nodes });
+  assert.deepEqual(inPlacePlan(facts, wanted).pods.map(({ name }) => name), ["above"]);
+  const memory = new Map([["app", { memory: { request: 96 * MI } }]]);
+  assert.equal(inPlacePlan(facts, memory).pods.length, 2);
+});
+
 test("inPlacePlan() hands the CPU limit out where the market owns it", () => {
   const plan = inPlacePlan(rightsizingFacts({ marketManages: true }), wanted);
   assert.deepEqual(plan.ownLimits, new Map([["app", 180]]));

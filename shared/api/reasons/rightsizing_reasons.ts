@@ -104,6 +104,14 @@ export const RIGHTSIZING_REASONS = {
     means: "the recommendation differs from what is there by less than the policy's threshold",
     remedy: "nothing, unless updateStrategy.changeThresholdPercent is too large",
   },
+  RecentlyEdited: {
+    means:
+      "the author has written other values into the template, and what is recommended is less " +
+      "of them: it comes from before, in part or in all",
+    remedy:
+      "wait for one window of metricsConfig.rollingWindow and the cooldown: then all that is " +
+      "recommended comes from pods with the new values",
+  },
   Cooldown: {
     means: "the last change of the workload is younger than the policy's cooldown",
     remedy: "nothing: it ends by itself; updateStrategy.cooldown sets it",

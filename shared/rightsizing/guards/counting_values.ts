@@ -35,7 +35,8 @@ export interface CountingValues {
 /**
  * What was adopted was right for the template, the policy and the surroundings of its time. A resource of
  * a container counts no longer where its author has written another request or limit since; limits only
- * where the policy updates them; requests up to its bounds; and of all that what fits a new pod, see
+ * where the policy updates them; requests up to its bounds; memory from what is safe beside its recent
+ * peak; and of all that what fits a new pod, see
  * `fitNewPod()`. Where nothing is known of what it was adopted on, it counts.
  *
  * `written`: the containers as their author wrote them, without what the server adds.
@@ -58,19 +59,27 @@ export function countingValues(
       bound(entry, policy, { peak: memoryPeaks.get(entry.container) })
     ),
   );
-  const fitted = fitNewPod(bounded, facts);
+  const safe = wantedOf(
+    pairsOf(bounded).map((entry) => {
+      const author = written.find(({ name }) => name === entry.container) ?? {};
+      return lift(entry, { peak: memoryPeaks.get(entry.container), author });
+    }),
+  );
+  const fitted = fitNewPod(safe, facts);
   // What one rule has cut, another may have given back: then nothing has changed, and nothing is told.
   if (present.words.length === 0 && describeCut(present.wanted, fitted.wanted) === "") {
     return { values: resourcesInForce(inForce), words: [] };
   }
   const limits = describeCut(present.wanted, allowed);
   const moved = describeCut(allowed, bounded);
+  const lifted = describeCut(bounded, safe);
   return {
     values: new Map([...fitted.wanted].map(([name, values]) => [name, resourcesOf(values)])),
     words: [
       ...present.words,
       ...(limits === "" ? [] : [`the policy updates requests only: ${limits}`]),
       ...(moved === "" ? [] : [`the policy's bounds: ${moved}`]),
+      ...(lifted === "" ? [] : [`the recent peak + 15 %: ${lifted}`]),
       ...fitted.words,
     ],
   };
@@ -115,6 +124,23 @@ function withoutLimits(wanted: WantedResources): WantedResources {
 }
 
 /**
+ * Memory is not lower than the recent peak + 15 %, as far as the author has given more: below that a pod
+ * would be killed in the middle of a rollout, which then could not end, while the raise is held.
+ */
+function lift(
+  entry: PairEntry,
+  { peak, author }: { readonly peak: number | undefined; readonly author: Resources },
+): PairEntry {
+  const { resource, pair: { request, limit } } = entry;
+  if (resource === "cpu" || peak === undefined) return entry;
+  const least = leastSafeMemory(peak);
+  const { limitMemory = Infinity, requestMemory = author.limitMemory ?? 0 } = author;
+  const to = (value: number | undefined, own: number): number | undefined =>
+    value === undefined || value >= least ? value : Math.min(least, Math.max(value, own));
+  return { ...entry, pair: pair(to(request, requestMemory), to(limit, limitMemory)) };
+}
+
+/**
  * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
  * it would kill, as of running pods. What is below the bounds may be all that a quota has left room for.
  */
@@ -129,5 +155,5 @@ function bound(
   const isSafe = resource === "cpu" || (peak !== undefined && max >= leastSafeMemory(peak));
   if (request <= max || !isSafe) return entry;
   const follows = Math.max(max, truncatedProduct(max, limitMultipliers[resource]));
-  return { ...entry, pair: pair(max, limit === undefined ? undefined : follows) };
+  return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }

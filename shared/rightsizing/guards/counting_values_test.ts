@@ -102,6 +102,25 @@ test("countingValues() lower memory for narrower bounds only where the recent pe
   assert.deepEqual(counting({ policy, memoryPeaks: new Map() }).app, ALL);
 });
 
+test("countingValues() are not below the recent peak + 15 %, as far as the author has given more", () => {
+  const containers = [templateContainer({ requestMemory: 1024 * MI, limitMemory: 2048 * MI })];
+  const adoptedOn = { ...TEMPLATE, memory: 1024 * MI, memoryLimit: 2048 * MI };
+  const of = (peak: number) =>
+    counting(
+      { ...LIMITS, containers, memoryPeaks: new Map([["app", peak]]) },
+      { ...IN_FORCE, adoptedOn },
+    );
+  assert.deepEqual(of(80 * MI).app, ALL);
+  assert.deepEqual(of(90 * MI).app, { ...ALL, requestMemory: 103.5 * MI });
+  const lifted = { ...CPU, requestMemory: 115 * MI, limitMemory: 115 * MI };
+  assert.deepEqual(of(100 * MI).app, lifted);
+  assert.match(of(100 * MI).words, /^the recent peak \+ 15 %: app memory request 96Mi to 115Mi, /);
+  // The author has given less than the peak: what was adopted is more already, or all that he allows.
+  const memoryPeaks = new Map([["app", 120 * MI]]);
+  const less = counting({ ...LIMITS, memoryPeaks });
+  assert.deepEqual(less.app, { ...ALL, limitMemory: 128 * MI });
+});
+
 test("countingValues() are nothing that another controller sets", () => {
   const vpa = (mode: string) => ({ ...LIMITS, verticalAutoscalers: [sampleVPA(mode)] });
   assert.deepEqual(counting(vpa("Off")).app, ALL);

@@ -7,6 +7,7 @@ import { podTotal } from "../../actuation/pod_total.ts";
 import type { Guard } from "./guard.ts";
 import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { outsideRanges } from "./limit_range.ts";
+import { overNodes } from "./node_capacity.ts";
 import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
 import { requestAboveLimit } from "./request_above_limit.ts";
@@ -18,7 +19,13 @@ import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
 /** What is asked about a new pod; the workload's template is the pod as it comes. */
 export type NewPodFacts = Pick<
   RightsizingFacts,
-  "policy" | "workload" | "autoscalers" | "verticalAutoscalers" | "ranges" | "quotas"
+  | "policy"
+  | "workload"
+  | "autoscalers"
+  | "verticalAutoscalers"
+  | "ranges"
+  | "quotas"
+  | "largestNode"
 >;
 
 /** What is left for the pod, and why it is not all. */
@@ -33,6 +40,7 @@ const NEW_POD_CHAIN: readonly Guard["guard"][] = [
   verticalAutoscalerConflicts,
   outsideRanges,
   overQuotas,
+  overNodes,
   qosWouldChange,
   requestAboveLimit,
 ];
@@ -66,7 +74,7 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedVa
 
 /** A workload of this one pod, which is not there yet. */
 function loneFacts(facts: NewPodFacts): RightsizingFacts {
-  const { policy, workload, autoscalers, verticalAutoscalers, ranges, quotas } = facts;
+  const { policy, workload, autoscalers, verticalAutoscalers, ranges, quotas, largestNode } = facts;
   const { updateStrategy } = policy;
   const alone: RightsizingFacts = {
     nowMs: 0,
@@ -78,6 +86,7 @@ function loneFacts(facts: NewPodFacts): RightsizingFacts {
     workload: { ...workload, replicas: 1 },
     pods: [],
     nodes: new Map(),
+    ...(largestNode === undefined ? {} : { largestNode }),
     recommendations: [],
     samples: new Map(),
     memoryPeaks: new Map(),

@@ -64,6 +64,14 @@ test("fitNewPod() takes no more of a quota than the whole pod leaves of it", () 
   assert.equal(fitted(quotas(0, "limit")), "app cpu 500m");
 });
 
+test("fitNewPod() asks for no more than the largest node has, and for what the template says at least", () => {
+  const on = (allocatableCPU: number): string =>
+    fitted({ largestNode: { allocatableCPU, allocatableMemory: Infinity } });
+  assert.equal(on(500), "app cpu 500m");
+  assert.equal(on(400), "app cpu 400m");
+  assert.equal(on(50), "app cpu 100m");
+});
+
 test("fitNewPod() keeps the pod's class, and requests within its limits", () => {
   assert.equal(fitted({}, [templateContainer()]), "app cpu 200m");
   const same = { requestCPU: 100, limitCPU: 100, requestMemory: MI, limitMemory: MI };

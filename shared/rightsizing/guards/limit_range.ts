@@ -12,7 +12,7 @@ import type { ResourceName } from "../distribution.ts";
 import { cutValues, describeCut } from "./cut_values.ts";
 import type { GuardVerdict } from "./guard.ts";
 import type { ResourceRanges, RightsizingFacts } from "./rightsizing_facts.ts";
-import { containersWanted, presentSubjects, type Subject } from "./subjects.ts";
+import { containersWanted, fittedSubjects, type Subject } from "./subjects.ts";
 import {
   fieldOf,
   formatAmount,
@@ -39,7 +39,7 @@ export function outsideRanges(facts: RightsizingFacts, wanted: WantedResources):
   if (defaults !== undefined) {
     return { verdict: "hold", reason: "LimitRange", message: defaults };
   }
-  const subjects = presentSubjects(facts, method);
+  const subjects = fittedSubjects(facts, method);
   const inside = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
   const fitting = subjects.reduce((rest, subject) => fitPod(rest, { ranges, subject }), inside);
   for (const subject of subjects) {

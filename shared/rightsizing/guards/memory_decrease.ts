@@ -56,7 +56,7 @@ export function leastSafeMemory(peak: number): number {
 }
 
 /** The least value that is lower than what is there; Infinity where none is. */
-function loweredTo(present: ResourcePair, { request, limit }: ResourcePair): number {
+export function loweredTo(present: ResourcePair, { request, limit }: ResourcePair): number {
   const lowered = [
     request !== undefined && request < (present.request ?? 0) ? request : Infinity,
     limit !== undefined && limit < (present.limit ?? Infinity) ? limit : Infinity,

@@ -28,7 +28,26 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
     const message = `${inPlaceProblem(facts) ?? "no way is open"}, and allowRecreate is false`;
     return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
   }
-  if (methodFor(facts, wanted) === "Recreate") return undefined;
+  return methodFor(facts, wanted) === "Recreate" ? undefined : withoutDisruptions(facts, wanted);
+}
+
+/**
+ * As `noMethod()`, for pods that are to have what is in force: nobody is recreated for that, so what is
+ * open is the way in place, or none.
+ */
+export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const nobody = "nobody is recreated for what is in force";
+  if (!facts.policy.updateStrategy.allowInPlaceResize) {
+    const message = `allowInPlaceResize is false, and ${nobody}`;
+    return { verdict: "hold", reason: "MethodNotAllowed", message };
+  }
+  const problem = inPlaceProblem(facts);
+  if (problem === undefined) return withoutDisruptions(facts, wanted);
+  const message = `${problem}, and ${nobody}`;
+  return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
+}
+
+function withoutDisruptions(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const found = disruptions(facts, wanted);
   const [first] = found;
   if (first === undefined) return undefined;

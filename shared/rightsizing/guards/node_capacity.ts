@@ -8,44 +8,68 @@ import { podTotal } from "../../actuation/pod_total.ts";
 import type { ResourceName } from "../distribution.ts";
 import { cutValues } from "./cut_values.ts";
 import type { GuardVerdict } from "./guard.ts";
-import type { KnownNode, RightsizingFacts } from "./rightsizing_facts.ts";
-import { containersWanted, presentSubjects } from "./subjects.ts";
-import { fieldOf, formatAmount, RESOURCE_NAMES, type WantedResources } from "./wanted_resources.ts";
+import { nodeShortages } from "./node_room.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import { containersWanted, presentSubjects, type Subject } from "./subjects.ts";
+import {
+  entriesInForce,
+  fieldOf,
+  formatAmount,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
 
 /**
- * Cuts requests in running pods to what the pod's node has for all its pods, though not below the
- * template's: a kubelet calls more infeasible and never tries again, and new pods that ask for it would
- * find no node. What other pods take is not counted: the kubelet waits for that.
+ * Cuts requests to what a node has for all its pods, though not below the template's: of running pods
+ * their own, since a kubelet calls more infeasible and never tries again, and of those to come the
+ * largest, since more would find no node. What other pods take is not counted: the kubelet waits for
+ * that.
+ *
+ * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
+ * is (see `inPlacePlan()`), and that is told. All the others would be lowered for its sake.
  */
 export function overNodes(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  if (methodFor(facts, wanted) !== "InPlace") return undefined;
+  const method = methodFor(facts, wanted);
+  if (method === undefined) return undefined;
   const words: string[] = [];
   let fitting = wanted;
-  for (const subject of presentSubjects(facts, "InPlace")) {
-    const node = facts.nodes.get(subject.nodeName ?? "");
-    for (const resource of RESOURCE_NAMES) {
-      const most = capacityOf(node, resource);
+  for (const subject of presentSubjects(facts, method)) {
+    const { name, nodeName } = subject;
+    const [who, node] = nodeName === undefined
+      ? ["the largest node", facts.largestNode] as const
+      : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
+    const after = { ...subject, containers: containersWanted(subject, fitting) };
+    for (const { resource, most, total } of nodeShortages(after, node)) {
+      const word = `${who} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
+        `request ${formatAmount(resource, total)}`;
+      if (isBehind(subject, resource, { facts })) {
+        words.push(`${word}, and stays as it is`);
+        continue;
+      }
       const field = fieldOf(resource, "request");
-      const after = { ...subject, containers: containersWanted(subject, fitting) };
-      const total = podTotal(after, field) ?? 0;
-      if (total <= most) continue;
       const base = (container: string): number =>
-        facts.workload.template.containers.find(({ name }) => name === container)?.[field] ?? 0;
+        facts.workload.template.containers.find((one) => one.name === container)?.[field] ?? 0;
       const cut = cutValues(fitting, { resource, side: "request", base, excess: total - most });
       if (cut === fitting) continue;
       fitting = cut;
-      words.push(
-        `node ${subject.nodeName} has ${formatAmount(resource, most)} of ${resource}, ` +
-          `${subject.name} would request ${formatAmount(resource, total)}`,
-      );
+      words.push(word);
     }
   }
   if (words.length === 0) return undefined;
-  return { verdict: "clamp", reason: "NodeCapacity", message: words.join("; "), wanted: fitting };
+  const told = { reason: "NodeCapacity", message: words.join("; ") } as const;
+  return fitting === wanted
+    ? { verdict: "tell", ...told }
+    : { verdict: "clamp", ...told, wanted: fitting };
 }
 
-/** Infinity where nobody tells. */
-function capacityOf(node: KnownNode | undefined, resource: ResourceName): number {
-  const capacity = resource === "cpu" ? node?.allocatableCPU : node?.allocatableMemory;
-  return capacity || Infinity;
+/** Whether a running pod requests less of it than is in force. */
+function isBehind(
+  subject: Subject,
+  resource: ResourceName,
+  { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
+): boolean {
+  if (subject.nodeName === undefined) return false;
+  const containers = containersWanted(subject, wantedOf(entriesInForce(inForce)));
+  const field = fieldOf(resource, "request");
+  return (podTotal({ ...subject, containers }, field) ?? 0) > (podTotal(subject, field) ?? 0);
 }

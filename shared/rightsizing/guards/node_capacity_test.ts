@@ -63,6 +63,34 @@ test("overNodes() takes back what is in force and can't be had, and no request b
   );
 });
 
+test("overNodes() cuts nothing for a pod that lacks what is in force, and tells of it", () => {
+  const inForce = new Map([["app", { requestCPU: 900 }], ["log", { requestCPU: 500 }]]);
+  const there = [{ ...open, requestCPU: 900 }, { ...open, name: "log", requestCPU: 500 }];
+  const late = { ...workloadPod("late", containers), nodeName: "small" };
+  const small = { allocatableCPU: 800, pressures: [] };
+  const choice = {
+    ...on(2000, 1024 * MI),
+    inForce,
+    pods: [workloadPod("web-1", there), late],
+  };
+  const nodes = new Map([...choice.nodes ?? [], ["small", small]]);
+  assert.equal(outcomeOf({ ...choice, nodes }), "InPlace: app memory 264Mi");
+  assert.match(
+    clampsOf({ ...choice, nodes }).join(),
+    /NodeCapacity: node small has 800m of cpu, pod late would request 1400m, and stays as it is/,
+  );
+});
+
+test("overNodes() asks the largest node for those to come, and for the template", () => {
+  const largestNode = { allocatableCPU: 800, allocatableMemory: Infinity };
+  const choice = { ...on(0, 0), largestNode };
+  const cut = "app cpu 500m, app memory 264Mi, log cpu 300m";
+  assert.equal(outcomeOf({ ...choice, pods: [] }), `InPlace: ${cut}`);
+  const strategy = { allowInPlaceResize: false, allowRecreate: true };
+  assert.equal(outcomeOf({ ...choice, strategy }), `Recreate: ${cut}`);
+  assert.match(clampsOf(choice).join(), /the largest node has 800m of cpu, new pods would request/);
+});
+
 test("overNodes() says nothing of nodes that do not tell, and of pods that are made anew", () => {
   const all = "app cpu 900m, app memory 264Mi, log cpu 500m";
   assert.equal(outcomeOf({ ...on(0, 0), nodes: new Map() }), `InPlace: ${all}`);

@@ -66,3 +66,24 @@ test("qosWouldChange() leaves the CPU of a Guaranteed pod of the market to its o
     "InPlace: app cpu 150m (limit 150m), app memory 96Mi (limit 96Mi)",
   );
 });
+
+test("qosWouldChange() counts what is in force beside the template that a rollout writes", () => {
+  const containers = [templateContainer(), templateContainer({ name: "log" })];
+  const equal = { cpu: 150, cpuLimit: 150, memory: 96 * MI, memoryLimit: 96 * MI };
+  const rollout = {
+    containers,
+    strategy: { ...LIMITS, allowInPlaceResize: false, allowRecreate: true },
+    recommendations: [recommendation({ container: "log", ...equal })],
+  };
+  assert.equal(
+    outcomeOf(rollout),
+    "Recreate: log cpu 150m (limit 150m), log memory 96Mi (limit 96Mi)",
+  );
+  const whole = { requestCPU: 150, limitCPU: 150, requestMemory: 96 * MI, limitMemory: 96 * MI };
+  const beside = { ...rollout, inForce: new Map([["app", whole]]) };
+  assert.equal(
+    outcomeOf(beside),
+    "Recreate: log cpu 149m (limit 150m), log memory 96Mi (limit 96Mi)",
+  );
+  assert.match(clampsOf(beside).join(), /new pods would turn Guaranteed/);
+});

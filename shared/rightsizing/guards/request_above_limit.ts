@@ -8,7 +8,7 @@ import { sumOf } from "../../actuation/pod_total.ts";
 import { describeCut } from "./cut_values.ts";
 import type { GuardVerdict } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
-import { containersWanted, presentSubjects, type Subject } from "./subjects.ts";
+import { containersWanted, fittedSubjects, type Subject } from "./subjects.ts";
 import {
   fieldOf,
   formatAmount,
@@ -30,7 +30,7 @@ export function requestAboveLimit(
   facts: RightsizingFacts,
   wanted: WantedResources,
 ): GuardVerdict {
-  const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  const subjects = fittedSubjects(facts, methodFor(facts, wanted));
   const capped = capRequests(wanted, subjects);
   for (const subject of subjects) {
     const problem = podLevelProblem(subject, capped);

@@ -12,7 +12,7 @@ import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
 import { outsideRanges } from "./limit_range.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
-import { noMethod } from "./method.ts";
+import { noMethod, noWayInPlace } from "./method.ts";
 import { modeHolds } from "./mode.ts";
 import { overNodes } from "./node_capacity.ts";
 import { nodeUnderPressure } from "./node_pressure.ts";
@@ -20,6 +20,7 @@ import { notRolledOut } from "./not_rolled_out.ts";
 import { permissionMissing } from "./permissions.ts";
 import { qosWouldChange } from "./qos_class.ts";
 import { overQuotas } from "./quota.ts";
+import { recentlyEdited } from "./recently_edited.ts";
 import { requestAboveLimit } from "./request_above_limit.ts";
 import { rolloutHolds } from "./rollout.ts";
 import { takenBack } from "./taken_back.ts";
@@ -47,10 +48,18 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "TakenBack", guard: takenBack },
   { name: "NotRolledOut", guard: notRolledOut },
   { name: "BelowThreshold", guard: belowThreshold },
+  { name: "RecentlyEdited", guard: recentlyEdited },
   { name: "CoolingDown", guard: coolingDown },
   { name: "NoMethod", guard: noMethod },
 ];
 
-/** Those about pods that are to have what is in force: where nothing new is decided, no pace counts. */
-export const STRAGGLER_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN
-  .filter(({ guard }) => guard !== belowThreshold && guard !== coolingDown);
+const PACE: readonly Guard["guard"][] = [belowThreshold, recentlyEdited, coolingDown];
+
+/**
+ * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
+ * nobody is recreated.
+ */
+export const STRAGGLER_CHAIN: readonly Guard[] = [
+  ...RIGHTSIZING_CHAIN.filter(({ guard }) => !PACE.includes(guard) && guard !== noMethod),
+  { name: "NoWayInPlace", guard: noWayInPlace },
+];

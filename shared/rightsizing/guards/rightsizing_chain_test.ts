@@ -25,13 +25,16 @@ Deno.test({
       "TakenBack",
       "NotRolledOut",
       "BelowThreshold",
+      "RecentlyEdited",
       "CoolingDown",
       "NoMethod",
     ]);
     const names = STRAGGLER_CHAIN.map(({ name }) => name);
     assert.deepEqual(RIGHTSIZING_CHAIN.filter(({ name }) => !names.includes(name)), [
       RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "RecentlyEdited"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "NoMethod"),
     ]);
   },
 });

@@ -12,6 +12,7 @@ import type { MadePods, Workload } from "../../api/workload.ts";
 import type { ResourceName } from "../distribution.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
+import type { TemplateMemory } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */
 export interface RightsizedWorkload
@@ -61,6 +62,9 @@ export type KnownNode =
   & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
   & Partial<Pick<Node, "allocatableCPU">>;
 
+/** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not tell. */
+export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
+
 /** The facts of one workload under the policy that has won it. */
 export interface RightsizingFacts {
   /** Ms since 1970. */
@@ -73,6 +77,8 @@ export interface RightsizingFacts {
   readonly pods: readonly Pod[];
   /** By name; a node that is not known is given the benefit of the doubt. */
   readonly nodes: ReadonlyMap<string, KnownNode>;
+  /** Absent: no node is known. */
+  readonly largestNode?: LargestNode;
   readonly recommendations: readonly ContainerRecommendation[];
   /** By container: the samples that there are, of CPU or memory, whichever are fewer. */
   readonly samples: ReadonlyMap<string, number>;
@@ -93,8 +99,8 @@ export interface RightsizingFacts {
   readonly lastAppliedMs?: number;
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
-  /** What was last written into the template, by container; absent: nothing, or pods were changed since. */
-  readonly recreated?: ReadonlyMap<string, Resources>;
+  /** What is remembered of the template's containers; absent: nothing. */
+  readonly remembered?: readonly TemplateMemory[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */

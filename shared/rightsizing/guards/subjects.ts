@@ -36,6 +36,20 @@ export function presentSubjects(
   return [...facts.pods.map((pod) => podSubject(facts, pod)), { ...newPods, count }];
 }
 
+/**
+ * Whom the wanted values must fit: the present ones, and where the template is written beside what is in
+ * force for other containers or resources, the pods that are made of both.
+ */
+export function fittedSubjects(
+  facts: RightsizingFacts,
+  method: ApplyMethod | undefined,
+): readonly Subject[] {
+  const present = presentSubjects(facts, method);
+  return method === "Recreate" && facts.inForce.size > 0
+    ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
+    : present;
+}
+
 /** The subject's containers as the wanted values make them; each has its place. */
 export function containersWanted(
   subject: Subject,

@@ -4,6 +4,8 @@
  * @module
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
+import { resourcesOfAmounts } from "../values_in_force.ts";
+import type { WrittenOver } from "../workload_record.ts";
 import { isWorth } from "./change_threshold.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
@@ -14,27 +16,48 @@ import {
   type WantedResources,
 } from "./wanted_resources.ts";
 
+/** The first wait, ms: a day. */
+const FIRST_WAIT_MS = 86_400_000;
+
+/** Doublings of the wait: it is 32 days at most. */
+const MOST_DOUBLINGS = 5;
+
 /**
  * Leaves out what was written into the template before, is not there any more, and would hardly differ
  * if it were written again: a tool that applies manifests takes it back each time, and each time is a
- * rollout, or two. What is recommended anew by more than the policy's threshold is tried once more.
+ * rollout, or two. What is recommended anew by more than the policy's threshold is tried once more; what
+ * is there already but for less than that is for the threshold.
+ *
+ * A release that is applied once takes it back, too, and is no tool that heals: after a day it is tried
+ * once more. Each time that it is taken back within a day the wait doubles: 1, 2, 4, … 32 days.
  */
 export function takenBack(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { recreated, workload, policy } = facts;
-  if (recreated === undefined || methodFor(facts, wanted) !== "Recreate") return undefined;
+  const { nowMs, remembered = [], workload, policy } = facts;
+  if (remembered.length === 0 || methodFor(facts, wanted) !== "Recreate") return undefined;
   const percent = policy.updateStrategy.changeThresholdPercent;
+  const isWorthIt = (from: ResourcePair, to: ResourcePair): boolean =>
+    isWorth(from.request, to.request, { percent }) || isWorth(from.limit, to.limit, { percent });
   return withoutPairs(wanted, "TakenBack", {
     against({ container, resource, pair }) {
-      const written = pairOf(recreated.get(container) ?? {}, resource);
+      const over = remembered.find((one) => one.container === container)?.written;
+      const untilMs = over === undefined ? undefined : waitEnd(over);
+      if (over === undefined || untilMs === undefined || nowMs >= untilMs) return undefined;
+      const written = pairOf(resourcesOfAmounts(over.amounts), resource);
       const present = workload.template.containers.find(({ name }) => name === container);
       const now = pairOf(present ?? {}, resource);
-      if (!differs(written, now)) return undefined;
-      if (isWorth(written.request, pair.request, { percent })) return undefined;
-      if (isWorth(written.limit, pair.limit, { percent })) return undefined;
+      if (!differs(written, now) || !isWorthIt(now, pair)) return undefined;
+      if (isWorthIt(written, pair)) return undefined;
       const amount = formatAmount(resource, written.request ?? written.limit ?? 0);
-      return `${container} ${resource} ${amount} was written into the template and is not there any more`;
+      return `${container} ${resource} ${amount} was written into the template and is not there any ` +
+        `more; it is tried again after ${new Date(untilMs).toISOString()}`;
     },
   });
+}
+
+/** When it may be written again, ms since 1970; undefined where it stands. */
+function waitEnd({ takenBackAtMs, times }: WrittenOver): number | undefined {
+  if (takenBackAtMs === undefined) return undefined;
+  return takenBackAtMs + FIRST_WAIT_MS * 2 ** Math.min(Math.max(times - 1, 0), MOST_DOUBLINGS);
 }
 
 /** Of what was written: what was left as it was may be anything. */

@@ -1,45 +1,82 @@
 import assert from "node:assert/strict";
 import {
   MI,
+  NOW_MS,
   outcomeOf,
   recommendation,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import type { FactsChoice } from "../../../tests/fixtures/rightsizing_facts.ts";
+import type { WrittenOver } from "../workload_record.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const BY_ROLLOUT = { allowInPlaceResize: false, allowRecreate: true };
+
 /** What was recommended was written; the template says 100 m and 64 Mi. */
-const TAKEN: FactsChoice = {
-  strategy: BY_ROLLOUT,
-  recreated: new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]),
-};
+function taken(fields: Partial<WrittenOver> = {}): FactsChoice {
+  const written = {
+    amounts: { cpu: 150, memory: 96 * MI },
+    atMs: NOW_MS - HOUR_MS,
+    takenBackAtMs: NOW_MS,
+    times: 1,
+    ...fields,
+  };
+  return {
+    strategy: BY_ROLLOUT,
+    remembered: [{ container: "app", author: {}, editedAtMs: {}, written }],
+  };
+}
 
 test("takenBack() holds what was written into the template and is not there any more", () => {
+  const until = new Date(NOW_MS + DAY_MS).toISOString();
+  const word =
+    `was written into the template and is not there any more; it is tried again after ${until}`;
   assert.equal(
-    outcomeOf(TAKEN),
-    "TakenBack TakenBack: app cpu 150m was written into the template and is not there any more; " +
-      "app memory 96Mi was written into the template and is not there any more",
+    outcomeOf(taken()),
+    `TakenBack TakenBack: app cpu 150m ${word}; app memory 96Mi ${word}`,
   );
   const hardly = [recommendation({ cpu: 160, memory: 90 * MI })];
-  assert.match(outcomeOf({ ...TAKEN, recommendations: hardly }), /^TakenBack /);
+  assert.match(outcomeOf({ ...taken(), recommendations: hardly }), /^TakenBack /);
+});
+
+test("takenBack() waits for a day, and twice as long each time that it was taken back soon", () => {
+  const days = (ago: number, times: number): string =>
+    outcomeOf(taken({ takenBackAtMs: NOW_MS - ago * DAY_MS, times }));
+  for (const [times, most] of [[0, 1], [1, 1], [2, 2], [3, 4], [6, 32], [60, 32]] as const) {
+    assert.match(days(most - 0.1, times), /^TakenBack /, `${times}`);
+    assert.match(days(most, times), /^Recreate: /, `${times}`);
+  }
 });
 
 test("takenBack() lets a recommendation be tried that differs enough from what was written", () => {
   const recommendations = [recommendation({ cpu: 200 })];
-  assert.equal(outcomeOf({ ...TAKEN, recommendations }), "Recreate: app cpu 200m");
+  assert.equal(outcomeOf({ ...taken(), recommendations }), "Recreate: app cpu 200m");
+});
+
+test("takenBack() says nothing where the template is near enough to what is recommended", () => {
+  const recommendations = [recommendation({ cpu: 105, memory: 66 * MI })];
+  const amounts = { cpu: 112, memory: 70 * MI };
+  assert.match(outcomeOf({ ...taken({ amounts }), recommendations }), /^BelowThreshold /);
 });
 
 test("takenBack() has nothing against values that stand, that were never written, or that pods get in place", () => {
-  const standing = [templateContainer({ requestCPU: 150, requestMemory: 96 * MI, limitCPU: 300 })];
-  const more = [recommendation({ cpu: 170, memory: 120 * MI })];
+  const containers = [
+    templateContainer({ requestCPU: 150, requestMemory: 96 * MI, limitCPU: 300 }),
+  ];
+  const recommendations = [recommendation({ cpu: 170, memory: 120 * MI })];
   assert.match(
-    outcomeOf({ ...TAKEN, containers: standing, recommendations: more }),
+    outcomeOf({ ...taken(), containers, recommendations }),
     /^Recreate: app cpu 170m, app memory 120Mi/,
   );
+  const { takenBackAtMs: _none, ...stands } = { takenBackAtMs: 0, times: 0 };
+  const written = { amounts: { cpu: 150 }, atMs: NOW_MS, ...stands };
+  const remembered = [{ container: "app", author: {}, editedAtMs: {}, written }];
+  assert.match(outcomeOf({ strategy: BY_ROLLOUT, remembered }), /^Recreate: /);
   assert.match(outcomeOf({ strategy: BY_ROLLOUT }), /^Recreate: /);
-  assert.match(outcomeOf({ ...TAKEN, strategy: {} }), /^InPlace: /);
+  assert.match(outcomeOf({ ...taken(), strategy: {} }), /^InPlace: /);
 });

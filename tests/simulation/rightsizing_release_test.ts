@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import type { Resources } from "../../shared/api/pod.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
+import {
+  NAMESPACE,
+  openRightsizingScene,
+  type PolicyChoice,
+  type RightsizingScene,
+} from "../fixtures/rightsizing_scene.ts";
+
+const MINUTE_MS = 60_000;
+/** Until copies have heard of a change; before the loop looks at it. */
+const WATCHED_MS = 500;
+
+function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using scene = openRightsizingScene();
+      await fn(scene);
+    },
+  });
+}
+
+const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
+const LIMITS: PolicyChoice = {
+  intervalMs: 2 * MINUTE_MS,
+  strategy: { updateRequestsOnly: false, cooldownMs: 1000 },
+};
+const REQUESTS: PolicyChoice = { intervalMs: 2 * MINUTE_MS };
+
+/** Deployment `web`, of which 360 m and 120 Mi are in force. */
+async function adopted(
+  scene: RightsizingScene,
+  { template = TEMPLATE, policy = LIMITS }: {
+    readonly template?: Resources;
+    readonly policy?: PolicyChoice;
+  } = {},
+): Promise<void> {
+  scene.deployment("web", { containers: [bareContainer("app", template)] });
+  scene.uses("web", { cpu: 300, memory: 100 * MI });
+  scene.policy("all", policy);
+  await scene.run(5 * MINUTE_MS);
+  assert.equal(scene.recordOf("web")?.inForce[0]?.cpu, 360);
+}
+
+function addNode(scene: RightsizingScene, name: string, allocatableCPU: number): void {
+  const metadata = { name, uid: "", resourceVersion: "" };
+  scene.api.store.tables.Node.create({ metadata, allocatableCPU, ready: true, pressures: [] });
+}
+
+function requestsOf(scene: RightsizingScene): unknown {
+  return scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU);
+}
+
+test("a release with more memory keeps it until a whole window has seen nothing else", async (scene) => {
+  await adopted(scene, { policy: { ...LIMITS, windowMs: 60 * MINUTE_MS } });
+  const raised = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
+  scene.template("web", [bareContainer("app", raised)]);
+  for (const { metadata: { name } } of scene.podsOf("web")) {
+    scene.api.store.tables.Pod.remove(`${NAMESPACE}/${name}`);
+  }
+  await scene.run(WATCHED_MS);
+  await scene.born("web");
+  const limits = (): unknown =>
+    scene.podsOf("web").map(({ containers }) => containers[0]?.limitMemory);
+  // Neither a cooldown nor a new leader makes it forget that the author has spoken.
+  await scene.run(30 * MINUTE_MS);
+  await scene.restart();
+  await scene.run(28 * MINUTE_MS);
+  assert.deepEqual(limits(), [4096 * MI]);
+  assert.equal(scene.recordOf("web")?.reason, "RecentlyEdited");
+  await scene.run(10 * MINUTE_MS);
+  assert.deepEqual(limits(), [132 * MI]);
+});
+
+test("a pod on a small node that the webhook has missed lowers nobody else", async (scene) => {
+  addNode(scene, "node-1", 16_000);
+  addNode(scene, "small", 200);
+  await adopted(scene, { policy: REQUESTS });
+  const [pod] = scene.podsOf("web");
+  assert.ok(pod !== undefined);
+  const metadata = { ...pod.metadata, name: "web-9", uid: "late" };
+  const containers = [bareContainer("app", TEMPLATE)];
+  scene.api.store.tables.Pod.seed({ ...pod, metadata, containers, nodeName: "small" });
+  await scene.run(60 * MINUTE_MS);
+  assert.deepEqual(requestsOf(scene), [360, 360, 100]);
+  const { status, reason, inForce } = scene.recordOf("web") ?? {};
+  assert.deepEqual([status, reason, inForce?.[0]?.cpu], ["Applied", "NodeCapacity", 360]);
+});
+
+test("a new pod asks for no more than the largest node has, once the others are gone", async (scene) => {
+  addNode(scene, "node-1", 16_000);
+  await adopted(scene, { policy: REQUESTS });
+  const { Node } = scene.api.store.tables;
+  Node.remove("node-1");
+  addNode(scene, "small", 200);
+  await scene.run(WATCHED_MS);
+  const { containers: [app] } = await scene.born("web");
+  assert.equal(app?.requestCPU, 200);
+});
+
+test("no pod has less memory than the recent peak + 15 % while a raise is held, and one event says why", async (scene) => {
+  const template = { ...TEMPLATE, requestMemory: 512 * MI, limitMemory: 1024 * MI };
+  const strategy = { updateRequestsOnly: false, cooldownMs: 600 * MINUTE_MS };
+  await adopted(scene, { template, policy: { ...LIMITS, strategy } });
+  const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
+  usage.memory.push([scene.clock.wall(), 130 * MI]);
+  await scene.run(30 * MINUTE_MS);
+  const least = Math.ceil(130 * MI * 1.15);
+  const { containers: [app] } = await scene.born("web");
+  assert.deepEqual([app?.requestMemory, app?.limitMemory], [least, least]);
+  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
+  assert.deepEqual(limits, limits.map(() => least));
+  const told = scene.events.filter(({ about, message }) =>
+    about.kind === "Deployment" && message.includes("the recent peak + 15 %")
+  );
+  assert.equal(told.length, 1);
+});
