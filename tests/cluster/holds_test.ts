@@ -106,10 +106,15 @@ async function assertHeld(
   await Promise.all([assertStays(node, name), assertTold(node, name, told)]);
 }
 
-/** Fails unless the pod keeps its own limit for two seconds, in which the healthy one does without. */
+/**
+ * Fails when the pod has less than its own limit within two seconds, in which the healthy one does
+ * without. It may have more: a probe that runs a command is work in the container, and on a busy machine
+ * enough of it for a raise, which no hold from below forbids.
+ */
 async function assertStays(node: RealNode, name: PodName): Promise<void> {
   for (let i = 0; i < 8; i++) {
-    assert.equal(await quotaOf(node, name), OWN);
+    const quota = await quotaOf(node, name);
+    assert.ok(quota >= OWN, `${name.name} was lowered to ${quota}m`);
     assert.ok(await quotaOf(node, pod("healthy")) < OWN, "nobody takes what is given");
     await pause(250);
   }

@@ -31,22 +31,11 @@ import {
 } from "../fixtures/written_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
-import { type ContractWorld, openContractWorld } from "./scene/contract_world.ts";
+import { contractTest as property, type ContractWorld } from "./scene/contract_world.ts";
 
 const CASES = { numRuns: 100 } as const;
 
 Deno.test.beforeAll(() => applyDefinitions(createKubectl()));
-
-function property(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const world = await openContractWorld();
-    try {
-      await fn(world);
-    } finally {
-      await world.close();
-    }
-  });
-}
 
 function policyOf(name: string, spec: WrittenSpec): Readonly<Record<string, unknown>> {
   return {

@@ -32,7 +32,7 @@ import { anyFacts } from "../fixtures/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { requestToken, tokenConnector } from "./scene/account_token.ts";
-import { type ContractWorld, openContractWorld } from "./scene/contract_world.ts";
+import { contractTest as property, type ContractWorld } from "./scene/contract_world.ts";
 import { drawnLooks, WAYS, writtenAs } from "./scene/drawn_looks.ts";
 import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_world.ts";
 import { until } from "./scene/until.ts";
@@ -41,17 +41,6 @@ const CASES = { numRuns: 100 } as const;
 const MINUTE_MS = 60_000;
 
 Deno.test.beforeAll(() => applyDefinitions(createKubectl()));
-
-function property(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const world = await openContractWorld();
-    try {
-      await fn(world);
-    } finally {
-      await world.close();
-    }
-  });
-}
 
 /** A right as it is told: `patch pods/resize` or `get deployments.apps`. */
 type Right = string;

@@ -20,7 +20,7 @@ import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts
 import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing_patches.ts";
 import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
-import { openContractWorld } from "./scene/contract_world.ts";
+import { contractTest } from "./scene/contract_world.ts";
 import {
   createRightsizedWorld,
   type RightsizedWorld,
@@ -71,14 +71,11 @@ interface Scene {
 }
 
 function property(name: string, fn: (scene: Scene) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const { connection, namespace, close } = await openContractWorld();
-    try {
-      await fn({ connection, world: createRightsizedWorld(connection, namespace) });
-    } finally {
-      await close();
-    }
-  });
+  contractTest(
+    name,
+    ({ connection, namespace }) =>
+      fn({ connection, world: createRightsizedWorld(connection, namespace) }),
+  );
 }
 
 /** Raw containers of a workload's template or of a pod, init containers last. */

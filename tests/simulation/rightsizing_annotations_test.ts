@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
 import { MI } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 const NAMES = ["web", "db", "job"];
 
 /** A scene of three Deployments in which annotations are wanted. */
 function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      scene.config.annotateWorkloads = true;
-      for (const one of NAMES) {
-        scene.deployment(one, { labels: { app: one } });
-        scene.uses(one, { cpu: 150, memory: 80 * MI });
-      }
-      await fn(scene);
-    },
+  sceneTest(name, async (scene) => {
+    scene.config.annotateWorkloads = true;
+    for (const one of NAMES) {
+      scene.deployment(one, { labels: { app: one } });
+      scene.uses(one, { cpu: 150, memory: 80 * MI });
+    }
+    await fn(scene);
   });
 }
 

@@ -10,27 +10,16 @@ import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import {
   type BirthChoice,
   NAMESPACE,
-  openRightsizingScene,
   type PolicyChoice,
   type RightsizingScene,
 } from "../fixtures/rightsizing_scene.ts";
 import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
+import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 /** Until copies have heard of a change; before the loop looks at it. */
 const WATCHED_MS = 500;
-
-function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      await fn(scene);
-    },
-  });
-}
 
 const LIMITS: PolicyChoice = {
   intervalMs: 2 * MINUTE_MS,

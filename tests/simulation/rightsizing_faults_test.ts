@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
 import { sampleHPA } from "../fixtures/sample_workloads.ts";
+import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-
-function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      await fn(scene);
-    },
-  });
-}
 
 /** A Deployment that uses more than it requests. */
 function busyDeployment(scene: RightsizingScene, name = "web", pods = 2): void {

@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-
-function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      await fn(scene);
-    },
-  });
-}
 
 /** Requests of the first container, as every pod has them. */
 function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {

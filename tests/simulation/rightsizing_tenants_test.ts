@@ -1,23 +1,19 @@
 import assert from "node:assert/strict";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { MI } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      for (const app of ["web", "db"]) {
-        scene.deployment(app, { labels: { app } });
-        scene.uses(app, { cpu: 150, memory: 80 * MI });
-      }
-      await fn(scene);
-    },
+  sceneTest(name, async (scene) => {
+    for (const app of ["web", "db"]) {
+      scene.deployment(app, { labels: { app } });
+      scene.uses(app, { cpu: 150, memory: 80 * MI });
+    }
+    await fn(scene);
   });
 }
 

@@ -7,21 +7,11 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 2 * MINUTE_MS;
-
-function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      await fn(scene);
-    },
-  });
-}
 
 /** Status and reason of Deployment `web`. */
 function wordsOf(scene: RightsizingScene): readonly (string | undefined)[] {

@@ -2,23 +2,19 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { MI } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
 import { sampleVPA } from "../fixtures/sample_workloads.ts";
+import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 
 function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      for (const one of ["web", "db"]) {
-        scene.deployment(one);
-        scene.uses(one, { cpu: 150, memory: 80 * MI });
-      }
-      await fn(scene);
-    },
+  sceneTest(name, async (scene) => {
+    for (const one of ["web", "db"]) {
+      scene.deployment(one);
+      scene.uses(one, { cpu: 150, memory: 80 * MI });
+    }
+    await fn(scene);
   });
 }
 

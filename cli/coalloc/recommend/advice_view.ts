@@ -6,15 +6,12 @@
  */
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import type { DistributionSummary } from "../../../shared/rightsizing/usage_summary.ts";
-import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import type {
+  ContainerAmounts,
+  WorkloadRecord,
+} from "../../../shared/rightsizing/workload_record.ts";
 
-/** Requests and limits of a container; what is absent is not set, or left as it is. */
-export interface ContainerAmounts {
-  readonly cpu?: number;
-  readonly memory?: number;
-  readonly cpuLimit?: number;
-  readonly memoryLimit?: number;
-}
+export type { ContainerAmounts };
 
 /** What some pods have: so many of them, all the same. */
 export interface PodAmounts extends ContainerAmounts {

@@ -11,10 +11,11 @@ import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.
 import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
 import { plainLine } from "./plain_line.ts";
-import { amountsOf, podAmounts } from "./present_amounts.ts";
+import { podAmounts } from "./present_amounts.ts";
 
 /** What was read; a list that may not be read is undefined. */
 export interface AdviceFacts {
@@ -125,7 +126,7 @@ function containersOf(
     const adopted = inForce.find(({ container }) => container === name);
     const used = usage.find(({ container }) => container === name);
     const compared = {
-      ...(own === undefined ? {} : { template: amountsOf(own) }),
+      ...(own === undefined ? {} : { template: amountsOfResources(own) }),
       pods: podAmounts(name, { pods: pods ?? [], allocationByUID }),
       ...(wanted === undefined ? {} : { recommended: valuesOf(wanted) }),
     };

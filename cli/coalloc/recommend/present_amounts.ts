@@ -3,23 +3,12 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
+import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
 import { ownLimitsOf } from "../restore/restore_plan.ts";
-import type { ContainerAmounts, PodAmounts } from "./advice_view.ts";
-
-/** Requests and limits under the names that recommendations have. */
-export function amountsOf(
-  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
-): ContainerAmounts {
-  return {
-    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
-    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
-  };
-}
+import type { PodAmounts } from "./advice_view.ts";
 
 /** Where pods are looked at. */
 export interface PodFinding {
@@ -35,7 +24,7 @@ export function podAmounts(
   const found = pods.flatMap((pod) => {
     const container = pod.containers.find((one) => one.name === name);
     if (container === undefined) return [];
-    return [amountsOf(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
+    return [amountsOfResources(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
   });
   const groups = Map.groupBy(found, (one) => JSON.stringify(one));
   return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))

@@ -132,3 +132,15 @@ export function containerSpec(container: PodContainer): Record<string, unknown> 
     ...(sidecar ? { restartPolicy: "Always" } : {}),
   };
 }
+
+/** Registers a test with a world of its own, which is closed after it. */
+export function contractTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const world = await openContractWorld();
+    try {
+      await fn(world);
+    } finally {
+      await world.close();
+    }
+  });
+}
