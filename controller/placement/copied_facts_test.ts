@@ -15,7 +15,7 @@ import { createCopiedFacts } from "./copied_facts.ts";
 const { classes } = PLACEMENT_RULES;
 
 function stage(copies = handCopies()) {
-  const facts = createCopiedFacts(copies, () => classes);
+  const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   const of = (owner = WEB_OWNER) => facts.workloadOf({ namespace: "shop", owner });
   return { copies, facts, of };
 }
@@ -86,7 +86,9 @@ Deno.test("createCopiedFacts() counts the pods that the workload owns, by class,
 Deno.test("createCopiedFacts() counts a pod anew when its node is known, or the setting changes", () => {
   const copies = handCopies();
   let present = classes;
-  const facts = createCopiedFacts(copies, () => present);
+  const facts = createCopiedFacts(copies, {
+    rules: () => ({ ...PLACEMENT_RULES, classes: present }),
+  });
   const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
   assert.ok(web !== undefined && web !== "other");
   const classOf = () => facts.podsOf(web).map((pod) => pod.class).join();
