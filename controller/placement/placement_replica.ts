@@ -76,11 +76,13 @@ export function createPlacementReplica(
         log,
         evicted,
         ...(observer === undefined ? {} : { observer }),
-        remembers(book) {
+        async remembers(book) {
+          // What is short must be known to whoever counts, and who counts before anything is moved:
+          // a pod that nobody places would come back where it was.
           shortages.follow(book);
-          // Not before: what is short must be known to whoever counts.
-          if (!counts) webhook?.lead(term);
+          if (counts) return;
           counts = true;
+          await webhook?.lead(term);
         },
       }, term);
     },

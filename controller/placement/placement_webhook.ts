@@ -48,8 +48,8 @@ export interface PlacementWebhook {
   readonly mutator: Mutator;
   /** For the webhook, which has the certificates. */
   readonly peers: PlacementPeers;
-  /** This replica counts, until the signal is aborted. */
-  lead(term: AbortSignal): void;
+  /** This replica counts, until the signal is aborted. Resolves once it decides. */
+  lead(term: AbortSignal): Promise<void>;
 }
 
 /** A replica that does not lead. */
@@ -68,7 +68,7 @@ export function createPlacementWebhook(
   return {
     mutator: createPlacementMutator({ ...parts, answers }),
     peers: link.serve(leadership),
-    lead(term) {
+    async lead(term) {
       if (term.aborted) return;
       const counter = createPodCounter(parts, options);
       const end = leadership.lead(counter);
@@ -76,6 +76,7 @@ export function createPlacementWebhook(
         end();
         counter.close();
       }, { once: true });
+      await counter.whenSettled(term);
     },
   };
 }

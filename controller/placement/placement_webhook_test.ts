@@ -50,7 +50,7 @@ Deno.test("createPlacementWebhook() lets replicas have one counter, while one of
   assert.deepEqual([await admit(), await admit()], ["NoLeader", "NoLeader"]);
 
   const term = new AbortController();
-  replicas[1]!.lead(term.signal);
+  await replicas[1]!.lead(term.signal);
   seen.lease = {
     metadata: { name: "l", namespace: "n", uid: "u", resourceVersion: "1" },
     holder: addressedIdentity("controller-1", addresses[1]!),

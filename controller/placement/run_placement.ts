@@ -12,8 +12,8 @@ import { type PlacementLoopParts, runPlacementLoop } from "./placement_loop.ts";
 export interface PlacementParts
   extends Pick<PlacementLoopParts, "caches" | "config" | "clock" | "log" | "observer" | "evicted"> {
   readonly api: Omit<PlacementAPI, "sources">;
-  /** Hears what is remembered, once it was read: before the first look, and at each new beginning. */
-  readonly remembers?: (book: PlacementBook) => void;
+  /** Hears what is remembered, at each beginning; nothing is looked at before it has resolved. */
+  readonly remembers?: (book: PlacementBook) => Promise<void>;
 }
 
 const LONGEST_WAIT_MS = 300_000;
@@ -32,7 +32,7 @@ export async function keepPlacement(
     try {
       const book = createPlacementBook({ store: api.store, clock, log });
       if (!await book.load(signal)) return;
-      remembers?.(book);
+      await remembers?.(book);
       await runPlacementLoop({ ...parts, ...api, book }, signal);
     } catch (error) {
       const waitMs = backoff.next("placement", error);
