@@ -130,3 +130,42 @@ Deno.test("createCopiedFacts() is in sync when each copy is", () => {
   copies.replicaSets.synced = false;
   assert.ok(!facts.synced);
 });
+
+Deno.test("createCopiedFacts() counts nobody on a node that is about to go, or who was evicted", () => {
+  const copies = handCopies();
+  const evicted = new Set<string>();
+  let rules = PLACEMENT_RULES;
+  const facts = createCopiedFacts(copies, { rules: () => rules, evicted });
+  const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
+  assert.ok(web !== undefined && web !== "other");
+  const gone = () => facts.podsOf(web).map((pod) => pod.gone);
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
+  const metadata = { name: "n1", uid: "n1", resourceVersion: "1" };
+  copies.nodes.put({ metadata });
+  assert.deepEqual(gone(), [false]);
+  const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+  copies.nodes.put({ metadata, taints });
+  assert.deepEqual(gone(), [true]);
+  rules = { ...PLACEMENT_RULES, departures: { taints: [], conditions: [] } };
+  assert.deepEqual(gone(), [false]);
+  evicted.add("uid-web-5f-1");
+  assert.deepEqual(gone(), [true]);
+  evicted.clear();
+  assert.deepEqual(gone(), [false]);
+});
+
+Deno.test("createCopiedFacts() finds the pods of all ReplicaSets of the Deployment, and no others", () => {
+  const { copies, facts, of } = stage();
+  const web = of();
+  assert.ok(web !== undefined && web !== "other");
+  const owner = { ...WEB_OWNER, name: "web-6a", uid: "rs2" };
+  const put = (name: string, by: typeof owner) =>
+    copies.pods.put(storedPod(podRequest(name, { owner: by }), { name, owner: by }));
+  put("old", WEB_OWNER);
+  put("new", owner);
+  put("other", { ...WEB_OWNER, uid: "rs3" });
+  assert.deepEqual(facts.podsOf(web).map(({ name }) => name), ["old"]);
+  const { metadata } = WEB_SET;
+  copies.replicaSets.put({ ...WEB_SET, metadata: { ...metadata, name: "web-6a", uid: "rs2" } });
+  assert.deepEqual(facts.podsOf(web).map(({ name }) => name).toSorted(), ["new", "old"]);
+});
