@@ -10,6 +10,7 @@ import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import { costChanges } from "../../shared/placement/deletion_cost.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
@@ -19,8 +20,8 @@ import {
   strandedPods,
 } from "../../shared/placement/shortage.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
-import { placedPodsOf, withBudgets } from "./placed_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "./placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
@@ -79,14 +80,15 @@ export async function placeWorkload(
 ): Promise<PlacementPass> {
   const { caches, config, book, clock, rate, evicted } = parts;
   const nowMs = clock.wall();
-  const pods = placedPodsOf(workload, { caches, config, evicted });
+  const objects = cachedObjects(caches);
+  const pods = placedPodsOf(workload, { objects, config, evicted });
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
   const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
   const first = nextMove({ ...facts, pods }, config);
   const next = "move" in first
-    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, caches }) }, config)
+    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) }, config)
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, config.shortage);

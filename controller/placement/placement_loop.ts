@@ -12,10 +12,11 @@ import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
+import { gateSubject, movedWorkload } from "../../shared/placement/placed_workload.ts";
 import { PLACED_KINDS, placementGate } from "../../shared/placement/placement_gate.ts";
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
+import { cachedObjects } from "./cached_objects.ts";
 import { createEvictedPods } from "./evicted_pods.ts";
-import { gateSubject, movedWorkload } from "./placed_workload.ts";
 import { type PlacementPass, type PlacementPassParts, placeWorkload } from "./place_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "./placement_config.ts";
@@ -64,6 +65,7 @@ export async function runPlacementLoop(
   ];
   const synced = await Promise.all(copies.map((copy) => copy.whenSynced(signal)));
   if (synced.includes(false)) return;
+  const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
   const evicted = createEvictedPods();
   const passParts: PlacementPassParts = {
@@ -101,7 +103,7 @@ export async function runPlacementLoop(
       observed.set(key, subject);
       observer?.looked?.(subject, { tookMs: clock.monotonic() - begunAt, ...what });
     };
-    const answer = placementGate(gateSubject(workload, caches), config.scope);
+    const answer = placementGate(gateSubject(workload, objects), config.scope);
     if (answer.wish === undefined) {
       told.leftAlone(workload, answer);
       if (answer.reason === "ConfigurationError") tell({ action: answer.reason, result: "failed" });
