@@ -16,7 +16,7 @@ import { gateSubject, movedWorkload } from "../../shared/placement/placed_worklo
 import { PLACED_KINDS, placementGate } from "../../shared/placement/placement_gate.ts";
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
 import { cachedObjects } from "./cached_objects.ts";
-import { createEvictedPods } from "./evicted_pods.ts";
+import { createEvictedPods, type EvictedPods } from "./evicted_pods.ts";
 import { type PlacementPass, type PlacementPassParts, placeWorkload } from "./place_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "./placement_config.ts";
@@ -38,6 +38,12 @@ export interface PlacementLoopParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer?: PlacementObserver;
+  /**
+   * Who was evicted a moment ago, for others that count pods as well.
+   *
+   * @default its own
+   */
+  readonly evicted?: EvictedPods;
 }
 
 /** Changes come in crowds: one look at all that came within this time, ms. */
@@ -52,7 +58,7 @@ export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, config, clock, log, observer, book } = parts;
+  const { caches, config, clock, log, observer, book, evicted = createEvictedPods() } = parts;
   const copies = [
     caches.pods,
     caches.nodes,
@@ -67,7 +73,6 @@ export async function runPlacementLoop(
   if (synced.includes(false)) return;
   const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
-  const evicted = createEvictedPods();
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,

@@ -15,17 +15,21 @@ import { DELETION_COST } from "./deletion_cost.ts";
 import type { MovedWorkload } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_class.ts";
 import { type NodeClasses, nodeClassOf } from "./node_classes.ts";
-import { departureOf, type DepartureSigns } from "./node_departure.ts";
-import { type PlacedPod, podClassOf, revisionOf } from "./placed_pod.ts";
+import type { PlacedPod } from "./placed_pod.ts";
 import type { GateSubject } from "./placement_gate.ts";
 import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
+import { type NodeRules, podStanding } from "./pod_standing.ts";
 
-/** The objects that there are, each found as it is asked for. */
-export interface PlacedObjects {
+/** Objects by who controls them. */
+export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
   /** Those that the Deployment of this UID controls. */
   replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
   /** Those that the object of this UID controls. */
-  podsOwnedBy(uid: string): readonly Pod[];
+  podsOwnedBy(uid: string): readonly P[];
+}
+
+/** The objects that there are, each found as it is asked for. */
+export interface PlacedObjects extends OwnedObjects {
   node(name: string): Node | undefined;
   nodes(): Iterable<Node>;
   namespace(name: string): Namespace | undefined;
@@ -34,16 +38,10 @@ export interface PlacedObjects {
   volumesOf(claim: string): readonly PersistentVolume[];
 }
 
-/** What tells nodes apart. */
-export interface PlacedNodes {
-  readonly classes: NodeClasses;
-  readonly departures: DepartureSigns;
-}
-
 /** How pods are looked at. */
 export interface PodLook {
   readonly objects: PlacedObjects;
-  readonly config: PlacedNodes;
+  readonly config: NodeRules;
   /** UIDs of pods that were evicted, whatever a late copy shows. */
   readonly evicted: { has(uid: string): boolean };
 }
@@ -64,11 +62,17 @@ export function movedWorkload({ kind, replicas }: Workload): MovedWorkload | und
   return { kind, replicas: wanted, ...counts };
 }
 
+/** A workload, as far as it owns pods. */
+export interface OwningWorkload {
+  readonly kind: string;
+  readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
+}
+
 /** Its pods by the chain of controllers, each link by UID; labels alone make no pod anybody's. */
-export function podsOfWorkload(
-  { kind, metadata: { uid, namespace } }: Pick<Workload, "kind" | "metadata">,
-  objects: Pick<PlacedObjects, "podsOwnedBy" | "replicaSetsOwnedBy">,
-): readonly Pod[] {
+export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
+  { kind, metadata: { uid, namespace } }: OwningWorkload,
+  objects: OwnedObjects<P>,
+): readonly P[] {
   const owners = kind === "Deployment"
     ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
     : [uid];
@@ -109,29 +113,17 @@ function placedPod(
   pod: Pod,
   { objects, config, evicted }: PodLook,
 ): PlacedPod {
-  const { metadata: { uid, name, labels, annotations, terminating }, nodeName, ready } = pod;
+  const { metadata: { uid, annotations }, nodeName, ready } = pod;
   const node = nodeName === "" ? undefined : objects.node(nodeName);
-  const one = podClassOf({
-    labels,
-    nodeSelector: pod.nodeSelector ?? {},
-    nodeLabels: node && (node.labels ?? {}),
-  }, config.classes);
-  const ended = terminating || pod.phase === "Succeeded" || pod.phase === "Failed" ||
-    evicted.has(uid);
-  const departs = ended || node === undefined ? undefined : departureOf(node, config.departures);
+  const { classes, departures } = config;
+  const standing = podStanding(pod, { node, classes, departures, evicted: evicted.has(uid) });
   // Whoever loses its node has nothing to lose by another class.
-  const bound = departs === undefined
-    ? boundOf(pod, { objects, config, to: otherClass(one) })
+  const bound = standing.departs === undefined
+    ? boundOf(pod, { objects, config, to: otherClass(standing.class) })
     : protectedBy(annotations);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
-    uid,
-    name,
-    revision: revisionOf(labels),
-    class: one,
-    gone: ended || departs !== undefined,
-    ...(departs === undefined ? {} : { departs }),
-    scheduled: nodeName !== "",
+    ...standing,
     ...(nodeName !== "" || pod.unschedulableSinceMs === undefined
       ? {}
       : { unschedulableSinceMs: pod.unschedulableSinceMs }),

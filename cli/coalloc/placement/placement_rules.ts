@@ -8,13 +8,13 @@ import {
   NODE_CLASS_PRESETS,
 } from "../../../shared/placement/node_class_presets.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
-import type { PlacedNodes } from "../../../shared/placement/placed_workload.ts";
 import type { PlacementScope } from "../../../shared/placement/placement_gate.ts";
+import type { NodeRules } from "../../../shared/placement/pod_standing.ts";
 import type { ShortageOptions } from "../../../shared/placement/shortage.ts";
 import { SYSTEM_NAMESPACE } from "../kube/installation.ts";
 
 /** The rules. */
-export interface PlacementRules extends PlacedNodes {
+export interface PlacementRules extends NodeRules {
   /** Who takes part. */
   readonly scope: PlacementScope;
   /** True: the controller decides and reports, and changes nothing. */
