@@ -90,6 +90,8 @@ export interface PlacementReader {
   volumes(): Promise<readonly PersistentVolume[]>;
   /** What the controller remembers of the namespace's workloads, by `memoryKey()`. */
   memory(namespace: string): Promise<Readonly<Record<string, string>>>;
+  /** Variables that the controller's Deployment sets to a text; undefined where there is none. */
+  controllerVariables(): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
 /** An agent, and the node that it runs on. */

@@ -10,7 +10,7 @@ import { podsOwnedBy } from "../allocation/caches.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 
 /** Copies of one kind, indexed by owner. */
-interface OwnedCopy<T> {
+export interface OwnedCopy<T> {
   byIndex(value: string): readonly T[];
 }
 

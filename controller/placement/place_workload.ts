@@ -23,7 +23,7 @@ import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
 import type { PlacementBook } from "./placement_book.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 import type { PlacementLook } from "./placement_observer.ts";
 import type { DeletionCostWriter, EvictionAnswer, PodEvictor } from "./placement_ports.ts";

@@ -19,7 +19,7 @@ import { cachedObjects } from "./cached_objects.ts";
 import { createEvictedPods, type EvictedPods } from "./evicted_pods.ts";
 import { type PlacementPass, type PlacementPassParts, placeWorkload } from "./place_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 import { allPlacementKeys, followPlacementNews, placementKey } from "./placement_news.ts";
 import type { PlacementLook, PlacementObserver, PlacementSubject } from "./placement_observer.ts";

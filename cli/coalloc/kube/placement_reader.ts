@@ -5,6 +5,7 @@
  */
 import { parseConfigMap } from "../../../adapters/kube/config_maps.ts";
 import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
 import { namespaceListWatch, parseNamespace } from "../../../adapters/kube/namespaces.ts";
 import { nodeListWatch } from "../../../adapters/kube/nodes.ts";
 import { persistentVolumeListWatch } from "../../../adapters/kube/persistent_volumes.ts";
@@ -16,7 +17,7 @@ import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts
 import { memoryPage } from "../../../shared/placement/placement_memory.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
-import { SYSTEM_NAMESPACE } from "./installation.ts";
+import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
 
 /** The port's implementation. */
 export function createPlacementReader(
@@ -56,6 +57,19 @@ export function createPlacementReader(
       }`;
       const raw = await get(path);
       return raw === undefined ? {} : parseConfigMap(raw).data;
+    },
+    async controllerVariables() {
+      const place = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;
+      const raw = await get(`${place}/${CONTROLLER_DEPLOYMENT}`);
+      if (raw === undefined) return undefined;
+      const { spec } = objectOf(objectOf(objectOf(raw).spec).template);
+      const [container] = listOf(objectOf(spec).containers);
+      return Object.fromEntries(
+        listOf(objectOf(container).env).flatMap((one): [string, string][] => {
+          const [name, value] = [textOf(objectOf(one).name), textOf(objectOf(one).value)];
+          return name === undefined || value === undefined ? [] : [[name, value]];
+        }),
+      );
     },
   };
 }

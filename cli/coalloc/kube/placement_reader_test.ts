@@ -20,6 +20,20 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   "/api/v1/namespaces/shop": object("shop"),
   "/api/v1/nodes": list("node-1"),
   "/api/v1/persistentvolumes": list("pv"),
+  "/apis/apps/v1/namespaces/mbcas-system/deployments/mbcas-controller": {
+    spec: {
+      template: {
+        spec: {
+          containers: [{
+            env: [
+              { name: "MBCAS_PLACEMENT", value: "on" },
+              { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+            ],
+          }],
+        },
+      },
+    },
+  },
   "/api/v1/namespaces/mbcas-system/configmaps/mbcas-placement-shop": {
     ...object("mbcas-placement-shop"),
     data: { "Deployment.web": "{}" },
@@ -50,6 +64,7 @@ Deno.test("createPlacementReader() reads what placement looks at, and writes not
   assert.deepEqual(await reader.memory("shop"), { "Deployment.web": "{}" });
   // Nothing is remembered of it.
   assert.deepEqual(await reader.memory("far"), {});
+  assert.deepEqual(await reader.controllerVariables(), { MBCAS_PLACEMENT: "on" });
   await assert.rejects(reader.budgets(), ApiError);
   assert.ok(server.requests.every(({ method }) => method === "GET"));
 });

@@ -3,8 +3,9 @@ import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
 import type { MoveFacts } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";
-import { DEFAULT_PLACEMENT_RULES } from "./placement_rules.ts";
+import { placementRules } from "./placement_rules.ts";
 
+const { rules: RULES } = placementRules({ text: "", variables: {} });
 const NOW = Date.UTC(2026, 0, 1);
 
 /** A whole Deployment of these pods that wants half of them on spot. */
@@ -28,7 +29,7 @@ function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): 
 }
 
 function wordsOf(facts: MoveFacts): string {
-  const { step } = foresee(facts, DEFAULT_PLACEMENT_RULES);
+  const { step } = foresee(facts, RULES);
   return step === undefined
     ? "-"
     : [step.words, ...(step.notBefore ?? "").split("T").slice(1)].join(" ");
@@ -56,7 +57,7 @@ Deno.test("foresee() names the pod that goes, and why it is this one", () => {
   const facts = factsOf(set);
   const { words } = foresee(
     { ...facts, workload: { ...facts.workload, kind: "StatefulSet" } },
-    DEFAULT_PLACEMENT_RULES,
+    RULES,
   ).step ?? {};
   assert.equal(words, "evict pod db-0 (misplaced by its ordinal) to on-demand");
 });
@@ -109,7 +110,7 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
     "new pods fall back to on-demand: pod web-0 and 1 more found no spot node",
   );
   const shortage = { untilMs: NOW + 60_000, rounds: 1 };
-  const step = foresee(factsOf([waiting(NOW)], { shortage }), DEFAULT_PLACEMENT_RULES).step;
+  const step = foresee(factsOf([waiting(NOW)], { shortage }), RULES).step;
   assert.deepEqual(step, {
     words: "evict pod web-0 (it finds no spot node) to on-demand",
     pod: "web-0",

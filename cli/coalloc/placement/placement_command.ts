@@ -9,17 +9,16 @@ import { listedObjects } from "../../../shared/placement/listed_objects.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import type { ClusterReader } from "../ports.ts";
-import { readSettings } from "../read_settings.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import { choosePlaced } from "./choose_placed.ts";
 import { fittedScreen } from "./fitted_screen.ts";
 import type { PlacedWord } from "./placed_word.ts";
 import { barLegend, placementDetail } from "./placement_detail.ts";
-import { placementRules } from "./placement_rules.ts";
 import { placementTable } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
 import { type PlacementFacts, readMemories, readPlacement } from "./read_placement.ts";
+import { readRules } from "./read_rules.ts";
 import { gateAnswer, shownWorkload } from "./shown_workload.ts";
 
 /** What the user asked for. */
@@ -56,12 +55,11 @@ async function readView(
   { word }: PlacementRequest,
   { cluster, namespace, world }: CommandContext,
 ): Promise<PlacementView> {
-  const [facts, settings, alive] = await Promise.all([
+  const [facts, { rules, notes }, alive] = await Promise.all([
     readPlacement(cluster, namespace),
-    readSettings(cluster.reader),
+    readRules(cluster),
     controllerIsAlive(cluster.reader),
   ]);
-  const { rules, notes } = placementRules(settings.text);
   const objects = listedObjects(facts.lists);
   const chosen = choosePlaced(facts.workloads, {
     ...(word === undefined ? {} : { word }),
@@ -80,8 +78,7 @@ async function readView(
   return {
     workloads: chosen.map((one) => shownWorkload(one, around)),
     notes: [
-      ...settings.problems,
-      ...notes,
+      ...(taking.length > 0 ? notes : []),
       ...(alive === false && taking.length > 0
         ? ["No controller renews its lease: nothing is placed or moved until one runs"]
         : []),

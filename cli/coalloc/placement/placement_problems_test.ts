@@ -7,6 +7,7 @@ import {
   placedTest,
   placementOf,
   remember,
+  shopNode,
 } from "../../../tests/fixtures/placed_shop.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 
@@ -174,5 +175,28 @@ placedTest("placementCommand() says so where nothing is placed", {
       scene.out,
       /^deployment\/web +-\/1 +-\/1 +- +not known +none: pods can't be read$/m,
     );
+  },
+});
+
+placedTest("placementCommand() goes by the installation's settings, and says where it can't", {
+  workloads: [{ nodes: ["odd-1", "od-1"], words: HALF }],
+  async fn(scene) {
+    const odd = { ...shopNode("odd-1", "spot"), labels: { market: "cheap" } };
+    scene.api.store.tables.Node.seed(odd);
+    scene.settings = `
+placement:
+  nodeClassifier:
+    spotLabels: [{ matchLabels: { market: cheap } }]
+    onDemandLabels: [{ matchLabels: { market: dear } }]
+`;
+    assert.match((await placementOf(scene))[1], /^deployment\/web +1\/1 +1\/1 +0 +as wished/m);
+    scene.settings = undefined;
+    assert.match((await placementOf(scene))[1], /^deployment\/web +0\/1 +2\/1 /m);
+    scene.placement.variables = {};
+    assert.match((await placementOf(scene))[1], /^Placement is off \(placement.enabled\)/m);
+    scene.placement.hidden.add("controllerVariables");
+    const [, out] = await placementOf(scene);
+    assert.match(out, /^Cannot read the controller's variables: .*\. What they set is not known$/m);
+    assert.doesNotMatch(out, /Placement is off/);
   },
 });
