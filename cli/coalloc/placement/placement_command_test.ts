@@ -312,5 +312,10 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
     };
     assert.equal(await head(300), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
     assert.equal(await head(100), "WORKLOAD SPOT ON-DEMAND PENDING PHASE");
+    // Rather cut than left out.
+    assert.equal(await head(130), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
+    const lines = scene.out.split("\n");
+    assert.equal(Math.max(...lines.map((line) => line.length)), 130);
+    assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
   },
 });

@@ -5,7 +5,7 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { UNKNOWN } from "../cpu_text.ts";
-import { type Cell, type Column, textTable } from "../text_table.ts";
+import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
 import { workloadTitle } from "../workload_word.ts";
 import type { NodeClass } from "../../../shared/placement/node_class.ts";
 import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
@@ -39,6 +39,8 @@ interface RowColumn extends Column {
 const NAMESPACE = "NAMESPACE";
 const REVISION = "REVISION";
 const WISH = "WISH";
+/** A step that is cut to less says nothing: the beginning of `evict pod web-5d9c7f6b8-x1x2y`. */
+const SHORTEST_NEXT = 30;
 
 const COLUMNS: readonly RowColumn[] = [
   { head: NAMESPACE, cell: ({ workload, first }) => ({ text: first ? workload.namespace : "" }) },
@@ -112,7 +114,7 @@ function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {
   return revisions.map((revision, index) => ({ workload, revision, first: index === 0, nowMs }));
 }
 
-/** The table with as many columns as the width has room for; wide ones have all. */
+/** The table with as many columns as the width has room for; wide ones have all, uncut. */
 function tableText(
   rows: readonly Row[],
   { columns, look }: { readonly columns: readonly RowColumn[]; readonly look: PlacementLook },
@@ -121,9 +123,31 @@ function tableText(
   for (let most = 2;; most--) {
     const shown = columns.filter(({ luxury = 0 }) => wide || luxury <= most);
     const table = { columns: shown, rows: rows.map((row) => shown.map(({ cell }) => cell(row))) };
-    const longest = Math.max(...textTable(table).split("\n").map((line) => line.length));
-    if (longest <= width || most === 0 || wide) return textTable(table, look);
+    const excess = longestLine(table) - width;
+    if (excess <= 0 || most === 0 || wide) return textTable(table, look);
+    const last = most === 1 ? lastCut(table.rows, excess) : undefined;
+    if (last !== undefined) return textTable({ columns: shown, rows: last }, look);
   }
+}
+
+function longestLine(table: TextTable): number {
+  return Math.max(...textTable(table).split("\n").map((line) => line.length));
+}
+
+/** The rows with their last cells cut so that the longest is shorter by `excess`; undefined: too short. */
+function lastCut(
+  rows: readonly (readonly Cell[])[],
+  excess: number,
+): readonly (readonly Cell[])[] | undefined {
+  const most = Math.max(...rows.map((cells) => cells.at(-1)?.text.length ?? 0)) - excess;
+  if (most < SHORTEST_NEXT) return undefined;
+  return rows.map((cells) =>
+    cells.map((cell, index) =>
+      index < cells.length - 1 || cell.text.length <= most
+        ? cell
+        : { ...cell, text: `${cell.text.slice(0, most - 1)}…` }
+    )
+  );
 }
 
 /** `3/5`: three of five. One revision has the workload's wish, several have each their own. */
