@@ -41,11 +41,22 @@ export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
 
 function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
   if (wish.paused) return undefined;
-  const pod = pods.find(({ departs, bound }) => departs !== undefined && bound === undefined);
+  const pod = firstToGo(pods.filter(({ departs }) => departs !== undefined));
   return pod && {
-    words: `evict pod ${pod.name} from a node that is about to go (${pod.departs})`,
+    words: `evict pod ${pod.name} from a node that is about to go (${pod.departs})` +
+      budgetWords(pod),
     pod: pod.name,
   };
+}
+
+/** Of several that all are evicted: one that no budget keeps. */
+function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
+  const free = pods.filter(({ bound }) => bound === undefined);
+  return free.find(({ budget }) => budget === undefined) ?? free[0];
+}
+
+function budgetWords({ budget }: PlacedPod): string {
+  return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
 }
 
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
@@ -55,9 +66,9 @@ function shortageStep(
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
   if (shortagePhase(shortage, nowMs) === "fallback") {
-    const pod = stranded.find(({ bound }) => bound === undefined);
+    const pod = firstToGo(stranded);
     return pod && {
-      words: `evict pod ${pod.name} (it finds no spot node) to on-demand`,
+      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };

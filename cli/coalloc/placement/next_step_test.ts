@@ -126,6 +126,13 @@ Deno.test("foresee() lets pods go first whose node is about to go, unless they a
     wordsOf(factsOf(pods)),
     "evict pod web-9 from a node that is about to go (taint karpenter.sh/disrupted)",
   );
+  const budget = "budget web allows no disruption";
+  assert.match(
+    wordsOf(factsOf([...placedPods({ spot: 4 }), { ...dying, budget }])),
+    /^evict pod web-9 from .*, once its budget lets it: budget web allows no disruption$/,
+  );
+  const wish = { spotPercentage: 50, minOnDemand: 0, paused: true };
+  assert.equal(wordsOf(factsOf(pods, { wish })), "-");
   const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, bound: "annotation" }];
   assert.equal(wordsOf(factsOf(kept)), "-");
 });
