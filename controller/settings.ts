@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
 import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
@@ -20,10 +21,10 @@ import {
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
+import { placementFaults } from "../shared/placement/settings/placement_faults.ts";
+import { PLACEMENT_ROWS } from "../shared/placement/settings/placement_settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
-import { placementFaults } from "./placement/placement_faults.ts";
-import { PLACEMENT_ROWS } from "./placement/placement_settings.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
 import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
 
@@ -193,18 +194,7 @@ export const CONTROLLER_SETTINGS = {
   ...RIGHTSIZING_ROWS,
   ...WEBHOOK_ROWS,
   ...PLACEMENT_ROWS,
-  dryRun: row({
-    key: "controller.dryRun",
-    flag: "--dry-run",
-    env: "MBCAS_DRY_RUN",
-    default: "false",
-    description:
-      "Everything but the patch, of the market, of rightsizing and of placement; the status says " +
-      "what would be changed",
-    kind: switchKind,
-    live: true,
-    aliases: ["dryRun"],
-  }),
+  dryRun: DRY_RUN_ROW,
   maxResizesPerSecond: row({
     key: "controller.maxResizesPerSecond",
     flag: "--max-resizes-per-second",

@@ -29,6 +29,10 @@ export interface ListPlaces<Word extends string> {
   readonly others: Partial<Readonly<Record<Word, Places>>>;
 }
 
+/** Looks at workloads, by what they came to. */
+const LOOKS = "`spotalis_reconciliations_total{action}`";
+/** Phases of workloads. */
+const PLACEMENT = "`placement`";
 const EXPLAIN = "`explain`";
 const RESIZES = "`mbcas_resizes_total{reason}`";
 const ALLOCATIONS = "`mbcas_allocations{reason}`";
@@ -194,8 +198,17 @@ export const REASON_PLACES: {
     },
   },
   placement: {
-    usual: ["`spotalis_reconciliations_total{action}`"],
-    others: {},
+    usual: [LOOKS, PLACEMENT],
+    others: {
+      KindNotPlaced: [LOOKS],
+      // Of a workload that takes no part nobody makes series.
+      NamespaceProtected: [PLACEMENT],
+      NamespaceNotSelected: [PLACEMENT],
+      NamespaceOptedOut: [PLACEMENT],
+      PlacementOff: [PLACEMENT],
+      PlacementUntuned: [PLACEMENT],
+      EvictionRate: [LOOKS],
+    },
   },
   placementEvents: { usual: ["event of the workload"], others: {} },
   versions: { usual: ["event `CPULimitApplied`", RESIZES, ALLOCATIONS], others: {} },

@@ -6,20 +6,27 @@
 import { labelSelectorSchema } from "../../shared/api/label_selector_field.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { KubeConnection } from "./connection.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
 import { jsonText, memberOf, objectOf, wholeMemberOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { readOrTell } from "./partial_object.ts";
 
-/** List-watch of the budgets of all namespaces. */
+/** Which budgets. */
+export interface BudgetSelection extends ListWatchSurroundings {
+  /** Only those of this namespace. */
+  readonly namespace?: string;
+}
+
+/** List-watch of budgets, by default of all. */
 export function podDisruptionBudgetListWatch(
   connection: KubeConnection,
-  options: ListWatchSurroundings = {},
+  { namespace, ...surroundings }: BudgetSelection = {},
 ): ListWatch<PodDisruptionBudget> {
+  const place = namespace === undefined ? "" : `/namespaces/${pathPart(namespace)}`;
   return kubeListWatch(connection, {
-    ...options,
-    path: "/apis/policy/v1/poddisruptionbudgets",
+    ...surroundings,
+    path: `/apis/policy/v1${place}/poddisruptionbudgets`,
     parse: parsePodDisruptionBudget,
   });
 }

@@ -5,20 +5,27 @@
  */
 import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { KubeConnection } from "./connection.ts";
+import { type KubeConnection, pathPart } from "./connection.ts";
 import { objectOf } from "./json_fields.ts";
 import { kubeListWatch, type ListWatchSurroundings } from "./kube_list_watch.ts";
 import { parseNamespacedIdentity } from "./object_identity.ts";
 import { parseOwner } from "./pods.ts";
 
-/** List-watch of the ReplicaSets of all namespaces. */
+/** Which ReplicaSets. */
+export interface ReplicaSetSelection extends ListWatchSurroundings {
+  /** Only those of this namespace. */
+  readonly namespace?: string;
+}
+
+/** List-watch of ReplicaSets, by default of all. */
 export function replicaSetListWatch(
   connection: KubeConnection,
-  options: ListWatchSurroundings = {},
+  { namespace, ...surroundings }: ReplicaSetSelection = {},
 ): ListWatch<ReplicaSet> {
+  const place = namespace === undefined ? "" : `/namespaces/${pathPart(namespace)}`;
   return kubeListWatch(connection, {
-    ...options,
-    path: "/apis/apps/v1/replicasets",
+    ...surroundings,
+    path: `/apis/apps/v1${place}/replicasets`,
     parse: parseReplicaSet,
   });
 }

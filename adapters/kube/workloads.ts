@@ -33,14 +33,21 @@ const PLURALS: Readonly<Record<WorkloadKind, string>> = {
   DaemonSet: "daemonsets",
 };
 
-/** List-watch of the workloads of a kind in all namespaces. */
+/** Which workloads. */
+export interface WorkloadSelection extends ListWatchSurroundings {
+  readonly kind: WorkloadKind;
+  /** Only those of this namespace. */
+  readonly namespace?: string;
+}
+
+/** List-watch of the workloads of a kind, by default of all namespaces. */
 export function workloadListWatch(
   connection: KubeConnection,
-  { kind, ...surroundings }: ListWatchSurroundings & { readonly kind: WorkloadKind },
+  { kind, namespace, ...surroundings }: WorkloadSelection,
 ): ListWatch<Workload> {
   return kubeListWatch(connection, {
     ...surroundings,
-    path: workloadCollection(kind),
+    path: workloadCollection(kind, namespace),
     parse: (raw) => parseWorkload(raw, kind),
   });
 }

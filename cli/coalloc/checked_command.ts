@@ -7,6 +7,8 @@
 import type { CommandContext } from "./command_context.ts";
 import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
+import { placedWord } from "./placement/placed_word.ts";
+import { placementCommand } from "./placement/placement_command.ts";
 import { podWord } from "./pod_word.ts";
 import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
@@ -54,6 +56,16 @@ export function checkedCommand(call: Call): CheckedCommand {
       const choice = workloadChoice({ word: words[0], policy: flags.policy });
       if (typeof choice === "string") throw new UsageProblem(choice);
       return (context) => recommendCommand(choice, context);
+    }
+    case "placement": {
+      const [text] = words;
+      const word = text === undefined ? undefined : placedWord(text);
+      if (typeof word === "string") throw new UsageProblem(word);
+      const request = {
+        ...(word === undefined ? {} : { word }),
+        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
+      };
+      return (context) => placementCommand(request, context);
     }
     case "restore": {
       const target = restoreTarget(call);

@@ -8,6 +8,7 @@ import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { durationParser } from "./duration.ts";
 import { examples } from "./examples.ts";
 import { addGlobalFlags } from "./global_flags.ts";
+import { placementWords } from "./placement/placement_words.ts";
 import { recommendWords } from "./recommend/recommend_words.ts";
 import { limitWishParser } from "./resize/limit_wish.ts";
 import { simulateWords } from "./simulate/simulate_words.ts";
@@ -18,7 +19,8 @@ import { VERSION } from "./version.ts";
 /** What the program does, in a sentence. */
 const DESCRIPTION =
   "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
-  "gives pods their own limits back, shows what workloads should request, and simulates what would have happened to a recorded load.";
+  "gives pods their own limits back, shows what workloads should request and where their replicas " +
+  "run, and simulates what would have happened to a recorded load.";
 
 /** Called with the words and flags of the command that was asked for. */
 export type CommandHandler = (
@@ -41,6 +43,7 @@ export function coallocCommand(handle: CommandHandler): Command {
   }
   const recommend = addGlobalFlags(recommendWords(), { formats: [...OUTPUT_FORMATS, "patch"] });
   root.addCommand(handled(recommend, handle));
+  root.addCommand(handled(addGlobalFlags(placementWords()), handle));
   root.addCommand(handled(simulateWords(), handle));
   root.addCommand(handled(completion(), handle));
   return root;

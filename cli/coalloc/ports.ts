@@ -7,14 +7,18 @@
 import type { PodFacts } from "../../shared/actuation/check.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
+import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { WorkloadTemplate } from "../../shared/api/workload_template.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
@@ -75,6 +79,21 @@ export interface RecommendationReader {
   templates(namespace?: string): Promise<readonly WorkloadTemplate[]>;
 }
 
+/** Reads what placement looks at beside pods; of all namespaces when none is named. */
+export interface PlacementReader {
+  workloads(kind: PlacedKind, namespace?: string): Promise<readonly Workload[]>;
+  replicaSets(namespace?: string): Promise<readonly ReplicaSet[]>;
+  budgets(namespace?: string): Promise<readonly PodDisruptionBudget[]>;
+  /** All of them, or the one that there is of this name. */
+  namespaces(name?: string): Promise<readonly Namespace[]>;
+  nodes(): Promise<readonly Node[]>;
+  volumes(): Promise<readonly PersistentVolume[]>;
+  /** What the controller remembers of the namespace's workloads, by `memoryKey()`. */
+  memory(namespace: string): Promise<Readonly<Record<string, string>>>;
+  /** Variables that the controller's Deployment sets to a text; undefined where there is none. */
+  controllerVariables(): Promise<Readonly<Record<string, string>> | undefined>;
+}
+
 /** An agent, and the node that it runs on. */
 export interface AgentName {
   readonly node: string;
@@ -109,6 +128,7 @@ export interface Cluster {
   readonly defaultNamespace: string;
   readonly reader: ClusterReader;
   readonly recommendations: RecommendationReader;
+  readonly placement: PlacementReader;
   readonly views: AgentViews;
   readonly switches: MarketSwitches;
   /** A writer of limits under this name in managedFields. */

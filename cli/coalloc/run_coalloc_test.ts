@@ -24,7 +24,10 @@ Deno.test({
   fn: () =>
     withScene(async (scene) => {
       assert.equal(await scene.run(), 0);
-      const commands = ["top", "explain", "restore", "resize", "simulate", "version", "completion"];
+      const commands = [
+        ...["top", "explain", "restore", "resize", "recommend", "placement"],
+        ...["simulate", "version", "completion"],
+      ];
       for (const command of commands) assert.match(scene.out, new RegExp(`^  ${command} `, "m"));
       for (const command of commands) {
         scene.out = "";

@@ -8,14 +8,15 @@ import type { Namespace } from "../../shared/api/namespace.ts";
 import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
+import { podsOfWorkload } from "../../shared/placement/placed_workload.ts";
 import {
   type CountableNode,
   type CountablePod,
   type NodeRules,
   podStanding,
 } from "../../shared/placement/pod_standing.ts";
+import { cachedOwners } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
-import { podsOfWorkload } from "./placed_workload.ts";
 import type { Copy, KnownWorkload, OwnedQuestion, WebhookFacts } from "./webhook_ports.ts";
 
 /** A workload with its number of pods. */
@@ -57,6 +58,7 @@ export function createCopiedFacts(
   { rules, evicted = { has: () => false } }: FactRules,
 ): WebhookFacts {
   const { deployments, statefulSets, replicaSets, pods, nodes, namespaces } = copies;
+  const owners = cachedOwners(copies);
   const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces];
 
   function workloadOf({ namespace, owner }: OwnedQuestion): KnownWorkload | "other" | undefined {
@@ -107,7 +109,7 @@ export function createCopiedFacts(
       return namespaces.get(name)?.metadata;
     },
     podsOf({ kind, uid, namespace }) {
-      return podsOfWorkload({ kind, metadata: { uid, namespace } }, copies).map(countedPod);
+      return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);
     },
     onChange(listener) {
       const ends = all.map((copy) => copy.subscribe(listener));

@@ -11,6 +11,7 @@ import { costChanges } from "../../shared/placement/deletion_cost.ts";
 import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
@@ -21,10 +22,10 @@ import {
 } from "../../shared/placement/shortage.ts";
 import { movesInVain, type VainMoves } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
-import { placedPodsOf, withBudgets } from "./placed_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 import type { PlacementLook } from "./placement_observer.ts";
 import type { DeletionCostWriter, EvictionAnswer, PodEvictor } from "./placement_ports.ts";
@@ -83,7 +84,8 @@ export async function placeWorkload(
 ): Promise<PlacementPass> {
   const { caches, config, book, clock, rate, evicted } = parts;
   const nowMs = clock.wall();
-  const pods = placedPodsOf(workload, { caches, config, evicted });
+  const objects = cachedObjects(caches);
+  const pods = placedPodsOf(workload, { objects, config, evicted });
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
@@ -91,7 +93,7 @@ export async function placeWorkload(
   const facts = { ...memory, workload: moved, wish, evictionFromMs, vainMoves, nowMs };
   const first = nextMove({ ...facts, pods }, config);
   const next = "move" in first
-    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, caches }) }, config)
+    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) }, config)
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, config.shortage);

@@ -11,7 +11,9 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
 import {
+  MEMORY_PAGE_PREFIX,
   memoryKey,
+  memoryPage,
   memoryText,
   type PlacementMemory,
   readMemory,
@@ -54,8 +56,6 @@ export interface PlacementBookParts {
   readonly log: Log;
 }
 
-/** Of the ConfigMaps; the namespace follows. */
-const PREFIX = "mbcas-placement-";
 const LONGEST_WAIT_MS = 30_000;
 
 interface Page {
@@ -85,7 +85,7 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
     const data = Object.fromEntries([...page.entries].sort(([a], [b]) => (a < b ? -1 : 1)));
     const text = JSON.stringify(data);
     if (page.stored === text) return;
-    const name = `${PREFIX}${namespace}`;
+    const name = memoryPage(namespace);
     // Until there is an answer either may stand there.
     page.stored = undefined;
     if (text === NOTHING) await store.remove(name, signal);
@@ -112,8 +112,8 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
       while (!signal.aborted) {
         try {
           for (const { name, data } of await store.list(signal)) {
-            if (!name.startsWith(PREFIX)) continue;
-            const page = pageOf(name.slice(PREFIX.length));
+            if (!name.startsWith(MEMORY_PAGE_PREFIX)) continue;
+            const page = pageOf(name.slice(MEMORY_PAGE_PREFIX.length));
             for (const [key, text] of Object.entries(data)) page.entries.set(key, text);
             // Not what would be written: then it is not taken for it.
             page.stored = undefined;

@@ -12,13 +12,14 @@ import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
+import { gateSubject, movedWorkload } from "../../shared/placement/placed_workload.ts";
 import { PLACED_KINDS, placementGate } from "../../shared/placement/placement_gate.ts";
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
+import { cachedObjects } from "./cached_objects.ts";
 import { createEvictedPods, type EvictedPods } from "./evicted_pods.ts";
-import { gateSubject, movedWorkload } from "./placed_workload.ts";
 import { type PlacementPass, type PlacementPassParts, placeWorkload } from "./place_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 import { allPlacementKeys, followPlacementNews, placementKey } from "./placement_news.ts";
 import type { PlacementLook, PlacementObserver, PlacementSubject } from "./placement_observer.ts";
@@ -70,6 +71,7 @@ export async function runPlacementLoop(
   ];
   const synced = await Promise.all(copies.map((copy) => copy.whenSynced(signal)));
   if (synced.includes(false)) return;
+  const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
   const passParts: PlacementPassParts = {
     ...parts,
@@ -107,7 +109,7 @@ export async function runPlacementLoop(
       observed.set(key, subject);
       observer?.looked?.(subject, { tookMs: clock.monotonic() - begunAt, ...what });
     };
-    const answer = placementGate(gateSubject(workload, caches), config.scope);
+    const answer = placementGate(gateSubject(workload, objects), config.scope);
     if (answer.wish === undefined) {
       told.leftAlone(workload, answer);
       if (answer.reason === "ConfigurationError") tell({ action: answer.reason, result: "failed" });

@@ -8,7 +8,7 @@ import { departureOf } from "../../shared/placement/node_departure.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
 import { podsOnNode } from "../allocation/caches.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
 
 /** What is followed, and who hears. */

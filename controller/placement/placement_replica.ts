@@ -12,7 +12,7 @@ import { createCopiedFacts } from "./copied_facts.ts";
 import type { PlacementAPI } from "./connect_placement.ts";
 import { createEvictedPods } from "./evicted_pods.ts";
 import { createKnownShortages } from "./known_shortages.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { createPlacementCopies, type PlacementCopies } from "./placement_copies.ts";
 import type { PlacementObserver } from "./placement_observer.ts";
 import type { PlacementPeers } from "./placement_peers.ts";

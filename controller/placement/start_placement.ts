@@ -13,7 +13,7 @@ import type { ControllerSettings } from "../settings.ts";
 import { servingNames } from "../webhook/webhook_names.ts";
 import type { PlacementAPI } from "./connect_placement.ts";
 import { addressedIdentity, peerAddress } from "./leader_address.ts";
-import { placementConfig } from "./placement_config.ts";
+import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { createPlacementMetrics } from "./placement_metrics.ts";
 import { createPlacementReplica, type PlacementReplica } from "./placement_replica.ts";
 import type { PeerLink } from "./placement_webhook.ts";

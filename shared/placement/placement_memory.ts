@@ -35,6 +35,14 @@ const storedSchema = z.object({
   shortage: z.object({ untilMs: z.number(), rounds: z.int().min(1) }).optional(),
 });
 
+/** What the names of the ConfigMaps begin with. */
+export const MEMORY_PAGE_PREFIX = "mbcas-placement-";
+
+/** The name of the ConfigMap with what is remembered of the namespace's workloads. */
+export function memoryPage(namespace: string): string {
+  return `${MEMORY_PAGE_PREFIX}${namespace}`;
+}
+
 /** The key of a workload's entry: at most 253 characters, since a Deployment's name leaves room for a hash. */
 export function memoryKey(kind: PlacedKind, name: string): string {
   return `${kind}.${name}`;

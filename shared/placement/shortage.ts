@@ -47,24 +47,33 @@ export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
 }
 
 /**
+ * When a fallback begins unless a spot node is found before, ms since 1970; Infinity where no pod waits.
+ * Pods that wait from before the end of a fallback get their time again: they are of before it.
+ */
+export function fallbackDueMs(
+  shortage: Shortage | undefined,
+  pods: readonly PlacedPod[],
+  { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
+): number {
+  const untilMs = shortage?.untilMs ?? -Infinity;
+  const since = strandedPods(pods).map((one) => one.unschedulableSinceMs ?? Infinity);
+  return Math.max(untilMs, Math.min(...since)) + scheduleTimeoutMs;
+}
+
+/**
  * What is known after a look. A fallback begins when a spot pod has found no node for `scheduleTimeoutMs`,
  * and lasts 2, 4, 8, 16, then 30 minutes with the defaults; all is forgotten once the replicas run as
- * wished. Pods that wait from before the end of a fallback get their time again: they are of before it.
+ * wished.
  */
 export function nextShortage(
   shortage: Shortage | undefined,
   { pods, asWished, nowMs }: ShortageFacts,
-  {
-    scheduleTimeoutMs = 60_000,
-    fallbackMs = 120_000,
-    longestFallbackMs = 1_800_000,
-  }: ShortageOptions = {},
+  options: ShortageOptions = {},
 ): Shortage | undefined {
   if (shortagePhase(shortage, nowMs) === "fallback") return shortage;
-  const { untilMs, rounds } = shortage ?? { untilMs: -Infinity, rounds: 0 };
-  const short = strandedPods(pods).some(({ unschedulableSinceMs: since = Infinity }) =>
-    nowMs - Math.max(since, untilMs) >= scheduleTimeoutMs
-  );
+  const { fallbackMs = 120_000, longestFallbackMs = 1_800_000 } = options;
+  const { rounds } = shortage ?? { rounds: 0 };
+  const short = nowMs >= fallbackDueMs(shortage, pods, options);
   if (short) {
     // 2^1000 is still finite.
     const lastsMs = Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(rounds, 1000));

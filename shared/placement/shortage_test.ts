@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { placedPod } from "../../tests/fixtures/placed_pods.ts";
-import { nextShortage, type Shortage, shortagePhase, strandedPods } from "./shortage.ts";
+import {
+  fallbackDueMs,
+  nextShortage,
+  type Shortage,
+  shortagePhase,
+  strandedPods,
+} from "./shortage.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -83,4 +89,16 @@ test("shortagePhase() goes from fallback to returning", () => {
   assert.equal(shortagePhase(undefined, 0), "none");
   assert.equal(shortagePhase(shortage, MINUTE_MS - 1), "fallback");
   assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
+});
+
+test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
+  const pods = waiting(5000, 3000);
+  assert.equal(fallbackDueMs(undefined, pods), 63_000);
+  assert.equal(fallbackDueMs(undefined, []), Infinity);
+  const over = { untilMs: 10_000, rounds: 1 };
+  const dueMs = fallbackDueMs(over, pods, { scheduleTimeoutMs: 1000 });
+  assert.equal(dueMs, 11_000);
+  const at = (nowMs: number) =>
+    nextShortage(over, { pods, asWished: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
+  assert.deepEqual([at(dueMs - 1), at(dueMs)], [1, 2]);
 });

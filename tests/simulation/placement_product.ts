@@ -6,7 +6,7 @@
  */
 import { createCaches } from "../../controller/allocation/caches.ts";
 import { createPlacementBook } from "../../controller/placement/placement_book.ts";
-import type { PlacementConfig } from "../../controller/placement/placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
 import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
 import type { PlacementEvent } from "../../controller/placement/placement_ports.ts";

@@ -10,6 +10,8 @@ export interface CompletionNames {
   pods(namespace: string | undefined): Promise<readonly string[]>;
   /** Those that there are recommendations for; with their kind where several have the name. */
   workloads(namespace: string | undefined): Promise<readonly string[]>;
+  /** Those whose replicas may be placed, likewise. */
+  placeable(namespace: string | undefined): Promise<readonly string[]>;
   /** Policies that count for some workload there. */
   policies(namespace: string | undefined): Promise<readonly string[]>;
   namespaces(): Promise<readonly string[]>;
@@ -91,7 +93,11 @@ async function argumentsOf(
   const given = plainWords(command, typed);
   if (given.length > 0 && !argument.variadic) return [];
   const namespace = valueOf(command, typed, { flag: "--namespace" });
-  if (argument.name() === "workload") return await names.workloads(namespace);
+  if (argument.name() === "workload") {
+    return command.name() === "placement"
+      ? await names.placeable(namespace)
+      : await names.workloads(namespace);
+  }
   const pods = await names.pods(namespace);
   return pods.filter((pod) => !given.includes(pod));
 }

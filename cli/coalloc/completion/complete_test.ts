@@ -5,6 +5,7 @@ import {
   coallocScene,
 } from "../../../tests/fixtures/coalloc_scene.ts";
 import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
+import { addShopWorkload, placedScene } from "../../../tests/fixtures/placed_shop.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { COMPLETION_SHELLS } from "./completion_script.ts";
 
@@ -92,6 +93,29 @@ Deno.test({
       "statefulset/web",
       ":4",
     ]);
+    await scene.close();
+  },
+});
+
+Deno.test({
+  name: "complete() offers workloads whose replicas may be placed",
+  permissions: "none",
+  async fn() {
+    const scene = placedScene(
+      { nodes: [] },
+      { kind: "StatefulSet", name: "db", nodes: [] },
+      { name: "cart", namespace: "far", nodes: [] },
+    );
+    assert.deepEqual(await completed(scene, "pl"), ["placement", ":4"]);
+    assert.deepEqual(await completed(scene, "placement", ""), ["db", "web", ":4"]);
+    assert.deepEqual(await completed(scene, "placement", "-n", "far", ""), ["cart", ":4"]);
+    assert.deepEqual(await completed(scene, "placement", "web", ""), [":4"]);
+    assert.deepEqual(await completed(scene, "placement", "--w"), ["--watch", ":4"]);
+    assert.deepEqual(await completed(scene, "placement", "-o", "w"), ["wide", ":4"]);
+    addShopWorkload(scene, { kind: "StatefulSet", name: "web", nodes: [] });
+    assert.deepEqual(await completed(scene, "placement", "deployment"), ["deployment/web", ":4"]);
+    scene.placement.hidden.add("workloads");
+    assert.deepEqual(await completed(scene, "placement", ""), [":4"]);
     await scene.close();
   },
 });

@@ -5,12 +5,12 @@
  */
 import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { marketSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
-import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
+import type { PodName, ScopeFacts } from "../ports.ts";
+import { readSettings } from "../read_settings.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { explainText } from "./explain_text.ts";
 import { explanationOf } from "./explanation.ts";
@@ -44,7 +44,7 @@ export async function explainCommand(
   }
   const [ofNamespace, settings, scopeFacts, readings] = await Promise.all([
     reader.namespace(namespace),
-    settingsOf(reader),
+    readSettings(reader),
     reader.scopeFacts(pod),
     readNodes(cluster, pod.nodeName === "" ? { namespace } : { namespace, node: pod.nodeName }),
   ]);
@@ -84,16 +84,4 @@ function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): r
       ]
       : []),
   ];
-}
-
-/** Not everybody may read the installation's settings; its defaults are the likeliest then. */
-async function settingsOf(
-  reader: Pick<ClusterReader, "settingsText">,
-): Promise<{ readonly text: string; readonly problems: readonly string[] }> {
-  try {
-    return { text: await reader.settingsText() ?? "", problems: [] };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return { text: "", problems: ["The installation's settings can't be read: defaults assumed"] };
-  }
 }

@@ -10,6 +10,7 @@ import type { Cluster } from "../ports.ts";
 import { createAgentViews } from "./agent_views.ts";
 import { createClusterReader } from "./cluster_reader.ts";
 import { createMarketSwitches } from "./market_switches.ts";
+import { createPlacementReader } from "./placement_reader.ts";
 import { createRecommendationReader } from "./recommendation_reader.ts";
 
 /** What the cluster works with. */
@@ -27,6 +28,7 @@ export function createKubeCluster(
   return {
     defaultNamespace,
     reader: createClusterReader(connection, parts),
+    placement: createPlacementReader(connection, parts),
     recommendations: createRecommendationReader(connection, parts),
     views: createAgentViews(connection, parts),
     switches: createMarketSwitches(connection),

@@ -12,9 +12,9 @@ import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts"
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
+import { plainLine } from "../plain_line.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
-import { plainLine } from "./plain_line.ts";
 import { podAmounts } from "./present_amounts.ts";
 
 /** What was read; a list that may not be read is undefined. */

@@ -7,9 +7,8 @@ import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts"
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
-import { workloadTitle } from "./recommend_detail.ts";
-import type { WorkloadWord } from "./workload_word.ts";
 
 /** A policy as a user writes it: with its namespace, where the word has one. */
 export interface PolicyWord {

@@ -6,10 +6,10 @@
  */
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
+import { workloadTitle } from "../workload_word.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changesWords } from "./amount_words.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
-import { workloadTitle } from "./recommend_detail.ts";
 
 /** A workload's patch, or why there is none. */
 interface Patch {

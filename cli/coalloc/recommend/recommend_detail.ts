@@ -20,11 +20,6 @@ const WIDEST_PLOT = 60;
 /** Before what is told of a container. */
 const INDENT = " ".repeat(11);
 
-/** The workload as the command takes it: `deployment/web`. */
-export function workloadTitle({ kind, name }: Pick<AdvisedWorkload, "kind" | "name">): string {
-  return `${kind.toLowerCase()}/${name}`;
-}
-
 /** The text, each line ended by a line feed. */
 export function detailText(workload: AdvisedWorkload, look: DetailLook): string {
   const blocks = workload.containers.map((container) => containerLines(container, look));

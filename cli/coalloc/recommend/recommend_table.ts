@@ -6,9 +6,10 @@
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, textTable } from "../text_table.ts";
+import { workloadTitle } from "../workload_word.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changeCell, changesWords, inForceWord } from "./amount_words.ts";
-import { detailText, plotLegend, workloadTitle } from "./recommend_detail.ts";
+import { detailText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */
 export interface RecommendLook extends TerminalLook {

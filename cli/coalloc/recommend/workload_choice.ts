@@ -5,7 +5,7 @@
  */
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { WorkloadChoice } from "./choose_workloads.ts";
-import { workloadWord } from "./workload_word.ts";
+import { workloadWord } from "../workload_word.ts";
 
 /** What was typed. */
 export interface TypedChoice {

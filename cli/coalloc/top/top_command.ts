@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
-import { explainApiError } from "../api_problem.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { readNodes } from "../node_readings.ts";
 import { structuredOutput } from "../structured_output.ts";
+import { watchScreens } from "../watch_screens.ts";
 import { type TopChoice, type TopOrder, type TopView, topView } from "./top_view.ts";
 import { topScreen } from "./top_screen.ts";
 
@@ -22,39 +21,23 @@ export interface TopRequest {
   readonly watchMs?: number;
 }
 
-/** Cursor to the first place; end of line cleared; rest of the screen cleared (ECMA-48, 8.3). */
-const HOME = "\x1b[H";
-const CLEAR_LINE = "\x1b[K";
-const CLEAR_BELOW = "\x1b[J";
-const CLEAR_ALL = "\x1b[2J";
-
 /**
  * Shows the pods; with a watch until the user ends it. Resolves with the exit code: 1 when a pod that
  * the user has named is not in the market.
  */
 export async function topCommand(request: TopRequest, context: CommandContext): Promise<number> {
-  const { clock, signal } = context.world;
   const { watchMs } = request;
-  if (watchMs === undefined) {
-    const { text, complete } = await screen(request, context);
-    if (signal.aborted) return INTERRUPTED;
-    context.world.out(text);
-    return complete ? 0 : 1;
+  if (watchMs !== undefined) {
+    return await watchScreens({
+      watchMs,
+      action: "read the market",
+      screen: async () => (await screen(request, context)).text,
+    }, context);
   }
-  let first = true;
-  while (!signal.aborted) {
-    const { text } = await screen(request, context).catch((error: unknown) => {
-      if (signal.aborted) return { text: "" };
-      // A server that is away for a moment ends no watch; a refusal at the start does.
-      if (first || !(error instanceof ApiError)) throw error;
-      return { text: `${explainApiError("read the market", error)}\n` };
-    });
-    if (signal.aborted) break;
-    context.world.out(framed(text, context, { first }));
-    first = false;
-    await clock.sleep(watchMs, signal);
-  }
-  return 0;
+  const { text, complete } = await screen(request, context);
+  if (context.world.signal.aborted) return INTERRUPTED;
+  context.world.out(text);
+  return complete ? 0 : 1;
 }
 
 /** The screen's text; complete when it shows every pod that the user has named. */
@@ -91,17 +74,4 @@ function textOf(
     namespaces: namespace.all,
     named: pods.length > 0,
   });
-}
-
-/** Text on its way to a terminal overwrites the last screen; elsewhere it stands below the last. */
-function framed(
-  text: string,
-  { world, output }: CommandContext,
-  { first }: { readonly first: boolean },
-): string {
-  if (output === "json") return text;
-  if (output === "yaml") return `---\n${text}`;
-  if (!world.outIsTerminal) return first ? text : `\n${text}`;
-  const start = first ? CLEAR_ALL + HOME : HOME;
-  return start + text.replaceAll("\n", `${CLEAR_LINE}\n`) + CLEAR_BELOW;
 }

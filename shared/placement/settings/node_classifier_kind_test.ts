@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
-import { nodeClassOf } from "../../shared/placement/node_classes.ts";
+import { NODE_CLASS_PRESETS } from "../node_class_presets.ts";
+import { nodeClassOf } from "../node_classes.ts";
 import { nodeClassifierKind as kind } from "./node_classifier_kind.ts";
 
 function read(value: unknown) {

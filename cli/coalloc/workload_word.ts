@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { WorkloadKind } from "../../../shared/api/workload.ts";
+import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /** A name, and a kind where the word has one. */
 export interface WorkloadWord {
@@ -29,4 +29,9 @@ export function workloadWord(text: string): WorkloadWord | undefined {
   if (second === undefined) return { name: first };
   const kind = KINDS.get(first.toLowerCase());
   return kind === undefined ? undefined : { kind, name: second };
+}
+
+/** The workload as commands take it: `deployment/web`. */
+export function workloadTitle({ kind, name }: Required<WorkloadWord>): string {
+  return `${kind.toLowerCase()}/${name}`;
 }

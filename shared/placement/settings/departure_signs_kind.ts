@@ -4,13 +4,9 @@
  * @module
  */
 import * as z from "zod";
-import type { SettingKind } from "../../shared/config/setting.ts";
-import { treeKind } from "../../shared/config/tree_kind.ts";
-import {
-  DEPARTURE_PRESETS,
-  type DeparturePreset,
-  type DepartureSigns,
-} from "../../shared/placement/node_departure.ts";
+import type { SettingKind } from "../../config/setting.ts";
+import { treeKind } from "../../config/tree_kind.ts";
+import { DEPARTURE_PRESETS, type DeparturePreset, type DepartureSigns } from "../node_departure.ts";
 
 const PRESETS = Object.keys(DEPARTURE_PRESETS) as readonly DeparturePreset[];
 const MOST = 64;

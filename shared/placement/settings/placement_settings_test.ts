@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
-import project from "../../deno.json" with { type: "json" };
-import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
-import { commandFlags } from "../../shared/config/settings_command.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
-import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
+import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../../agent/settings.ts";
+import project from "../../../deno.json" with { type: "json" };
+import { effectiveSettings, type SettingSources } from "../../config/effective_settings.ts";
+import { commandFlags } from "../../config/settings_command.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../node_departure.ts";
+import { NODE_CLASS_PRESETS } from "../node_class_presets.ts";
+import {
+  CONTROLLER_PROGRAM,
+  CONTROLLER_SETTINGS,
+  type ControllerSettings,
+} from "../../../controller/settings.ts";
 import { placementConfig } from "./placement_config.ts";
 import { PLACEMENT_ROWS } from "./placement_settings.ts";
 

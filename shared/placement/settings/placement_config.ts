@@ -3,14 +3,13 @@
  *
  * @module
  */
-import type { RateLimit } from "../../shared/control/rate_limiter.ts";
-import type { DisruptionWindow } from "../../shared/placement/disruption_window.ts";
-import type { DepartureSigns } from "../../shared/placement/node_departure.ts";
-import type { NodeClasses } from "../../shared/placement/node_classes.ts";
-import type { PlacementScope } from "../../shared/placement/placement_gate.ts";
-import type { ShortageOptions } from "../../shared/placement/shortage.ts";
-import type { ControllerSettings } from "../settings.ts";
-import type { PlacementRows } from "./placement_settings.ts";
+import type { RateLimit } from "../../control/rate_limiter.ts";
+import type { DisruptionWindow } from "../disruption_window.ts";
+import type { DepartureSigns } from "../node_departure.ts";
+import type { NodeClasses } from "../node_classes.ts";
+import type { PlacementScope } from "../placement_gate.ts";
+import type { ShortageOptions } from "../shortage.ts";
+import type { PlacementValues } from "./placement_settings.ts";
 
 /** The settings; the first three and `readOnly` are the webhook's rules as well. */
 export interface PlacementConfig {
@@ -34,10 +33,12 @@ export interface PlacementConfig {
 }
 
 /** What placement is told by the controller's settings. */
-export type PlacementSettings = Pick<
-  ControllerSettings,
-  "namespace" | "dryRun" | keyof PlacementRows
->;
+export interface PlacementSettings extends PlacementValues {
+  /** Of the installation. */
+  readonly namespace: string;
+  /** True: nothing of the product changes anything. */
+  readonly dryRun: boolean;
+}
 
 /** A view of settings that may change: each property is read when it is asked for. */
 export function placementConfig(settings: () => PlacementSettings): PlacementConfig {

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  DEFAULT_DEPARTURE_SIGNS,
-  DEPARTURE_PRESETS,
-} from "../../shared/placement/node_departure.ts";
+import { DEFAULT_DEPARTURE_SIGNS, DEPARTURE_PRESETS } from "../node_departure.ts";
 import { departureSignsKind as kind } from "./departure_signs_kind.ts";
 import { PLACEMENT_ROWS } from "./placement_settings.ts";
 

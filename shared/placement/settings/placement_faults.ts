@@ -3,13 +3,12 @@
  *
  * @module
  */
-import type { SettingValues } from "../../shared/config/setting.ts";
-import { formatDuration } from "../../shared/config/setting_kinds.ts";
-import { PLACEMENT_ROWS, type PlacementRows } from "./placement_settings.ts";
+import { formatDuration } from "../../config/setting_kinds.ts";
+import { PLACEMENT_ROWS, type PlacementValues } from "./placement_settings.ts";
 
 /** The settings that are looked at. */
 export type CheckedPlacement = Pick<
-  SettingValues<{ readonly [K in keyof PlacementRows]: PlacementRows[K] }>,
+  PlacementValues,
   "windowSchedule" | "windowDuration" | "fallbackDuration" | "maxFallbackDuration"
 >;
 

@@ -1,34 +1,47 @@
 /**
- * A workload and its pods, as placement looks at them: from the copies to plain facts.
+ * A workload and its pods, as placement looks at them: from objects to plain facts.
  *
  * @module
  */
-import type { Node } from "../../shared/api/node.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import type { Workload } from "../../shared/api/workload.ts";
-import type { Informer } from "../../shared/control/informer.ts";
-import {
-  boundBy,
-  HOSTNAME,
-  type NodeBounds,
-  protectedBy,
-} from "../../shared/placement/bound_pod.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
-import type { MovedWorkload } from "../../shared/placement/next_move.ts";
-import { type NodeClass, otherClass } from "../../shared/placement/node_class.ts";
-import { nodeClassOf } from "../../shared/placement/node_classes.ts";
-import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { podStanding } from "../../shared/placement/pod_standing.ts";
-import type { GateSubject } from "../../shared/placement/placement_gate.ts";
-import { budgetRefusal, type PodBudget } from "../../shared/placement/pod_budget.ts";
-import { podsOwnedBy } from "../allocation/caches.ts";
-import type { PlacementCaches } from "./placement_copies.ts";
-import type { PlacementConfig } from "./placement_config.ts";
+import type { Namespace } from "../api/namespace.ts";
+import type { Node } from "../api/node.ts";
+import type { PersistentVolume } from "../api/persistent_volume.ts";
+import type { Pod } from "../api/pod.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
+import type { ReplicaSet } from "../api/replica_set.ts";
+import type { Workload } from "../api/workload.ts";
+import { boundBy, HOSTNAME, type NodeBounds, protectedBy } from "./bound_pod.ts";
+import { DELETION_COST } from "./deletion_cost.ts";
+import type { MovedWorkload } from "./next_move.ts";
+import { type NodeClass, otherClass } from "./node_class.ts";
+import { type NodeClasses, nodeClassOf } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import type { GateSubject } from "./placement_gate.ts";
+import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
+import { type NodeRules, podStanding } from "./pod_standing.ts";
+
+/** Objects by who controls them. */
+export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
+  /** Those that the Deployment of this UID controls. */
+  replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
+  /** Those that the object of this UID controls. */
+  podsOwnedBy(uid: string): readonly P[];
+}
+
+/** The objects that there are, each found as it is asked for. */
+export interface PlacedObjects extends OwnedObjects {
+  node(name: string): Node | undefined;
+  nodes(): Iterable<Node>;
+  namespace(name: string): Namespace | undefined;
+  budgetsIn(namespace: string): readonly PodDisruptionBudget[];
+  /** Those that the claim has, `namespace/name`. */
+  volumesOf(claim: string): readonly PersistentVolume[];
+}
 
 /** How pods are looked at. */
 export interface PodLook {
-  readonly caches: PlacementCaches;
-  readonly config: Pick<PlacementConfig, "classes" | "departures">;
+  readonly objects: PlacedObjects;
+  readonly config: NodeRules;
   /** UIDs of pods that were evicted, whatever a late copy shows. */
   readonly evicted: { has(uid: string): boolean };
 }
@@ -36,9 +49,9 @@ export interface PodLook {
 /** Who is asked about at the gate. */
 export function gateSubject(
   { kind, metadata: { namespace, labels = {}, annotations } }: Workload,
-  { namespaces }: Pick<PlacementCaches, "namespaces">,
+  objects: Pick<PlacedObjects, "namespace">,
 ): GateSubject {
-  const words = namespaces.get(namespace)?.metadata;
+  const words = objects.namespace(namespace)?.metadata;
   return { kind, labels, annotations, namespace: { name: namespace, words } };
 }
 
@@ -55,27 +68,21 @@ export interface OwningWorkload {
   readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
 }
 
-/** Pods indexed by owner, and ReplicaSets by their Deployment. */
-export interface OwnedCopies<P extends Pick<Pod, "metadata">> {
-  readonly pods: Pick<Informer<P>, "byIndex">;
-  readonly replicaSets: Pick<PlacementCaches["replicaSets"], "byIndex">;
-}
-
 /** Its pods by the chain of controllers, each link by UID; labels alone make no pod anybody's. */
 export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
   { kind, metadata: { uid, namespace } }: OwningWorkload,
-  { pods, replicaSets }: OwnedCopies<P>,
+  objects: OwnedObjects<P>,
 ): readonly P[] {
   const owners = kind === "Deployment"
-    ? replicaSets.byIndex(uid).map(({ metadata }) => metadata.uid)
+    ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
     : [uid];
-  return owners.flatMap((owner) => podsOwnedBy(pods, owner))
+  return owners.flatMap((owner) => objects.podsOwnedBy(owner))
     .filter(({ metadata }) => metadata.namespace === namespace);
 }
 
 /** All its pods, also those that are gone, without a word of budgets. */
 export function placedPodsOf(workload: Workload, look: PodLook): readonly PlacedPod[] {
-  return podsOfWorkload(workload, look.caches).map((pod) => placedPod(pod, look));
+  return podsOfWorkload(workload, look.objects).map((pod) => placedPod(pod, look));
 }
 
 /**
@@ -84,14 +91,16 @@ export function placedPodsOf(workload: Workload, look: PodLook): readonly Placed
  */
 export function withBudgets(
   placed: readonly PlacedPod[],
-  { workload, caches }: Pick<PodLook, "caches"> & { readonly workload: Workload },
+  { workload, objects }: Pick<PodLook, "objects"> & { readonly workload: Workload },
 ): readonly PlacedPod[] {
-  const budgets = caches.budgets.byIndex(workload.metadata.namespace).map((one): PodBudget => ({
+  const budgets = objects.budgetsIn(workload.metadata.namespace).map((one): PodBudget => ({
     ...one,
     name: one.metadata.name,
   }));
   const labelsOf = new Map(
-    podsOfWorkload(workload, caches).map(({ metadata: { uid, labels } }) => [uid, labels] as const),
+    podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) =>
+      [uid, labels] as const
+    ),
   );
   return placed.map((pod) => {
     const { uid, ready } = pod;
@@ -102,15 +111,15 @@ export function withBudgets(
 
 function placedPod(
   pod: Pod,
-  { caches, config, evicted }: PodLook,
+  { objects, config, evicted }: PodLook,
 ): PlacedPod {
   const { metadata: { uid, annotations }, nodeName, ready } = pod;
-  const node = nodeName === "" ? undefined : caches.nodes.get(nodeName);
+  const node = nodeName === "" ? undefined : objects.node(nodeName);
   const { classes, departures } = config;
   const standing = podStanding(pod, { node, classes, departures, evicted: evicted.has(uid) });
   // Whoever loses its node has nothing to lose by another class.
   const bound = standing.departs === undefined
-    ? boundOf(pod, { caches, config, to: otherClass(standing.class) })
+    ? boundOf(pod, { objects, config, to: otherClass(standing.class) })
     : protectedBy(annotations);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
@@ -128,14 +137,14 @@ function placedPod(
 
 function boundOf(
   { requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
-  { caches, config: { classes }, to }: Pick<PodLook, "caches" | "config"> & {
+  { objects, config: { classes }, to }: Pick<PodLook, "objects" | "config"> & {
     readonly to: NodeClass;
   },
 ): string | undefined {
   const bounds: NodeBounds[] = [];
   if (requiredNodes !== undefined) bounds.push({ what: "its affinity", terms: requiredNodes });
   for (const claim of claims) {
-    for (const { nodes } of caches.volumes.byIndex(`${namespace}/${claim}`)) {
+    for (const { nodes } of objects.volumesOf(`${namespace}/${claim}`)) {
       if (nodes !== undefined) bounds.push({ what: `its volume ${claim}`, terms: nodes });
     }
   }
@@ -144,14 +153,14 @@ function boundOf(
   );
   // Few pods do, and all nodes are many.
   const hosts = asksForHosts
-    ? new Map([...caches.nodes.all()].flatMap((node) => hostsOf(node, classes)))
+    ? new Map([...objects.nodes()].flatMap((node) => hostsOf(node, classes)))
     : new Map<string, NodeClass>();
   return boundBy({ annotations, bounds }, { to, classes, hosts });
 }
 
 function hostsOf(
   { metadata: { name }, labels = {} }: Node,
-  classes: PlacementConfig["classes"],
+  classes: NodeClasses,
 ): (readonly [string, NodeClass])[] {
   const one = nodeClassOf(labels, classes);
   return [[name, one], [labels[HOSTNAME] ?? name, one]];

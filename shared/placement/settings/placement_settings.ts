@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { labelSelectorKind } from "../../shared/config/label_selector_kind.ts";
-import type { Setting, SettingKind } from "../../shared/config/setting.ts";
+import { labelSelectorKind } from "../../config/label_selector_kind.ts";
+import type { Setting, SettingKind, SettingValues } from "../../config/setting.ts";
 import {
   durationKind,
   listenKind,
@@ -13,12 +13,12 @@ import {
   optionalKind,
   switchKind,
   textKind,
-} from "../../shared/config/setting_kinds.ts";
-import { parseCronSchedule } from "../../shared/placement/cron_schedule.ts";
-import { parseWindowDuration } from "../../shared/placement/disruption_window.ts";
-import type { NodeClasses } from "../../shared/placement/node_classes.ts";
-import { DEPARTURE_PRESETS, type DepartureSigns } from "../../shared/placement/node_departure.ts";
-import type { LabelSelector } from "../../shared/rightsizing/policy_spec.ts";
+} from "../../config/setting_kinds.ts";
+import { parseCronSchedule } from "../cron_schedule.ts";
+import { parseWindowDuration } from "../disruption_window.ts";
+import type { NodeClasses } from "../node_classes.ts";
+import { DEPARTURE_PRESETS, type DepartureSigns } from "../node_departure.ts";
+import type { LabelSelector } from "../../rightsizing/policy_spec.ts";
 import { departureSignsKind } from "./departure_signs_kind.ts";
 import { nodeClassifierKind } from "./node_classifier_kind.ts";
 
@@ -55,6 +55,10 @@ export interface PlacementRows {
   /** Of no effect: the Role names the Lease. */
   readonly leaseName: Setting<string | null>;
 }
+
+/** Their values. */
+export interface PlacementValues
+  extends SettingValues<{ readonly [K in keyof PlacementRows]: PlacementRows[K] }> {}
 
 const HOUR_MS = 3_600_000;
 

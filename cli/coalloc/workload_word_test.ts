@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { workloadWord } from "./workload_word.ts";
+import { workloadTitle, workloadWord } from "./workload_word.ts";
 
 Deno.test({
   name: "workloadWord() reads a name, with a kind as kubectl takes it, and nothing else",
@@ -11,6 +11,7 @@ Deno.test({
     }
     assert.deepEqual(workloadWord("sts/db"), { kind: "StatefulSet", name: "db" });
     assert.deepEqual(workloadWord("ds/log"), { kind: "DaemonSet", name: "log" });
+    assert.equal(workloadTitle({ kind: "StatefulSet", name: "db" }), "statefulset/db");
     for (const word of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
       assert.equal(workloadWord(word), undefined, word);
     }

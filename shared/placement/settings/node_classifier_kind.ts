@@ -4,18 +4,11 @@
  * @module
  */
 import * as z from "zod";
-import { selectorOfWords, strictSelectorSchema } from "../../shared/config/label_selector_kind.ts";
-import type { SettingKind } from "../../shared/config/setting.ts";
-import { treeKind } from "../../shared/config/tree_kind.ts";
-import {
-  NODE_CLASS_PRESETS,
-  type NodeClassPreset,
-} from "../../shared/placement/node_class_presets.ts";
-import {
-  type NodeClasses,
-  nodeClassesFaults,
-  type Toleration,
-} from "../../shared/placement/node_classes.ts";
+import { selectorOfWords, strictSelectorSchema } from "../../config/label_selector_kind.ts";
+import type { SettingKind } from "../../config/setting.ts";
+import { treeKind } from "../../config/tree_kind.ts";
+import { NODE_CLASS_PRESETS, type NodeClassPreset } from "../node_class_presets.ts";
+import { type NodeClasses, nodeClassesFaults, type Toleration } from "../node_classes.ts";
 
 const PRESETS = Object.keys(NODE_CLASS_PRESETS) as readonly NodeClassPreset[];
 /** Of selectors and of tolerations. */

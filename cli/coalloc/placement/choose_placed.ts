@@ -1,0 +1,59 @@
+/**
+ * Which workloads the user asks for. Pure.
+ *
+ * @module
+ */
+import type { Workload } from "../../../shared/api/workload.ts";
+import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { isPlacedKind } from "../../../shared/placement/placement_gate.ts";
+import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import { workloadTitle } from "../workload_word.ts";
+import type { PlacedWord } from "./placed_word.ts";
+import type { PlaceableWorkload } from "./shown_workload.ts";
+
+/** What the user asks for. */
+export interface PlacedChoice {
+  /** All of them when absent. */
+  readonly word?: PlacedWord;
+  readonly namespace: NamespaceChoice;
+}
+
+/** By namespace, kind and name. Throws a {@linkcode CommandProblem} where a word names none. */
+export function choosePlaced(
+  all: readonly Workload[],
+  { word, namespace }: PlacedChoice,
+): readonly PlaceableWorkload[] {
+  const placeable = all.flatMap((one) => isPlaceable(one) ? [one] : []);
+  const chosen = placeable.filter(({ kind, metadata: { name } }) =>
+    word === undefined || (name === word.name && (word.kind ?? kind) === kind)
+  );
+  if (word !== undefined && chosen.length === 0) {
+    throw new CommandProblem(missing(word, { placeable, namespace }));
+  }
+  return chosen.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function keyOf({ kind, metadata: { namespace, name } }: PlaceableWorkload): string {
+  return `${namespace}/${kind}/${name}`;
+}
+
+function isPlaceable(workload: Workload): workload is PlaceableWorkload {
+  return isPlacedKind(workload.kind);
+}
+
+function missing(
+  { kind, name }: PlacedWord,
+  { placeable, namespace }: {
+    readonly placeable: readonly PlaceableWorkload[];
+    readonly namespace: NamespaceChoice;
+  },
+): string {
+  const known = placeable.map((one) => ({ kind: one.kind, name: one.metadata.name }));
+  const nearest = nearestName(name, known.map((one) => one.name));
+  const meant = known.find((one) => one.name === nearest);
+  const where = namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
+  return `Cannot show placement of ${name}: ${where} has no such ${
+    kind ?? "Deployment or StatefulSet"
+  }; ${hint}`;
+}

@@ -1,0 +1,131 @@
+/**
+ * What the controller does next for a workload that takes part. It decides by the same functions; here
+ * they are asked about later times, too. Pure.
+ *
+ * @module
+ */
+import { misplaced, type Move } from "../../../shared/placement/misplaced.ts";
+import { type MoveFacts, type NextMove, nextMove } from "../../../shared/placement/next_move.ts";
+import { otherClass } from "../../../shared/placement/node_class.ts";
+import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
+import {
+  fallbackDueMs,
+  nextShortage,
+  type ShortageOptions,
+  shortagePhase,
+  strandedPods,
+} from "../../../shared/placement/shortage.ts";
+import type { PlacementRules } from "./placement_rules.ts";
+import type { NextStep } from "./placement_view.ts";
+
+/** What the controller would do with these facts. */
+export interface Foreseen {
+  /** Its answer now. */
+  readonly now: NextMove;
+  readonly step?: NextStep;
+}
+
+/** How patient the controller is. */
+export type FollowedRules = Pick<PlacementRules, "cooldownMs" | "shortage">;
+
+/** Window, fallback, cooldown and rate follow each other once; more would be a fault of ours. */
+const MOST_WAITS = 8;
+
+/** The answer now, and the step that follows; the step is absent where there is nothing to do. */
+export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
+  const now = nextMove(facts, rules);
+  const step = departureStep(facts) ?? shortageStep(facts, { now, options: rules.shortage }) ??
+    moveStep(facts, { now, rules });
+  return { now, ...(step === undefined ? {} : { step }) };
+}
+
+function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
+  if (wish.paused) return undefined;
+  const pod = firstToGo(pods.filter(({ departs }) => departs !== undefined));
+  return pod && {
+    words: `evict pod ${pod.name} from a node that is about to go (${pod.departs})` +
+      budgetWords(pod),
+    pod: pod.name,
+  };
+}
+
+/** Of several that all are evicted: one that no budget keeps. */
+function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
+  const free = pods.filter(({ bound }) => bound === undefined);
+  return free.find(({ budget }) => budget === undefined) ?? free[0];
+}
+
+function budgetWords({ budget }: PlacedPod): string {
+  return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
+}
+
+/** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
+function shortageStep(
+  { pods, shortage, nowMs }: MoveFacts,
+  { now, options }: { readonly now: NextMove; readonly options: ShortageOptions },
+): NextStep | undefined {
+  const stranded = strandedPods(pods);
+  if (shortagePhase(shortage, nowMs) === "fallback") {
+    const pod = firstToGo(stranded);
+    return pod && {
+      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
+      pod: pod.name,
+      to: "on-demand",
+    };
+  }
+  const asWished = "wait" in now && now.wait === "AsWished";
+  const after = nextShortage(shortage, { pods, asWished, nowMs }, options);
+  const words = "new pods fall back to on-demand";
+  if (after !== undefined && after.rounds !== shortage?.rounds) {
+    return { words: `${words}: ${namesOf(stranded)} found no spot node` };
+  }
+  const dueMs = fallbackDueMs(shortage, pods, options);
+  if (!Number.isFinite(dueMs)) return undefined;
+  return {
+    words: `${words} unless ${namesOf(stranded)} finds a spot node`,
+    notBefore: timeText(dueMs),
+  };
+}
+
+function namesOf(pods: readonly PlacedPod[]): string {
+  const [first, ...others] = pods;
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `pod ${first?.name ?? ""}${more}`;
+}
+
+function moveStep(
+  facts: MoveFacts,
+  { now, rules }: { readonly now: NextMove; readonly rules: FollowedRules },
+): NextStep | undefined {
+  let next = now;
+  let { nowMs } = facts;
+  for (let waits = 0; waits < MOST_WAITS; waits++) {
+    if ("move" in next || next.untilMs === undefined || next.untilMs <= nowMs) break;
+    nowMs = next.untilMs;
+    next = nextMove({ ...facts, nowMs }, rules);
+  }
+  const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
+  if ("move" in next) {
+    const { pod, to } = next.move;
+    const words = `evict pod ${pod.name} (${victimWords(next.move, facts)}) to ${to}`;
+    return { words, pod: pod.name, to, ...later };
+  }
+  // What holds it back now is told by the phase.
+  return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
+    ? { words: `wait until a budget lets one go (${next.message})`, ...later }
+    : undefined;
+}
+
+/** Why it is this pod that goes. */
+function victimWords({ pod, to }: Move, { pods, wish, workload }: MoveFacts): string {
+  const surplus = `surplus ${otherClass(to)}`;
+  if (pod.cordoned) return `${surplus} on a cordoned node`;
+  if (workload.kind === "StatefulSet") return "misplaced by its ordinal";
+  const others = misplaced(pods, { ...workload, wish }).filter((one) => one.to === to);
+  const isYoungest = others.every((one) => one.pod.createdAtMs <= pod.createdAtMs);
+  return isYoungest ? `youngest ${surplus}` : `youngest ${surplus} that may go`;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,123 @@
+/**
+ * One workload with all that is known of its placement. Pure.
+ *
+ * @module
+ */
+import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { UNKNOWN } from "../cpu_text.ts";
+import { plainLine } from "../plain_line.ts";
+import { type Cell, textTable } from "../text_table.ts";
+import type { ClassCounts } from "../../../shared/placement/node_class.ts";
+import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
+import { wishWords } from "./placement_table.ts";
+import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";
+import { BAR_LEGEND, BAR_WIDTH, splitBar } from "./split_bar.ts";
+
+/** How it is shown. */
+export interface DetailLook extends TerminalLook {
+  /** Wall time, ms: times of other days are named with their day. */
+  readonly nowMs: number;
+}
+
+const CLASSES = ["spot", "on-demand"] as const;
+
+/** The text, each line ended by a line feed. */
+export function placementDetail(workload: ShownWorkload, look: DetailLook): string {
+  const { pods } = workload;
+  return [
+    ...headOf(workload, look),
+    ...splitLines(workload, look),
+    // Why there is none stands above.
+    ...(workload.next === undefined ? [] : [`Next: ${nextWords(workload, look.nowMs)}`]),
+  ].map((line) => `${line}\n`).join("") + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
+}
+
+/** What the characters of the bars are, on a line; empty where nothing is drawn. */
+export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLook): string {
+  const drawn = workloads.some((one) => one.desired !== undefined && one.actual !== undefined);
+  return drawn ? `${paint(BAR_LEGEND, "dim", look)}\n` : "";
+}
+
+function headOf(workload: ShownWorkload, look: DetailLook): string[] {
+  const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
+  const phrase = phaseWords(workload, look.nowMs);
+  const how = phasePaint(phase);
+  const counted = replicas === undefined
+    ? ""
+    : `, ${replicas === 1 ? "1 replica" : `${replicas} replicas`}`;
+  const own = message === undefined ? "" : plainLine(message);
+  return [
+    `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${
+      how === undefined ? phrase : paint(phrase, how, look)
+    }${counted}`,
+    ...(reason === undefined || reason === "AsWished"
+      ? reason === undefined && own !== "" ? [own] : []
+      : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
+    ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
+    ...wishLine(workload),
+  ];
+}
+
+function wishLine(workload: ShownWorkload): string[] {
+  const { wish } = workload;
+  if (wish === undefined) return [];
+  const window = wish.window === undefined
+    ? "moved at any time"
+    : `moved from ${wish.window.schedule} on for ${wish.window.durationMs / 60_000} min`;
+  return [`Wish: ${wishWords(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
+}
+
+/** Of one revision the whole, of several each by itself. */
+function splitLines(workload: ShownWorkload, look: TerminalLook): string[] {
+  const { revisions, desired, actual, pending } = workload;
+  if (revisions.length <= 1) {
+    return barLines({ desired, actual, pending }, look);
+  }
+  return revisions.flatMap((one: ShownRevision) => [
+    `  ${paint(`revision ${one.revision || UNKNOWN}`, "cyan", look)}`,
+    ...barLines(one, look),
+  ]);
+}
+
+interface Split {
+  readonly desired?: ClassCounts | undefined;
+  readonly actual?: ClassCounts | undefined;
+  readonly pending?: ClassCounts | undefined;
+}
+
+function barLines({ desired, actual, pending }: Split, look: TerminalLook): string[] {
+  const most = Math.max(
+    ...CLASSES.flatMap((one) => [desired?.[one] ?? 0, actual?.[one] ?? 0]),
+  );
+  const compared = actual !== undefined && desired !== undefined;
+  const width = compared ? Math.min(BAR_WIDTH, most) : 0;
+  return CLASSES.map((one) => {
+    const figures = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
+      .join(" of ");
+    const waiting = pending?.[one] ?? 0;
+    const more = waiting === 0 ? "" : paint(`, ${waiting} pending`, "yellow", look);
+    const bar = compared ? splitBar({ actual: actual[one], desired: desired[one] }, { most }) : "";
+    const how = actual?.[one] === desired?.[one] ? "green" : "yellow";
+    const gap = " ".repeat(Math.max(0, width - bar.length));
+    const drawn = bar === "" && gap === "" ? "" : `${paint(bar, how, look)}${gap}  `;
+    return `  ${one.padEnd(11)}${drawn}${figures}${more}`;
+  });
+}
+
+function podTable(pods: readonly ShownPod[], look: TerminalLook): string {
+  const several = new Set(pods.map(({ revision }) => revision)).size > 1;
+  const columns = ["POD", "CLASS", "NODE", ...(several ? ["REVISION"] : []), "STATE"];
+  const rows = pods.map((pod): Cell[] => [
+    { text: plainLine(pod.name) },
+    { text: pod.class ?? UNKNOWN },
+    { text: pod.node || UNKNOWN },
+    ...(several ? [{ text: pod.revision || UNKNOWN }] : []),
+    stateCell(pod),
+  ]);
+  return textTable({ columns: columns.map((head) => ({ head })), rows }, look);
+}
+
+function stateCell({ ready, notes }: ShownPod): Cell {
+  if (notes.length === 0) return { text: ready ? "Ready" : "not Ready" };
+  return { text: notes.map(plainLine).join("; "), how: "yellow" };
+}

@@ -1,0 +1,176 @@
+/**
+ * Placement as a table, a line for each revision of a workload. Pure.
+ *
+ * @module
+ */
+import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { UNKNOWN } from "../cpu_text.ts";
+import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
+import { workloadTitle } from "../workload_word.ts";
+import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
+import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
+
+/** How it is shown. */
+export interface PlacementLook extends TerminalLook {
+  /** Also workloads that take no part, and more columns. @default {false} */
+  readonly wide?: boolean;
+  /** Workloads of several namespaces may be there. @default {true} */
+  readonly namespaces?: boolean;
+  /** Wall time, ms: times of other days are named with their day. */
+  readonly nowMs: number;
+}
+
+interface Row {
+  readonly workload: ShownWorkload;
+  /** Absent where there is none. */
+  readonly revision?: ShownRevision;
+  /** What is of the whole workload stands in its first line. */
+  readonly first: boolean;
+  readonly nowMs: number;
+}
+
+interface RowColumn extends Column {
+  readonly cell: (row: Row) => Cell;
+  /** Left out first where lines are too long: the highest goes first. */
+  readonly luxury?: number;
+}
+
+const NAMESPACE = "NAMESPACE";
+const REVISION = "REVISION";
+const WISH = "WISH";
+/** A step that is cut to less says nothing: the beginning of `evict pod web-5d9c7f6b8-x1x2y`. */
+const SHORTEST_NEXT = 30;
+
+const COLUMNS: readonly RowColumn[] = [
+  { head: NAMESPACE, cell: ({ workload, first }) => ({ text: first ? workload.namespace : "" }) },
+  {
+    head: "WORKLOAD",
+    cell: ({ workload, first }) => ({ text: first ? workloadTitle(workload) : "" }),
+  },
+  { head: REVISION, cell: ({ revision }) => ({ text: revision?.revision || UNKNOWN }), luxury: 2 },
+  {
+    head: WISH,
+    cell: ({ workload, first }) => ({ text: first ? wishWords(workload) : "" }),
+    luxury: 2,
+  },
+  { head: "SPOT", align: "right", cell: (row) => splitCell(row, "spot") },
+  { head: "ON-DEMAND", align: "right", cell: (row) => splitCell(row, "on-demand") },
+  { head: "PENDING", align: "right", cell: pendingCell },
+  { head: "PHASE", cell: phaseCell },
+  {
+    head: "NEXT",
+    cell: ({ workload, first, nowMs }) => ({ text: first ? nextWords(workload, nowMs) : "" }),
+    luxury: 1,
+  },
+];
+
+/** The table and the notes, each line ended by a line feed. */
+export function placementTable(view: PlacementView, look: PlacementLook): string {
+  const { wide = false, namespaces = true, nowMs } = look;
+  const shown = view.workloads.filter((one) => wide || isOfInterest(one));
+  const hidden = view.workloads.length - shown.length;
+  const notes = [
+    ...(hidden === 0 ? [] : [
+      `${hidden} ${hidden === 1 ? "workload takes" : "workloads take"} no part; -o wide shows ${
+        hidden === 1 ? "it" : "them"
+      }`,
+    ]),
+    ...view.notes,
+  ];
+  const foot = notes.map((note) => `${paint(note, "yellow", look)}\n`).join("");
+  if (shown.length === 0) return joined("No workloads are placed here.\n", foot);
+  const rows = shown.flatMap((workload) => rowsOf(workload, nowMs));
+  const several = shown.some(({ revisions }) => revisions.length > 1);
+  const columns = COLUMNS.filter(({ head }) => {
+    if (head === NAMESPACE) return namespaces;
+    if (head === WISH) return wide;
+    return head === REVISION ? wide || several : true;
+  });
+  return joined(tableText(rows, { columns, look }), foot);
+}
+
+/** The words of the wish: `70 %, at least 2`. */
+export function wishWords({ wish }: Pick<ShownWorkload, "wish">): string {
+  if (wish === undefined) return UNKNOWN;
+  const { spotPercentage, minOnDemand } = wish;
+  return minOnDemand === 0
+    ? `${spotPercentage} % spot`
+    : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
+}
+
+function joined(body: string, foot: string): string {
+  return foot === "" ? body : `${body}\n${foot}`;
+}
+
+/** Who has never asked to be placed is of no interest beside those who have. */
+function isOfInterest({ phase, reason }: ShownWorkload): boolean {
+  return phase !== "LeftAlone" || reason === "PlacementUntuned";
+}
+
+function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {
+  const { revisions } = workload;
+  if (revisions.length === 0) return [{ workload, first: true, nowMs }];
+  return revisions.map((revision, index) => ({ workload, revision, first: index === 0, nowMs }));
+}
+
+/** The table with as many columns as the width has room for; wide ones have all, uncut. */
+function tableText(
+  rows: readonly Row[],
+  { columns, look }: { readonly columns: readonly RowColumn[]; readonly look: PlacementLook },
+): string {
+  const { wide = false, columns: width = Infinity } = look;
+  for (let most = 2;; most--) {
+    const shown = columns.filter(({ luxury = 0 }) => wide || luxury <= most);
+    const table = { columns: shown, rows: rows.map((row) => shown.map(({ cell }) => cell(row))) };
+    const excess = longestLine(table) - width;
+    if (excess <= 0 || most === 0 || wide) return textTable(table, look);
+    const last = most === 1 ? lastCut(table.rows, excess) : undefined;
+    if (last !== undefined) return textTable({ columns: shown, rows: last }, look);
+  }
+}
+
+function longestLine(table: TextTable): number {
+  return Math.max(...textTable(table).split("\n").map((line) => line.length));
+}
+
+/** The rows with their last cells cut so that the longest is shorter by `excess`; undefined: too short. */
+function lastCut(
+  rows: readonly (readonly Cell[])[],
+  excess: number,
+): readonly (readonly Cell[])[] | undefined {
+  const most = Math.max(...rows.map((cells) => cells.at(-1)?.text.length ?? 0)) - excess;
+  if (most < SHORTEST_NEXT) return undefined;
+  return rows.map((cells) =>
+    cells.map((cell, index) =>
+      index < cells.length - 1 || cell.text.length <= most
+        ? cell
+        : { ...cell, text: `${cell.text.slice(0, most - 1)}…` }
+    )
+  );
+}
+
+/** `3/5`: three of five. One revision has the workload's wish, several have each their own. */
+function splitCell({ workload, revision }: Row, one: NodeClass): Cell {
+  const { desired, actual } = workload.revisions.length > 1 && revision !== undefined
+    ? revision
+    : workload;
+  const text = [actual?.[one] ?? UNKNOWN, ...(desired === undefined ? [] : [desired[one]])]
+    .join("/");
+  if (actual === undefined || desired === undefined) return { text };
+  return actual[one] === desired[one] ? { text } : { text, how: "yellow" };
+}
+
+function pendingCell({ workload, revision }: Row): Cell {
+  const pending = revision?.pending ?? workload.pending;
+  if (pending === undefined) return { text: UNKNOWN };
+  const count = pending.spot + pending["on-demand"];
+  return count === 0 ? { text: "0" } : { text: String(count), how: "yellow" };
+}
+
+function phaseCell({ workload, first, nowMs }: Row): Cell {
+  if (!first) return { text: "" };
+  const how = phasePaint(workload.phase);
+  const text = phaseWords(workload, nowMs);
+  return how === undefined ? { text } : { text, how };
+}

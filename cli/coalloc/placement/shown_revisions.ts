@@ -1,0 +1,68 @@
+/**
+ * The pods of a workload by the template that they were made of. Pure.
+ *
+ * @module
+ */
+import {
+  ordinalClass,
+  ordinalOf,
+  type PlacedWorkload,
+} from "../../../shared/placement/next_class.ts";
+import type { ClassCounts } from "../../../shared/placement/node_class.ts";
+import { countByClass, type PlacedPod } from "../../../shared/placement/placed_pod.ts";
+import { splitReplicas, type SplitWish } from "../../../shared/placement/split_replicas.ts";
+import type { ShownRevision } from "./placement_view.ts";
+
+/** A workload that takes part. */
+export type WishedReplicas = PlacedWorkload & { readonly wish: SplitWish };
+
+/** How they are counted. */
+export interface RevisionOptions {
+  /** False: where pods run is not known. */
+  readonly nodesKnown: boolean;
+  /** Absent: it takes no part. */
+  readonly workload?: WishedReplicas;
+}
+
+/** The newest first. Pods that are gone count for nothing. */
+export function shownRevisions(
+  pods: readonly PlacedPod[],
+  { nodesKnown, workload }: RevisionOptions,
+): readonly ShownRevision[] {
+  const present = pods.filter(({ gone }) => !gone);
+  const revisions = Map.groupBy(present, ({ revision }) => revision);
+  return [...revisions].toSorted(([, a], [, b]) => youngest(b) - youngest(a)).map(
+    ([revision, members]): ShownRevision => ({
+      revision,
+      ...(workload === undefined ? {} : { desired: desiredOf(members, workload) }),
+      ...(nodesKnown ? { actual: countByClass(members.filter(({ scheduled }) => scheduled)) } : {}),
+      pending: countByClass(members.filter(({ scheduled }) => !scheduled)),
+    }),
+  );
+}
+
+/** All of them together. */
+export function sumOfCounts(list: readonly (ClassCounts | undefined)[]): ClassCounts {
+  const sum = { spot: 0, "on-demand": 0 };
+  for (const counts of list) {
+    sum.spot += counts?.spot ?? 0;
+    sum["on-demand"] += counts?.["on-demand"] ?? 0;
+  }
+  return sum;
+}
+
+function youngest(pods: readonly PlacedPod[]): number {
+  return Math.max(...pods.map(({ createdAtMs }) => createdAtMs));
+}
+
+/** Of a StatefulSet the ordinals tell, of whatever revision they are. */
+function desiredOf(pods: readonly PlacedPod[], workload: WishedReplicas): ClassCounts {
+  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.wish);
+  return countByClass(pods.map(({ name, class: present }) => {
+    const ordinal = ordinalOf(name);
+    return {
+      gone: false,
+      class: ordinal === undefined ? present : ordinalClass(ordinal, workload),
+    };
+  }));
+}

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import type { Pod } from "../api/pod.ts";
+import type { Workload } from "../api/workload.ts";
+import { listedObjects, type ObjectLists } from "./listed_objects.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
+import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import {
+  gateSubject,
+  movedWorkload,
+  type PlacedObjects,
+  placedPodsOf,
+  podsOfWorkload,
+  withBudgets,
+} from "./placed_workload.ts";
+
+const SPOT = { "karpenter.sh/capacity-type": "spot" };
+const sample = sampleWorkload();
+const WEB: Workload = { ...sample, metadata: { ...sample.metadata, uid: "d" } };
+const NEW = { namespace: "shop", uid: "", resourceVersion: "" };
+
+function podOf(
+  name: string,
+  { owner = "rs", ...change }: Partial<Pod> & { owner?: string } = {},
+): Pod {
+  const pod = { ...samplePod(name, { nodeName: "spot-1" }), phase: "Running" as const, ...change };
+  const controller = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-h", uid: owner };
+  const labels = { app: "web", "pod-template-hash": "h" };
+  return {
+    ...pod,
+    ready: true,
+    metadata: { ...pod.metadata, labels, uid: name, owner: controller },
+  };
+}
+
+/** These objects beside the ReplicaSet and a spot node. */
+function objectsWith({ nodes = [], ...lists }: ObjectLists): PlacedObjects {
+  return listedObjects({
+    ...lists,
+    nodes: [...nodes, { ...sampleNode("spot-1"), labels: SPOT }],
+    replicaSets: [{
+      metadata: { ...NEW, name: "web-h", uid: "rs" },
+      deployment: { name: "web", uid: "d" },
+    }],
+  });
+}
+
+const LOOK = {
+  config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
+  evicted: new Set<string>(),
+};
+
+function placed(pod: Pod, more: ObjectLists = {}): PlacedPod | undefined {
+  const objects = objectsWith({ pods: [pod], ...more });
+  return placedPodsOf(WEB, { ...LOOK, objects })[0];
+}
+
+Deno.test("podsOfWorkload() finds pods by the chain of owners' UIDs, whatever names and labels say", () => {
+  const objects = objectsWith({ pods: [podOf("own"), podOf("foreign", { owner: "other" })] });
+  const namesOf = (uid: string): readonly string[] =>
+    podsOfWorkload({ ...WEB, metadata: { ...WEB.metadata, uid } }, objects)
+      .map(({ metadata }) => metadata.name);
+  assert.deepEqual(namesOf("d"), ["own"]);
+  // One of the same name that was made anew.
+  assert.deepEqual(namesOf("reborn"), []);
+});
+
+Deno.test("placedPodsOf() takes the class from the node, and from the pod while it has none", () => {
+  assert.equal(placed(podOf("a"))?.class, "spot");
+  const onDemand = podOf("a", { nodeName: "od" });
+  assert.equal(placed(onDemand, { nodes: [sampleNode("od")] })?.class, "on-demand");
+  const waiting = podOf("a", { nodeName: "", nodeSelector: SPOT, unschedulableSinceMs: 5 });
+  const found = placed(waiting);
+  assert.deepEqual([found?.class, found?.scheduled, found?.unschedulableSinceMs], [
+    "spot",
+    false,
+    5,
+  ]);
+});
+
+Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about to go", () => {
+  assert.equal(placed(podOf("a"))?.gone, false);
+  assert.equal(placed(podOf("a", { phase: "Succeeded" }))?.gone, true);
+  const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+  const nodes = [{ ...sampleNode("dying"), labels: SPOT, taints }];
+  const going = placed(podOf("a", { nodeName: "dying" }), { nodes });
+  assert.deepEqual([going?.gone, going?.departs], [true, "taint karpenter.sh/disrupted"]);
+  const objects = objectsWith({ pods: [podOf("a")] });
+  const [evicted] = placedPodsOf(WEB, { ...LOOK, objects, evicted: new Set(["a"]) });
+  assert.equal(evicted?.gone, true);
+});
+
+Deno.test("placedPodsOf() finds what binds a pod in its affinity and its volumes", () => {
+  const expression = {
+    key: "karpenter.sh/capacity-type",
+    operator: "In" as const,
+    values: ["spot"],
+  };
+  const free = placed(podOf("a", { claims: ["data"] }));
+  assert.equal(free?.bound, undefined);
+  const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
+  assert.equal(pinned?.bound, "its affinity allows no on-demand node");
+  const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };
+  const volumes = [{
+    metadata: { name: "pv", uid: "", resourceVersion: "" },
+    claim: "shop/data",
+    nodes: [[host]],
+  }];
+  const local = placed(podOf("a", { claims: ["data"] }), { volumes });
+  assert.equal(local?.bound, "its volume data allows no on-demand node");
+});
+
+Deno.test("withBudgets() says which budget would not let a pod go", () => {
+  const budgets = [{
+    metadata: { ...NEW, name: "web" },
+    selector: { matchLabels: { app: "web" }, matchExpressions: [] },
+    disruptionsAllowed: 0,
+    current: true,
+    freesUnready: false,
+  }];
+  const objects = objectsWith({ pods: [podOf("a")], budgets });
+  const pods = placedPodsOf(WEB, { ...LOOK, objects });
+  assert.equal(pods[0]?.budget, undefined);
+  const [asked] = withBudgets(pods, { workload: WEB, objects });
+  assert.equal(asked?.budget, "budget web allows no disruption");
+});
+
+Deno.test("gateSubject() and movedWorkload() take words and counts, and miss what is not there", () => {
+  const metadata = {
+    name: "shop",
+    uid: "",
+    resourceVersion: "",
+    labels: { a: "b" },
+    annotations: {},
+  };
+  const objects = objectsWith({ namespaces: [{ metadata }] });
+  assert.equal(gateSubject(WEB, objects).namespace.words?.labels["a"], "b");
+  assert.equal(gateSubject(WEB, objectsWith({})).namespace.words, undefined);
+  const replicas = { wanted: 3, observed: true, present: 3, ready: 2, updated: 3 };
+  assert.equal(movedWorkload({ ...WEB, replicas })?.ready, 2);
+  assert.equal(movedWorkload(WEB), undefined);
+});

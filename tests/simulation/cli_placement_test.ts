@@ -1,0 +1,107 @@
+/** What `kubectl coalloc placement` foresees is what the controller does. */
+import assert from "node:assert/strict";
+import type { PlacementView, ShownWorkload } from "../../cli/coalloc/placement/placement_view.ts";
+import { createCaches } from "../../controller/allocation/caches.ts";
+import { createPlacementBook } from "../../controller/placement/placement_book.ts";
+import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
+import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
+import { silentLog } from "../../shared/log.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
+import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import type { CoallocScene } from "../fixtures/coalloc_scene.ts";
+import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
+import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placed_shop.ts";
+
+const CONFIG: PlacementConfig = {
+  scope: { ownNamespace: "mbcas-system" },
+  classes: NODE_CLASS_PRESETS.karpenter,
+  departures: DEFAULT_DEPARTURE_SIGNS,
+  readOnly: false,
+  resyncPeriodMs: 30_000,
+  workers: 2,
+  cooldownMs: 10_000,
+  evictions: { perSecond: 5, burst: 5 },
+  shortage: {},
+};
+
+/** Runs the controller for a while, and keeps what it remembers; resolves with the pods that it evicted. */
+async function controlled(scene: CoallocScene, forMs: number): Promise<readonly string[]> {
+  const { api, clock } = scene;
+  const end = new AbortController();
+  const options = { clock, random: seededRandom(8), log: silentLog };
+  const caches = {
+    ...createCaches(cacheSources(api), options),
+    ...createPlacementCopies({
+      replicaSets: api.listWatch("ReplicaSet"),
+      budgets: api.listWatch("PodDisruptionBudget"),
+      volumes: api.listWatch("PersistentVolume"),
+    }, options),
+  };
+  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
+  const { replicaSets, budgets, volumes } = caches;
+  for (const copy of [nodes, namespaces, deployments, statefulSets]) void copy.run(end.signal);
+  for (const copy of [pods, replicaSets, budgets, volumes]) void copy.run(end.signal);
+  const store = keptCheckpoints();
+  const evicted: string[] = [];
+  const loop = runPlacementLoop({
+    ...options,
+    caches,
+    book: createPlacementBook({ store, clock, log: silentLog }),
+    config: CONFIG,
+    evictor: {
+      evict(pod) {
+        evicted.push(pod.name);
+        return api.podEvictor.evict(pod);
+      },
+    },
+    costs: { write: () => Promise.resolve(true) },
+    events: { emit: () => {} },
+  }, end.signal);
+  await clock.runUntil(clock.monotonic() + forMs);
+  end.abort();
+  await clock.runUntil(clock.monotonic() + 1000);
+  await loop;
+  const page = store.kept.get("mbcas-placement-shop");
+  if (page !== undefined) scene.placement.memory.set("shop", page.data);
+  return evicted;
+}
+
+async function shown(scene: CoallocScene): Promise<readonly ShownWorkload[]> {
+  const [code, out] = await placementOf(scene, "-o", "json");
+  assert.equal(code, 0);
+  const view: PlacementView = JSON.parse(out);
+  return view.workloads;
+}
+
+Deno.test("placementCommand() names the pods that the controller then evicts, and knows what it remembers", async () => {
+  const half = { "spot-percentage": "50" };
+  const waits = {
+    unschedulableSinceMs: NOW - 60_000,
+    nodeSelector: { "karpenter.sh/capacity-type": "spot" },
+  };
+  const scene = placedScene(
+    { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
+    { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], words: half },
+    { name: "fit", nodes: ["spot-1", "od-1"], words: half },
+    { name: "rest", nodes: ["od-1", "od-1"], words: { ...half, paused: "true" } },
+    { name: "dying", nodes: ["going", "od-1"], words: half },
+    { name: "short", nodes: ["", "od-1"], words: half, changes: { 0: waits } },
+  );
+  const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+  scene.api.store.tables.Node.seed(shopNode("going", "spot", { taints }));
+  const before = await shown(scene);
+  const foreseen = before.flatMap(({ next }) => next?.pod ?? []);
+  assert.deepEqual(foreseen.toSorted(), ["db-0", "dying-0", "web-3"]);
+  const short = before.find(({ name }) => name === "short");
+  assert.match(short?.next?.words ?? "", /^new pods fall back to on-demand: pod short-0 found no/);
+  // With a shortage the pod that waits goes at once.
+  const evicted = await controlled(scene, 5000);
+  assert.deepEqual(evicted.toSorted(), [...foreseen, "short-0"].toSorted());
+  const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
+  assert.equal(phases["short"], "Fallback");
+  assert.deepEqual([phases["fit"], phases["rest"]], ["AsWished", "Paused"]);
+  await scene.close();
+});
