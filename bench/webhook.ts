@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { handCopies, webDeployment } from "../tests/fixtures/placement_copies.ts";
-import { memoryAfterGC } from "./rightsizing/watch_memory.ts";
 import { parseWebhookBench } from "./webhook/command_line.ts";
 import { runLoad } from "./webhook/load.ts";
 import { startReplicas } from "./webhook/replicas.ts";
@@ -20,13 +18,12 @@ if ("exitCode" in request) {
   Deno.exit(request.exitCode);
 }
 const { json, seconds, rate } = request;
-const copies = handCopies({ deployment: webDeployment(PODS) });
-await using replicas = await startReplicas(copies);
+using replicas = await startReplicas(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
-await runLoad(replicas, { copies, seconds: 5, rate, pods: PODS, name: "first" });
-const before = await memoryAfterGC();
-const load = await runLoad(replicas, { copies, seconds, rate, pods: PODS, name: "second" });
-const after = await memoryAfterGC();
+await runLoad(replicas, { seconds: 5, rate, pods: PODS, name: "first" });
+const before = await replicas.memory();
+const load = await runLoad(replicas, { seconds, rate, pods: PODS, name: "second" });
+const after = await replicas.memory();
 const report = webhookReport({ seconds, rate, ...load, before, after });
 console.log(json ? JSON.stringify(report, undefined, 2) : webhookTable(report));
 if (!report.held) Deno.exitCode = 1;

@@ -7,8 +7,9 @@
 import { systemClock as clock } from "../../adapters/system_clock.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
-import { type HandCopies, podRequest, storedPod } from "../../tests/fixtures/placement_copies.ts";
-import { type BenchReplicas, ROUTE } from "./replicas.ts";
+import { podRequest, storedPod } from "../../tests/fixtures/placement_copies.ts";
+import { ROUTE } from "./replica.ts";
+import type { BenchReplicas } from "./replicas.ts";
 import type { WebhookFigures } from "./report.ts";
 
 /** How much. */
@@ -29,8 +30,8 @@ export type LoadFigures = Pick<
 
 /** Runs the load to its end. */
 export async function runLoad(
-  { clients }: BenchReplicas,
-  { copies, seconds, rate, pods, name }: Load & { readonly copies: HandCopies },
+  { clients, put, remove }: BenchReplicas,
+  { seconds, rate, pods, name }: Load,
 ): Promise<LoadFigures> {
   const tookMs: number[] = [];
   const faults: string[] = [];
@@ -47,9 +48,9 @@ export async function runLoad(
     const pod = storedPod(request, { name: `web-5f-${name}-${number}`, patch });
     if (pod.metadata.labels["spotalis.io/capacity"] === "spot") spot++;
     living.push(pod);
-    copies.pods.put(pod);
+    put(pod);
     const oldest = living.length > pods ? living.shift() : undefined;
-    if (oldest !== undefined) copies.pods.remove(oldest);
+    if (oldest !== undefined) remove(oldest);
   }
 
   const beganMs = clock.monotonic();

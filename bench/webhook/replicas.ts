@@ -1,73 +1,94 @@
 /**
- * Two replicas of the webhook over TLS on 127.0.0.1, the second of which counts.
+ * Two replicas of the webhook in threads of their own, the first of which counts.
  *
  * @module
  */
-import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
-import { createPeerClient } from "../../adapters/webhook/peer_client.ts";
-import { peerRoutes } from "../../adapters/webhook/peer_routes.ts";
-import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { systemClock as clock } from "../../adapters/system_clock.ts";
-import { createCopiedFacts } from "../../controller/placement/copied_facts.ts";
-import { createElectedCounter } from "../../controller/placement/elected_counter.ts";
-import { createPlacementMutator } from "../../controller/placement/placement_mutator.ts";
-import { createPodCounter } from "../../controller/placement/pod_counter.ts";
-import type { Leader } from "../../controller/placement/webhook_ports.ts";
-import { silentLog } from "../../shared/log.ts";
-import { type HandCopies, PLACEMENT_RULES } from "../../tests/fixtures/placement_copies.ts";
+import type { CopiedPod } from "../../controller/placement/copied_facts.ts";
 import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/shared_certificates.ts";
 import { createWebhookClient, type WebhookClient } from "../../tests/fixtures/webhook_client.ts";
+import type { MemoryUse } from "../rightsizing/watch_memory.ts";
+import type { ReplicaAddresses, ReplicaOptions } from "./replica.ts";
 
-/** Where pods are asked about. */
-export const ROUTE = "/mutate/pods";
+/** What a replica is told: first to start, then what its copies see. */
+export type ToReplica =
+  | { readonly kind: "start"; readonly pods: number; readonly options: ReplicaOptions }
+  | { readonly kind: "put" | "remove"; readonly pod: CopiedPod }
+  | { readonly kind: "memory" };
+
+/** What it says. */
+export type FromReplica =
+  | { readonly kind: "started"; readonly addresses: ReplicaAddresses }
+  | { readonly kind: "memory"; readonly use: MemoryUse }
+  | { readonly kind: "failed"; readonly message: string };
 
 /** The replicas, each with who asks it. */
-export interface BenchReplicas extends AsyncDisposable {
+export interface BenchReplicas extends Disposable {
   readonly clients: readonly WebhookClient[];
-  /** Places that are reserved. */
-  readonly reserved: () => number;
+  /** All copies see the pod. */
+  put(pod: CopiedPod): void;
+  /** All copies see that it is gone. */
+  remove(pod: CopiedPod): void;
+  /** Of each, once its garbage is gone; `resident` is the whole process, with who asks. */
+  memory(): Promise<readonly MemoryUse[]>;
 }
 
-/** Starts them on the same copies. */
-export async function startReplicas(copies: HandCopies): Promise<BenchReplicas> {
+/** Starts them, with one workload of so many pods. Throws where one can't start. */
+export async function startReplicas(pods: number): Promise<BenchReplicas> {
   const { authority, serving } = await certificateChain("bench", clock.wall());
-  const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
-  const rules = () => PLACEMENT_RULES;
-  const counter = createPodCounter(
-    { facts, rules, shortageOf: () => "none", clock },
-    { settleMs: 0 },
-  );
-  const peers = await serveWebhook(peerRoutes(counter), {
-    address: "127.0.0.1:0",
-    certificate: { ...serving, clientAuthorities: authority.cert },
-  });
-  const peer = createPeerClient({ serverName: SERVICE_NAME });
-  peer.useCredentials({ ...serving, authorities: authority.cert });
-  const leaders: readonly Leader[] = [
-    { is: "other", address: peers.address },
-    { is: "self", answers: counter },
-  ];
-  const servers = await Promise.all(leaders.map((leader) => {
-    const scope = () => PLACEMENT_RULES.scope;
-    const parts = { leader: () => leader, peer, facts, scope, clock, log: silentLog };
-    const answers = createElectedCounter(parts);
-    const observer = { answered: () => {} };
-    const mutator = createPlacementMutator({ answers, rules, observer, clock, log: silentLog });
-    const routes = { [ROUTE]: [mutator] };
-    const app = admissionRoutes({ routes, clock, log: silentLog, observer });
-    return serveWebhook(app, { address: "127.0.0.1:0", certificate: serving });
-  }));
-  const clients = servers.map(({ address }) =>
+  const shared = { serving, authority: authority.cert };
+  const workers = [newWorker(), newWorker()] as const;
+  const tellAll = (message: ToReplica): void =>
+    workers.forEach((worker) => worker.postMessage(message));
+
+  async function start(worker: Worker, options: ReplicaOptions): Promise<ReplicaAddresses> {
+    const { addresses } = await ask(worker, { kind: "start", pods, options }, "started");
+    return addresses;
+  }
+
+  const first = await start(workers[0], shared);
+  const second = await start(workers[1], { ...shared, leader: first.peers });
+  const clients = [first, second].map(({ address }) =>
     createWebhookClient({ address, bundle: authority.cert, serverName: SERVICE_NAME })
   );
   return {
     clients,
-    reserved: () => counter.reserved,
-    async [Symbol.asyncDispose]() {
+    put: (pod) => tellAll({ kind: "put", pod }),
+    remove: (pod) => tellAll({ kind: "remove", pod }),
+    memory: () =>
+      Promise.all(
+        workers.map(async (worker) => (await ask(worker, { kind: "memory" }, "memory")).use),
+      ),
+    [Symbol.dispose]() {
       for (const client of clients) client[Symbol.dispose]();
-      peer.close();
-      await Promise.all([...servers, peers].map((server) => server.shutdown()));
-      counter.close();
+      for (const worker of workers) worker.terminate();
     },
   };
+}
+
+function newWorker(): Worker {
+  return new Worker(new URL("./replica_worker.ts", import.meta.url), { type: "module" });
+}
+
+/** Tells a replica something, and waits for the answer. One question at a time. */
+function ask<K extends FromReplica["kind"]>(
+  worker: Worker,
+  message: ToReplica,
+  kind: K,
+): Promise<Extract<FromReplica, { readonly kind: K }>> {
+  const { promise, resolve, reject } = Promise.withResolvers<
+    Extract<FromReplica, { readonly kind: K }>
+  >();
+  const isAnswer = (said: FromReplica): said is Extract<FromReplica, { readonly kind: K }> =>
+    said.kind === kind;
+  worker.onmessage = ({ data }: MessageEvent<FromReplica>) => {
+    if (isAnswer(data)) resolve(data);
+    else if (data.kind === "failed") reject(new Error(`Cannot run a replica: ${data.message}`));
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    reject(new Error(`Cannot run a replica: ${event.message}`));
+  };
+  worker.postMessage(message);
+  return promise;
 }
