@@ -12,12 +12,12 @@ import { startReplica } from "./replica.ts";
 import type { FromReplica, ToReplica } from "./replicas.ts";
 
 const tell = (message: FromReplica): void => self.postMessage(message);
-let copies = handCopies();
+const copies = handCopies();
 
 self.onmessage = ({ data }: MessageEvent<ToReplica>) => {
   switch (data.kind) {
     case "start":
-      copies = handCopies({ deployment: webDeployment(data.pods) });
+      copies.deployments.put(webDeployment(data.pods));
       startReplica(copies, data.options).then(
         (addresses) => tell({ kind: "started", addresses }),
         (error: unknown) => tell({ kind: "failed", message: String(error) }),

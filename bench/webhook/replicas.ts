@@ -4,7 +4,7 @@
  * @module
  */
 import { systemClock as clock } from "../../adapters/system_clock.ts";
-import type { CopiedPod } from "../../controller/placement/copied_facts.ts";
+import type { CountablePod } from "../../shared/placement/pod_standing.ts";
 import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/shared_certificates.ts";
 import { createWebhookClient, type WebhookClient } from "../../tests/fixtures/webhook_client.ts";
 import type { MemoryUse } from "../rightsizing/watch_memory.ts";
@@ -13,7 +13,7 @@ import type { ReplicaAddresses, ReplicaOptions } from "./replica.ts";
 /** What a replica is told: first to start, then what its copies see. */
 export type ToReplica =
   | { readonly kind: "start"; readonly pods: number; readonly options: ReplicaOptions }
-  | { readonly kind: "put" | "remove"; readonly pod: CopiedPod }
+  | { readonly kind: "put" | "remove"; readonly pod: CountablePod }
   | { readonly kind: "memory" };
 
 /** What it says. */
@@ -26,9 +26,9 @@ export type FromReplica =
 export interface BenchReplicas extends Disposable {
   readonly clients: readonly WebhookClient[];
   /** All copies see the pod. */
-  put(pod: CopiedPod): void;
+  put(pod: CountablePod): void;
   /** All copies see that it is gone. */
-  remove(pod: CopiedPod): void;
+  remove(pod: CountablePod): void;
   /** Of each, once its garbage is gone; `resident` is the whole process, with who asks. */
   memory(): Promise<readonly MemoryUse[]>;
 }
