@@ -11,10 +11,11 @@ import { costChanges } from "../../shared/placement/deletion_cost.ts";
 import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
+import { placedPod, placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
+  isStranded,
   nextShortage,
   type Shortage,
   shortagePhase,
@@ -85,7 +86,8 @@ export async function placeWorkload(
   const { caches, config, book, clock, rate, evicted } = parts;
   const nowMs = clock.wall();
   const objects = cachedObjects(caches);
-  const pods = placedPodsOf(workload, { objects, config, evicted });
+  const look = { objects, config, evicted };
+  const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
@@ -116,6 +118,12 @@ export async function placeWorkload(
     if (!config.readOnly) await book.save(namespace, signal);
   }
 
+  /** Whether one still holds for it by now: evictions take their time, and those before it had theirs. */
+  function isStill({ name, uid }: PlacedPod, holds: (pod: PlacedPod) => boolean): boolean {
+    const pod = caches.pods.get(`${namespace}/${name}`);
+    return pod?.metadata.uid === uid && holds(placedPod(pod, look));
+  }
+
   async function evict(pod: PlacedPod, why: string): Promise<void> {
     if (signal.aborted) return;
     if (config.readOnly) return void evictions.push({ pod, why });
@@ -130,6 +138,7 @@ export async function placeWorkload(
     if (wish.paused) return;
     for (const pod of pods) {
       if (pod.departs === undefined || pod.bound !== undefined) continue;
+      if (!isStill(pod, ({ departs }) => departs !== undefined)) continue;
       await evict(pod, `from a node that is about to go (${pod.departs})`);
     }
   }
@@ -138,7 +147,8 @@ export async function placeWorkload(
     if (!isSame(shortage, memory.shortage)) await know(withShortage(memory, shortage));
     if (shortagePhase(shortage, nowMs) !== "fallback") return;
     for (const pod of strandedPods(pods)) {
-      if (pod.bound === undefined) await evict(pod, "to on-demand, as it found no spot node");
+      if (pod.bound !== undefined || !isStill(pod, isStranded)) continue;
+      await evict(pod, "to on-demand, as it found no spot node");
     }
   }
 

@@ -109,10 +109,8 @@ export function withBudgets(
   });
 }
 
-function placedPod(
-  pod: Pod,
-  { objects, config, evicted }: PodLook,
-): PlacedPod {
+/** One pod of a workload, without a word of budgets. */
+export function placedPod(pod: Pod, { objects, config, evicted }: PodLook): PlacedPod {
   const { metadata: { uid, annotations }, nodeName, ready } = pod;
   const node = nodeName === "" ? undefined : objects.node(nodeName);
   const { classes, departures } = config;

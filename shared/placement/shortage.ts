@@ -41,9 +41,14 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
   return nowMs < shortage.untilMs ? "fallback" : "returning";
 }
 
-/** Pods that wait for a spot node: in a fallback they are to be made again, elsewhere. */
+/** Whether it waits for a spot node: in a fallback it is to be made again, elsewhere. */
+export function isStranded(pod: PlacedPod): boolean {
+  return pod.class === "spot" && !pod.gone && !pod.scheduled;
+}
+
+/** Pods that wait for a spot node, see `isStranded()`. */
 export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
-  return pods.filter((one) => one.class === "spot" && !one.gone && !one.scheduled);
+  return pods.filter(isStranded);
 }
 
 /**

@@ -33,6 +33,12 @@ export interface KnownEviction {
   readonly ready: boolean;
 }
 
+/**
+ * So long something may be known that holds no more, ms: copies are late, and a look that lasts evicts
+ * one pod after the other, each there and back.
+ */
+const KNOWN_MS = 60_000;
+
 /** Keeps both alike. */
 export class PlacementMirror {
   readonly #world: PlacementWorld;
@@ -40,6 +46,8 @@ export class PlacementMirror {
   readonly #nodeNames = new Map<WorldNode, string>();
   /** What was written last, by key. */
   readonly #written = new WeakMap<object, Map<string, string>>();
+  /** When a node was last shown as about to go, and a pod as without one. */
+  readonly #shownAtMs = new Map<WorldNode | WorldPod, number>();
 
   constructor(world: PlacementWorld, store: SimulatedAPI["store"]) {
     this.#world = world;
@@ -52,7 +60,9 @@ export class PlacementMirror {
   write(wish: SplitWish): void {
     const { Node, Pod, ReplicaSet, PodDisruptionBudget, Deployment, StatefulSet } =
       this.#store.tables;
-    const { workload, nodes, pods, departing } = this.#world;
+    const { workload, nodes, pods, departing, nowMs } = this.#world;
+    for (const node of departing) this.#shownAtMs.set(node, nowMs);
+    for (const pod of pods) if (pod.node === undefined) this.#shownAtMs.set(pod, nowMs);
     this.#bring(Node, nodes.map((node) => this.#node(node, departing.has(node))));
     if (workload.kind === "Deployment") {
       const revisions = new Set(pods.flatMap(({ foreign, revision }) => foreign ? [] : [revision]));
@@ -85,15 +95,19 @@ export class PlacementMirror {
     }]);
   }
 
-  /** What the API was asked for, to the world. Returns the pods that were evicted. */
-  read(): readonly KnownEviction[] {
+  /**
+   * What the API was asked for, to the world. Returns the pods that were evicted; `moved` has the UIDs of
+   * those that were sent as moves.
+   */
+  read(moved: ReadonlySet<string>): readonly KnownEviction[] {
     const { Pod } = this.#store.tables;
     const evicted: KnownEviction[] = [];
     for (const pod of [...this.#world.pods]) {
       const stored = Pod.get(`${NAMESPACE}/${pod.name}`);
       const isGone = stored?.metadata.uid !== pod.uid || stored.metadata.terminating;
       if (isGone && pod.endsAtMs === undefined) {
-        evicted.push({ uid: pod.uid, why: this.#causeOf(pod), ready: this.#world.isReady(pod) });
+        const why = moved.has(pod.uid) ? "move" : this.#causeOf(pod);
+        evicted.push({ uid: pod.uid, why, ready: this.#world.isReady(pod) });
         this.#world.remove(pod.uid);
       }
       const cost = stored?.metadata.annotations[DELETION_COST];
@@ -102,9 +116,13 @@ export class PlacementMirror {
     return evicted;
   }
 
-  #causeOf({ node }: WorldPod): KnownEviction["why"] {
-    if (node === undefined) return "stranded";
-    return this.#world.departing.has(node) ? "departs" : "move";
+  /** What was known, though it may hold no more; a pod without such a cause was moved, whoever hides it. */
+  #causeOf(pod: WorldPod): KnownEviction["why"] {
+    const isKnown = (shown: WorldNode | WorldPod | undefined): boolean =>
+      shown !== undefined &&
+      this.#world.nowMs - (this.#shownAtMs.get(shown) ?? -Infinity) < KNOWN_MS;
+    if (isKnown(pod)) return "stranded";
+    return isKnown(pod.node) ? "departs" : "move";
   }
 
   #bring<T extends ApiObject>(table: ObjectTable<T>, objects: readonly T[]): void {

@@ -48,6 +48,8 @@ const CONFIG: PlacementConfig = {
 interface Life {
   readonly end: AbortController;
   alive: boolean;
+  /** What was written of the last move when it last evicted, or began. */
+  lastMoveAtMs: number | undefined;
 }
 
 /** Webhook and controller. */
@@ -74,6 +76,8 @@ export class PlacementProduct {
   readonly #mirror: PlacementMirror;
   readonly #checkpoints = keptCheckpoints();
   readonly #config: PlacementConfig;
+  /** UIDs of pods that were sent as moves: each is written before it is done. */
+  readonly #moved = new Set<string>();
   #life: Life | undefined;
   #reservations: Reservations | undefined;
 
@@ -112,7 +116,7 @@ export class PlacementProduct {
     if (!this.controllerUp) this.#die();
     else if (this.#life?.alive !== true) this.#start();
     await this.#clock.runUntil(this.#clock.monotonic() + 1000);
-    this.evictions.push(...this.#mirror.read());
+    this.evictions.push(...this.#mirror.read(this.#moved));
   }
 
   readonly #admit: Webhook = ({ uid, name, revision }) => {
@@ -166,7 +170,8 @@ export class PlacementProduct {
   }
 
   #start(): void {
-    const life: Life = { end: new AbortController(), alive: true };
+    const { lastMoveAtMs } = this.#remembered();
+    const life: Life = { end: new AbortController(), alive: true, lastMoveAtMs };
     this.#life = life;
     const { signal } = life.end;
     const options = { clock: this.#clock, random: seededRandom(8), log: silentLog };
@@ -200,7 +205,10 @@ export class PlacementProduct {
         config: this.#config,
         evictor: {
           evict: (pod) => {
-            this.rememberedAtEvictions.push(this.#remembered().lastMoveAtMs);
+            const { lastMoveAtMs } = this.#remembered();
+            this.rememberedAtEvictions.push(lastMoveAtMs);
+            if (lastMoveAtMs !== life.lastMoveAtMs) this.#moved.add(pod.uid);
+            life.lastMoveAtMs = lastMoveAtMs;
             return this.#send(life, () => api.podEvictor.evict(pod));
           },
         },

@@ -101,6 +101,77 @@ scene(
 );
 
 scene(
+  "a pod that comes to a node which goes no more may be taken for departing, and is not moved",
+  async () => {
+    // Of two watches either may be late: the pod is known on the node before this is known to stay.
+    const play = new Play({
+      kind: "Deployment",
+      replicas: 1,
+      wish: { spotPercentage: 0, minOnDemand: 0 },
+      lag: 1,
+      budget: false,
+      events: [],
+    }, () => {});
+    await play.tell({
+      events: [
+        [0, { does: "interrupt", which: 4 }],
+        [1, { does: "scale", to: 2 }],
+        [3, { does: "scale", to: 1 }],
+        [0, { does: "interrupt", which: 5 }],
+        [5, { does: "scale", to: 4 }],
+      ],
+    });
+    const earlier = play.product.evictions.length;
+    play.happens({ does: "nodes back" });
+    await play.seconds(60);
+    assert.deepEqual(play.counts, play.split);
+    assert.deepEqual(
+      play.product.evictions.slice(earlier).map(({ why, ready }) => [why, ready]),
+      // By the time that the first is evicted the node of the second is known to stay.
+      [["departs", false]],
+    );
+  },
+);
+
+scene(
+  "pods whose node stays after all, while others of it are evicted, are left alone",
+  async () => {
+    const play = await begun({
+      lag: 3,
+      budget: false,
+      wish: { spotPercentage: 0, minOnDemand: 0 },
+    });
+    const node = play.world.live[0]?.node;
+    assert.ok(node);
+    const there = play.world.live.filter((pod) => pod.node === node).length;
+    assert.ok(there > 2, `${there}`);
+    play.world.departing.add(node);
+    while (play.product.evictions.length === 0) await play.seconds(1);
+    play.world.departing.delete(node);
+    await play.seconds(60);
+    // One more is on its way while the copy of the node is late.
+    assert.ok(
+      play.product.evictions.length < there,
+      `${play.product.evictions.length} of ${there}`,
+    );
+  },
+);
+
+scene("pods that find a spot node while others fall back stay there", async () => {
+  const play = await begun({
+    lag: 3,
+    budget: false,
+    wish: { spotPercentage: 100, minOnDemand: 0 },
+  });
+  play.happens({ does: "spot gone" });
+  while (play.product.evictions.length === 0) await play.seconds(1);
+  play.happens({ does: "nodes back" });
+  await play.seconds(30);
+  const stranded = play.product.evictions.filter(({ why }) => why === "stranded");
+  assert.ok(stranded.length > 0 && stranded.length < play.world.workload.replicas);
+});
+
+scene(
   "a controller that dies after what it remembers was written moves no second pod",
   async () => {
     const play = await begun({ wish: { spotPercentage: 50, minOnDemand: 1 } });
