@@ -1,11 +1,13 @@
 /** The roles for people, and that they come only where they are asked for. */
 import assert from "node:assert/strict";
+import { memoryPage } from "../../shared/placement/placement_memory.ts";
 import { one, render, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMES = [
   "mbcas-edit",
   "mbcas-namespace-operator",
   "mbcas-operator",
+  "mbcas-placement-view",
   "mbcas-readings",
   "mbcas-view",
 ];
@@ -18,6 +20,7 @@ renderTest("component users adds roles for the command, and binds nobody", async
     "ClusterRole mbcas-edit",
     "ClusterRole mbcas-namespace-operator",
     "ClusterRole mbcas-operator",
+    "ClusterRole mbcas-placement-view",
     "ClusterRole mbcas-view",
     "Role mbcas-readings",
   ]);
@@ -64,13 +67,19 @@ renderTest(
     ]);
     const wide = one(objects, "ClusterRole", "mbcas-namespace-operator");
     assert.deepEqual(rightsOf(wide), ["get /namespaces", "patch /namespaces"]);
+    const nodes = one(objects, "ClusterRole", "mbcas-placement-view");
+    assert.deepEqual(
+      rightsOf(nodes),
+      ["nodes", "persistentvolumes", "namespaces"].map((resource) => `list /${resource}`),
+    );
     // Whoever may view must not come to these by the way.
-    assert.deepEqual([operator, wide].flatMap(aggregate), []);
+    assert.deepEqual([operator, wide, nodes].flatMap(aggregate), []);
     assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
       "list /pods",
       "get /pods/portforward",
       "create /pods/portforward",
       "get /configmaps mbcas-config",
+      "get apps/deployments mbcas-controller",
       "get coordination.k8s.io/leases mbcas-controller",
     ]);
   },
@@ -79,4 +88,12 @@ renderTest(
 Deno.test("docs/guide.md names each role of component users", async () => {
   const guide = await Deno.readTextFile(new URL("../../docs/guide.md", import.meta.url));
   for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
+});
+
+Deno.test("docs/placement-command.md names what a team may read of what is remembered", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../docs/placement-command.md", import.meta.url),
+  );
+  const said = /--verb=(\S+) --resource=(\S+) --resource-name=(\S+)\n/.exec(page)?.slice(1);
+  assert.deepEqual(said, ["get", "configmaps", memoryPage("shop")]);
 });
