@@ -1,14 +1,18 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
+import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/rightsizing_settings.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
 import { placementRights } from "../../controller/placement/placement_rights.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
 import { readPlacement } from "../../shared/placement/read_placement.ts";
+import { PLACEMENT_ROWS } from "../../shared/placement/settings/placement_settings.ts";
 import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
-const PEERS = 9444;
+const PEERS = Number(PLACEMENT_ROWS.peerListen.default.slice(1));
 
 function keys(objects: readonly Rendered[]): string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -43,10 +47,15 @@ renderTest(
   async () => {
     const [usual, added] = [await render("base"), await renderWith(["placement"])].map(containerOf);
     assert.ok(usual !== undefined && added !== undefined);
+    const { env: name, kind, default: text } = PLACEMENT_ROWS.placement;
+    assert.deepEqual([kind.parse(text), kind.parse("on")], [false, true]);
     assert.deepEqual(added.env, [
       ...usual.env,
-      { name: "MBCAS_PLACEMENT", value: "on" },
-      { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+      { name, value: "on" },
+      {
+        name: CONTROLLER_SETTINGS.podIP.env,
+        valueFrom: { fieldRef: { fieldPath: "status.podIP" } },
+      },
     ]);
     assert.deepEqual(added.ports, [...usual.ports, { name: "peers", containerPort: PEERS }]);
   },
@@ -121,8 +130,12 @@ renderTest("component placement goes together with all the others, in any order"
       assert.equal(new Set(names).size, names.length, names.join());
     }
     assert.deepEqual(
-      ["MBCAS_PLACEMENT", "MBCAS_RIGHTSIZING", "MBCAS_WEBHOOK", "MBCAS_WEBHOOK_CERTIFICATES"]
-        .filter((name) => !(env as readonly { name: string }[]).some((one) => one.name === name)),
+      [
+        PLACEMENT_ROWS.placement,
+        RIGHTSIZING_ROWS.rightsizing,
+        WEBHOOK_ROWS.webhook,
+        WEBHOOK_ROWS.webhookCertificates,
+      ].filter((row) => !(env as readonly { name: string }[]).some(({ name }) => name === row.env)),
       [],
     );
   }
