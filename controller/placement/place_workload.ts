@@ -21,7 +21,7 @@ import {
   shortagePhase,
   strandedPods,
 } from "../../shared/placement/shortage.ts";
-import { movesInVain, type VainMoves } from "../../shared/placement/vain_moves.ts";
+import { movesInVain } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
@@ -44,8 +44,6 @@ export interface PlacementPassParts {
   /** Bounds how many costs are written at the same time. */
   readonly permits: Permits;
   readonly evicted: EvictedPods;
-  /** How much the last moves have helped, by the workload's UID; a new leader tries anew. */
-  readonly vainMoves: Map<string, VainMoves>;
 }
 
 /** The workload with its wish. */
@@ -90,15 +88,16 @@ export async function placeWorkload(
   const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
+  const { shortage: before, ...others } = memory;
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
-  const vainMoves = parts.vainMoves.get(workload.metadata.uid);
-  const facts = { ...memory, workload: moved, wish, evictionFromMs, vainMoves, nowMs };
+  const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
   const first = nextMove({ ...facts, pods }, config);
   const next = "move" in first
     ? nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) }, config)
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
-  const shortage = nextShortage(memory.shortage, { pods, asWished, nowMs }, config.shortage);
+  const shortage = nextShortage(before, { pods, asWished, nowMs }, config.shortage);
+  const after: PlacementMemory = { ...others, ...(shortage === undefined ? {} : { shortage }) };
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
   const { namespace } = workload.metadata;
@@ -144,7 +143,7 @@ export async function placeWorkload(
   }
 
   async function fallBack(): Promise<void> {
-    if (!isSame(shortage, memory.shortage)) await know(withShortage(memory, shortage));
+    if (!isSame(shortage, before)) await know(after);
     if (shortagePhase(shortage, nowMs) !== "fallback") return;
     for (const pod of strandedPods(pods)) {
       if (pod.bound !== undefined || !isStill(pod, isStranded)) continue;
@@ -159,12 +158,15 @@ export async function placeWorkload(
     // Others may have used it up meanwhile.
     if (rate.take(clock.monotonic()) > 0) return;
     // Known before it is done: a process that ends in between must not forget it.
-    await know({ ...withShortage(memory, shortage), lastMoveAtMs: nowMs });
+    await know({ ...after, lastMoveAtMs: nowMs });
     await evict(pod, `to ${to}`);
-    if (evictions.at(-1)?.answer?.is !== "evicted") return;
+    if (evictions.at(-1)?.answer?.is !== "evicted" || signal.aborted) return;
     const misplaced = misplacedCount(pods, { ...moved, wish });
-    const count = movesInVain(vainMoves, { misplaced, wish });
-    parts.vainMoves.set(workload.metadata.uid, { count, misplaced, wish });
+    const { spotPercentage, minOnDemand } = wish;
+    const now = { misplaced, wish: { spotPercentage, minOnDemand } };
+    const count = movesInVain(memory.vainMoves, now);
+    // Not before: a move that is not made is none in vain.
+    await know({ ...after, lastMoveAtMs: nowMs, vainMoves: { count, ...now } });
   }
 
   async function tellCosts(): Promise<void> {
@@ -184,7 +186,7 @@ export async function placeWorkload(
   return {
     next,
     evictions,
-    shortage: { before: memory.shortage, after: shortage },
+    shortage: { before, after: shortage },
     replicas: {
       actual: countByClass(pods),
       desired: splitReplicas(moved.replicas, wish),
@@ -192,16 +194,6 @@ export async function placeWorkload(
     },
     againInMs: againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
     ...(failures.length === 0 ? {} : { failure: failures[0] }),
-  };
-}
-
-function withShortage(
-  { lastMoveAtMs }: PlacementMemory,
-  shortage: Shortage | undefined,
-): PlacementMemory {
-  return {
-    ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs }),
-    ...(shortage === undefined ? {} : { shortage }),
   };
 }
 

@@ -7,12 +7,15 @@
 import * as z from "zod";
 import type { PlacedKind } from "./placement_gate.ts";
 import type { Shortage } from "./shortage.ts";
+import type { VainMoves } from "./vain_moves.ts";
 
 /** What is remembered; times are ms since 1970. */
 export interface PlacementMemory {
   /** When a replica was last moved. */
   readonly lastMoveAtMs?: number;
   readonly shortage?: Shortage;
+  /** How much the last move has helped. */
+  readonly vainMoves?: VainMoves;
 }
 
 /** Whose memory it is, and when it is read. */
@@ -28,11 +31,17 @@ const VERSION = 1;
 /** A clock that was wrong when it was written must not hold a workload for longer, ms. */
 const LONGEST_AHEAD_MS = 86_400_000;
 
+/** Programs of before a field leave it out, and pass over what they don't know. */
 const storedSchema = z.object({
   version: z.literal(VERSION),
   uid: z.string(),
   lastMoveAtMs: z.number().optional(),
   shortage: z.object({ untilMs: z.number(), rounds: z.int().min(1) }).optional(),
+  vainMoves: z.object({
+    count: z.int().min(0),
+    misplaced: z.int().min(0),
+    wish: z.object({ spotPercentage: z.int(), minOnDemand: z.int() }),
+  }).optional(),
 });
 
 /** What the names of the ConfigMaps begin with. */
@@ -50,7 +59,7 @@ export function memoryKey(kind: PlacedKind, name: string): string {
 
 /** The entry; undefined where there is nothing to remember, and it can go. */
 export function memoryText(memory: PlacementMemory, uid: string): string | undefined {
-  return memory.lastMoveAtMs === undefined && memory.shortage === undefined
+  return Object.values(memory).every((one) => one === undefined)
     ? undefined
     : JSON.stringify({ version: VERSION, uid, ...memory });
 }
@@ -62,7 +71,7 @@ export function readMemory(
 ): PlacementMemory {
   const { data } = storedSchema.safeParse(parsed(text ?? ""));
   if (data === undefined || data.uid !== uid) return {};
-  const { lastMoveAtMs, shortage } = data;
+  const { lastMoveAtMs, shortage, vainMoves } = data;
   return {
     ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs: Math.min(lastMoveAtMs, nowMs) }),
     ...(shortage === undefined ? {} : {
@@ -71,6 +80,7 @@ export function readMemory(
         untilMs: Math.min(shortage.untilMs, nowMs + LONGEST_AHEAD_MS),
       },
     }),
+    ...(vainMoves === undefined ? {} : { vainMoves }),
   };
 }
 

@@ -8,10 +8,17 @@ function test(name: string, fn: () => void): void {
 const READ = { uid: "u1", nowMs: 1_000_000 } as const;
 
 test("readMemory() reads what memoryText() wrote", () => {
-  const memory = { lastMoveAtMs: 900_000, shortage: { untilMs: 1_100_000, rounds: 2 } };
+  const vainMoves = { count: 3, misplaced: 2, wish: { spotPercentage: 70, minOnDemand: 1 } };
+  const memory = { lastMoveAtMs: 900_000, shortage: { untilMs: 1_100_000, rounds: 2 }, vainMoves };
   assert.deepEqual(readMemory(memoryText(memory, "u1"), READ), memory);
   const { shortage: _, ...moved } = memory;
   assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
+});
+
+test("readMemory() reads what was written before moves in vain were remembered", () => {
+  const text = '{"version":1,"uid":"u1","lastMoveAtMs":9,"shortage":{"untilMs":12,"rounds":1}}';
+  const memory = { lastMoveAtMs: 9, shortage: { untilMs: 12, rounds: 1 } };
+  assert.deepEqual(readMemory(text, READ), memory);
 });
 
 test("memoryText() has nothing where there is nothing to remember", () => {
@@ -30,6 +37,7 @@ test("readMemory() knows nothing of another workload, version or text", () => {
     text.replace('"version":1', '"version":2'),
     text.replace(":1}", ':"soon"}'),
     text.replace("}", ',"shortage":{"untilMs":5,"rounds":0}}'),
+    text.replace("}", ',"vainMoves":{"count":-1}}'),
   ];
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });

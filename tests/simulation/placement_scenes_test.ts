@@ -190,6 +190,29 @@ scene(
   },
 );
 
+scene(
+  "moves that don't help stay rare when the controller begins anew",
+  async () => {
+    const play = await begun({ budget: false, wish: { spotPercentage: 0, minOnDemand: 0 } });
+    play.happens({ does: "spot gone" });
+    // Nobody sends pods to spot nodes, of which there are none.
+    play.happens({ does: "webhook down" });
+    play.happens({ does: "wish", wish: { spotPercentage: 50, minOnDemand: 0 } });
+    while (play.product.evictions.length < 5) await play.seconds(1);
+    for (let life = 0; life < 10; life++) {
+      play.product.controllerUp = false;
+      await play.seconds(1);
+      play.product.controllerUp = true;
+      await play.seconds(10);
+    }
+    assert.equal(play.product.evictions.length, 5);
+    play.happens({ does: "all up" });
+    play.happens({ does: "nodes back" });
+    await play.seconds(400);
+    assert.deepEqual(play.counts, play.split);
+  },
+);
+
 scene("events tell of a shortage and of its end, each once", async () => {
   const play = await begun({});
   const reasons = (): string[] => play.product.events.map(({ reason }) => reason);

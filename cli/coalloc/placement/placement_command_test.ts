@@ -119,6 +119,22 @@ placedTest("placementCommand() shows where each workload stands, and what comes 
   },
 });
 
+placedTest("placementCommand() shows the longer cooldown after moves that have not helped", {
+  workloads: [{ name: "web", nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] }],
+  async fn(scene) {
+    const wish = { spotPercentage: 60, minOnDemand: 0 };
+    const vainMoves = { count: 1, misplaced: 1, wish };
+    remember(scene, "web", { lastMoveAtMs: NOW - 4000, vainMoves });
+    const [, out] = await placementOf(scene, "web");
+    assert.match(out, /^Deployment shop\/web: cooldown until 00:00:36Z, 5 replicas$/m);
+    assert.match(
+      out,
+      /\(it lasts 40 s after a move, as 2 in a row have not helped: is the webhook/,
+    );
+    assert.match(out, /^Next: evict pod web-3 .* at the earliest 00:00:36Z$/m);
+  },
+});
+
 placedTest("placementCommand() tells one workload in detail, by each of its names", {
   workloads: SHOP,
   async fn(scene) {
