@@ -74,6 +74,7 @@ renderTest(
       "mbcas_cache_synced",
       "mbcas_leader",
       "mbcas_settings_valid",
+      "optipod_record_unwritten",
       "optipod_workloads_skipped",
     ]);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
