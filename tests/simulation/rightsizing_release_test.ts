@@ -108,11 +108,12 @@ test("no pod has less memory than the recent peak + 15 % while a raise is held, 
   const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
   usage.memory.push([scene.clock.wall(), 130 * MI]);
   await scene.run(30 * MINUTE_MS);
-  const least = Math.ceil(130 * MI * 1.15);
+  // The threshold beyond what is safe: it lasts for a while.
+  const lifted = Math.ceil(Math.ceil(130 * MI * 1.15) * 1.1);
   const { containers: [app] } = await scene.born("web");
-  assert.deepEqual([app?.requestMemory, app?.limitMemory], [least, least]);
+  assert.deepEqual([app?.requestMemory, app?.limitMemory], [lifted, lifted]);
   const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
-  assert.deepEqual(limits, limits.map(() => least));
+  assert.deepEqual(limits, limits.map(() => lifted));
   const told = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes("the recent peak + 15 %")
   );
