@@ -95,7 +95,6 @@ export async function runRightsizingLoop(
   const book = createRecordBook({
     reports: caches.reports.all(),
     store: parts.reports,
-    present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
     clock,
     log,
     signal,

@@ -62,7 +62,7 @@ test("runRightsizingLoop() decides again what was applied in the seconds before 
 
 test("runRightsizingLoop() is not Ready while what it applies can't be put on record", async (scene) => {
   scene.delays.clear();
-  const refuse = { verb: "patch", kind: "RecommendationReport", status: 403 } as const;
+  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
   scene.api.failNext({ ...refuse, times: 8 });
   scene.policy("all");
   await scene.run(MINUTE_MS);

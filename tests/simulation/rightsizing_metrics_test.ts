@@ -73,7 +73,7 @@ Deno.test("runRightsizingLoop(): metrics and an event say that what was applied 
   await using scene = openRightsizingScene(createRightsizingMetrics(registry));
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
-  const refuse = { verb: "patch", kind: "RecommendationReport", status: 403 } as const;
+  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
   scene.api.failNext({ ...refuse, times: 1000 });
   scene.policy("all");
   const told = () =>
