@@ -12,7 +12,7 @@ import { formatAmount, pairOf, type WantedResources } from "./wanted_resources.t
 
 /**
  * Leaves a resource of a container alone that would be lowered, where its author has edited it within the
- * window or the cooldown: what was seen is what the version of before used, and a release that needs more
+ * window or the cooldown, counted from when the last pod from before was there: what was seen is what the version of before used, and a release that needs more
  * must not be pushed down to it. Raises pass.
  */
 export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
@@ -21,10 +21,13 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
     against({ container, resource, pair }) {
-      const known = remembered.find((one) => one.container === container)?.editedAtMs[resource];
+      const memory = remembered.find((one) => one.container === container);
+      const known = memory?.editedAtMs[resource];
       if (known === undefined) return undefined;
       const untilMs = known + Math.max(windowMs, cooldownMs);
       if (nowMs >= untilMs) return undefined;
+      const isRolledOut = memory?.oldBeforeMs?.[resource] === undefined;
+      const since = isRolledOut ? `since ${timeText(known)}` : "than pods from before may have";
       const lowered = subjects.map(({ containers }) => {
         const present = containers.find(({ name }) => name === container);
         return present === undefined ? Infinity : loweredTo(pairOf(present, resource), pair);
@@ -34,7 +37,7 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
       return `${container} ${resource} to ${
         formatAmount(resource, least)
       }: the template has other ` +
-        `${resource} values since ${timeText(known)}, nothing of them is lowered before ` +
+        `${resource} values ${since}, nothing of them is lowered before ` +
         timeText(untilMs);
     },
   });
