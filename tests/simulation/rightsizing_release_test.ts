@@ -151,6 +151,7 @@ test("a workload made anew with more memory keeps it until a whole window has se
   const { Deployment } = scene.api.store.tables;
   const old = Deployment.remove(`${NAMESPACE}/web`);
   assert.ok(old.makes !== undefined);
+  await scene.run(3 * MINUTE_MS);
   const template = { ...old.makes.template, containers: [bareContainer("app", RAISED)] };
   Deployment.create({
     ...old,
