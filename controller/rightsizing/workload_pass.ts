@@ -88,7 +88,7 @@ export async function passWorkload(
     ...withLateWrites(stored, {
       late,
       containers: workload.template.containers,
-      atMs: Math.min(workload.written?.atMs ?? 0, nowMs),
+      nowMs,
     }),
     uid: workload.metadata.uid,
     template: remembered,
@@ -128,7 +128,7 @@ export async function passWorkload(
       return { ...facts, inForce: counting(facts).values };
     },
   });
-  const lateEvents = late.length === 0 || before === undefined ? [] : [lateEvent(late)];
+  const lateEvents = late.length === 0 ? [] : [lateEvent(late)];
   if ("missing" in found) {
     const outcome = withoutUsage(found.missing, { base, before });
     return { ...outcome, events: [...lateEvents, ...outcome.events] };

@@ -19,17 +19,17 @@ export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "me
 
 /**
  * The record with what was written late: the answer never came, or the process ended before it had noted
- * it. It counts as what was applied then, so that a cooldown follows, and new values are decided on it.
+ * it. It counts as applied when it is seen, so that a cooldown follows, and new values are decided on it.
  */
 export function withLateWrites(
   record: AppliedRecord,
-  { late, containers, atMs }: {
+  { late, containers, nowMs }: {
     /** See `lookAtTemplate()`. */
     readonly late: readonly PairEntry[];
     /** The template's. */
     readonly containers: readonly PodContainer[];
-    /** When it was written, ms since 1970. */
-    readonly atMs: number;
+    /** Ms since 1970. */
+    readonly nowMs: number;
   },
 ): AppliedRecord {
   if (late.length === 0) return record;
@@ -42,10 +42,7 @@ export function withLateWrites(
       return valuesWith(own, { known, present });
     }),
   ];
-  const { appliedAtMs = -Infinity } = record;
-  return atMs <= appliedAtMs
-    ? { ...record, inForce }
-    : { inForce, appliedAtMs: atMs, method: "Recreate" };
+  return { inForce, appliedAtMs: nowMs, method: "Recreate" };
 }
 
 /** A resource that was not written late stays on what it was adopted on. */

@@ -45,7 +45,10 @@ export interface TemplateLook {
 /** What comes of a look. */
 export interface SeenTemplate {
   readonly remembered: readonly TemplateMemory[];
-  /** Values that were written and were not on record: nobody has heard the answer, or lived to note it. */
+  /**
+   * Values that were written and were not on record, though something was: nobody has heard the answer,
+   * or lived to note it.
+   */
   readonly late: readonly PairEntry[];
 }
 
@@ -96,7 +99,9 @@ export function lookAtTemplate(
         oursAtMs: Math.min(look.written?.atMs ?? 0, look.nowMs),
         nowMs: look.nowMs,
       });
-      if (one.isLate) late.push({ container: present.name, resource, pair: one.over?.pair ?? {} });
+      if (one.isLate && known !== undefined) {
+        late.push({ container: present.name, resource, pair: one.over?.pair ?? {} });
+      }
       return isAnew ? { ...one, author: now, over: undefined } : one;
     });
     const times = byResource((resource) =>

@@ -96,7 +96,8 @@ for (const how of ["crash", "lost answer"] as const) {
     const { status, reason, appliedAtMs = 0, method, template: [memory] = [] } =
       scene.recordOf("web") ?? {};
     assert.deepEqual([status, reason, method], ["Skipped", "Cooldown", "Recreate"]);
-    assert.ok(Math.abs(appliedAtMs - writtenMs) < 1000, `${appliedAtMs}`);
+    const seenMs = appliedAtMs - writtenMs;
+    assert.ok(seenMs >= 0 && seenMs < 6 * MINUTE_MS, `${seenMs}`);
     assert.deepEqual(memory?.author, { cpu: 1000, memory: 640 * MI });
     assert.deepEqual(memory?.editedAtMs, {});
     assert.deepEqual(memory?.written?.cpu?.pair, { request: 180 });
@@ -105,7 +106,7 @@ for (const how of ["crash", "lost answer"] as const) {
       message.includes("not on record")
     );
     assert.equal(told.length, 1);
-    await scene.run(20 * MINUTE_MS);
+    await scene.run(25 * MINUTE_MS);
     assert.equal(requestOf(), 90);
   });
 }
