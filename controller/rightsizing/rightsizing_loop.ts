@@ -278,6 +278,7 @@ export async function runRightsizingLoop(
         workloads: workloadsThere,
         policies: [...policies.all()],
         annotateWorkloads: config.annotateWorkloads,
+        nowMs: clock.wall(),
         book,
         writer: parts.hands.workloads,
         vpas,

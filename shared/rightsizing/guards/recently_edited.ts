@@ -18,10 +18,10 @@ import {
 
 /**
  * Leaves a request or limit of a container alone that would be lowered, where its author has edited the
- * resource within the window or the cooldown: what was seen is what the version of before used, and a
- * release that needs more must not be pushed down to it. A limit where there was none lowers it, too.
- * Raises pass, each half of a pair by itself: a raised request does not wait for a limit that would come
- * with it.
+ * resource within the window or the cooldown, counted from when the last pod from before was there: what
+ * was seen is what the version of before used, and a release that needs more must not be pushed down to
+ * it. A limit where there was none lowers it, too. Raises pass, each half of a pair by itself: a raised
+ * request does not wait for a limit that would come with it.
  */
 export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const { nowMs, remembered = [], policy: { windowMs, updateStrategy: { cooldownMs } } } = facts;
@@ -29,7 +29,8 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
     against({ container, resource, pair }) {
-      const known = remembered.find((one) => one.container === container)?.editedAtMs[resource];
+      const memory = remembered.find((one) => one.container === container);
+      const known = memory?.editedAtMs[resource];
       if (known === undefined) return undefined;
       const untilMs = known + Math.max(windowMs, cooldownMs);
       if (nowMs >= untilMs) return undefined;
@@ -41,9 +42,11 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
       const [lowered, rest] = partition(pair, isLowered);
       const { request, limit = request } = lowered;
       if (limit === undefined) return undefined;
+      const isRolledOut = memory?.oldBeforeMs?.[resource] === undefined;
+      const since = isRolledOut ? `since ${timeText(known)}` : "than pods from before may have";
       const what = request === undefined ? `${resource} limit` : resource;
       const problem = `${container} ${what} to ${formatAmount(resource, request ?? limit)}: the ` +
-        `template has other ${resource} values since ${timeText(known)}, nothing of them is ` +
+        `template has other ${resource} values ${since}, nothing of them is ` +
         `lowered before ${timeText(untilMs)}`;
       return { problem, rest };
     },

@@ -8,8 +8,10 @@ import {
   NOW_MS,
   outcomeOf,
   recommendation,
+  rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -36,6 +38,21 @@ test("recentlyEdited() lets nothing be lowered of what was seen before the autho
     outcomeOf(edited(1, { recommendations: less })),
     /^RecentlyEdited RecentlyEdited: app cpu to 50m: the template has other cpu values since /,
   );
+});
+
+test("recentlyEdited() says that pods from before may be there", () => {
+  const recommendations = [recommendation({ cpu: 50, memory: 32 * MI })];
+  const remembered = [{
+    container: "app",
+    author: {},
+    editedAtMs: { cpu: NOW_MS },
+    oldBeforeMs: { cpu: NOW_MS - 48 * HOUR_MS },
+  }];
+  const words =
+    "app cpu to 50m: the template has other cpu values than pods from before may have, " +
+    `nothing of them is lowered before ${new Date(NOW_MS + 24 * HOUR_MS).toISOString()}`;
+  const { clamps } = decideRightsizing(rightsizingFacts({ recommendations, remembered }));
+  assert.deepEqual(clamps.map(({ message }) => message), [words]);
 });
 
 test("recentlyEdited() waits for the cooldown, too, and by whatever method", () => {
