@@ -191,6 +191,11 @@ export const REASON_PLACES: {
   policies: {
     usual: ["condition `Ready`"],
     others: {
+      RecordNotWritten: [
+        "condition `Ready`",
+        "event `UpdateFailed` of the OptimizationPolicy",
+        "`optipod_record_unwritten`",
+      ],
       MetricsMissing: ["condition `MetricsMissing`"],
       MetricsPresent: ["condition `MetricsMissing`"],
       DryRun: ["condition `DryRun`"],

@@ -3,12 +3,20 @@
  *
  * @module
  */
-import type { MadePods, PodTemplate, WorkloadKind } from "../../shared/api/workload.ts";
+import { fieldsSetBy } from "../../shared/actuation/methods/owned_fields.ts";
+import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
+import type {
+  MadePods,
+  PodTemplate,
+  WorkloadKind,
+  WrittenValues,
+} from "../../shared/api/workload.ts";
 import {
   type JSONObject,
   jsonText,
   listMemberOf,
   memberOf,
+  objectOf,
   present,
   textOf,
   wholeMemberOf,
@@ -30,7 +38,26 @@ export function parseMadePods(raw: JSONObject, kind: WorkloadKind): MadePods {
   const replicas = kind === "DaemonSet"
     ? wholeMemberOf(memberOf(raw, "status"), "desiredNumberScheduled") ?? 0
     : wholeMemberOf(spec, "replicas") ?? 1;
-  return { paused, replicas, template: parseTemplate(memberOf(spec, "template")) };
+  const template = parseTemplate(memberOf(spec, "template"));
+  const { managedFields } = objectOf(raw["metadata"]);
+  return { paused, replicas, template, ...present("written", writtenOf(managedFields, template)) };
+}
+
+/** Sidecars stand in another list, and none of theirs is ever written. */
+function writtenOf(
+  managedFields: unknown,
+  { containers }: PodTemplate,
+): WrittenValues | undefined {
+  const set = fieldsSetBy(managedFields, TEMPLATE_MANAGER);
+  if (set === undefined) return undefined;
+  const own = containers.flatMap((container) => {
+    const fields = container.sidecar ? undefined : set.fields.get(container.name);
+    if (fields === undefined) return [];
+    const values = [...fields].map((field) => [field, container[field]] as const)
+      .filter(([, value]) => value !== undefined);
+    return [{ name: container.name, ...Object.fromEntries(values) }];
+  });
+  return { atMs: set.atMs, containers: own };
 }
 
 function parseTemplate(raw: JSONObject): PodTemplate {

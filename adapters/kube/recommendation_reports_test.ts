@@ -15,7 +15,8 @@ const GOLDEN = JSON.parse(
   ),
 );
 const { signal } = new AbortController();
-const OBJECT = "/apis/optipod.io/v1alpha1/namespaces/shop/recommendationreports/recommendations-1";
+const COLLECTION = "/apis/optipod.io/v1alpha1/namespaces/shop/recommendationreports";
+const OBJECT = `${COLLECTION}/recommendations-1`;
 
 Deno.test("parseRecommendationReport() reads a report that the first version stored, unchanged", () => {
   const report = parseRecommendationReport(GOLDEN);
@@ -69,7 +70,7 @@ Deno.test("recommendationReportListWatch() lists a namespace's, without entries 
   );
 });
 
-Deno.test("createReportStore() applies the whole report, with the version that it replaces", async () => {
+Deno.test("createReportStore() makes a report, and applies the whole of it over the version that it replaces", async () => {
   await using server = serveCanned(() => GOLDEN);
   const store = createReportStore(server.connection);
   const { workloads } = GOLDEN;
@@ -77,11 +78,14 @@ Deno.test("createReportStore() applies the whole report, with the version that i
   assert.deepEqual(await store.apply(report), GOLDEN);
   await store.apply({ ...report, resourceVersion: "4712" });
   const [made, replaced] = server.requests;
-  assert.deepEqual([made?.method, made?.path, made?.query], ["PATCH", OBJECT, {
+  assert.deepEqual([made?.method, made?.path, made?.query], ["POST", COLLECTION, {
+    fieldManager: "mbcas-controller",
+  }]);
+  assert.deepEqual([replaced?.method, replaced?.path, replaced?.query], ["PATCH", OBJECT, {
     fieldManager: "mbcas-controller",
     force: "true",
   }]);
-  assert.equal(made?.headers.get("content-type"), "application/apply-patch+yaml");
+  assert.equal(replaced?.headers.get("content-type"), "application/apply-patch+yaml");
   const { name, namespace, labels } = GOLDEN.metadata;
   const { apiVersion, kind } = GOLDEN;
   assert.deepEqual(made?.body, {
@@ -90,17 +94,33 @@ Deno.test("createReportStore() applies the whole report, with the version that i
     metadata: { namespace, name, labels },
     workloads,
   });
-  assert.partialDeepStrictEqual(replaced?.body, { metadata: { resourceVersion: "4712" } });
+  assert.deepEqual(replaced?.body, {
+    apiVersion,
+    kind,
+    metadata: { namespace, name, labels, resourceVersion: "4712" },
+    workloads,
+  });
 });
 
-Deno.test("createReportStore() deletes by UID, and passes refusals on", async () => {
+Deno.test("createReportStore() lists what there is in a namespace now", async () => {
+  await using server = serveCanned(() => ({ items: [GOLDEN] }));
+  assert.deepEqual(await createReportStore(server.connection).list("shop"), [GOLDEN]);
+  assert.deepEqual([server.requests[0]?.method, server.requests[0]?.path], ["GET", COLLECTION]);
+});
+
+Deno.test("createReportStore() deletes by UID and version, and passes refusals on", async () => {
   let refuse = false;
   await using server = serveCanned(() => refuse ? statusAnswer(403, { reason: "Forbidden" }) : {});
   const store = createReportStore(server.connection);
   await store.remove(GOLDEN);
   const [removed] = server.requests;
   assert.deepEqual([removed?.method, removed?.path], ["DELETE", OBJECT]);
-  assert.partialDeepStrictEqual(removed?.body, { preconditions: { uid: GOLDEN.metadata.uid } });
+  assert.partialDeepStrictEqual(removed?.body, {
+    preconditions: {
+      uid: GOLDEN.metadata.uid,
+      resourceVersion: GOLDEN.metadata.resourceVersion,
+    },
+  });
   refuse = true;
   const report = { namespace: "shop", name: "recommendations-1", workloads: [] };
   await assert.rejects(store.remove(GOLDEN), { status: 403 });

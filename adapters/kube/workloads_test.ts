@@ -239,6 +239,28 @@ pure("parseWorkload() reads what new pods are made of", () => {
   assert.equal(made("DaemonSet", { spec: { template } })?.replicas, 0);
 });
 
+pure(
+  "parseWorkload() reads which values of its template rightsizing has written last, and when",
+  () => {
+    const fields = { "f:requests": { "f:cpu": {}, "f:memory": {} }, "f:limits": { "f:cpu": {} } };
+    const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
+    const entry = {
+      manager: "optipod",
+      operation: "Apply",
+      time: "2026-01-01T00:00:00Z",
+      fieldsV1: { "f:spec": { "f:template": { "f:spec": { "f:containers": set } } } },
+    };
+    const read = (...managedFields: readonly unknown[]) =>
+      parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
+        .makes?.written;
+    assert.deepEqual(read(entry), {
+      atMs: Date.UTC(2026, 0, 1),
+      containers: [{ name: "app", requestCPU: 100, requestMemory: 64 * 2 ** 20 }],
+    });
+    assert.equal(read({ ...entry, manager: "kubectl" }), undefined);
+  },
+);
+
 pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a template", () => {
   const initContainers = [
     { name: "proxy", restartPolicy: "Always", resources: { limits: { cpu: "50m" } } },

@@ -29,6 +29,8 @@ export interface HouseParts extends PolicySurroundings {
   /** All of them. */
   readonly policies: readonly StoredPolicy[];
   readonly annotateWorkloads: boolean;
+  /** Ms since 1970. */
+  readonly nowMs: number;
   readonly book: Pick<RecordBook, "keepOnly" | "flush">;
   readonly writer: WorkloadWriter;
   readonly vpas: Pick<PublishedVPAs, "keepOnly">;
@@ -36,13 +38,16 @@ export interface HouseParts extends PolicySurroundings {
   readonly log: Log;
 }
 
+/** For so long a workload that is gone may come back under its name, as in a reinstallation, ms. */
+const GONE_MS = 600_000;
+
 /**
- * Forgets records of workloads that are gone or that no policy is for, and takes away words of policies
+ * Forgets records of workloads that are gone for good or that no policy is for, and takes away words of policies
  * that are gone or not for their workload any more. A policy that is disabled keeps what it knows and
  * has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
 export async function keepHouse(
-  { workloads, policies, annotateWorkloads, book, writer, vpas, permits, log, ...around }:
+  { workloads, policies, annotateWorkloads, nowMs, book, writer, vpas, permits, log, ...around }:
     HouseParts,
 ): Promise<void> {
   const readable = readablePolicies(policies);
@@ -53,10 +58,14 @@ export async function keepHouse(
   const byName = new Map(enabled.map((one) => [nameOf(one), one]));
   const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
   const ofUnreadable = new Set<string>();
-  book.keepOnly(({ workload: { kind, namespace, name }, policy }) => {
+  book.keepOnly(({ workload: { kind, namespace, name }, policy, recommendedAtMs = 0 }) => {
     const key = `${kind}/${namespace}/${name}`;
     const workload = workloads.get(key);
-    if (workload === undefined) return false;
+    if (workload === undefined) {
+      // What comes back is asked for by its name, and has the former one's usage: so has it its edits.
+      const { intervalMs = -Infinity } = byName.get(nameOf({ metadata: policy }))?.spec ?? {};
+      return nowMs - recommendedAtMs < intervalMs + GONE_MS;
+    }
     if (unreadable.has(nameOf({ metadata: policy }))) {
       ofUnreadable.add(key);
       return true;

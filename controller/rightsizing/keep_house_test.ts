@@ -5,7 +5,7 @@ import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
+import { autoPolicy, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { keepHouse } from "./keep_house.ts";
 
@@ -40,7 +40,7 @@ interface Kept {
 /** What is kept of Deployment `web`. */
 async function house(
   policies: readonly StoredPolicy[],
-  { isThere = true, annotateWorkloads = true } = {},
+  { isThere = true, annotateWorkloads = true, lookedAtMs = 0 } = {},
 ): Promise<Kept> {
   let isKept: boolean | undefined;
   let keepsVPA: boolean | undefined;
@@ -53,8 +53,9 @@ async function house(
     namespaces: new Map([["shop", {}]]),
     policyNamespaces: [],
     annotateWorkloads,
+    nowMs: NOW_MS,
     book: {
-      keepOnly: (keep) => void (isKept = keep(record)),
+      keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs: lookedAtMs })),
       flush: () => Promise.resolve(),
     },
     writer: hands.workloads,
@@ -85,6 +86,16 @@ test("keepHouse() forgets what no policy is for, and takes its words away", asyn
   const elsewhere = policyOf({ selector: { workloadKinds: ["DaemonSet"] } });
   assert.deepEqual(await kept([elsewhere]), [false, TAKEN_AWAY]);
   assert.deepEqual(await kept([policyOf({})], { isThere: false }), [false, []]);
+});
+
+test("keepHouse() remembers for a while what is gone: it may come back under its name", async () => {
+  const minutes = (ago: number, ...policies: readonly StoredPolicy[]) =>
+    kept(policies, { isThere: false, lookedAtMs: NOW_MS - ago * 60_000 });
+  const slow = policyOf({ intervalMs: 3_600_000 });
+  assert.deepEqual(await minutes(14, policyOf({})), [true, []]);
+  assert.deepEqual(await minutes(15, policyOf({})), [false, []]);
+  assert.deepEqual(await minutes(69, slow), [true, []]);
+  assert.deepEqual(await minutes(1), [false, []]);
 });
 
 test("keepHouse() lets policies that are disabled or can't be read keep what they know", async () => {

@@ -80,6 +80,8 @@ export interface LookedAt {
 /** What a cycle came to. */
 export interface CycleOutcome {
   readonly problem?: PolicyProblem;
+  /** What it came to can't be put on record, for a minute or longer. */
+  readonly unwritten?: PolicyProblem;
   /** See `scopeNote()`. */
   readonly note?: string;
   /** All workloads that the policy matches. */
@@ -123,7 +125,7 @@ export async function runPolicyCycle(
  */
 export async function tellPolicyStatus(
   policy: StoredPolicy,
-  { problem, note, matched, calledOff }: CycleOutcome,
+  { unwritten, problem = unwritten, note, matched, calledOff }: CycleOutcome,
   { statuses, nowMs, dryRun, generation }: {
     readonly statuses: PolicyStatusWriter;
     readonly nowMs: number;

@@ -71,8 +71,11 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
       reports: [],
       clock: { monotonic: () => 0 },
       log: silentLog,
-      present: () => undefined,
-      store: { apply: () => assert.fail("no flush"), remove: () => assert.fail("no flush") },
+      store: {
+        list: () => assert.fail("no flush"),
+        apply: () => assert.fail("no flush"),
+        remove: () => assert.fail("no flush"),
+      },
     }),
     denials: new Map(),
     permits: createPermits(() => workers),

@@ -21,18 +21,20 @@ export interface PolicyStatusWriter {
 /** A report that is about to be written. */
 export interface NewReport extends ReportPart {
   readonly namespace: string;
-  /** The version that is replaced. Absent: whichever there is, or none. */
+  /** The version that is replaced. Absent: there is none yet. */
   readonly resourceVersion?: string;
 }
 
 /** Writes reports. Each call throws an `ApiError` when the server refuses. */
 export interface ReportStore {
+  /** All of the namespace, as the server has them now. */
+  list(namespace: string): Promise<readonly RecommendationReport[]>;
   /**
-   * Makes the report or replaces what it tells, and returns it as stored. With `resourceVersion`, 409
-   * `Conflict` when that is not the stored one.
+   * Makes the report, or replaces what its version tells, and returns it as stored. 409 `AlreadyExists`
+   * where there is one already, and `Conflict` where the version is not the stored one.
    */
   apply(report: NewReport): Promise<RecommendationReport>;
-  /** Deletes the report if its UID is still this one; 404 when it is gone. */
+  /** Deletes the report if its UID and its version are still these, else 409; 404 when it is gone. */
   remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import { appliedAt, mergeRecords } from "../../shared/rightsizing/merge_records.ts";
 import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { NewReport, ReportStore } from "./policy_ports.ts";
@@ -21,7 +22,7 @@ export interface RecordBook {
   get(workload: WorkloadName): WorkloadRecord | undefined;
   /** Of all workloads of a namespace. */
   namespaces(): Iterable<string>;
-  /** Replaces what is known of the workload. */
+  /** Replaces what is known of the workload, unless somebody else has applied something later. */
   set(record: WorkloadRecord): void;
   /** Forgets all records but those that are to be kept. */
   keepOnly(keep: (record: WorkloadRecord) => boolean): void;
@@ -45,26 +46,21 @@ export interface RecordBookParts {
   /** As the server has them at the beginning. */
   readonly reports: Iterable<RecommendationReport>;
   readonly store: ReportStore;
-  /** A report as the server has it now, for when somebody else has written it. */
-  readonly present: (report: ReportName) => RecommendationReport | undefined;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
   /**
-   * Aborted when the process leads no more: from then on it does not write again where somebody else has
-   * written. @default never
+   * Aborted when the process leads no more: from then on what somebody else has written counts, but for
+   * what was applied later. @default never
    */
   readonly signal?: AbortSignal;
 }
-
-/** Names a report. */
-export type ReportName = Pick<RecommendationReport["metadata"], "namespace" | "name">;
 
 /** Failures of which more than the log hears, ms: what is over by then was a matter of a moment. */
 const TOLD_AFTER_MS = 60_000;
 
 /** A book with what the reports tell. */
 export function createRecordBook(
-  { reports, store, present, clock, log, signal }: RecordBookParts,
+  { reports, store, clock, log, signal }: RecordBookParts,
 ): RecordBook {
   const books = new Map<string, Map<string, WorkloadRecord>>();
   /** Reports that there are, by name, in each namespace. */
@@ -74,8 +70,8 @@ export function createRecordBook(
   const applied = new Set<string>();
   /** Since when, by the monotonic clock. */
   const failing = new Map<string, { readonly sinceMs: number; readonly message: string }>();
-  /** Where somebody else has written since this book did. */
-  const contested = new Set<string>();
+  /** Records of somebody else, by namespace and key, until a look that has begun with them. */
+  const taken = new Map<string, Map<string, WorkloadRecord>>();
   let fails = false;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -106,50 +102,73 @@ export function createRecordBook(
     forgetEmpty(namespace);
   }
 
-  /**
-   * Over the version that is known: who leads no more must not write over what the next one has. Who
-   * still leads does, the next time, over the version that was found.
-   */
-  async function apply(report: NewReport): Promise<RecommendationReport> {
-    const { namespace, name } = report;
-    const there = within(stored, namespace);
-    const version = there.get(name)?.metadata.resourceVersion;
+  /** Over the version that is known, and none where none is: nothing is overwritten that was not read. */
+  function apply(report: NewReport): Promise<RecommendationReport> {
+    const version = within(stored, report.namespace).get(report.name)?.metadata.resourceVersion;
+    return store.apply(version === undefined ? report : { ...report, resourceVersion: version });
+  }
+
+  /** Where somebody else has written, once more over what both know. */
+  async function writeOver(namespace: string): Promise<void> {
     try {
-      return await store.apply(
-        version === undefined ? report : { ...report, resourceVersion: version },
-      );
+      await write(namespace);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409) {
-        contested.add(namespace);
-        const now = present({ namespace, name });
-        if (now === undefined) there.delete(name);
-        else there.set(name, now);
-      }
-      throw error;
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+      if (await readAgain(namespace)) await write(namespace);
     }
+  }
+
+  /** Takes over what somebody else knows; false where there is nothing to write beside it. */
+  async function readAgain(namespace: string): Promise<boolean> {
+    const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
+    const there = within(stored, namespace);
+    const records = within(books, namespace);
+    const leads = signal?.aborted !== true;
+    const merged = mergeRecords({
+      own: [...records.values()],
+      found: recordsOf(now, namespace),
+      known: recordsOf([...there.values()], namespace),
+    }, { leads });
+    there.clear();
+    for (const report of now) there.set(report.metadata.name, report);
+    records.clear();
+    for (const record of merged.records) records.set(keyOf(record.workload), record);
+    for (const record of merged.taken) {
+      within(taken, namespace).set(keyOf(record.workload), record);
+    }
+    return leads || merged.hasNews;
+  }
+
+  /** A look that had begun before somebody else's record was taken over knows less than that. */
+  function isOutdated(record: WorkloadRecord): boolean {
+    const { namespace } = record.workload;
+    const key = keyOf(record.workload);
+    const other = taken.get(namespace)?.get(key);
+    if (appliedAt(other) > appliedAt(record)) return true;
+    taken.get(namespace)?.delete(key);
+    return false;
   }
 
   /** Namespaces come and go. */
   function forgetEmpty(namespace: string): void {
-    for (const maps of [books, stored]) if (maps.get(namespace)?.size === 0) maps.delete(namespace);
+    for (const maps of [books, stored, taken]) {
+      if (maps.get(namespace)?.size === 0) maps.delete(namespace);
+    }
   }
 
   async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
     const failures: string[] = [];
     for (const namespace of [...namespaces]) {
-      if (signal?.aborted && contested.has(namespace)) continue;
       changed.delete(namespace);
       applied.delete(namespace);
       try {
-        await write(namespace);
+        await writeOver(namespace);
         failing.delete(namespace);
-        contested.delete(namespace);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           // A namespace that is gone has no reports, nor workloads.
           stored.delete(namespace);
           failing.delete(namespace);
-          contested.delete(namespace);
           forgetEmpty(namespace);
           continue;
         }
@@ -178,6 +197,7 @@ export function createRecordBook(
     get: (workload) => books.get(workload.namespace)?.get(keyOf(workload)),
     namespaces: () => books.keys(),
     set(record) {
+      if (isOutdated(record)) return;
       const { namespace } = record.workload;
       const records = within(books, namespace);
       const key = keyOf(record.workload);
@@ -190,6 +210,7 @@ export function createRecordBook(
         for (const [key, record] of records) {
           if (keep(record)) continue;
           records.delete(key);
+          taken.get(namespace)?.delete(key);
           changed.add(namespace);
         }
       }

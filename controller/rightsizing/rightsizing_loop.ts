@@ -40,6 +40,7 @@ import type { RightsizingConfig } from "./rightsizing_config.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { tellCycle } from "./tell_cycle.ts";
 import { policySubject, tellEvents } from "./told_workloads.ts";
+import { unwrittenRecord } from "./unwritten_record.ts";
 
 /** The copies that the loop reads. */
 export interface RightsizingCaches {
@@ -94,7 +95,6 @@ export async function runRightsizingLoop(
   const book = createRecordBook({
     reports: caches.reports.all(),
     store: parts.reports,
-    present: ({ namespace, name }) => caches.reports.get(`${namespace}/${name}`),
     clock,
     log,
     signal,
@@ -155,7 +155,6 @@ export async function runRightsizingLoop(
         ...parts,
         outcome,
         present: policies.get(key),
-        book,
         vpas,
         permits: cycleParts.permits,
         writer: parts.hands.workloads,
@@ -206,7 +205,8 @@ export async function runRightsizingLoop(
     }
     tellEvents(policy, { looked, events: parts.events });
     await book.flush();
-    return outcome;
+    const unwritten = unwrittenRecord(outcome, book);
+    return unwritten === undefined ? outcome : { ...outcome, unwritten };
   }
 
   /** What failed for a while, or on an old version, is not left until the next cycle; Infinity: nothing. */
@@ -278,6 +278,7 @@ export async function runRightsizingLoop(
         workloads: workloadsThere,
         policies: [...policies.all()],
         annotateWorkloads: config.annotateWorkloads,
+        nowMs: clock.wall(),
         book,
         writer: parts.hands.workloads,
         vpas,

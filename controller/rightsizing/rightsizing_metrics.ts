@@ -43,6 +43,10 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
     "Of those, workloads for which nothing could be recommended or applied, by reason.",
     ["reason"],
   );
+  const unwritten = gauge(
+    "record_unwritten",
+    "1 where what the last cycle came to could not be put on record for a minute, else 0.",
+  );
   const durations = seconds(
     "reconciliation_duration",
     "Time of one cycle of a policy, requests included.",
@@ -121,6 +125,8 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
         const there = matched.filter(({ record }) => record.status === "Applied").length;
         updated.set(noted(policy, updated), there);
         setSkipped(policy, outcome);
+        unwritten.set(noted(policy, unwritten), outcome.unwritten === undefined ? 0 : 1);
+        if (outcome.unwritten !== undefined) fail(policy, outcome.unwritten.reason);
       }
       const made = looked.filter(({ outcome: { recommends } }) => recommends).length;
       recommendations.inc(noted(policy, recommendations), made);

@@ -6,15 +6,14 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PolicyProblem } from "../../shared/rightsizing/build_policy_status.ts";
+import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
-import type { WorkloadWriter } from "./loop_ports.ts";
+import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { type CycleOutcome, tellPolicyStatus } from "./policy_cycle.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
-import type { RecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
-import { tellAnnotations } from "./told_workloads.ts";
+import { policySubject, tellAnnotations } from "./told_workloads.ts";
 
 /** What it is told with. */
 export interface CycleTale {
@@ -22,7 +21,7 @@ export interface CycleTale {
   /** The policy as it is now; undefined where it is gone. */
   readonly present: StoredPolicy | undefined;
   readonly statuses: PolicyStatusWriter;
-  readonly book: Pick<RecordBook, "unwritten">;
+  readonly events: RightsizingEvents;
   readonly writer: Pick<WorkloadWriter, "annotate">;
   readonly vpas: Pick<PublishedVPAs, "tell">;
   readonly permits: Permits;
@@ -38,11 +37,12 @@ export interface CycleTale {
  * at.
  */
 export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<void> {
-  const { outcome, present, statuses, book, writer, vpas, permits, config, clock, log, signal } =
+  const { outcome, present, statuses, events, writer, vpas, permits, config, clock, log, signal } =
     tale;
   try {
     if (present?.metadata.uid === policy.metadata.uid) {
-      await tellPolicyStatus(present, { ...unwritten(outcome, book), ...outcome }, {
+      tellUnwritten(present, { unwritten: outcome.unwritten, events });
+      await tellPolicyStatus(present, outcome, {
         statuses,
         nowMs: clock.wall(),
         dryRun: config.dryRun,
@@ -61,17 +61,17 @@ export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<
   }
 }
 
-/** A problem of its own stands over this one. */
-function unwritten(
-  { matched }: CycleOutcome,
-  book: CycleTale["book"],
-): { readonly problem?: PolicyProblem } {
-  const namespaces = new Set(matched.map(({ record }) => record.workload.namespace));
-  for (const namespace of namespaces) {
-    const why = book.unwritten(namespace);
-    if (why === undefined) continue;
-    const message = `reports can't be written in namespace ${namespace}: ${why}`;
-    return { problem: { reason: "RecordNotWritten", message } };
-  }
-  return {};
+/** Once, when the status does not have it yet: it is told of the policy, as the status is. */
+function tellUnwritten(
+  policy: StoredPolicy,
+  { unwritten, events }: Pick<CycleTale, "events"> & {
+    readonly unwritten: CycleOutcome["unwritten"];
+  },
+): void {
+  if (unwritten === undefined) return;
+  const { reason } = unwritten;
+  const isKnown = policy.status.conditions?.some((one) => one.reason === reason);
+  if (isKnown) return;
+  const message = eventMessage(reason, unwritten.message);
+  events.emit({ about: policySubject(policy), type: "Warning", reason: "UpdateFailed", message });
 }

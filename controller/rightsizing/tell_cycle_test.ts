@@ -47,10 +47,9 @@ const OUTCOME: CycleOutcome = {
 
 /** What is told of the cycle, in order. */
 async function told(
-  { outcome = OUTCOME, present = POLICY, why, refuses = false, aborted = false }: {
+  { outcome = OUTCOME, present = POLICY, refuses = false, aborted = false }: {
     readonly outcome?: CycleOutcome;
     readonly present?: StoredPolicy | undefined;
-    readonly why?: string;
     readonly refuses?: boolean;
     readonly aborted?: boolean;
   } = {},
@@ -68,7 +67,10 @@ async function told(
         return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
       },
     },
-    book: { unwritten: (namespace) => namespace === "shop" ? why : undefined },
+    events: {
+      emit: ({ about, reason, message }) =>
+        void hands.asked.push(`${about.kind} ${reason}: ${message}`),
+    },
     writer: hands.workloads,
     vpas: {
       tell: (_policy, { looked }) => {
@@ -97,11 +99,29 @@ test("tellCycle() tells the status first, and workloads even where the status ca
   assert.deepEqual(await told({ present: other }), ["publish 1", "annotate web"]);
 });
 
-test("tellCycle() is not Ready where what was applied can't be put on record, unless there is worse", async () => {
-  const why = "forbidden";
-  const [first] = await told({ why });
-  assert.equal(first, "RecordNotWritten: reports can't be written in namespace shop: forbidden");
+test("tellCycle() tells once in an event, and in each status, what can't be put on record", async () => {
+  const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
+  const outcome = { ...OUTCOME, unwritten };
+  const [event, status] = await told({ outcome });
+  assert.match(
+    event ?? "",
+    /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; look at /,
+  );
+  assert.equal(status, "RecordNotWritten: forbidden");
+  const condition = {
+    type: "Ready",
+    status: "False",
+    reason: "RecordNotWritten",
+    message: "",
+    lastTransitionTime: new Date(NOW_MS).toISOString(),
+  } as const;
+  const present = { ...POLICY, status: { conditions: [condition] } };
+  assert.deepEqual((await told({ outcome, present }))[0], "RecordNotWritten: forbidden");
+});
+
+test("tellCycle() tells a problem of the policy's own before that of its record", async () => {
+  const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
-  const [worse] = await told({ why, outcome: { ...OUTCOME, problem } });
-  assert.equal(worse, "ProviderUnavailable: refused");
+  const [, status] = await told({ outcome: { ...OUTCOME, unwritten, problem } });
+  assert.equal(status, "ProviderUnavailable: refused");
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
@@ -13,7 +14,7 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { describeWanted, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import {
   decisionEvents,
   endedEvents,
@@ -22,17 +23,17 @@ import {
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
+import { withLateWrites } from "../../shared/rightsizing/late_writes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
 import {
-  afterInPlace,
   afterRecreate,
   lookAtTemplate,
-  rememberedOf,
+  type SeenTemplate,
 } from "../../shared/rightsizing/template_memory.ts";
 import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { TemplateMemory, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
@@ -79,19 +80,26 @@ export async function passWorkload(
   const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
-  const lastAppliedMs = before?.appliedAtMs;
-  const { uid } = workload.metadata;
-  const remembered = lookAtTemplate(rememberedOf(before, uid), {
-    containers: workload.template.containers,
-    nowMs,
-  });
+  const neighbours = cluster.podsIn(workload.metadata.namespace);
+  const { remembered, late } = seenTemplate(subject, { neighbours, nowMs });
+  const stored = baseRecord(subject);
+  const base = {
+    ...stored,
+    ...withLateWrites(stored, {
+      late,
+      containers: workload.template.containers,
+      nowMs,
+    }),
+    uid: workload.metadata.uid,
+    template: remembered,
+  };
+  const lastAppliedMs = base.appliedAtMs;
   const one: WorkloadCase = {
     workload,
     policy: policy.spec,
     nowMs,
     ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
   };
-  const neighbours = cluster.podsIn(workload.metadata.namespace);
   const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
@@ -104,8 +112,7 @@ export async function passWorkload(
    */
   const counting = (
     { largestNode: _comesAndGoes, ...facts }: RightsizingFacts,
-  ): ReturnType<typeof countingValues> =>
-    countingValues(before?.inForce ?? [], { ...facts, quotas: [] });
+  ): ReturnType<typeof countingValues> => countingValues(base.inForce, { ...facts, quotas: [] });
   const found = evaluateWorkload(answer, {
     policy: policy.spec,
     workload,
@@ -121,18 +128,24 @@ export async function passWorkload(
       return { ...facts, inForce: counting(facts).values };
     },
   });
-  const base = { ...baseRecord(subject), uid, template: remembered };
-  if ("missing" in found) return withoutUsage(found.missing, { base, before });
+  const lateEvents = late.length === 0 ? [] : [lateEvent(late)];
+  if ("missing" in found) {
+    const outcome = withoutUsage(found.missing, { base, before });
+    return { ...outcome, events: [...lateEvents, ...outcome.events] };
+  }
   const { recommendations, usage, facts, decision } = found;
-  const { template } = facts.workload;
+  const { containers } = facts.workload.template;
   const recommended: WorkloadRecord = {
     ...base,
     // What counts no longer ends here, whatever holds, but where nothing may be changed at all.
-    ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, template.containers) } : {}),
+    ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, containers) } : {}),
     // Where nothing is recommended, the last recommendation stays, with its time.
     ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
   };
-  const ended = mayChange(facts) ? endedEvents(counting(facts).words) : [];
+  const ended = [
+    ...lateEvents,
+    ...mayChange(facts) ? endedEvents(counting(facts).words) : [],
+  ];
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
   const pods = new Map(
     cluster.podsIn(workload.metadata.namespace)
@@ -156,8 +169,8 @@ export async function passWorkload(
     ...wordOf(found, { failure, behind }),
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
     ...(isNew ? { appliedAtMs: beganMs, method: wish.method } : {}),
-    ...(isNew
-      ? { template: rememberedAfter(facts, wish, { remembered, nowMs: clock.wall() }) }
+    ...(isNew && wish.method === "Recreate"
+      ? { template: afterRecreate(remembered, { wanted: wish.wanted, containers, atMs: beganMs }) }
       : {}),
   };
   // What was cut is told once it has been done.
@@ -179,17 +192,23 @@ export async function passWorkload(
   };
 }
 
-function rememberedAfter(
-  { workload: { template } }: RightsizingFacts,
-  { method, wanted }: Wish,
-  { remembered, nowMs }: {
-    readonly remembered: readonly TemplateMemory[];
-    readonly nowMs: number;
-  },
-): readonly TemplateMemory[] {
-  return method === "Recreate"
-    ? afterRecreate(remembered, { wanted, nowMs })
-    : afterInPlace(remembered, template.containers);
+/** The template beside what is remembered of it. */
+function seenTemplate(
+  { workload, before }: PassSubject,
+  { neighbours, nowMs }: { readonly neighbours: readonly Pod[]; readonly nowMs: number },
+): SeenTemplate {
+  const { kind, metadata: { name, uid }, template, written, rollout } = workload;
+  const started = neighbours.filter((pod) => belongsTo(pod, { kind, name }))
+    .map(({ startedAtMs = Infinity }) => startedAtMs);
+  const oldestMs = Math.min(...started);
+  return lookAtTemplate(before, {
+    uid,
+    containers: template.containers,
+    written,
+    nowMs,
+    // Old pods that are replaced by old ones, as those of a paused Deployment, the counts tell of.
+    isOldThere: (beforeMs) => oldestMs < beforeMs || rollout.updated < rollout.total,
+  });
 }
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;
@@ -262,6 +281,14 @@ function appliedEvent(
     type: "Normal",
     reason: "OptimizationApplied",
     message: `${describeWanted(wanted)}, ${how}${because}; kubectl coalloc recommend shows all`,
+  };
+}
+
+function lateEvent(late: SeenTemplate["late"]): WorkloadEvent {
+  return {
+    type: "Normal",
+    reason: "OptimizationApplied",
+    message: `${describeWanted(wantedOf(late))}, by a rollout that was not on record`,
   };
 }
 

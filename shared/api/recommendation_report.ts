@@ -29,19 +29,55 @@ export const containerValuesSchema = containerAmountsSchema.extend({
 
 const time = workloadStatusSchema.shape.lastApplied;
 
+const written = {
+  at: z.string().max(64).describe("Time at which it was written."),
+  takenBack: time.describe("Time at which it was seen that it is not there any more."),
+  times: z.int().min(0).default(0).describe(
+    "How often in a row it was taken back within a day of having been written.",
+  ),
+};
+const { cpu: quantity } = containerAmountsSchema.shape;
+
+/** What was written over the author's values of a resource. */
+export const writtenResourceSchema = z.object({
+  request: quantity.describe("What the container was to request."),
+  limit: quantity.describe("What it was to be limited to."),
+  ...written,
+});
+
+/** When the author's change of a resource was seen, and what is there of before. */
+function editTimes(resource: string): readonly [edited: typeof time, oldBefore: typeof time] {
+  return [
+    time.describe(
+      `Time at which it was seen that the author has changed its ${resource}, and at which a pod ` +
+        "from before that was seen last.",
+    ),
+    time.describe(
+      `Pods that were started before this are from before that change of its ${resource}; absent ` +
+        "once none is there.",
+    ),
+  ];
+}
+const [cpuEdited, cpuOldBefore] = editTimes("CPU");
+const [memoryEdited, memoryOldBefore] = editTimes("memory");
+
 /** What is remembered of a container of the template. */
 export const containerTemplateSchema = z.object({
   container: containerAdviceSchema.shape.container,
   author: containerAmountsSchema.describe("As its author wrote it."),
-  cpuEdited: time.describe("Time at which it was seen that the author has changed its CPU."),
-  memoryEdited: time.describe("Time at which it was seen that the author has changed its memory."),
-  written: containerAmountsSchema.extend({
-    at: z.string().max(64).describe("Time at which it was written."),
-    takenBack: time.describe("Time at which it was seen that it is not there any more."),
-    times: z.int().min(0).default(0).describe(
-      "How often in a row it was taken back within a day of having been written.",
-    ),
-  }).optional().describe("What was written over the author's values, by a rollout."),
+  cpuEdited,
+  memoryEdited,
+  cpuOldBefore,
+  memoryOldBefore,
+  cpuWritten: writtenResourceSchema.optional().describe(
+    "What was written over the author's CPU values, by a rollout.",
+  ),
+  memoryWritten: writtenResourceSchema.optional().describe(
+    "What was written over the author's memory values, by a rollout.",
+  ),
+  written: containerAmountsSchema.extend(written).optional().describe(
+    "What older versions have told in place of cpuWritten and memoryWritten.",
+  ),
 });
 
 const figure = z.string().max(64);
@@ -107,6 +143,8 @@ export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
 export type WrittenInForce = z.infer<typeof containerValuesSchema>;
 /** What is remembered of a container of the template, as the API has it. */
 export type WrittenTemplate = z.infer<typeof containerTemplateSchema>;
+/** What was written over the author's values of a resource, as the API has it. */
+export type WrittenResource = z.infer<typeof writtenResourceSchema>;
 /** What was seen of one resource, as the API has it. */
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 /** What a container used, as the API has it. */

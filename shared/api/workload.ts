@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
-import type { Pod } from "./pod.ts";
+import type { Pod, Resources } from "./pod.ts";
 
 /** Kinds whose rollouts are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
@@ -56,6 +56,21 @@ export interface MadePods {
   /** How many; of a DaemonSet: the nodes that are to have one. */
   readonly replicas: number;
   readonly template: PodTemplate;
+  /** What of the template is this product's; absent: nothing. */
+  readonly written?: WrittenValues;
+}
+
+/** Values that rightsizing has written into a template, as the server has it on record. */
+export interface WrittenValues {
+  /** When it last did, ms since 1970; 0 where the server does not tell. */
+  readonly atMs: number;
+  /** Those that nobody else has changed since. */
+  readonly containers: readonly WrittenContainer[];
+}
+
+/** What was written of one container. */
+export interface WrittenContainer extends Resources {
+  readonly name: string;
 }
 
 /** What placement waits for. */

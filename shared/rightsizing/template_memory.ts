@@ -1,147 +1,272 @@
 /**
- * What is remembered of the containers of a workload's template: what their author wrote, and when he
- * changed it; what was written over it, and whether somebody has taken that back.
+ * What is remembered of the containers of a workload's template, by resource: what their author wrote,
+ * and when he changed it; what was written over it, and whether somebody has taken that back.
  *
  * @module
  */
 import type { PodContainer } from "../api/pod.ts";
+import type { WrittenValues } from "../api/workload.ts";
 import type { ResourceName } from "./distribution.ts";
 import {
+  pair,
+  type PairEntry,
   pairOf,
+  type PairSide,
   RESOURCE_NAMES,
   type ResourcePair,
   resourcesOf,
   type WantedResources,
 } from "./guards/wanted_resources.ts";
 import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
-import type {
-  ContainerAmounts,
-  TemplateMemory,
-  WorkloadRecord,
-  WrittenOver,
-} from "./workload_record.ts";
+import type { TemplateMemory, WorkloadRecord, WrittenOver } from "./workload_record.ts";
 
 /** What has stood for so long was no tool's to heal, ms: a day. */
 const STOOD_MS = 86_400_000;
 
-/**
- * What the record remembers, for the workload that it is of: one that was made anew under its name has
- * another author. Records of older versions have what stood in the template when values were adopted.
- */
-export function rememberedOf(
-  record:
-    | Pick<WorkloadRecord, "uid" | "template" | "inForce" | "method" | "appliedAtMs">
-    | undefined,
-  uid: string,
-): readonly TemplateMemory[] {
-  if (record === undefined || (record.uid !== undefined && record.uid !== uid)) return [];
-  const { template, inForce, method, appliedAtMs } = record;
+/** What of a record memory is made of. */
+export type RememberedRecord = Pick<
+  WorkloadRecord,
+  "uid" | "template" | "inForce" | "method" | "appliedAtMs" | "recommendedAtMs"
+>;
+
+/** A template as it is now, and what there is of the workload's pods. */
+export interface TemplateLook {
+  /** UID of the workload. */
+  readonly uid: string;
+  readonly containers: readonly PodContainer[];
+  /** As the server has it. */
+  readonly written?: WrittenValues | undefined;
+  /** Ms since 1970. */
+  readonly nowMs: number;
+  /** Whether a pod may be of another template, which that must be that was started before this time. */
+  readonly isOldThere: (startedBeforeMs: number) => boolean;
+}
+
+/** What comes of a look. */
+export interface SeenTemplate {
+  readonly remembered: readonly TemplateMemory[];
+  /**
+   * Values that were written and were not on record, though something was: nobody has heard the answer,
+   * or lived to note it.
+   */
+  readonly late: readonly PairEntry[];
+}
+
+/** What the record remembers. Those of older versions have what stood in the template at an adoption. */
+export function rememberedOf(record: RememberedRecord | undefined): readonly TemplateMemory[] {
+  if (record === undefined) return [];
+  const { template, inForce, method, appliedAtMs = 0 } = record;
   if (template !== undefined) return template;
   const written = valuesInTemplate(method === "Recreate" ? inForce : []);
   return inForce.flatMap(({ container, adoptedOn }): TemplateMemory[] => {
     if (adoptedOn === undefined) return [];
-    const amounts = amountsOfResources(written.get(container) ?? {});
-    const over = { amounts, atMs: appliedAtMs ?? 0, times: 0 };
-    return [{
-      container,
-      author: adoptedOn,
-      editedAtMs: {},
-      ...(Object.keys(amounts).length === 0 ? {} : { written: over }),
-    }];
+    const over = byResource((resource) => {
+      const found = pairOf(written.get(container) ?? {}, resource);
+      return isEmpty(found) ? undefined : { pair: found, atMs: appliedAtMs, times: 0 };
+    });
+    return [{ container, author: adoptedOn, editedAtMs: {}, ...withOver(over) }];
   });
 }
 
 /**
- * The memory after a look at the template. What is neither the author's nor what was written over it is
- * an edit: from then on that is his, and nothing of that resource was written over it. What is his again
- * without an edit was taken back. No time is later than now, should the clock have been set back.
+ * The memory after a look at the template. A request or limit that is neither the author's nor what was
+ * written over it is an edit of that resource: from then on that is his, and of what was written over it
+ * only what stands is remembered. What is his again without an edit was taken back. What the server has
+ * on record as written by us is no edit, even where the record knows nothing of it.
+ *
+ * A workload that was made anew under its name begins with what was used under that name, so it has the
+ * former one's edits, and other values than there were are an edit; but nothing was written over its own.
  */
 export function lookAtTemplate(
-  remembered: readonly TemplateMemory[],
-  { containers, nowMs }: { readonly containers: readonly PodContainer[]; readonly nowMs: number },
-): readonly TemplateMemory[] {
-  return containers.filter(({ sidecar }) => !sidecar).map((present): TemplateMemory => {
-    const known = remembered.find(({ container }) => container === present.name);
-    const now = amountsOfResources(present);
-    if (known === undefined) return { container: present.name, author: now, editedAtMs: {} };
-    const over = { ...known.author, ...known.written?.amounts };
-    const edited = RESOURCE_NAMES.filter((resource) =>
-      !isSame(resource, { one: now, other: known.author }) &&
-      !isSame(resource, { one: now, other: over })
-    );
-    const times = RESOURCE_NAMES.flatMap((resource) => {
-      const atMs = edited.includes(resource) ? nowMs : known.editedAtMs[resource];
-      return atMs === undefined ? [] : [[resource, Math.min(atMs, nowMs)] as const];
+  record: RememberedRecord | undefined,
+  look: TemplateLook,
+): SeenTemplate {
+  const before = rememberedOf(record);
+  const isAnew = record?.uid !== undefined && record.uid !== look.uid;
+  const late: PairEntry[] = [];
+  const own = look.containers.filter(({ sidecar }) => !sidecar);
+  const remembered = own.map((present): TemplateMemory => {
+    const known = before.find(({ container }) => container === present.name);
+    const ours = isAnew
+      ? undefined
+      : look.written?.containers.find(({ name }) => name === present.name);
+    const seen = byResource((resource) => {
+      const now = pairOf(present, resource);
+      const one = lookAtPair(now, {
+        author: known && pairOf(resourcesOfAmounts(known.author), resource),
+        over: known?.written?.[resource],
+        ours: pairOf(ours ?? {}, resource),
+        oursAtMs: Math.min(look.written?.atMs ?? 0, look.nowMs),
+        nowMs: look.nowMs,
+      });
+      if (one.isLate && known !== undefined) {
+        late.push({ container: present.name, resource, pair: one.over?.pair ?? {} });
+      }
+      return isAnew ? { ...one, author: now, over: undefined } : one;
     });
-    const kept = RESOURCE_NAMES.filter((resource) => !edited.includes(resource));
-    const written = known.written && writtenNow(
-      { ...known.written, amounts: only(kept, known.written.amounts) },
-      { now, nowMs },
+    const times = byResource((resource) =>
+      timesOf(resource, { known, isEdited: seen[resource]?.isEdited === true, record, look })
     );
     return {
       container: present.name,
-      author: { ...only(edited, now), ...only(kept, known.author) },
-      editedAtMs: Object.fromEntries(times),
-      ...(written === undefined ? {} : { written }),
+      author: amountsOfResources(resourcesOf(byResource((resource) => seen[resource]?.author))),
+      editedAtMs: byResource((resource) => times[resource]?.editedAtMs),
+      ...withTimes(byResource((resource) => times[resource]?.oldBeforeMs)),
+      ...withOver(byResource((resource) => seen[resource]?.over)),
     };
   });
+  return { remembered, late };
 }
 
-/** The memory after the values were written into the template. */
+/** The memory after the values were written into the template, which was that of the look before. */
 export function afterRecreate(
   remembered: readonly TemplateMemory[],
-  { wanted, nowMs }: { readonly wanted: WantedResources; readonly nowMs: number },
+  { wanted, containers, atMs }: {
+    readonly wanted: WantedResources;
+    readonly containers: readonly PodContainer[];
+    readonly atMs: number;
+  },
 ): readonly TemplateMemory[] {
   return remembered.map((one) => {
-    const values = wanted.get(one.container);
-    if (values === undefined) return one;
-    const amounts = { ...one.written?.amounts, ...amountsOfResources(resourcesOf(values)) };
-    return { ...one, written: { amounts, atMs: nowMs, times: one.written?.times ?? 0 } };
+    const present = containers.find(({ name }) => name === one.container) ?? {};
+    const over = byResource((resource): WrittenOver | undefined => {
+      const before = one.written?.[resource];
+      const values = wanted.get(one.container)?.[resource];
+      if (values === undefined) return before;
+      const stands = standing(before?.pair ?? {}, pairOf(present, resource));
+      return { pair: { ...stands, ...values }, atMs, times: before?.times ?? 0 };
+    });
+    const { written: _before, ...rest } = one;
+    return { ...rest, ...withOver(over) };
   });
 }
 
-/** The memory after pods were resized: what stands in the template does not matter any more. */
-export function afterInPlace(
-  remembered: readonly TemplateMemory[],
-  containers: readonly PodContainer[],
-): readonly TemplateMemory[] {
-  return remembered.map(({ written, ...rest }) => {
-    const present = containers.find(({ name }) => name === rest.container);
-    if (written === undefined || present === undefined) return rest;
-    return { ...rest, author: amountsOfResources(present) };
-  });
+interface KnownPair {
+  /** Undefined where nothing is known of the container. */
+  readonly author: ResourcePair | undefined;
+  readonly over: WrittenOver | undefined;
+  /** What the server has on record as written by us. */
+  readonly ours: ResourcePair;
+  readonly oursAtMs: number;
+  readonly nowMs: number;
 }
 
-/** Undefined where nothing is left of it. */
-function writtenNow(
-  { takenBackAtMs, ...written }: WrittenOver,
-  { now, nowMs }: { readonly now: ContainerAmounts; readonly nowMs: number },
-): WrittenOver | undefined {
-  if (Object.keys(written.amounts).length === 0) return undefined;
-  const over = { ...now, ...written.amounts };
-  if (RESOURCE_NAMES.every((resource) => isSame(resource, { one: now, other: over }))) {
-    return written;
+interface SeenPair {
+  readonly author: ResourcePair;
+  readonly over: WrittenOver | undefined;
+  readonly isEdited: boolean;
+  readonly isLate: boolean;
+}
+
+const SIDES: readonly PairSide[] = ["request", "limit"];
+
+function lookAtPair(
+  now: ResourcePair,
+  { author, over, ours, oursAtMs, nowMs }: KnownPair,
+): SeenPair {
+  const stands = standing(over?.pair ?? {}, now);
+  const late = pairFrom((side) => {
+    const isKnown = author !== undefined && now[side] === author[side] || side in stands;
+    return isKnown || now[side] !== ours[side] ? undefined : now[side];
+  });
+  const isOurs = (side: PairSide): boolean => side in stands || side in late;
+  const edited = SIDES.filter((side) => !isOurs(side) && now[side] !== (author ?? now)[side]);
+  const isEdited = edited.length > 0;
+  const isLate = !isEmpty(late);
+  const own = pairFrom((side) => {
+    if (author === undefined) return isOurs(side) ? undefined : now[side];
+    return edited.includes(side) ? now[side] : author[side];
+  });
+  const standsNow = { ...stands, ...late };
+  if (isLate) {
+    return {
+      author: own,
+      over: { pair: standsNow, atMs: oursAtMs, times: over?.times ?? 0 },
+      isEdited,
+      isLate,
+    };
+  }
+  const isLeft = over !== undefined && !(isEdited && isEmpty(stands));
+  const left = isLeft ? { ...over, pair: isEdited ? stands : over.pair } : undefined;
+  return { author: own, over: left && overNow(left, { now, nowMs }), isEdited, isLate };
+}
+
+/** No time is later than now, should the clock have been set back. */
+function overNow(
+  { takenBackAtMs, ...over }: WrittenOver,
+  { now, nowMs }: { readonly now: ResourcePair; readonly nowMs: number },
+): WrittenOver {
+  if (SIDES.every((side) => over.pair[side] === undefined || over.pair[side] === now[side])) {
+    return over;
   }
   if (takenBackAtMs !== undefined) {
-    return { ...written, takenBackAtMs: Math.min(takenBackAtMs, nowMs) };
+    return { ...over, takenBackAtMs: Math.min(takenBackAtMs, nowMs) };
   }
-  const times = nowMs - written.atMs >= STOOD_MS ? 1 : written.times + 1;
-  return { ...written, takenBackAtMs: nowMs, times };
+  const times = nowMs - over.atMs >= STOOD_MS ? 1 : over.times + 1;
+  return { ...over, takenBackAtMs: nowMs, times };
 }
 
-function isSame(
+interface EditTimes {
+  readonly editedAtMs: number | undefined;
+  readonly oldBeforeMs?: number;
+}
+
+/**
+ * While pods from before an edit are there, the time of it goes along: usage is theirs until then. Which
+ * pods that are for certain, the last look tells at which all was as before. Pods that were started
+ * between that and the edit's being seen may be of either, so they do not count: they may stay for good.
+ */
+function timesOf(
   resource: ResourceName,
-  { one, other }: { readonly one: ContainerAmounts; readonly other: ContainerAmounts },
-): boolean {
-  const pairs = [one, other].map((amounts): ResourcePair =>
-    pairOf(resourcesOfAmounts(amounts), resource)
-  );
-  return pairs[0]?.request === pairs[1]?.request && pairs[0]?.limit === pairs[1]?.limit;
+  { known, isEdited, record, look: { nowMs, isOldThere } }: {
+    readonly known: TemplateMemory | undefined;
+    readonly isEdited: boolean;
+    readonly record: RememberedRecord | undefined;
+    readonly look: TemplateLook;
+  },
+): EditTimes {
+  if (isEdited) return { editedAtMs: nowMs, oldBeforeMs: record?.recommendedAtMs ?? 0 };
+  const [atMs, oldBeforeMs] = [known?.editedAtMs[resource], known?.oldBeforeMs?.[resource]];
+  if (atMs === undefined) return { editedAtMs: undefined };
+  if (oldBeforeMs !== undefined && isOldThere(oldBeforeMs)) {
+    return { editedAtMs: nowMs, oldBeforeMs };
+  }
+  return { editedAtMs: Math.min(atMs, nowMs) };
 }
 
-/** The amounts of these resources. */
-function only(resources: readonly ResourceName[], amounts: ContainerAmounts): ContainerAmounts {
-  const all = resourcesOfAmounts(amounts);
-  const pairs = resources.map((resource) => [resource, pairOf(all, resource)] as const);
-  return amountsOfResources(resourcesOf(Object.fromEntries(pairs)));
+/** Of what was written, what is there. */
+function standing(written: ResourcePair, now: ResourcePair): ResourcePair {
+  return pairFrom((side) => written[side] === now[side] ? now[side] : undefined);
+}
+
+function pairFrom(of: (side: PairSide) => number | undefined): ResourcePair {
+  return pair(of("request"), of("limit"));
+}
+
+function isEmpty(one: ResourcePair): boolean {
+  return SIDES.every((side) => one[side] === undefined);
+}
+
+/** Of each resource for which there is something. */
+function byResource<T>(
+  of: (resource: ResourceName) => T | undefined,
+): Readonly<Partial<Record<ResourceName, T>>> {
+  const found: Partial<Record<ResourceName, T>> = {};
+  for (const resource of RESOURCE_NAMES) {
+    const value = of(resource);
+    if (value !== undefined) found[resource] = value;
+  }
+  return found;
+}
+
+function withOver(
+  written: NonNullable<TemplateMemory["written"]>,
+): Pick<TemplateMemory, "written"> {
+  return Object.keys(written).length === 0 ? {} : { written };
+}
+
+function withTimes(
+  oldBeforeMs: NonNullable<TemplateMemory["oldBeforeMs"]>,
+): Pick<TemplateMemory, "oldBeforeMs"> {
+  return Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs };
 }

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { bareContainer, MI, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";
 import type { Resources } from "../api/pod.ts";
-import { wantedOf } from "./guards/wanted_resources.ts";
-import { afterInPlace, afterRecreate, lookAtTemplate, rememberedOf } from "./template_memory.ts";
+import { type PairEntry, wantedOf } from "./guards/wanted_resources.ts";
+import {
+  afterRecreate,
+  lookAtTemplate,
+  rememberedOf,
+  type RememberedRecord,
+  type TemplateLook,
+} from "./template_memory.ts";
 import type { TemplateMemory } from "./workload_record.ts";
 
 function test(name: string, fn: () => void): void {
@@ -11,97 +17,231 @@ function test(name: string, fn: () => void): void {
 
 const HOUR_MS = 3_600_000;
 const AUTHOR = { requestCPU: 100, requestMemory: 64 * MI };
-const WANTED = wantedOf([{ container: "app", resource: "cpu", pair: { request: 180 } }]);
+const CPU: PairEntry = { container: "app", resource: "cpu", pair: { request: 180 } };
+const MEMORY: PairEntry = { container: "app", resource: "memory", pair: { request: 96 * MI } };
 const WRITTEN = { ...AUTHOR, requestCPU: 180 };
 
+/** A look at a template; whatever was written and when, nobody knows, and no pod is of an older one. */
+function lookAt(resources: Resources, fields: Partial<TemplateLook> = {}): TemplateLook {
+  return {
+    uid: "one",
+    containers: [bareContainer("app", resources)],
+    nowMs: NOW_MS,
+    isOldThere: () => false,
+    ...fields,
+  };
+}
+
+function recordOf(
+  template: readonly TemplateMemory[],
+  fields: Partial<RememberedRecord> = {},
+): RememberedRecord {
+  return { uid: "one", template, inForce: [], ...fields };
+}
+
+type Step = Resources | readonly PairEntry[];
+
 /** The memory of `app` after looks at templates that say this, an hour apart, and what was written. */
-function after(...steps: readonly (Resources | "write")[]): TemplateMemory | undefined {
+function after(...steps: readonly Step[]): TemplateMemory | undefined {
   let remembered: readonly TemplateMemory[] = [];
+  let containers = [bareContainer("app", {})];
   steps.forEach((step, hour) => {
     const nowMs = NOW_MS + hour * HOUR_MS;
-    remembered = step === "write"
-      ? afterRecreate(remembered, { wanted: WANTED, nowMs })
-      : lookAtTemplate(remembered, { containers: [bareContainer("app", step)], nowMs });
+    if (Array.isArray(step)) {
+      remembered = afterRecreate(remembered, { wanted: wantedOf(step), containers, atMs: nowMs });
+      return;
+    }
+    containers = [bareContainer("app", step as Resources)];
+    const record = hour === 0 ? undefined : recordOf(remembered);
+    const seen = lookAtTemplate(record, lookAt({}, { containers, nowMs }));
+    assert.deepEqual(seen.late, []);
+    remembered = seen.remembered;
   });
   return remembered[0];
 }
 
 test("lookAtTemplate() keeps the time of an author's edit, of that resource alone", () => {
   assert.deepEqual(after(AUTHOR, AUTHOR)?.editedAtMs, {});
-  const edited = after(AUTHOR, { ...AUTHOR, limitMemory: 4096 * MI }, {
-    ...AUTHOR,
-    limitMemory: 4096 * MI,
-  });
+  const limited = { ...AUTHOR, limitMemory: 4096 * MI };
+  const edited = after(AUTHOR, limited, limited);
   assert.deepEqual(edited?.editedAtMs, { memory: NOW_MS + HOUR_MS });
   assert.deepEqual(edited?.author, { cpu: 100, memory: 64 * MI, memoryLimit: 4096 * MI });
+  // What is taken out is an edit, too.
+  assert.deepEqual(after(limited, AUTHOR)?.editedAtMs, { memory: NOW_MS + HOUR_MS });
 });
 
 test("lookAtTemplate() takes neither what was written over it nor its undoing for an edit", () => {
-  assert.deepEqual(after(AUTHOR, "write", WRITTEN)?.editedAtMs, {});
-  const back = after(AUTHOR, "write", WRITTEN, AUTHOR);
+  assert.deepEqual(after(AUTHOR, [CPU], WRITTEN)?.editedAtMs, {});
+  const back = after(AUTHOR, [CPU], WRITTEN, AUTHOR);
   assert.deepEqual(back, {
     container: "app",
     author: { cpu: 100, memory: 64 * MI },
     editedAtMs: {},
     written: {
-      amounts: { cpu: 180 },
-      atMs: NOW_MS + HOUR_MS,
-      takenBackAtMs: NOW_MS + 3 * HOUR_MS,
-      times: 1,
+      cpu: {
+        pair: { request: 180 },
+        atMs: NOW_MS + HOUR_MS,
+        takenBackAtMs: NOW_MS + 3 * HOUR_MS,
+        times: 1,
+      },
     },
   });
-  const third = after(AUTHOR, "write", WRITTEN, { ...AUTHOR, requestCPU: 300 });
+  const third = after(AUTHOR, [CPU], WRITTEN, { ...AUTHOR, requestCPU: 300 });
   assert.deepEqual(third?.editedAtMs, { cpu: NOW_MS + 3 * HOUR_MS });
   assert.equal(third?.written, undefined);
 });
 
+test("lookAtTemplate() takes a limit that is left of what was written for nobody's edit", () => {
+  const both = { ...CPU, pair: { request: 180, limit: 200 } };
+  const applied = after(AUTHOR, [both], { ...AUTHOR, limitCPU: 200 });
+  assert.deepEqual(applied?.editedAtMs, {});
+  assert.deepEqual(applied.author, { cpu: 100, memory: 64 * MI });
+  const { pair, takenBackAtMs } = applied.written?.cpu ?? {};
+  assert.deepEqual([pair, takenBackAtMs], [both.pair, NOW_MS + 2 * HOUR_MS]);
+  // Another request beside it is his, and the limit is not.
+  const edited = after(AUTHOR, [both], { ...AUTHOR, requestCPU: 150, limitCPU: 200 });
+  assert.deepEqual(edited?.author, { cpu: 150, memory: 64 * MI });
+  assert.deepEqual(edited.written?.cpu, {
+    pair: { limit: 200 },
+    atMs: NOW_MS + HOUR_MS,
+    times: 0,
+  });
+});
+
 test("lookAtTemplate() counts what is taken back soon, again and again", () => {
-  const back = (...steps: readonly (Resources | "write")[]): number | undefined =>
-    after(AUTHOR, "write", AUTHOR, ...steps)?.written?.times;
+  const back = (...steps: readonly Step[]): number | undefined =>
+    after(AUTHOR, [CPU], AUTHOR, ...steps)?.written?.cpu?.times;
   assert.equal(back(AUTHOR), 1);
-  assert.equal(back("write", WRITTEN), 1);
-  assert.equal(back("write", AUTHOR, "write", AUTHOR), 3);
+  assert.equal(back([CPU], WRITTEN), 1);
+  assert.equal(back([CPU], AUTHOR, [CPU], AUTHOR), 3);
   // It has stood for a day: no tool has healed it.
   const day = Array.from({ length: 24 }, () => WRITTEN);
-  assert.equal(back("write", ...day, AUTHOR), 1);
+  assert.equal(back([CPU], ...day, AUTHOR), 1);
+});
+
+test("afterRecreate() begins nothing anew for the resource that it does not write", () => {
+  const back = after(AUTHOR, [CPU, MEMORY], AUTHOR);
+  const more = { ...CPU, pair: { request: 360 } };
+  const again = after(
+    ...[AUTHOR, [CPU, MEMORY], AUTHOR],
+    ...[[more], { ...AUTHOR, requestCPU: 360 }, [CPU], WRITTEN],
+  );
+  assert.equal(back?.written?.memory?.times, 1);
+  assert.deepEqual(again?.written?.memory, back.written.memory);
+  assert.deepEqual(again?.written?.cpu, {
+    pair: { request: 180 },
+    atMs: NOW_MS + 5 * HOUR_MS,
+    times: 1,
+  });
+});
+
+test("afterRecreate() keeps what stands of what was written before, and nothing else", () => {
+  const both = { ...CPU, pair: { request: 180, limit: 200 } };
+  const more = { ...CPU, pair: { request: 190 } };
+  const stands = after(AUTHOR, [both], { ...AUTHOR, requestCPU: 180, limitCPU: 200 }, [more]);
+  assert.deepEqual(stands?.written?.cpu?.pair, { request: 190, limit: 200 });
+  const gone = after(AUTHOR, [both], AUTHOR, [more]);
+  assert.deepEqual(gone?.written?.cpu?.pair, { request: 190 });
 });
 
 test("lookAtTemplate() tells no time that is to come, when the clock was set back", () => {
-  const [ahead] = lookAtTemplate(
-    [{ container: "app", author: { cpu: 1 }, editedAtMs: { cpu: NOW_MS + HOUR_MS } }],
-    { containers: [bareContainer("app", { requestCPU: 1 })], nowMs: NOW_MS },
-  );
+  const known = { container: "app", author: { cpu: 1 }, editedAtMs: { cpu: NOW_MS + HOUR_MS } };
+  const { remembered: [ahead] } = lookAtTemplate(recordOf([known]), lookAt({ requestCPU: 1 }));
   assert.deepEqual(ahead?.editedAtMs, { cpu: NOW_MS });
 });
 
-test("afterInPlace() takes what stands in the template for the author's from then on", () => {
-  const known = after(AUTHOR, "write", WRITTEN);
-  assert.ok(known !== undefined);
-  const containers = [bareContainer("app", WRITTEN)];
-  const remembered = afterInPlace([known], containers);
-  const author = { cpu: 180, memory: 64 * MI };
-  assert.deepEqual(remembered, [{ container: "app", author, editedAtMs: {} }]);
-  assert.deepEqual(lookAtTemplate(remembered, { containers, nowMs: NOW_MS }), remembered);
+test("lookAtTemplate() goes along with an edit as long as pods from before are there", () => {
+  const lookedAtMs = NOW_MS - HOUR_MS;
+  const known = { container: "app", author: { cpu: 100, memory: 64 * MI }, editedAtMs: {} };
+  const record = recordOf([known], { recommendedAtMs: lookedAtMs });
+  const edited = { ...AUTHOR, requestCPU: 300 };
+  const asked: number[] = [];
+  const see = (before: RememberedRecord, hour: number, isOldThere: boolean) =>
+    lookAtTemplate(
+      before,
+      lookAt(edited, {
+        nowMs: NOW_MS + hour * HOUR_MS,
+        isOldThere: (startedBeforeMs) => {
+          asked.push(startedBeforeMs);
+          return isOldThere;
+        },
+      }),
+    ).remembered;
+  const first = see(record, 0, false);
+  const [{ editedAtMs, oldBeforeMs } = assert.fail()] = first;
+  assert.deepEqual([editedAtMs, oldBeforeMs], [{ cpu: NOW_MS }, { cpu: lookedAtMs }]);
+  const second = see(recordOf(first), 30, true);
+  const [then = assert.fail()] = second;
+  assert.deepEqual(then.editedAtMs, { cpu: NOW_MS + 30 * HOUR_MS });
+  assert.deepEqual(then.oldBeforeMs, { cpu: lookedAtMs });
+  const [last = assert.fail()] = see(recordOf(second), 31, false);
+  assert.deepEqual(last.editedAtMs, { cpu: NOW_MS + 30 * HOUR_MS });
+  assert.equal(last.oldBeforeMs, undefined);
+  assert.deepEqual(asked, [lookedAtMs, lookedAtMs]);
+  // Pods of a later change, of something else, are no matter.
+  const [later] = see(recordOf([last]), 40, true);
+  assert.deepEqual(later, last);
 });
 
-test("rememberedOf() knows nothing of another workload of the name, and reads older records", () => {
+test("lookAtTemplate() takes what a workload that was made anew has otherwise for an edit", () => {
+  const written = { cpu: { pair: { request: 180 }, atMs: NOW_MS - HOUR_MS, times: 3 } };
+  const known = {
+    container: "app",
+    author: { cpu: 100, memory: 64 * MI },
+    editedAtMs: { cpu: NOW_MS - HOUR_MS },
+    written,
+  };
+  const anew = (resources: Resources) =>
+    lookAtTemplate(recordOf([known]), lookAt(resources, { uid: "other" })).remembered;
+  const { written: _forgotten, ...rest } = known;
+  assert.deepEqual(anew(AUTHOR), [rest]);
+  // He has taken over what was written for the former one: it is his now.
+  assert.deepEqual(anew(WRITTEN), [{ ...rest, author: { cpu: 180, memory: 64 * MI } }]);
+  const [edited] = anew({ ...AUTHOR, requestMemory: 1024 * MI });
+  assert.deepEqual(edited?.editedAtMs, { cpu: NOW_MS - HOUR_MS, memory: NOW_MS });
+  assert.deepEqual(edited?.author, { cpu: 100, memory: 1024 * MI });
+});
+
+test("lookAtTemplate() takes for written what the server has as written by us, and tells of it", () => {
+  const known = {
+    container: "app",
+    author: { cpu: 100, memory: 64 * MI },
+    editedAtMs: {},
+    written: { cpu: { pair: { request: 150 }, atMs: NOW_MS - 9 * HOUR_MS, times: 2 } },
+  };
+  const atMs = NOW_MS - HOUR_MS;
+  const written = { atMs, containers: [{ name: "app", requestCPU: 180, requestMemory: 96 * MI }] };
+  const { remembered, late } = lookAtTemplate(recordOf([known]), lookAt(WRITTEN, { written }));
+  assert.deepEqual(late, [CPU]);
+  assert.deepEqual(remembered, [{
+    ...known,
+    written: { cpu: { pair: { request: 180 }, atMs, times: 2 } },
+  }]);
+  // It is known by then.
+  const again = lookAtTemplate(recordOf(remembered), lookAt(WRITTEN, { written }));
+  assert.deepEqual(again, { remembered, late: [] });
+  // What the record knows nothing of, not even whose it was, is no author's.
+  const first = lookAtTemplate(undefined, lookAt(WRITTEN, { written }));
+  assert.deepEqual(first.late, []);
+  assert.deepEqual(first.remembered[0]?.author, { memory: 64 * MI });
+});
+
+test("rememberedOf() reads older records", () => {
   const template = [{ container: "app", author: { cpu: 100 }, editedAtMs: {} }];
-  const record = { uid: "one", template, inForce: [] };
-  assert.deepEqual(rememberedOf(record, "one"), template);
-  assert.deepEqual(rememberedOf(record, "other"), []);
-  assert.deepEqual(rememberedOf(undefined, "one"), []);
+  assert.deepEqual(rememberedOf(recordOf(template)), template);
+  assert.deepEqual(rememberedOf(undefined), []);
   const adoptedOn = { cpu: 180, memory: 64 * MI };
   const older = {
     inForce: [{ container: "app", cpu: 180, adoptedOn }],
     method: "Recreate",
     appliedAtMs: NOW_MS,
   } as const;
-  const written = { amounts: { cpu: 180 }, atMs: NOW_MS, times: 0 };
-  assert.deepEqual(rememberedOf(older, "one"), [
+  const written = { cpu: { pair: { request: 180 }, atMs: NOW_MS, times: 0 } };
+  assert.deepEqual(rememberedOf(older), [
     { container: "app", author: adoptedOn, editedAtMs: {}, written },
   ]);
   const { method: _method, ...inPlace } = older;
-  assert.deepEqual(rememberedOf(inPlace, "one"), [
+  assert.deepEqual(rememberedOf(inPlace), [
     { container: "app", author: adoptedOn, editedAtMs: {} },
   ]);
 });

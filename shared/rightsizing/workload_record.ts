@@ -9,15 +9,16 @@ import type {
   ReportedUsage,
   ReportedWorkload,
   UsageFigures,
-  WrittenAmounts,
   WrittenInForce,
-  WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "./distribution.ts";
+import type { ResourcePair } from "./guards/wanted_resources.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
+import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
+import { templateOf, writtenTemplate } from "./recorded_template.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
@@ -40,14 +41,23 @@ export interface TemplateMemory {
   readonly container: string;
   /** As its author wrote it, without what was written over it. */
   readonly author: ContainerAmounts;
-  /** When a change of his was seen, by resource, ms since 1970; absent: since he is known, never. */
+  /**
+   * When a change of his was seen, by resource, ms since 1970: the last time at which pods from before it
+   * were there. Absent: since he is known, never.
+   */
   readonly editedAtMs: Readonly<Partial<Record<ResourceName, number>>>;
-  readonly written?: WrittenOver;
+  /**
+   * Pods that were started before this are from before that change, by resource, ms since 1970; absent:
+   * none is there any more.
+   */
+  readonly oldBeforeMs?: Readonly<Partial<Record<ResourceName, number>>>;
+  /** What was written over his values, by resource. */
+  readonly written?: Readonly<Partial<Record<ResourceName, WrittenOver>>>;
 }
 
-/** What was written over the author's values. */
+/** What was written over the author's values of a resource. */
 export interface WrittenOver {
-  readonly amounts: ContainerAmounts;
+  readonly pair: ResourcePair;
   /** Ms since 1970. */
   readonly atMs: number;
   /** Since when it is known that it is not there any more, ms since 1970; absent: it is there. */
@@ -172,69 +182,6 @@ function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesI
   };
 }
 
-function writtenTemplate(
-  { container, author, editedAtMs, written }: TemplateMemory,
-): WrittenTemplate {
-  const { cpu, memory } = editedAtMs;
-  const { takenBackAtMs } = written ?? {};
-  return {
-    container,
-    author: writtenAmounts(author),
-    ...(cpu === undefined ? {} : { cpuEdited: timeText(cpu) }),
-    ...(memory === undefined ? {} : { memoryEdited: timeText(memory) }),
-    ...(written === undefined ? {} : {
-      written: {
-        ...writtenAmounts(written.amounts),
-        at: timeText(written.atMs),
-        ...(takenBackAtMs === undefined ? {} : { takenBack: timeText(takenBackAtMs) }),
-        times: written.times,
-      },
-    }),
-  };
-}
-
-function templateOf(
-  { container, author, cpuEdited, memoryEdited, written }: WrittenTemplate,
-): TemplateMemory {
-  const { at, takenBack, times, ...amounts } = written ?? {};
-  return {
-    container,
-    author: amountsOf(author),
-    editedAtMs: {
-      ...(cpuEdited === undefined ? {} : { cpu: millisecondsOf(cpuEdited) }),
-      ...(memoryEdited === undefined ? {} : { memory: millisecondsOf(memoryEdited) }),
-    },
-    ...(at === undefined ? {} : {
-      written: {
-        amounts: amountsOf(amounts),
-        atMs: millisecondsOf(at),
-        ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
-        times: times ?? 0,
-      },
-    }),
-  };
-}
-
-function writtenAmounts(
-  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
-): WrittenAmounts {
-  return {
-    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
-    ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit: formatBytes(memoryLimit) }),
-  };
-}
-
-function amountsOf({ cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts): ContainerAmounts {
-  return {
-    ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
-    ...(cpuLimit === undefined ? {} : { cpuLimit: parseCPU(cpuLimit) }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit: parseBytes(memoryLimit) }),
-  };
-}
-
 function writtenUsage({ container, cpu, memory }: UsageSummary): ReportedUsage {
   return {
     container,
@@ -270,13 +217,3 @@ function mapFigures<T extends number | string, R>(
 type Figures<T> =
   & Pick<UsageFigures, "samples">
   & Readonly<Record<Exclude<keyof DistributionSummary, "samples">, T>>;
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function millisecondsOf(time: string): number {
-  const ms = Date.parse(time);
-  if (Number.isNaN(ms)) throw new SyntaxError(`Cannot parse time: ${time} is no date`);
-  return ms;
-}

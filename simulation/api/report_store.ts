@@ -4,6 +4,7 @@
  * @module
  */
 import type { NewReport, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
@@ -14,23 +15,37 @@ export function createReportStore({ store, gate }: ApiAccess): ReportStore {
   const table = store.tables.RecommendationReport;
   const kind = "RecommendationReport";
   return {
+    list(namespace) {
+      return gate.send(
+        { verb: "list", kind },
+        () => table.all().filter(({ metadata }) => metadata.namespace === namespace),
+      );
+    },
     apply(report) {
-      return gate.send({ verb: "patch", kind }, () => {
+      const verb = report.resourceVersion === undefined ? "create" : "patch";
+      return gate.send({ verb, kind }, () => {
         const stored = table.get(objectKey(report));
         const wanted = objectOf(report, stored);
-        return stored === undefined ? table.create(wanted) : table.replace(wanted);
+        return report.resourceVersion === undefined || stored === undefined
+          ? table.create(wanted)
+          : table.replace(wanted);
       });
     },
     async remove({ metadata }) {
-      await gate.send(
-        { verb: "delete", kind },
-        () => table.remove(objectKey(metadata), metadata.uid),
-      );
+      const key = objectKey(metadata);
+      await gate.send({ verb: "delete", kind }, () => {
+        const stored = table.get(key);
+        const isOther = stored?.metadata.resourceVersion !== metadata.resourceVersion;
+        if (stored !== undefined && isOther) {
+          throw new ApiError(409, "Conflict", `${kind} "${key}": the precondition failed`);
+        }
+        return table.remove(key, metadata.uid);
+      });
     },
   };
 }
 
-/** An applied object without a version takes whichever there is. */
+/** As it is to be stored. */
 function objectOf(
   { namespace, name, resourceVersion, workloads }: NewReport,
   stored: RecommendationReport | undefined,
@@ -42,7 +57,7 @@ function objectOf(
       namespace,
       name,
       uid: stored?.metadata.uid ?? "",
-      resourceVersion: resourceVersion ?? stored?.metadata.resourceVersion ?? "",
+      resourceVersion: resourceVersion ?? "",
       labels: { "app.kubernetes.io/managed-by": "mbcas-controller" },
     },
     workloads: [...workloads],

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import type { MadePods, Workload } from "../../shared/api/workload.ts";
+import type { MadePods, Workload, WrittenValues } from "../../shared/api/workload.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
@@ -21,7 +21,7 @@ import type { ApiAccess } from "./api_access.ts";
 type Named = Pick<RightsizedWorkload, "kind" | "metadata">;
 
 /** The port's implementation. */
-export function createWorkloadWriter({ store, gate }: ApiAccess): WorkloadWriter {
+export function createWorkloadWriter({ store, gate, clock }: ApiAccess): WorkloadWriter {
   const modify = (
     { kind, metadata }: Named,
     change: (stored: Workload) => Workload,
@@ -40,7 +40,9 @@ export function createWorkloadWriter({ store, gate }: ApiAccess): WorkloadWriter
         if (!isDeepStrictEqual(stored.makes.template, workload.template)) {
           throw new ApiError(409, "Conflict", `${kind} "${name}": its template has changed`);
         }
-        return { ...stored, makes: withValues(stored.makes, { workload, wanted }) };
+        const makes = withValues(stored.makes, { workload, wanted });
+        const written = withWritten(stored.makes.written, { wanted, atMs: clock.wall() });
+        return { ...stored, makes: { ...makes, written } };
       });
     },
     async annotate(workload, { metadata: { annotations: changes } }) {
@@ -62,6 +64,18 @@ export function createWorkloadWriter({ store, gate }: ApiAccess): WorkloadWriter
 
 function invalid({ kind, metadata: { name } }: Named, problem: string): ApiError {
   return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
+}
+
+/** What others change later stays in it: whoever reads it compares it with the template. */
+function withWritten(
+  before: WrittenValues | undefined,
+  { wanted, atMs }: { readonly wanted: WantedResources; readonly atMs: number },
+): WrittenValues {
+  const containers = new Map(before?.containers.map((one) => [one.name, one]));
+  for (const [name, values] of wanted) {
+    containers.set(name, { ...containers.get(name), name, ...resourcesOf(values) });
+  }
+  return { atMs, containers: [...containers.values()] };
 }
 
 /** All containers together or none. Throws 422 for a request above its limit. */

@@ -56,16 +56,44 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
 
   contractTest("apply() replaces all that the report told", open, async (harness) => {
     const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
-    const other = await harness.settle(harness.subject.apply(reportOf(harness, "job")));
+    const { resourceVersion } = made.metadata;
+    const anew = { ...reportOf(harness, "job"), resourceVersion };
+    const other = await harness.settle(harness.subject.apply(anew));
     assert.equal(other.metadata.uid, made.metadata.uid);
     assert.notEqual(other.metadata.resourceVersion, made.metadata.resourceVersion);
     assert.deepEqual((await harness.settle(harness.read(NAME)))?.workloads, [workload("job")]);
   });
 
   contractTest("apply() of what is there already writes nothing", open, async (harness) => {
-    const made = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
-    const again = await harness.settle(harness.subject.apply(reportOf(harness, "db")));
-    assert.equal(again.metadata.resourceVersion, made.metadata.resourceVersion);
+    const { subject, settle } = harness;
+    let stored = await settle(subject.apply(reportOf(harness, "db")));
+    const again = async (): Promise<string> => {
+      const { resourceVersion } = stored.metadata;
+      stored = await settle(subject.apply({ ...reportOf(harness, "db"), resourceVersion }));
+      return stored.metadata.resourceVersion;
+    };
+    // The first one over what was made may still note who has written it.
+    const version = await again();
+    assert.equal(await again(), version);
+  });
+
+  contractTest("apply() makes none where there is one already", open, async (harness) => {
+    const { subject, settle } = harness;
+    await settle(subject.apply(reportOf(harness, "db")));
+    const late = reportOf(harness, "job");
+    await assertRefused(harness, () => subject.apply(late), {
+      status: 409,
+      reason: "AlreadyExists",
+    });
+    assert.deepEqual((await settle(harness.read(NAME)))?.workloads, [workload("db")]);
+  });
+
+  contractTest("list() has the namespace's as they are now", open, async (harness) => {
+    const { subject, settle, namespace } = harness;
+    assert.deepEqual(await settle(subject.list(namespace)), []);
+    const made = await settle(subject.apply(reportOf(harness, "db")));
+    assert.deepEqual(await settle(subject.list(namespace)), [made]);
+    assert.deepEqual(await settle(subject.list("kube-node-lease")), []);
   });
 
   contractTest("apply() is refused with 409 for an old version", open, async (harness) => {
@@ -103,5 +131,14 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     const other = { metadata: { ...made.metadata, uid } };
     await assertRefused(harness, () => harness.subject.remove(other), { status: 409 });
     assert.deepEqual(await harness.settle(harness.read(NAME)), made);
+  });
+
+  contractTest("remove() leaves a report alone that has another version", open, async (harness) => {
+    const { subject, settle } = harness;
+    const made = await settle(subject.apply(reportOf(harness, "db")));
+    const { resourceVersion } = made.metadata;
+    const now = await settle(subject.apply({ ...reportOf(harness, "web"), resourceVersion }));
+    await assertRefused(harness, () => subject.remove(made), { status: 409 });
+    assert.deepEqual(await settle(harness.read(NAME)), now);
   });
 }

@@ -85,6 +85,16 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
           proxy: asMade,
         });
         assert.equal(stored?.metadata.uid, made.metadata.uid);
+        // The server knows whose they are, whatever becomes of the answer.
+        const { containers = [] } = stored.makes?.written ?? {};
+        assert.deepEqual(
+          new Map(containers.map((one) => [one.name, one])),
+          new Map<string, object>([
+            ["app", { name: "app", requestCPU: 150, limitCPU: 300, requestMemory: 96 * MI }],
+            ["log", { name: "log", limitMemory: 256 * MI }],
+          ]),
+        );
+        assert.equal(made.makes?.written, undefined);
         assert.notEqual(stored.metadata.resourceVersion, made.metadata.resourceVersion);
         assert.equal(stored.metadata.annotations["mbcas.io/note"], "own");
         assert.equal(stored.makes?.replicas, made.makes?.replicas);

@@ -96,6 +96,7 @@ renderTest(
       "mbcas_leader",
       "mbcas_settings_valid",
       "mbcas_webhook_certificate_end_timestamp_seconds",
+      "optipod_record_unwritten",
       "optipod_workloads_skipped",
       "spotalis_leader_election_status",
       "spotalis_reconciliation_errors_total",

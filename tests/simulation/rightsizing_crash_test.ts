@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MI } from "../fixtures/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
 import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
 import { sceneTest } from "../fixtures/scene_test_case.ts";
 
@@ -62,7 +62,7 @@ test("runRightsizingLoop() decides again what was applied in the seconds before 
 
 test("runRightsizingLoop() is not Ready while what it applies can't be put on record", async (scene) => {
   scene.delays.clear();
-  const refuse = { verb: "patch", kind: "RecommendationReport", status: 403 } as const;
+  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
   scene.api.failNext({ ...refuse, times: 8 });
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -73,3 +73,40 @@ test("runRightsizingLoop() is not Ready while what it applies can't be put on re
   assert.equal(readyOf(scene)?.status, "True");
   assert.equal(scene.recordOf("web")?.status, "Applied");
 });
+
+for (const how of ["crash", "lost answer"] as const) {
+  test(`runRightsizingLoop() knows its own rollout after a ${how}, and takes it for nobody's edit`, async (scene) => {
+    scene.api.store.tables.Deployment.remove("shop/db");
+    const author = { requestCPU: 1000, requestMemory: 640 * MI };
+    scene.template("web", [bareContainer("app", author)]);
+    scene.policy("all", { mode: "Recommend" });
+    await scene.run(10 * MINUTE_MS);
+    const requestOf = (): number | undefined =>
+      scene.api.store.tables.Deployment.get("shop/web")?.makes?.template.containers[0]?.requestCPU;
+    if (how === "lost answer") {
+      scene.api.failNext({ verb: "patch", kind: "Deployment", status: 0, done: true });
+    }
+    const strategy = { allowInPlaceResize: false, allowRecreate: true };
+    scene.policy("all", { mode: "Auto", strategy });
+    while (requestOf() === 1000) await scene.run(1);
+    const writtenMs = scene.clock.wall();
+    if (how === "crash") scene.crash();
+    scene.uses("web", { cpu: 75, memory: 40 * MI });
+    await scene.run(20 * MINUTE_MS);
+    const { status, reason, appliedAtMs = 0, method, template: [memory] = [] } =
+      scene.recordOf("web") ?? {};
+    assert.deepEqual([status, reason, method], ["Skipped", "Cooldown", "Recreate"]);
+    const seenMs = appliedAtMs - writtenMs;
+    assert.ok(seenMs >= 0 && seenMs < 6 * MINUTE_MS, `${seenMs}`);
+    assert.deepEqual(memory?.author, { cpu: 1000, memory: 640 * MI });
+    assert.deepEqual(memory?.editedAtMs, {});
+    assert.deepEqual(memory?.written?.cpu?.pair, { request: 180 });
+    const told = scene.events.filter(({ about, reason, message }) =>
+      about.kind === "Deployment" && about.name === "web" && reason === "OptimizationApplied" &&
+      message.includes("not on record")
+    );
+    assert.equal(told.length, 1);
+    await scene.run(25 * MINUTE_MS);
+    assert.equal(requestOf(), 90);
+  });
+}

@@ -48,6 +48,59 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "runRightsizingLoop() remembers what was taken back while it resizes another resource in place",
+  permissions: "none",
+  async fn() {
+    await using scene = openRightsizingScene();
+    const app = bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI });
+    scene.deployment("web", { containers: [{ ...app, restartsOnMemory: true }] });
+    scene.uses("web", { cpu: 150, memory: 80 * MI });
+    const { Deployment } = scene.api.store.tables;
+    const { makes } = Deployment.get("shop/web") ?? {};
+    assert.ok(makes !== undefined);
+    scene.policy("all", { strategy: { allowInPlaceResize: true, allowRecreate: true } });
+    for (const cpu of [150, 200, 150]) {
+      scene.uses("web", { cpu, memory: 80 * MI });
+      for (let minute = 0; minute < 60; minute += 3) {
+        await scene.run(3 * MINUTE_MS);
+        Deployment.modify("shop/web", (workload) => ({ ...workload, makes }));
+      }
+      const values = scene.podsOf("web").map(({ containers: [one] }) => one?.requestCPU);
+      assert.deepEqual(values, [cpu * 1.2, cpu * 1.2]);
+    }
+    assert.equal(scene.recreations.length, 1);
+    const { takenBackAtMs, times } = scene.recordOf("web")?.template?.[0]?.written?.memory ?? {};
+    assert.ok(takenBackAtMs !== undefined);
+    assert.equal(times, 1);
+  },
+});
+
+Deno.test({
+  name: "runRightsizingLoop() knows a taking back that leaves its limits, as kubectl apply does",
+  permissions: "none",
+  async fn() {
+    await using scene = openRightsizingScene();
+    const manifest = { requestCPU: 100, requestMemory: 64 * MI };
+    scene.deployment("web", { containers: [bareContainer("app", manifest)] });
+    scene.uses("web", { cpu: 150, memory: 80 * MI });
+    scene.policy("all", {
+      strategy: { allowInPlaceResize: false, allowRecreate: true, updateRequestsOnly: false },
+    });
+    await scene.run(4 * MINUTE_MS);
+    const { containers: [written] = [] } =
+      scene.api.store.tables.Deployment.get("shop/web")?.makes?.template ?? {};
+    assert.ok(written?.limitCPU !== undefined && written.requestCPU !== 100);
+    scene.template("web", [{ ...written, ...manifest }]);
+    await scene.run(60 * MINUTE_MS);
+    const { reason, template: [memory] = [] } = scene.recordOf("web") ?? {};
+    assert.equal(reason, "TakenBack");
+    assert.equal(scene.recreations.length, 1);
+    assert.deepEqual([memory?.author, memory?.editedAtMs], [{ cpu: 100, memory: 64 * MI }, {}]);
+  },
+});
+
+Deno.test({
   name: "runRightsizingLoop() has nothing against an author who writes nearly what is recommended",
   permissions: "none",
   async fn() {

@@ -42,6 +42,7 @@ Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles di
     workloads_monitored: 2,
     workloads_updated: 1,
     'workloads_skipped{reason="MetricsMissing"}': 1,
+    record_unwritten: 0,
     recommendations_total: cycles,
     'reconciliation_errors_total{error_type="MetricsMissing"}': cycles,
     'applications_total{method="InPlace"}': 1,
@@ -65,4 +66,26 @@ Deno.test("property 25, runRightsizingLoop(): the metrics say what the cycles di
   assert.deepEqual(await served(registry, "all"), {});
   const winner = await served(registry, "lighter");
   assert.deepEqual([winner["workloads_monitored"], winner["workloads_updated"]], [2, 1]);
+});
+
+Deno.test("runRightsizingLoop(): metrics and an event say that what was applied can't be put on record", async () => {
+  const registry = new Registry();
+  await using scene = openRightsizingScene(createRightsizingMetrics(registry));
+  scene.deployment("web");
+  scene.uses("web", { cpu: 150, memory: 80 * MI });
+  const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
+  scene.api.failNext({ ...refuse, times: 1000 });
+  scene.policy("all");
+  const told = () =>
+    scene.events.filter(({ message }) => message.startsWith("RecordNotWritten: reports can't"))
+      .map(({ about, reason }) => [about.kind, reason]);
+  const counter = 'reconciliation_errors_total{error_type="RecordNotWritten"}';
+  await scene.run(MINUTE_MS);
+  const soon = await served(registry, "all");
+  assert.deepEqual([soon["record_unwritten"], soon[counter], told()], [0, undefined, []]);
+  await scene.run(20 * MINUTE_MS);
+  const later = await served(registry, "all");
+  assert.equal(later["record_unwritten"], 1);
+  assert.ok((later[counter] ?? 0) >= 3);
+  assert.deepEqual(told(), [["OptimizationPolicy", "UpdateFailed"]]);
 });

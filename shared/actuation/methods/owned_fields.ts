@@ -37,6 +37,22 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
+ * What `manager` has set last, by applying or updating, and when: a value that somebody else changes is
+ * his from then on. Undefined where that is nothing.
+ */
+export function fieldsSetBy(
+  managedFields: unknown,
+  manager: string,
+): { readonly fields: OwnedFields["containers"]; readonly atMs: number } | undefined {
+  const entries = entriesOf(managedFields)
+    .filter((one) => one.manager === manager && fieldsOf([one]).containers.size > 0);
+  if (entries.length === 0) return undefined;
+  const times = entries.map(({ time }) => typeof time === "string" ? Date.parse(time) : NaN)
+    .filter((ms) => !Number.isNaN(ms));
+  return { fields: fieldsOf(entries).containers, atMs: Math.max(0, ...times) };
+}
+
+/**
  * Who else owns these fields of the template's containers, by applying or updating: names, sorted. A
  * value that is set by force is taken from them.
  */
@@ -57,18 +73,23 @@ export function otherOwners(
 interface Entry {
   readonly manager: string;
   readonly operation: unknown;
+  readonly time: unknown;
   readonly fieldsV1: unknown;
 }
 
 function entriesOf(managedFields: unknown): readonly Entry[] {
   return (Array.isArray(managedFields) ? managedFields : []).flatMap((raw): Entry[] => {
-    const { manager, operation, fieldsV1 } = membersOf(raw);
-    return typeof manager === "string" ? [{ manager, operation, fieldsV1 }] : [];
+    const { manager, operation, time, fieldsV1 } = membersOf(raw);
+    return typeof manager === "string" ? [{ manager, operation, time, fieldsV1 }] : [];
   });
 }
 
 function fieldsOf(entries: readonly Entry[]): OwnedFields {
-  const owned = { containers: new Map(), initContainers: new Map() };
+  type Fields = ReadonlySet<keyof Resources>;
+  const owned = {
+    containers: new Map<string, Fields>(),
+    initContainers: new Map<string, Fields>(),
+  };
   for (const { fieldsV1 } of entries) {
     const spec = at(fieldsV1, ["f:spec", "f:template", "f:spec"]);
     for (const list of ["containers", "initContainers"] as const) {
@@ -76,7 +97,8 @@ function fieldsOf(entries: readonly Entry[]): OwnedFields {
         const container = itemName(key);
         if (container === undefined) continue;
         const fields = resourceFields(item);
-        if (fields.size > 0) owned[list].set(container, fields);
+        const others = owned[list].get(container) ?? new Set();
+        if (fields.size > 0) owned[list].set(container, fields.union(others));
       }
     }
   }

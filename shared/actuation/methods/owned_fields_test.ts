@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Resources } from "../../api/pod.ts";
-import { otherOwners, ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import { fieldsSetBy, otherOwners, ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -49,6 +49,35 @@ test("ownedFields() passes over other managers, updates, and what has no known s
     ]
   ) {
     assert.deepEqual(ownedFields(entries, "optipod"), OWNS_NOTHING);
+  }
+});
+
+test("fieldsSetBy() reads what a manager has set in whatever way, and when it last did", () => {
+  const limits = { "f:resources": { "f:limits": { "f:cpu": {} } } };
+  const spec = { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"app"}': limits } } } };
+  const updated = {
+    manager: "optipod",
+    operation: "Update",
+    time: "2026-01-01T00:00:07Z",
+    fieldsV1: { "f:spec": spec },
+  };
+  const annotated = {
+    ...updated,
+    time: "2026-02-01T00:00:00Z",
+    fieldsV1: { "f:metadata": { "f:annotations": {} } },
+  };
+  const applied = { ...entry, time: "2026-01-01T00:00:00Z" };
+  const others = { ...updated, manager: "kubectl", time: "2026-03-01T00:00:00Z" };
+  const set = fieldsSetBy([applied, updated, annotated, others], "optipod");
+  assert.equal(set?.atMs, Date.UTC(2026, 0, 1, 0, 0, 7));
+  assert.deepEqual([...set.fields.get("app") ?? []].sort(), [
+    "limitCPU",
+    "requestCPU",
+    "requestMemory",
+  ]);
+  assert.equal(fieldsSetBy([{ ...updated, time: "soon" }], "optipod")?.atMs, 0);
+  for (const entries of [[annotated, others], undefined, "text"]) {
+    assert.equal(fieldsSetBy(entries, "optipod"), undefined);
   }
 });
 

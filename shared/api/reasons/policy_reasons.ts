@@ -20,9 +20,8 @@ export const POLICY_REASONS = {
     means:
       "what was recommended and applied can't be written into the RecommendationReports of a " +
       "namespace: new pods come without it, and a restart of the controller forgets it",
-    remedy:
-      "look at the message: the controller needs the right to patch recommendationreports, and " +
-      "room in the namespace's quota of objects",
+    remedy: "look at the message: the controller needs the right to list, create and patch " +
+      "recommendationreports, and room in the namespace's quota of objects",
   },
   MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
   MetricsPresent: {

@@ -108,8 +108,8 @@ export const RIGHTSIZING_REASONS = {
     means:
       "the author has written other values into the template, and what is recommended is less " +
       "of them: it comes from before, in part or in all",
-    remedy:
-      "wait for one window of metricsConfig.rollingWindow and the cooldown: then all that is " +
+    remedy: "replace pods that are still of the former template; one window of " +
+      "metricsConfig.rollingWindow, or the cooldown, after the last of them all that is " +
       "recommended comes from pods with the new values",
   },
   Cooldown: {

@@ -10,7 +10,7 @@ import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { describeCut } from "./cut_values.ts";
 import { fitNewPod, type NewPodFacts } from "./fit_new_pod.ts";
-import { leastSafeMemory } from "./memory_decrease.ts";
+import { liftMemory, steppedMemory } from "./lift_memory.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import {
   pair,
@@ -62,7 +62,7 @@ export function countingValues(
   const safe = wantedOf(
     pairsOf(bounded).map((entry) => {
       const author = written.find(({ name }) => name === entry.container) ?? {};
-      return lift(entry, { peak: memoryPeaks.get(entry.container), author });
+      return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
     }),
   );
   const fitted = fitNewPod(safe, facts);
@@ -124,36 +124,20 @@ function withoutLimits(wanted: WantedResources): WantedResources {
 }
 
 /**
- * Memory is not lower than the recent peak + 15 %, as far as the author has given more: below that a pod
- * would be killed in the middle of a rollout, which then could not end, while the raise is held.
- */
-function lift(
-  entry: PairEntry,
-  { peak, author }: { readonly peak: number | undefined; readonly author: Resources },
-): PairEntry {
-  const { resource, pair: { request, limit } } = entry;
-  if (resource === "cpu" || peak === undefined) return entry;
-  const least = leastSafeMemory(peak);
-  const { limitMemory = Infinity, requestMemory = author.limitMemory ?? 0 } = author;
-  const to = (value: number | undefined, own: number): number | undefined =>
-    value === undefined || value >= least ? value : Math.min(least, Math.max(value, own));
-  return { ...entry, pair: pair(to(request, requestMemory), to(limit, limitMemory)) };
-}
-
-/**
  * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
- * it would kill, as of running pods. What is below the bounds may be all that a quota has left room for.
+ * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the bounds may be all that a quota has left room for.
  */
 function bound(
   entry: PairEntry,
-  { bounds, updateStrategy: { limitMultipliers } }: Pick<PolicySpec, "bounds" | "updateStrategy">,
+  { bounds, updateStrategy }: Pick<PolicySpec, "bounds" | "updateStrategy">,
   { peak }: { readonly peak: number | undefined },
 ): PairEntry {
   const { resource, pair: { request, limit } } = entry;
   if (request === undefined) return entry;
   const { max } = bounds[resource];
-  const isSafe = resource === "cpu" || (peak !== undefined && max >= leastSafeMemory(peak));
+  const isSafe = resource === "cpu" ||
+    (peak !== undefined && max >= steppedMemory(peak, { updateStrategy }));
   if (request <= max || !isSafe) return entry;
-  const follows = Math.max(max, truncatedProduct(max, limitMultipliers[resource]));
+  const follows = Math.max(max, truncatedProduct(max, updateStrategy.limitMultipliers[resource]));
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }

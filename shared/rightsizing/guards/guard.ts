@@ -5,7 +5,13 @@
  */
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
-import { type PairEntry, pairsOf, wantedOf, type WantedResources } from "./wanted_resources.ts";
+import {
+  type PairEntry,
+  pairsOf,
+  type ResourcePair,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
 
 /** What a guard may say; nothing means: go on. */
 export type GuardVerdict =
@@ -40,19 +46,31 @@ export interface Guard {
 }
 
 /** What there is against one pair; undefined: nothing. */
-export type Objection = (entry: PairEntry) => string | undefined;
+export type Objection = (entry: PairEntry) => string | PartialObjection | undefined;
 
-/** Takes out each pair that there is something against, and says what; nothing when there is none. */
+/** What there is against a part of one pair. */
+export interface PartialObjection {
+  readonly problem: string;
+  /** There is nothing against this. */
+  readonly rest: ResourcePair;
+}
+
+/** Takes out each pair, or part of one, that there is something against, and says what; nothing when there is none. */
 export function withoutPairs(
   wanted: WantedResources,
   reason: RightsizingReason,
   { against }: { readonly against: Objection },
 ): GuardVerdict {
   const words: string[] = [];
-  const rest = pairsOf(wanted).filter((entry) => {
-    const problem = against(entry);
-    if (problem !== undefined) words.push(problem);
-    return problem === undefined;
+  const rest = pairsOf(wanted).flatMap((entry): readonly PairEntry[] => {
+    const objection = against(entry);
+    if (objection === undefined) return [entry];
+    if (typeof objection === "string") {
+      words.push(objection);
+      return [];
+    }
+    words.push(objection.problem);
+    return [{ ...entry, pair: objection.rest }];
   });
   if (words.length === 0) return undefined;
   const message = [...new Set(words)].join("; ");

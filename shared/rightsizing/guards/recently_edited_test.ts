@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
+import type { PodContainer } from "../../api/pod.ts";
+import type { UpdateStrategy } from "../policy_spec.ts";
 import {
+  bareContainer,
   type FactsChoice,
   MI,
   NOW_MS,
   outcomeOf,
   recommendation,
+  rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { decideRightsizing } from "./decide_rightsizing.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -35,6 +40,21 @@ test("recentlyEdited() lets nothing be lowered of what was seen before the autho
   );
 });
 
+test("recentlyEdited() says that pods from before may be there", () => {
+  const recommendations = [recommendation({ cpu: 50, memory: 32 * MI })];
+  const remembered = [{
+    container: "app",
+    author: {},
+    editedAtMs: { cpu: NOW_MS },
+    oldBeforeMs: { cpu: NOW_MS - 48 * HOUR_MS },
+  }];
+  const words =
+    "app cpu to 50m: the template has other cpu values than pods from before may have, " +
+    `nothing of them is lowered before ${new Date(NOW_MS + 24 * HOUR_MS).toISOString()}`;
+  const { clamps } = decideRightsizing(rightsizingFacts({ recommendations, remembered }));
+  assert.deepEqual(clamps.map(({ message }) => message), [words]);
+});
+
 test("recentlyEdited() waits for the cooldown, too, and by whatever method", () => {
   const strategy = { cooldownMs: 48 * HOUR_MS, allowInPlaceResize: false, allowRecreate: true };
   const policy = autoPolicy(strategy);
@@ -45,4 +65,48 @@ test("recentlyEdited() waits for the cooldown, too, and by whatever method", () 
 test("recentlyEdited() has nothing against what nobody has edited", () => {
   const remembered = [{ container: "app", author: {}, editedAtMs: { cpu: NOW_MS } }];
   assert.equal(outcomeOf(edited(1, { remembered })), "InPlace: app cpu 150m, app memory 32Mi");
+});
+
+test("recentlyEdited() lets a request be raised beside a limit that would be lowered, and the other way round", () => {
+  const template = { requestCPU: 200, requestMemory: 512 * MI };
+  const recommendations = [
+    recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
+  ];
+  const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
+    outcomeOf(edited(1, {
+      containers: [bareContainer("app", { ...template, ...limits })],
+      recommendations,
+      strategy: { updateRequestsOnly: false, ...strategy },
+      memoryPeaks: new Map([["app", 800 * MI]]),
+    }));
+  const rollout = { allowInPlaceResize: false, allowRecreate: true };
+  const raised = "app cpu 600m, app memory 960Mi";
+  assert.equal(of({}), `InPlace: ${raised}`, "no limit comes where there was none");
+  assert.equal(of({}, rollout), `Recreate: ${raised}`);
+  assert.equal(of({ limitCPU: 800, limitMemory: 2048 * MI }), `InPlace: ${raised}`);
+  const below = { limitCPU: 650, limitMemory: 1000 * MI };
+  const both = "app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)";
+  assert.equal(of(below), `InPlace: ${both}`);
+  const more = { requestCPU: 640, requestMemory: 990 * MI };
+  const limits = "app cpu limit 700m, app memory limit 1056Mi";
+  assert.equal(of({ ...more, ...below }, { changeThresholdPercent: 1 }), `InPlace: ${limits}`);
+});
+
+test("recentlyEdited() says which limit is not lowered, where that is all that there is", () => {
+  const recommendations = [recommendation({ memory: 64 * MI, memoryLimit: 96 * MI, cpu: 100 })];
+  const strategy = { updateRequestsOnly: false };
+  assert.match(
+    outcomeOf(edited(1, { recommendations, strategy })),
+    /^RecentlyEdited .*app memory limit to 96Mi: the template has other memory values since /,
+  );
+});
+
+test("recentlyEdited() moves nothing of a Guaranteed pod that would be lowered", () => {
+  const equal = { requestCPU: 200, limitCPU: 200, requestMemory: 64 * MI, limitMemory: 64 * MI };
+  const outcome = outcomeOf(edited(1, {
+    containers: [bareContainer("app", equal)],
+    recommendations: [recommendation({ cpu: 300, cpuLimit: 600, memory: 32 * MI })],
+    strategy: { updateRequestsOnly: false },
+  }));
+  assert.equal(outcome, "InPlace: app cpu 300m (limit 300m)");
 });

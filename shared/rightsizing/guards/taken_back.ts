@@ -4,7 +4,6 @@
  * @module
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
-import { resourcesOfAmounts } from "../values_in_force.ts";
 import type { WrittenOver } from "../workload_record.ts";
 import { isWorth } from "./change_threshold.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
@@ -13,6 +12,7 @@ import {
   formatAmount,
   pairOf,
   type ResourcePair,
+  wantedOf,
   type WantedResources,
 } from "./wanted_resources.ts";
 
@@ -26,7 +26,8 @@ const MOST_DOUBLINGS = 5;
  * Leaves out what was written into the template before, is not there any more, and would hardly differ
  * if it were written again: a tool that applies manifests takes it back each time, and each time is a
  * rollout, or two. What is recommended anew by more than the policy's threshold is tried once more; what
- * is there already but for less than that is for the threshold.
+ * is there already but for less than that is for the threshold. What could go in place without the others
+ * is not held either: it does once they are out.
  *
  * A release that is applied once takes it back, too, and is no tool that heals: after a day it is tried
  * once more. Each time that it is taken back within a day the wait doubles: 1, 2, 4, … 32 days.
@@ -39,14 +40,16 @@ export function takenBack(facts: RightsizingFacts, wanted: WantedResources): Gua
     isWorth(from.request, to.request, { percent }) || isWorth(from.limit, to.limit, { percent });
   return withoutPairs(wanted, "TakenBack", {
     against({ container, resource, pair }) {
-      const over = remembered.find((one) => one.container === container)?.written;
+      const over = remembered.find((one) => one.container === container)?.written?.[resource];
       const untilMs = over === undefined ? undefined : waitEnd(over);
       if (over === undefined || untilMs === undefined || nowMs >= untilMs) return undefined;
-      const written = pairOf(resourcesOfAmounts(over.amounts), resource);
+      const { pair: written } = over;
       const present = workload.template.containers.find(({ name }) => name === container);
       const now = pairOf(present ?? {}, resource);
       if (!differs(written, now) || !isWorthIt(now, pair)) return undefined;
       if (isWorthIt(written, pair)) return undefined;
+      const alone = wantedOf([{ container, resource, pair }]);
+      if (methodFor(facts, alone) !== "Recreate") return undefined;
       const amount = formatAmount(resource, written.request ?? written.limit ?? 0);
       return `${container} ${resource} ${amount} was written into the template and is not there any ` +
         `more; it is tried again after ${new Date(untilMs).toISOString()}`;

@@ -18,13 +18,16 @@ const DAY_MS = 24 * HOUR_MS;
 const BY_ROLLOUT = { allowInPlaceResize: false, allowRecreate: true };
 
 /** What was recommended was written; the template says 100 m and 64 Mi. */
-function taken(fields: Partial<WrittenOver> = {}): FactsChoice {
+function taken(
+  { cpu = 150, memory = 96 * MI, ...fields }: Partial<WrittenOver> & {
+    readonly cpu?: number;
+    readonly memory?: number;
+  } = {},
+): FactsChoice {
+  const over = { atMs: NOW_MS - HOUR_MS, takenBackAtMs: NOW_MS, times: 1, ...fields };
   const written = {
-    amounts: { cpu: 150, memory: 96 * MI },
-    atMs: NOW_MS - HOUR_MS,
-    takenBackAtMs: NOW_MS,
-    times: 1,
-    ...fields,
+    cpu: { pair: { request: cpu }, ...over },
+    memory: { pair: { request: memory }, ...over },
   };
   return {
     strategy: BY_ROLLOUT,
@@ -53,6 +56,24 @@ test("takenBack() waits for a day, and twice as long each time that it was taken
   }
 });
 
+test("takenBack() waits for each resource by its own time", () => {
+  const { remembered: [one = assert.fail()] = [] } = taken();
+  const { cpu, memory } = one.written ?? {};
+  assert.ok(cpu !== undefined && memory !== undefined);
+  const written = { cpu: { ...cpu, takenBackAtMs: NOW_MS - DAY_MS }, memory };
+  assert.equal(
+    outcomeOf({ ...taken(), remembered: [{ ...one, written }] }),
+    "Recreate: app cpu 150m",
+  );
+});
+
+test("takenBack() lets pods get in place what only goes by a rollout beside something else", () => {
+  const containers = [templateContainer({ restartsOnMemory: true })];
+  const strategy = { allowInPlaceResize: true, allowRecreate: true };
+  assert.equal(outcomeOf({ containers, strategy }), "Recreate: app cpu 150m, app memory 96Mi");
+  assert.equal(outcomeOf({ ...taken(), containers, strategy }), "InPlace: app cpu 150m");
+});
+
 test("takenBack() lets a recommendation be tried that differs enough from what was written", () => {
   const recommendations = [recommendation({ cpu: 200 })];
   assert.equal(outcomeOf({ ...taken(), recommendations }), "Recreate: app cpu 200m");
@@ -60,8 +81,8 @@ test("takenBack() lets a recommendation be tried that differs enough from what w
 
 test("takenBack() says nothing where the template is near enough to what is recommended", () => {
   const recommendations = [recommendation({ cpu: 105, memory: 66 * MI })];
-  const amounts = { cpu: 112, memory: 70 * MI };
-  assert.match(outcomeOf({ ...taken({ amounts }), recommendations }), /^BelowThreshold /);
+  const written = taken({ cpu: 112, memory: 70 * MI });
+  assert.match(outcomeOf({ ...written, recommendations }), /^BelowThreshold /);
 });
 
 test("takenBack() has nothing against values that stand, that were never written, or that pods get in place", () => {
@@ -73,8 +94,7 @@ test("takenBack() has nothing against values that stand, that were never written
     outcomeOf({ ...taken(), containers, recommendations }),
     /^Recreate: app cpu 170m, app memory 120Mi/,
   );
-  const { takenBackAtMs: _none, ...stands } = { takenBackAtMs: 0, times: 0 };
-  const written = { amounts: { cpu: 150 }, atMs: NOW_MS, ...stands };
+  const written = { cpu: { pair: { request: 150 }, atMs: NOW_MS, times: 0 } };
   const remembered = [{ container: "app", author: {}, editedAtMs: {}, written }];
   assert.match(outcomeOf({ strategy: BY_ROLLOUT, remembered }), /^Recreate: /);
   assert.match(outcomeOf({ strategy: BY_ROLLOUT }), /^Recreate: /);

@@ -64,7 +64,7 @@ const POLICY_ACTS: readonly RoleAct[] = [
   },
 ];
 
-/** A report is applied, which makes it where it is not there. */
+/** A report is made, and then applied over its version. */
 const REPORT_ACTS: readonly RoleAct[] = [
   ...followActs({
     rights: REPORTS,
@@ -84,10 +84,13 @@ const REPORT_ACTS: readonly RoleAct[] = [
   {
     right: `patch ${REPORTS}`,
     deed: "report anew",
-    async perform(connection, { namespace }) {
+    async perform(connection, { admin, namespace }) {
+      const path = optipodObject("recommendationreports", { namespace, name: MADE });
+      const { metadata } = parseRecommendationReport(await admin.request({ path }));
       const { workloads } = await createReportStore(connection).apply({
         namespace,
         name: MADE,
+        resourceVersion: metadata.resourceVersion,
         workloads: [{
           kind: "Deployment",
           name: MADE,

@@ -1,0 +1,107 @@
+/**
+ * What is remembered of a container of the template, as it stands in reports.
+ *
+ * @module
+ */
+import type { WrittenResource, WrittenTemplate } from "../api/recommendation_report.ts";
+import { parseBytes, parseCPU } from "../quantity.ts";
+import type { ResourceName } from "./distribution.ts";
+import {
+  formatAmount,
+  pair,
+  pairOf,
+  RESOURCE_NAMES,
+  type ResourcePair,
+} from "./guards/wanted_resources.ts";
+import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
+import { resourcesOfAmounts } from "./values_in_force.ts";
+import type { TemplateMemory, WrittenOver } from "./workload_record.ts";
+
+/** The fields of a resource. */
+const FIELDS = {
+  cpu: { edited: "cpuEdited", oldBefore: "cpuOldBefore", written: "cpuWritten" },
+  memory: { edited: "memoryEdited", oldBefore: "memoryOldBefore", written: "memoryWritten" },
+} as const;
+
+/** As it is written. */
+export function writtenTemplate(
+  { container, author, editedAtMs, oldBeforeMs = {}, written = {} }: TemplateMemory,
+): WrittenTemplate {
+  const fields = RESOURCE_NAMES.map((resource) => {
+    const [edited, before] = [editedAtMs[resource], oldBeforeMs[resource]];
+    const [over, names] = [written[resource], FIELDS[resource]];
+    return {
+      ...(edited === undefined ? {} : { [names.edited]: timeText(edited) }),
+      ...(before === undefined ? {} : { [names.oldBefore]: timeText(before) }),
+      ...(over === undefined ? {} : { [names.written]: writtenResource(resource, over) }),
+    };
+  });
+  return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
+}
+
+/**
+ * As it is read, from reports of older versions, too, which had one `written` for both resources. Throws
+ * a `SyntaxError` that names a bad quantity or time.
+ */
+export function templateOf(stored: WrittenTemplate): TemplateMemory {
+  const editedAtMs: Partial<Record<ResourceName, number>> = {};
+  const oldBeforeMs: Partial<Record<ResourceName, number>> = {};
+  const written: Partial<Record<ResourceName, WrittenOver>> = {};
+  for (const resource of RESOURCE_NAMES) {
+    const names = FIELDS[resource];
+    const [edited, before] = [stored[names.edited], stored[names.oldBefore]];
+    if (edited !== undefined) editedAtMs[resource] = millisecondsOf(edited);
+    if (before !== undefined) oldBeforeMs[resource] = millisecondsOf(before);
+    const over = stored[names.written];
+    const read = over === undefined ? formerOver(resource, stored) : overOf(resource, over);
+    if (read !== undefined) written[resource] = read;
+  }
+  return {
+    container: stored.container,
+    author: amountsOf(stored.author),
+    editedAtMs,
+    ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
+    ...(Object.keys(written).length === 0 ? {} : { written }),
+  };
+}
+
+function writtenResource(
+  resource: ResourceName,
+  { pair: { request, limit }, atMs, takenBackAtMs, times }: WrittenOver,
+): WrittenResource {
+  return {
+    ...(request === undefined ? {} : { request: formatAmount(resource, request) }),
+    ...(limit === undefined ? {} : { limit: formatAmount(resource, limit) }),
+    at: timeText(atMs),
+    ...(takenBackAtMs === undefined ? {} : { takenBack: timeText(takenBackAtMs) }),
+    times,
+  };
+}
+
+function overOf(resource: ResourceName, written: WrittenResource): WrittenOver {
+  const parse = resource === "cpu" ? parseCPU : parseBytes;
+  const amount = (text: string | undefined): number | undefined =>
+    text === undefined ? undefined : parse(text);
+  return writtenAt(pair(amount(written.request), amount(written.limit)), written);
+}
+
+function formerOver(
+  resource: ResourceName,
+  { written }: WrittenTemplate,
+): WrittenOver | undefined {
+  if (written === undefined) return undefined;
+  const found = pairOf(resourcesOfAmounts(amountsOf(written)), resource);
+  return Object.keys(found).length === 0 ? undefined : writtenAt(found, written);
+}
+
+function writtenAt(
+  written: ResourcePair,
+  { at, takenBack, times }: Pick<WrittenResource, "at" | "takenBack" | "times">,
+): WrittenOver {
+  return {
+    pair: written,
+    atMs: millisecondsOf(at),
+    ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
+    times,
+  };
+}
