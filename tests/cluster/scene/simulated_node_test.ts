@@ -14,7 +14,8 @@ import {
 const NOW = 1_700_000_000_123;
 
 Deno.test({
-  name: "nodeObject() makes nodes of both classes, as the product reads them, for a scene's pods alone",
+  name:
+    "nodeObject() makes nodes of both classes, as the product reads them, for a scene's pods alone",
   permissions: "none",
   fn() {
     for (const one of ["spot", "on-demand"] as const) {

@@ -17,8 +17,8 @@ import {
   readyCondition,
   renewal,
   SIMULATED,
-  type SimulatedNode,
   simulatedName,
+  type SimulatedNode,
 } from "./simulated_node.ts";
 import { runStandInKubelet } from "./stand_in_kubelet.ts";
 import { until } from "./until.ts";

@@ -55,7 +55,10 @@ export async function runStandInKubelet(
     const backoff = createBackoff({ minMs: 200, maxMs: 2000 });
     await Promise.all([
       pods.run(signal),
-      runReconcileLoop({ queue, reconcile: look, backoff, log: silentLog, workers: WORKERS }, signal),
+      runReconcileLoop(
+        { queue, reconcile: look, backoff, log: silentLog, workers: WORKERS },
+        signal,
+      ),
     ]);
   } finally {
     unsubscribe();

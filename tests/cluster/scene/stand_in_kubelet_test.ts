@@ -61,7 +61,9 @@ Deno.test({
     await done;
     end.abort();
     await running;
-    const words = asked.map(({ method, path }) => `${method} ${path.split("/").slice(6).join("/")}`);
+    const words = asked.map(({ method, path }) =>
+      `${method} ${path.split("/").slice(6).join("/")}`
+    );
     assert.deepEqual(words.slice(0, 3), ["PATCH mine/status", "PATCH waits/status", "DELETE goes"]);
     assert.equal(words[3], "PATCH waits/status");
     const deletion = asked[2]?.body;
