@@ -6,9 +6,8 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { whenTold } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed } from "./scene/placement_bed.ts";
+import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
@@ -40,11 +39,7 @@ async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<
   await kubectl.must(["apply", "-f", "-"], object);
 }
 
-function clusterTest(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !isHarness(), fn });
-}
-
-clusterTest(
+placementTest(
   "3 replicas on spot, a spot node dies → the replacement is on another spot node",
   async () => {
     const name = "death";
@@ -67,40 +62,38 @@ clusterTest(
   },
 );
 
-for (
-  const { title, scene, spot } of [
-    { title: "no spot nodes → on-demand, and back when spot returns", scene: "shortage", spot: 0 },
-    {
-      title: "a full spot node → on-demand, and back when there is another",
-      scene: "full",
-      spot: 2,
-    },
-  ]
-) {
-  clusterTest(title, async () => {
-    const place = { namespace: bed.namespace, name: scene };
-    const begunMs = performance.now();
-    await apply({ name: scene, scene, replicas: 6, share: "70%", floor: 1 });
-    await whenTold(bed.node, { ...place, reason: "SpotFallback" });
-    const tookMs = performance.now() - begunMs;
-    assert.ok(tookMs <= FALLS_BACK_WITHIN_MS + MARGIN_MS, `it took ${tookMs} ms`);
-    // What has found a spot node stays there.
-    await bed.replicas.whenDivided(scene, { spot, "on-demand": 6 - spot }, {
-      timeoutMs: FALLS_BACK_WITHIN_MS + MARGIN_MS,
-    });
-    const moments = bed.replicas.everyMoment(scene, (replicas) => {
-      const ready = replicas.filter((one) => one.ready).length;
-      assert.ok(ready >= 5, `${ready} of 6 are Ready while one after the other returns`);
-      assert.ok(countsOf(replicas)["on-demand"] >= 1, "the floor holds");
-    });
-    await bed.nodes.add({ name: `${scene}-spot-9`, class: "spot", scene });
-    await bed.replicas.whenDivided(scene, { spot: 4, "on-demand": 2 }, RETURNS);
-    moments.end();
-    await whenTold(bed.node, { ...place, reason: "SpotReturned" });
+/** Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back. */
+async function assertFallsBackAndReturns(scene: string, spot: number): Promise<void> {
+  const place = { namespace: bed.namespace, name: scene };
+  const begunMs = performance.now();
+  await apply({ name: scene, scene, replicas: 6, share: "70%", floor: 1 });
+  await whenTold(bed.node, { ...place, reason: "SpotFallback" });
+  const tookMs = performance.now() - begunMs;
+  assert.ok(tookMs <= FALLS_BACK_WITHIN_MS + MARGIN_MS, `it took ${tookMs} ms`);
+  // What has found a spot node stays there.
+  await bed.replicas.whenDivided(scene, { spot, "on-demand": 6 - spot });
+  const moments = bed.replicas.everyMoment(scene, (replicas) => {
+    const ready = replicas.filter((one) => one.ready).length;
+    assert.ok(ready >= 5, `${ready} of 6 are Ready while one after the other returns`);
+    assert.ok(countsOf(replicas)["on-demand"] >= 1, "the floor holds");
   });
+  await bed.nodes.add({ name: `${scene}-spot-9`, class: "spot", scene });
+  await bed.replicas.whenDivided(scene, { spot: 4, "on-demand": 2 }, RETURNS);
+  moments.end();
+  await whenTold(bed.node, { ...place, reason: "SpotReturned" });
 }
 
-clusterTest("a spot node that is about to go is left early, within the budget", async () => {
+placementTest(
+  "no spot nodes, or full ones → on-demand, and back when spot returns",
+  async () => {
+    await Promise.all([
+      assertFallsBackAndReturns("shortage", 0),
+      assertFallsBackAndReturns("full", 2),
+    ]);
+  },
+);
+
+placementTest("a spot node that is about to go is left early, within the budget", async () => {
   const name = "notice";
   await bed.node.create(`/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`, {
     metadata: { name },

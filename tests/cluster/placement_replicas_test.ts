@@ -1,21 +1,15 @@
 /**
- * The product's own replicas while pods are placed: one counts for all, another one takes over, and
- * certificates change under load.
+ * The product's own replicas while pods are placed: one counts for all, and another one takes over.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { admissionProbe } from "./scene/admission_probe.ts";
-import { isHarness } from "./scene/harness_access.ts";
 import { placedWorkload } from "./scene/placed_workload.ts";
-import { placementBed } from "./scene/placement_bed.ts";
+import { placementBed, placementTest } from "./scene/placement_bed.ts";
 import { deletePod, leader, whenReady } from "./scene/product.ts";
 import { metricsByPod } from "./scene/product_metrics.ts";
-import { steadyAdmissions } from "./scene/steady_admissions.ts";
 import { until } from "./scene/until.ts";
-import { webhookFailures } from "./scene/webhook_failures.ts";
-import { renewServing } from "./scene/webhook_pair.ts";
 
 const SCENE = "replicas";
 const kubectl = createKubectl();
@@ -28,15 +22,8 @@ const bed = placementBed([
   { name: "replicas-steady-2", class: "on-demand", scene: SCENE },
 ]);
 
-const PER_SECOND = 50;
-/** Each replica looks at the Secret every 60 to 72 s. */
-const ROTATES = { timeoutMs: 120_000, everyMs: 1000 } as const;
 /** A Lease of 15 s, two to settle, then each pod that nobody has placed is moved, one after the other. */
 const REPAIRED = { timeoutMs: 180_000 } as const;
-
-function clusterTest(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !isHarness(), fn });
-}
 
 /** What each controller says of a series. */
 async function told(series: string): Promise<readonly (number | undefined)[]> {
@@ -44,22 +31,7 @@ async function told(series: string): Promise<readonly (number | undefined)[]> {
   return [...pods.values()].map((one) => one.get(series));
 }
 
-clusterTest("certificates rotated under load with zero failed admissions", async () => {
-  const probe = await admissionProbe(bed, { scene: SCENE });
-  const before = await webhookFailures(kubectl);
-  const load = steadyAdmissions(probe, { perSecond: PER_SECOND });
-  const endsMs = await renewServing(bed.node.connection, Date.now());
-  await until("new certificate at both replicas", async () => {
-    const ends = await told("mbcas_webhook_certificate_end_timestamp_seconds");
-    return ends.length === 2 && ends.every((one) => one === endsMs / 1000) || undefined;
-  }, ROTATES);
-  const { asked, unplaced } = await load.end();
-  assert.ok(asked > 100, `${asked}`);
-  assert.equal(unplaced, 0, `of ${asked} pods`);
-  assert.equal(await webhookFailures(kubectl), before);
-});
-
-clusterTest("several instances → exactly one leader, also after it was killed", async () => {
+placementTest("several instances → exactly one leader, also after it was killed", async () => {
   let most = 0;
   const one = async (): Promise<true | undefined> => {
     const leads = await told("spotalis_leader_election_status");

@@ -15,8 +15,9 @@ import {
   type PlacedWorkloadOptions,
   scenePodSpec,
 } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed } from "./scene/placement_bed.ts";
+import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
 import { metricsByPod } from "./scene/product_metrics.ts";
+import { type RotatedCertificate, rotatedCertificate } from "./scene/rotated_certificate.ts";
 import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
 import { pause } from "./scene/until.ts";
 
@@ -29,6 +30,15 @@ const bed = placementBed([
   { name: "split-steady-1", class: "on-demand", scene: SCENE },
   { name: "split-steady-2", class: "on-demand", scene: SCENE },
 ]);
+
+// It takes a minute, in which the other tests go on.
+const stage: { rotation?: RotatedCertificate } = {};
+Deno.test.beforeAll(async () => {
+  if (isHarness()) stage.rotation = await rotatedCertificate(bed, { kubectl, scene: SCENE });
+});
+Deno.test.afterAll(async () => {
+  await stage.rotation?.[Symbol.asyncDispose]();
+});
 
 /** A move takes a look, an eviction, a new pod and the cooldown; the machine may be slow. */
 const MOVES = { timeoutMs: 60_000 } as const;
@@ -56,11 +66,7 @@ function uids(replicas: readonly SeenReplica[]): string[] {
   return replicas.map(({ uid }) => uid).toSorted();
 }
 
-function clusterTest(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !isHarness(), fn });
-}
-
-clusterTest(
+placementTest(
   "100 pods created at once through two webhook replicas at P = 70 are exactly 70 and 30",
   async () => {
     const asked = async (): Promise<readonly number[]> =>
@@ -83,7 +89,7 @@ clusterTest(
   },
 );
 
-clusterTest("P changed 50 → 80 → re-converges, one pod at a time", async () => {
+placementTest("P changed 50 → 80 → re-converges, one pod at a time", async () => {
   const name = "share";
   await apply({ name, replicas: 10, share: "50%" });
   const before = await bed.replicas.whenDivided(name, { spot: 5, "on-demand": 5 });
@@ -98,7 +104,7 @@ clusterTest("P changed 50 → 80 → re-converges, one pod at a time", async () 
   assert.equal(stayed.length, 7, "three pods were moved");
 });
 
-clusterTest("scale 5 → 15 → 8 keeps floor and share at every step that is whole", async () => {
+placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is whole", async () => {
   const name = "scale";
   const wish = { spotPercentage: 60, minOnDemand: 2 };
   await apply({ name, replicas: 5, share: "60%", floor: 2 });
@@ -120,7 +126,7 @@ clusterTest("scale 5 → 15 → 8 keeps floor and share at every step that is wh
   assert.deepEqual(await movesOf(name), [], "no pod had to move");
 });
 
-clusterTest("rollout: old and new revision each keep the split", async () => {
+placementTest("rollout: old and new revision each keep the split", async () => {
   const name = "rollout";
   const wish = { spotPercentage: 60, minOnDemand: 2 };
   const spec = {
@@ -155,7 +161,7 @@ clusterTest("rollout: old and new revision each keep the split", async () => {
   assert.deepEqual(await movesOf(name), [], "no pod had to move");
 });
 
-clusterTest("StatefulSet with minAvailable 2 → only safe evictions", async () => {
+placementTest("StatefulSet with minAvailable 2 → only safe evictions", async () => {
   const name = "ordered";
   const budget = `/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`;
   await bed.node.create(budget, {
@@ -195,7 +201,7 @@ clusterTest("StatefulSet with minAvailable 2 → only safe evictions", async () 
   ]);
 });
 
-clusterTest("foreign pods are never evicted, whatever labels they have", async () => {
+placementTest("foreign pods are never evicted, whatever labels they have", async () => {
   const name = "shared";
   await apply({ name, replicas: 2, share: "100%" });
   const own = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 0 });
@@ -234,7 +240,7 @@ clusterTest("foreign pods are never evicted, whatever labels they have", async (
   assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
 });
 
-clusterTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
+placementTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
   const workloads: readonly Wished[] = [
     { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
     { name: "label-bare", replicas: 10, share: "60", floor: 2 },
@@ -251,7 +257,7 @@ clusterTest("manifests of Spotalis' users work as they are, and stay as they are
   assert.deepEqual(diff, { ok: true, stdout: "", stderr: "" });
 });
 
-clusterTest("annotations missing or invalid → untouched", async () => {
+placementTest("annotations missing or invalid → untouched", async () => {
   // Nobody but the controller knows time zones.
   const unreadable = {
     "spotalis.io/disruption-schedule": "CRON_TZ=Atlantis/Capital 0 2 * * *",
@@ -288,4 +294,12 @@ clusterTest("annotations missing or invalid → untouched", async () => {
   const { ok, stderr } = await kubectl.run(["apply", "-f", "-"], wrong);
   assert.equal(ok, false);
   assert.match(stderr, /spotalis\.io\/spot-percentage .*"170%"/);
+});
+
+placementTest("certificates rotated under load with zero failed admissions", async () => {
+  const { asked, unplaced, failures } = await stage.rotation?.end() ??
+    assert.fail("nothing rotates");
+  assert.ok(asked > 500, `${asked}`);
+  assert.equal(unplaced, 0, `of ${asked} pods`);
+  assert.equal(failures, 0, `of ${asked} pods and those of the other tests`);
 });

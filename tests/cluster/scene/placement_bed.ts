@@ -6,6 +6,7 @@
  */
 import { createKubectl } from "../kubectl.ts";
 import { admissionProbe } from "./admission_probe.ts";
+import { isHarness } from "./harness_access.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";
 import { openRealNode, type RealNode } from "./real_node.ts";
 import { scratchNamespace } from "./scratch_namespace.ts";
@@ -46,7 +47,7 @@ const SETTINGS = {
 
 const kubectl = createKubectl();
 
-/** Is there from before the first test of the file until after the last. */
+/** Is there from before the first test of the file until after the last; on the harness's cluster alone. */
 export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
   const stage: { bed?: PlacementBed; undo?: AsyncDisposable } = {};
   const bed = (): PlacementBed => {
@@ -54,6 +55,7 @@ export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
     return stage.bed;
   };
   Deno.test.beforeAll(async () => {
+    if (!isHarness()) return;
     await using undo = new AsyncDisposableStack();
     stage.bed = await makeBed(nodes, undo);
     stage.undo = undo.move();
@@ -75,6 +77,11 @@ export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
       return bed().replicas;
     },
   };
+}
+
+/** A test on the bed: what it does to nodes and to the installed product is nothing for other clusters. */
+export function placementTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !isHarness(), fn });
 }
 
 async function makeBed(
