@@ -60,6 +60,7 @@ export function readProgramSettings<const T extends SettingTable>(
   const effective = effectiveSettings(
     program.table,
     file === undefined ? sources : { ...sources, file },
+    program,
   );
   if ("faults" in effective) faults.push(...effective.faults);
   else if (faults.length === 0) return { settings: effective, sources };

@@ -174,6 +174,8 @@ export const OTHER_SECTIONS: readonly string[] = [
   "metrics",
   "rightsizing",
   "webhook",
+  "placement",
+  "nodeLabels",
   "controller",
   ...OPTIPOD_KEYS,
 ];

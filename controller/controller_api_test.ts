@@ -89,3 +89,22 @@ Deno.test({
     ]);
   },
 });
+
+Deno.test({
+  name: "connectControllerAPI() knows placement only where the settings turn it on",
+  permissions: PURE,
+  fn() {
+    const placementWith = (flags: Readonly<Record<string, string>>) =>
+      connectControllerAPI({ request: () => Promise.reject(), async *lines() {} }, {
+        namespace: "ns",
+        configMap: null,
+        clock: createVirtualClock({ wallStart: 0 }),
+        log: silentLog,
+        random: seededRandom(1),
+        identity: "c-1",
+        settings: () => settingsWith(flags),
+      }).placement;
+    assert.equal(placementWith({}), undefined);
+    assert.ok(placementWith({ "--placement": "on" }));
+  },
+});

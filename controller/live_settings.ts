@@ -11,7 +11,7 @@ import {
 } from "../shared/config/effective_settings.ts";
 import type { SettingsFile } from "../shared/config/settings_file.ts";
 import type { Log } from "../shared/log.ts";
-import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 
 /** What the program began with. */
 export interface StartSettings {
@@ -79,7 +79,7 @@ export function createLiveSettings(
         log.warn("The settings are gone: those from before stay", { path: file.path });
         return;
       }
-      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file });
+      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file }, CONTROLLER_PROGRAM);
       valid = !("faults" in next);
       if (!("faults" in next)) return take(next);
       for (const fault of next.faults) log.error("Settings refused", { fault });

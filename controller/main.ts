@@ -23,6 +23,7 @@ import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
+import { startPlacement } from "./placement/start_placement.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { createRightsizingMetrics } from "./rightsizing/rightsizing_metrics.ts";
 import { runController } from "./run_controller.ts";
@@ -77,9 +78,20 @@ async function main(): Promise<number> {
 
   const registry = new Registry();
   registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const placement = api.placement && startPlacement({
+    api: api.placement,
+    caches,
+    settings: settings.values,
+    registry,
+    identity,
+    clock,
+    random,
+    log,
+  });
+  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.replica.copies ?? {})];
   const metrics = createControllerMetrics(registry, {
     allocations: caches.allocations.all,
-    synced: () => namedCaches(caches).map(([kind, { synced }]) => [kind, synced] as const),
+    synced: () => allCaches.map(([kind, { synced }]) => [kind, synced] as const),
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
@@ -92,7 +104,7 @@ async function main(): Promise<number> {
   const server = serveHTTP(
     healthRoutes({
       unhealthy: () => undefined,
-      unready: () => waitsFor ?? webhookWaitsFor ?? unsynced(namedCaches(caches)),
+      unready: () => waitsFor ?? webhookWaitsFor ?? unsynced(allCaches),
       registry,
     }),
     { address: values.listen },
@@ -126,10 +138,12 @@ async function main(): Promise<number> {
             log,
             observer: createWebhookMetrics(registry),
             waitsFor: (reason) => webhookWaitsFor = reason,
+            ...(placement?.replica.peers === undefined ? {} : { peers: placement.replica.peers }),
           }),
         }
         : {}),
-      identity,
+      ...(placement === undefined ? {} : { placement: placement.replica }),
+      identity: placement?.identity ?? identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);
   } catch (error) {

@@ -4,6 +4,7 @@
  * @module
  */
 import { LEADER_LEASE } from "./leader_lease.ts";
+import { placementRights } from "./placement/placement_rights.ts";
 import { rightsizingRights } from "./rightsizing/rightsizing_rights.ts";
 import type { AccessRight } from "./start_check.ts";
 
@@ -18,6 +19,12 @@ export interface RightsPlace {
    * @default {false}
    */
   readonly rightsizing?: boolean;
+  /**
+   * Whether replicas are placed, too.
+   *
+   * @default {false}
+   */
+  readonly placement?: boolean;
 }
 
 const ALLOCATIONS = { group: "allocation.mbcas.io", resource: "podallocations" } as const;
@@ -28,7 +35,7 @@ const FOLLOWED = ["pods", "namespaces", "nodes", "limitranges", "resourcequotas"
 
 /** Each right by itself, so that a missing one can be named. */
 export function controllerRights(
-  { namespace, configMap, rightsizing = false }: RightsPlace,
+  { namespace, configMap, rightsizing = false, placement = false }: RightsPlace,
 ): readonly AccessRight[] {
   const rights: AccessRight[] = FOLLOWED.flatMap((resource) => followed({ group: "", resource }));
   for (const resource of ["deployments", "statefulsets", "daemonsets"]) {
@@ -51,6 +58,7 @@ export function controllerRights(
     rights.push(...followed({ group: "", resource: "configmaps", namespace, name: configMap }));
   }
   if (rightsizing) rights.push(...rightsizingRights());
+  if (placement) rights.push(...placementRights(namespace));
   return rights;
 }
 

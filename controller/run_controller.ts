@@ -27,6 +27,8 @@ import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
+import type { PlacementAPI } from "./placement/connect_placement.ts";
+import type { PlacementReplica } from "./placement/placement_replica.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
 import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
@@ -59,6 +61,8 @@ export interface ControllerAPI {
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
   /** Absent: nothing is rightsized. */
   readonly rightsizing?: RightsizingAPI;
+  /** What placement asks, where it is wanted; the replica works with it. */
+  readonly placement?: PlacementAPI;
 }
 
 /** What the controller runs with. */
@@ -74,6 +78,8 @@ export interface ControllerParts {
   readonly instantQueries: InstantQueries;
   /** What rightsizing is told by settings; it runs where the API has its half, too. */
   readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
+  /** Absent: nothing is placed. */
+  readonly placement?: PlacementReplica;
   /** Answers API servers that ask about new pods, until the signal is aborted; each replica does. */
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
   /** Unlike that of any other controller, in this life and the next. */
@@ -98,7 +104,12 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     ...parts,
     ask: api.ask,
     rights: [
-      ...controllerRights({ namespace, configMap, rightsizing: api.rightsizing !== undefined }),
+      ...controllerRights({
+        namespace,
+        configMap,
+        rightsizing: api.rightsizing !== undefined,
+        placement: parts.placement !== undefined,
+      }),
       ...(keepsCertificates ? webhookRights(namespace) : []),
     ],
   }, signal);
@@ -113,7 +124,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   const copies = rightsizingCopies(parts);
-  for (const [name, copy] of Object.entries(copies ?? {})) {
+  for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.copies })) {
     supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
@@ -191,9 +202,11 @@ async function lead(
     onConfigChange: settings.subscribe,
     observer: metrics,
   }, term);
-  const work = Promise.all([market, rightsize(parts, copies, { term })]).finally(() =>
-    ended.abort()
-  );
+  const work = Promise.all([
+    market,
+    rightsize(parts, copies, { term }),
+    parts.placement?.lead(term),
+  ]).finally(() => ended.abort());
   const late = (async () => {
     await aborted(term, ended.signal);
     await clock.sleep(graceMs, ended.signal);
@@ -216,8 +229,19 @@ function rightsizingCopies(
     : createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
 }
 
-/** Who changes new pods, in order. */
+/**
+ * Who changes new pods, in order. Placement reserves a place for the pod: it comes last, so that nobody
+ * after it uses up the time in which the answer is still heard.
+ */
 function mutatorsOf(
+  parts: ControllerParts,
+  copies: RightsizingCopies | undefined,
+): readonly Mutator[] {
+  const { mutator } = parts.placement ?? {};
+  return [...creationMutators(parts, copies), ...(mutator === undefined ? [] : [mutator])];
+}
+
+function creationMutators(
   { caches, rightsizing }: ControllerParts,
   copies: RightsizingCopies | undefined,
 ): readonly Mutator[] {

@@ -9,6 +9,7 @@ import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
+  addressKind,
   choiceKind,
   durationKind,
   listenKind,
@@ -21,6 +22,8 @@ import {
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
+import { placementFaults } from "./placement/placement_faults.ts";
+import { PLACEMENT_ROWS } from "./placement/placement_settings.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
 import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
 
@@ -44,6 +47,14 @@ export const CONTROLLER_SETTINGS = {
     default: "",
     description: "The name in the leader's lease, completed by a random part",
     kind: optionalKind(textKind("a name")),
+  }),
+  podIP: row({
+    key: "podIP",
+    flag: "--pod-ip",
+    env: "POD_IP",
+    default: "",
+    description: "The address at which the other replicas reach this one",
+    kind: optionalKind(addressKind),
   }),
   configMap: row({
     key: "configMap",
@@ -181,14 +192,15 @@ export const CONTROLLER_SETTINGS = {
   }),
   ...RIGHTSIZING_ROWS,
   ...WEBHOOK_ROWS,
+  ...PLACEMENT_ROWS,
   dryRun: row({
     key: "controller.dryRun",
     flag: "--dry-run",
     env: "MBCAS_DRY_RUN",
     default: "false",
     description:
-      "Everything but the patch, of the market and of rightsizing; the status says what " +
-      "would be changed",
+      "Everything but the patch, of the market, of rightsizing and of placement; the status says " +
+      "what would be changed",
     kind: switchKind,
     live: true,
     aliases: ["dryRun"],
@@ -225,7 +237,7 @@ export const CONTROLLER_SETTINGS = {
     default: ":8080",
     description: "Where /healthz, /readyz and /metrics are served",
     kind: listenKind,
-    aliases: ["--metrics-addr", "--health-probe-addr"],
+    aliases: ["--metrics-addr", "--health-probe-addr", "metrics.port"],
     aliasNote: "one address serves metrics and probes, so that two different ones are an error, " +
       "as is 0",
   }),
@@ -247,6 +259,7 @@ export const CONTROLLER_PROGRAM = {
   name: "mbcas-controller",
   description: "Publishes the market's bounds and enforces its limits on pods.",
   table: CONTROLLER_SETTINGS,
+  check: placementFaults,
 } as const;
 
 /** Sections of the settings file that the agent checks. */

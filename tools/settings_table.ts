@@ -13,7 +13,8 @@ export interface DescribedProgram {
 
 /** The page of all programs' settings, from its heading to its last line. */
 export function settingsPage(programs: readonly DescribedProgram[]): string {
-  return `${INTRODUCTION}\n${programs.map(programSection).join("\n")}`;
+  const sections = programs.map(programSection);
+  return `${INTRODUCTION}\n${[...sections, ...otherNames(programs)].join("\n")}`;
 }
 
 const INTRODUCTION = `# Configuration
@@ -64,13 +65,13 @@ function programSection({ title, table }: DescribedProgram): string {
     `| ${head.map(() => "---").join(" | ")} |`,
     ...rows,
     "",
-    ...otherNames(table),
   ].join("\n");
 }
 
 /** The names that settings have beside their own, where there are any. */
-function otherNames(table: SettingTable): readonly string[] {
-  const rows = Object.values(table).flatMap((setting) => {
+function otherNames(programs: readonly DescribedProgram[]): readonly string[] {
+  const settings = programs.flatMap(({ table }) => Object.values(table));
+  const rows = settings.flatMap((setting) => {
     const { key, flag, aliases = [], aliasNote } = setting;
     const note = aliasNote === undefined ? "" : `: ${aliasNote}`;
     const inFile = aliases.filter((name) => fileKeysOf(setting).includes(name));
@@ -81,10 +82,11 @@ function otherNames(table: SettingTable): readonly string[] {
     ];
   });
   if (rows.length === 0) return [];
-  return [OTHER_NAMES, "| Name | Sets |", "| --- | --- |", ...rows, ""];
+  // Both programs have a log.
+  return [[OTHER_NAMES, "| Name | Sets |", "| --- | --- |", ...new Set(rows), ""].join("\n")];
 }
 
-const OTHER_NAMES = `### Names that OptiPod had
+const OTHER_NAMES = `## Names that OptiPod and Spotalis had
 
 Flags and keys of OptiPod are accepted for these settings. The keys may stay what they were, keys in
 the \`data\` of the ConfigMap, now \`mbcas-config\`, beside \`config.yaml\` or without it; or they stand at
@@ -92,6 +94,9 @@ the top of the file, in no section, numbers and switches in quotes too. They cou
 and variables stand over them, and they are followed while the controller runs. Any other key beside
 \`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
 none.
+
+The file of Spotalis is accepted as it is, as \`config.yaml\`: its keys with a dot in this table are those
+of its sections. Its port of metrics serves the probes, too.
 
 Two flags, or two keys, that give one setting different values are a fault that names both; a flag
 stands over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,

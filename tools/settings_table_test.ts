@@ -9,7 +9,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const page = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }]);
-    const [own = ""] = page.split("\n### ");
+    const [own = ""] = page.split("\n## Names ");
     const rows = own.split("\n").filter((line) => /^\| [–`]/.test(line));
     assert.equal(rows.length, Object.keys(CONTROLLER_SETTINGS).length);
     assert.match(
@@ -25,19 +25,35 @@ Deno.test({
   name: "settingsPage() says what the names stand for that settings have beside their own",
   permissions: "none",
   fn() {
-    const [, names = ""] = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }])
-      .split("\n### ");
+    const both = [
+      { title: "Controller", table: CONTROLLER_SETTINGS },
+      { title: "Agent", table: AGENT_SETTINGS },
+    ];
+    const [, names = ""] = settingsPage(both).split("\n## Names ");
     assert.deepEqual(names.split("\n").filter((line) => /^\| `/.test(line)), [
+      "| `logging.level:` | `log.level` |",
+      "| `logging.format:` | `log.format` |",
       "| `prometheusURL:` | `metrics.prometheusURL` |",
       "| `metricsProvider:` | `rightsizing.provider` |",
       "| `reconciliationInterval:` | `rightsizing.interval` |",
       "| `leaderElection:` | `controller.leaderElection` |",
+      "| `controller.leaderElection.enabled:` | `controller.leaderElection` |",
+      "| `webhook.port:` | `webhook.listen` |",
+      "| `webhook.certDir:` | `webhook.certificateFolder` |",
+      "| `controller.resyncPeriod:` | `placement.resyncPeriod` |",
+      "| `controller.workers:` | `placement.workers` |",
+      "| `controller.namespaceSelector:` | `placement.namespaceSelector` |",
+      "| `placement.nodeLabels:` | `placement.nodeClassifier` |",
+      "| `nodeLabels:` | `placement.nodeClassifier` |",
       "| `dryRun:` | `controller.dryRun` |",
       `| \`--metrics-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
       `| \`--health-probe-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
+      "| `metrics.port:` | `controller.listen` |",
     ]);
     assert.match(names, /^\| `--health-probe-addr` \| `--listen`: one address serves metrics and/m);
-    assert.ok(!settingsPage([{ title: "Agent", table: AGENT_SETTINGS }]).includes("\n### "));
+    const { configFile } = AGENT_SETTINGS;
+    const bare = settingsPage([{ title: "Agent", table: { configFile } }]);
+    assert.ok(!bare.includes("\n## Names "));
   },
 });
 

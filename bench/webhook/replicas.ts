@@ -31,7 +31,7 @@ export interface BenchReplicas extends AsyncDisposable {
 /** Starts them on the same copies. */
 export async function startReplicas(copies: HandCopies): Promise<BenchReplicas> {
   const { authority, serving } = await certificateChain("bench", clock.wall());
-  const facts = createCopiedFacts(copies, () => PLACEMENT_RULES.classes);
+  const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   const rules = () => PLACEMENT_RULES;
   const counter = createPodCounter(
     { facts, rules, shortageOf: () => "none", clock },

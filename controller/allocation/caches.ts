@@ -82,8 +82,18 @@ function ofOwner(uid: string): string {
 }
 
 /** The pods that the object of this UID controls. */
-export function podsOwnedBy(pods: Pick<Informer<Pod>, "byIndex">, uid: string): readonly Pod[] {
+export function podsOwnedBy<P extends ApiObject>(
+  pods: Pick<Informer<P>, "byIndex">,
+  uid: string,
+): readonly P[] {
   return pods.byIndex(ofOwner(uid));
+}
+
+/** What pods are indexed by. */
+export function podIndex(
+  { metadata: { namespace, owner }, nodeName }: Pick<Pod, "metadata" | "nodeName">,
+): readonly string[] {
+  return [namespace, onNode(nodeName), ...(owner === undefined ? [] : [ofOwner(owner.uid)])];
 }
 
 /** Copies that are empty until each is run. */
@@ -94,11 +104,7 @@ export function createCaches(sources: CacheSources, options: CacheOptions): Cach
       ...options,
       source: sources.pods,
       name: "Pod",
-      indexBy: ({ metadata, nodeName }) => [
-        metadata.namespace,
-        onNode(nodeName),
-        ...(metadata.owner === undefined ? [] : [ofOwner(metadata.owner.uid)]),
-      ],
+      indexBy: podIndex,
     }),
     namespaces: createInformer({ ...options, source: sources.namespaces, name: "Namespace" }),
     nodes: createInformer({ ...options, source: sources.nodes, name: "Node" }),

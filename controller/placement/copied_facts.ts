@@ -3,15 +3,19 @@
  *
  * @module
  */
-import type { Pod } from "../../shared/api/pod.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Workload } from "../../shared/api/workload.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
-import type { NodeClasses } from "../../shared/placement/node_classes.ts";
-import { podClassOf, revisionOf } from "../../shared/placement/placed_pod.ts";
-import type { Labels } from "../../shared/rightsizing/label_match.ts";
+import {
+  type CountableNode,
+  type CountablePod,
+  type NodeRules,
+  podStanding,
+} from "../../shared/placement/pod_standing.ts";
+import type { EvictedPods } from "./evicted_pods.ts";
+import { podsOfWorkload } from "./placed_workload.ts";
 import type { Copy, KnownWorkload, OwnedQuestion, WebhookFacts } from "./webhook_ports.ts";
 
 /** A workload with its number of pods. */
@@ -20,45 +24,37 @@ export interface CopiedWorkload extends Pick<Workload, "kind" | "metadata"> {
   readonly replicas?: { readonly wanted: number; readonly firstOrdinal?: number };
 }
 
-/** A ReplicaSet, as far as it stands between a pod and a Deployment. */
-export interface CopiedReplicaSet extends ApiObject {
-  /** The Deployment that controls it; absent where none does. */
-  readonly deployment?: { readonly name: string; readonly uid: string };
-}
-
-/** A pod, as far as it is counted. */
-export interface CopiedPod extends Pick<Pod, "metadata" | "nodeName" | "phase"> {
-  /** Labels that its node must have; absent: none. */
-  readonly nodeSelector?: Labels;
-}
-
-/** A node, as far as it has a class. */
-export interface CopiedNode extends ApiObject {
-  /** Absent: none. */
-  readonly labels?: Labels;
-}
-
-/** The copies; pods are indexed by namespace. */
-export interface PlacementCopies {
+/** The copies; pods are indexed by owner, ReplicaSets by the UID of their Deployment. */
+export interface FactCopies {
   readonly deployments: Copy<CopiedWorkload>;
   readonly statefulSets: Copy<CopiedWorkload>;
-  readonly replicaSets: Copy<CopiedReplicaSet>;
-  readonly pods: Copy<CopiedPod>;
-  readonly nodes: Copy<CopiedNode>;
+  readonly replicaSets: Copy<ReplicaSet>;
+  readonly pods: Copy<CountablePod>;
+  readonly nodes: Copy<CountableNode>;
   readonly namespaces: Copy<Namespace>;
 }
 
-/** What a pod counts as, for as long as its node and the setting are these. */
-interface CountedAs {
+/** What else tells what a pod counts as. */
+export interface FactRules {
+  readonly rules: () => NodeRules;
+  /**
+   * Pods that the controller has evicted; a late copy still shows them.
+   *
+   * @default none
+   */
+  readonly evicted?: Pick<EvictedPods, "has">;
+}
+
+/** What a pod counts as, for as long as its node and the settings are these. */
+interface CountedAs extends NodeRules {
   readonly as: CountedPod;
-  readonly node: CopiedNode | undefined;
-  readonly classes: NodeClasses;
+  readonly node: CountableNode | undefined;
 }
 
 /** Facts of these copies. */
 export function createCopiedFacts(
-  copies: PlacementCopies,
-  classes: () => NodeClasses,
+  copies: FactCopies,
+  { rules, evicted = { has: () => false } }: FactRules,
 ): WebhookFacts {
   const { deployments, statefulSets, replicaSets, pods, nodes, namespaces } = copies;
   const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces];
@@ -78,33 +74,26 @@ export function createCopiedFacts(
   }
 
   /** Each pod is looked at for each pod that is made beside it, and seldom changes. */
-  const counted = new WeakMap<CopiedPod, CountedAs>();
+  const counted = new WeakMap<CountablePod, CountedAs>();
 
-  function countedPod(pod: CopiedPod): CountedPod {
+  function countedPod(pod: CountablePod): CountedPod {
     const node = pod.nodeName === "" ? undefined : nodes.get(pod.nodeName);
+    const { classes, departures } = rules();
     const known = counted.get(pod);
-    if (known !== undefined && known.node === node && known.classes === classes()) return known.as;
-    // A node without labels is one as well, and no spot node.
-    const as = countAnew(pod, node && (node.labels ?? {}));
-    counted.set(pod, { as, node, classes: classes() });
-    return as;
+    const isSame = known?.node === node && known?.classes === classes &&
+      known.departures === departures;
+    const as = isSame ? known.as : countAnew(pod, { node, classes, departures });
+    if (!isSame) counted.set(pod, { as, node, classes, departures });
+    return evicted.has(pod.metadata.uid) ? { ...as, gone: true } : as;
   }
 
-  function countAnew(pod: CopiedPod, nodeLabels: Labels | undefined): CountedPod {
-    const { metadata, nodeName, phase, nodeSelector = {} } = pod;
-    const { uid, name, labels, terminating } = metadata;
-    return {
-      uid,
-      name,
-      revision: revisionOf(labels),
-      class: podClassOf({ labels, nodeSelector, nodeLabels }, classes()),
-      gone: terminating || phase === "Succeeded" || phase === "Failed",
-      scheduled: nodeName !== "",
-      ...(Object.hasOwn(labels, CAPACITY) ? {} : { unanswered: true }),
-    };
+  function countAnew(pod: CountablePod, facts: Omit<CountedAs, "as">): CountedPod {
+    const { departs: _why, ...standing } = podStanding(pod, { ...facts, evicted: false });
+    const isAnswered = Object.hasOwn(pod.metadata.labels, CAPACITY);
+    return { ...standing, ...(isAnswered ? {} : { unanswered: true }) };
   }
 
-  function ownerUID({ metadata: { namespace, owner } }: CopiedPod): string | undefined {
+  function ownerUID({ metadata: { namespace, owner } }: CountablePod): string | undefined {
     const found = owner === undefined ? undefined : workloadOf({ namespace, owner });
     return found === undefined || found === "other" ? undefined : found.uid;
   }
@@ -117,17 +106,8 @@ export function createCopiedFacts(
     namespace(name) {
       return namespaces.get(name)?.metadata;
     },
-    podsOf(workload) {
-      // A namespace may have thousands of pods, and few owners.
-      const owned = new Map<string, boolean>();
-      const isOwned = (pod: CopiedPod): boolean => {
-        const uid = pod.metadata.owner?.uid;
-        if (uid === undefined) return false;
-        const known = owned.get(uid) ?? ownerUID(pod) === workload.uid;
-        owned.set(uid, known);
-        return known;
-      };
-      return pods.byIndex(workload.namespace).filter(isOwned).map(countedPod);
+    podsOf({ kind, uid, namespace }) {
+      return podsOfWorkload({ kind, metadata: { uid, namespace } }, copies).map(countedPod);
     },
     onChange(listener) {
       const ends = all.map((copy) => copy.subscribe(listener));

@@ -15,7 +15,7 @@ import { createCopiedFacts } from "./copied_facts.ts";
 const { classes } = PLACEMENT_RULES;
 
 function stage(copies = handCopies()) {
-  const facts = createCopiedFacts(copies, () => classes);
+  const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   const of = (owner = WEB_OWNER) => facts.workloadOf({ namespace: "shop", owner });
   return { copies, facts, of };
 }
@@ -86,7 +86,9 @@ Deno.test("createCopiedFacts() counts the pods that the workload owns, by class,
 Deno.test("createCopiedFacts() counts a pod anew when its node is known, or the setting changes", () => {
   const copies = handCopies();
   let present = classes;
-  const facts = createCopiedFacts(copies, () => present);
+  const facts = createCopiedFacts(copies, {
+    rules: () => ({ ...PLACEMENT_RULES, classes: present }),
+  });
   const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
   assert.ok(web !== undefined && web !== "other");
   const classOf = () => facts.podsOf(web).map((pod) => pod.class).join();
@@ -127,4 +129,43 @@ Deno.test("createCopiedFacts() is in sync when each copy is", () => {
   assert.ok(facts.synced);
   copies.replicaSets.synced = false;
   assert.ok(!facts.synced);
+});
+
+Deno.test("createCopiedFacts() counts nobody on a node that is about to go, or who was evicted", () => {
+  const copies = handCopies();
+  const evicted = new Set<string>();
+  let rules = PLACEMENT_RULES;
+  const facts = createCopiedFacts(copies, { rules: () => rules, evicted });
+  const web = facts.workloadOf({ namespace: "shop", owner: WEB_OWNER });
+  assert.ok(web !== undefined && web !== "other");
+  const gone = () => facts.podsOf(web).map((pod) => pod.gone);
+  copies.pods.put({ ...storedPod(podRequest("1"), { name: "web-5f-1" }), nodeName: "n1" });
+  const metadata = { name: "n1", uid: "n1", resourceVersion: "1" };
+  copies.nodes.put({ metadata });
+  assert.deepEqual(gone(), [false]);
+  const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+  copies.nodes.put({ metadata, taints });
+  assert.deepEqual(gone(), [true]);
+  rules = { ...PLACEMENT_RULES, departures: { taints: [], conditions: [] } };
+  assert.deepEqual(gone(), [false]);
+  evicted.add("uid-web-5f-1");
+  assert.deepEqual(gone(), [true]);
+  evicted.clear();
+  assert.deepEqual(gone(), [false]);
+});
+
+Deno.test("createCopiedFacts() finds the pods of all ReplicaSets of the Deployment, and no others", () => {
+  const { copies, facts, of } = stage();
+  const web = of();
+  assert.ok(web !== undefined && web !== "other");
+  const owner = { ...WEB_OWNER, name: "web-6a", uid: "rs2" };
+  const put = (name: string, by: typeof owner) =>
+    copies.pods.put(storedPod(podRequest(name, { owner: by }), { name, owner: by }));
+  put("old", WEB_OWNER);
+  put("new", owner);
+  put("other", { ...WEB_OWNER, uid: "rs3" });
+  assert.deepEqual(facts.podsOf(web).map(({ name }) => name), ["old"]);
+  const { metadata } = WEB_SET;
+  copies.replicaSets.put({ ...WEB_SET, metadata: { ...metadata, name: "web-6a", uid: "rs2" } });
+  assert.deepEqual(facts.podsOf(web).map(({ name }) => name).toSorted(), ["new", "old"]);
 });

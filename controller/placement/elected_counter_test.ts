@@ -29,7 +29,7 @@ function stage(leader: Leader, peerAsk: CounterPeer["ask"] = () => Promise.resol
       },
       forget: (id, address) => void calls.push(`forget ${address} ${id}`),
     },
-    facts: createCopiedFacts(copies, () => PLACEMENT_RULES.classes),
+    facts: createCopiedFacts(copies, { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
     clock,
     log: silentLog,

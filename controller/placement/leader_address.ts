@@ -12,6 +12,11 @@ export function addressedIdentity(identity: string, address: string): string {
   return `${identity}${MARK}${address}`;
 }
 
+/** Where a replica with this IP address is asked that listens as the setting says, `:9444`. */
+export function peerAddress(ip: string, listen: string): string {
+  return `${ip.includes(":") ? `[${ip}]` : ip}${listen.slice(listen.lastIndexOf(":"))}`;
+}
+
 /** The address in a holder's name; undefined where it has none, as replicas that place no pods. */
 export function addressOfHolder(holder: string): string | undefined {
   const [, ...rest] = holder.split(MARK);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addressedIdentity, addressOfHolder } from "./leader_address.ts";
+import { addressedIdentity, addressOfHolder, peerAddress } from "./leader_address.ts";
 
 Deno.test("addressOfHolder() reads what addressedIdentity() wrote", () => {
   for (const address of ["10.0.0.2:9444", "[fd00::2]:9444"]) {
@@ -11,4 +11,9 @@ Deno.test("addressOfHolder() finds none in other names", () => {
   for (const holder of ["", "controller-1", "a@", "a@10.0.0.2", "a@10.0.0.2:9444/x", "a@b@c:1"]) {
     assert.equal(addressOfHolder(holder), undefined, holder);
   }
+});
+
+Deno.test("peerAddress() joins the address with the port, wherever the replica listens", () => {
+  assert.equal(peerAddress("10.0.0.2", ":9444"), "10.0.0.2:9444");
+  assert.equal(peerAddress("fd00::2", "[::]:9444"), "[fd00::2]:9444");
 });

@@ -6,6 +6,7 @@
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import {
   boundBy,
   HOSTNAME,
@@ -16,8 +17,8 @@ import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { MovedWorkload } from "../../shared/placement/next_move.ts";
 import { type NodeClass, otherClass } from "../../shared/placement/node_class.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
-import { departureOf } from "../../shared/placement/node_departure.ts";
-import { type PlacedPod, podClassOf, revisionOf } from "../../shared/placement/placed_pod.ts";
+import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { podStanding } from "../../shared/placement/pod_standing.ts";
 import type { GateSubject } from "../../shared/placement/placement_gate.ts";
 import { budgetRefusal, type PodBudget } from "../../shared/placement/pod_budget.ts";
 import { podsOwnedBy } from "../allocation/caches.ts";
@@ -48,11 +49,23 @@ export function movedWorkload({ kind, replicas }: Workload): MovedWorkload | und
   return { kind, replicas: wanted, ...counts };
 }
 
+/** A workload, as far as it owns pods. */
+export interface OwningWorkload {
+  readonly kind: string;
+  readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
+}
+
+/** Pods indexed by owner, and ReplicaSets by their Deployment. */
+export interface OwnedCopies<P extends Pick<Pod, "metadata">> {
+  readonly pods: Pick<Informer<P>, "byIndex">;
+  readonly replicaSets: Pick<PlacementCaches["replicaSets"], "byIndex">;
+}
+
 /** Its pods by the chain of controllers, each link by UID; labels alone make no pod anybody's. */
-export function podsOfWorkload(
-  { kind, metadata: { uid, namespace } }: Pick<Workload, "kind" | "metadata">,
-  { pods, replicaSets }: Pick<PlacementCaches, "pods" | "replicaSets">,
-): readonly Pod[] {
+export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
+  { kind, metadata: { uid, namespace } }: OwningWorkload,
+  { pods, replicaSets }: OwnedCopies<P>,
+): readonly P[] {
   const owners = kind === "Deployment"
     ? replicaSets.byIndex(uid).map(({ metadata }) => metadata.uid)
     : [uid];
@@ -91,29 +104,17 @@ function placedPod(
   pod: Pod,
   { caches, config, evicted }: PodLook,
 ): PlacedPod {
-  const { metadata: { uid, name, labels, annotations, terminating }, nodeName, ready } = pod;
+  const { metadata: { uid, annotations }, nodeName, ready } = pod;
   const node = nodeName === "" ? undefined : caches.nodes.get(nodeName);
-  const one = podClassOf({
-    labels,
-    nodeSelector: pod.nodeSelector ?? {},
-    nodeLabels: node && (node.labels ?? {}),
-  }, config.classes);
-  const ended = terminating || pod.phase === "Succeeded" || pod.phase === "Failed" ||
-    evicted.has(uid);
-  const departs = ended || node === undefined ? undefined : departureOf(node, config.departures);
+  const { classes, departures } = config;
+  const standing = podStanding(pod, { node, classes, departures, evicted: evicted.has(uid) });
   // Whoever loses its node has nothing to lose by another class.
-  const bound = departs === undefined
-    ? boundOf(pod, { caches, config, to: otherClass(one) })
+  const bound = standing.departs === undefined
+    ? boundOf(pod, { caches, config, to: otherClass(standing.class) })
     : protectedBy(annotations);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
-    uid,
-    name,
-    revision: revisionOf(labels),
-    class: one,
-    gone: ended || departs !== undefined,
-    ...(departs === undefined ? {} : { departs }),
-    scheduled: nodeName !== "",
+    ...standing,
     ...(nodeName !== "" || pod.unschedulableSinceMs === undefined
       ? {}
       : { unschedulableSinceMs: pod.unschedulableSinceMs }),

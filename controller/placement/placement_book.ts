@@ -19,7 +19,10 @@ import {
 import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
 
 /** Whose memory it is. */
-export type RememberedWorkload = Pick<Workload, "metadata"> & { readonly kind: PlacedKind };
+export interface RememberedWorkload {
+  readonly kind: PlacedKind;
+  readonly metadata: Pick<Workload["metadata"], "namespace" | "name" | "uid">;
+}
 
 /** The memory. */
 export interface PlacementBook {

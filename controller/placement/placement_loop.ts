@@ -14,7 +14,7 @@ import { createWorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import { PLACED_KINDS, placementGate } from "../../shared/placement/placement_gate.ts";
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
-import { createEvictedPods } from "./evicted_pods.ts";
+import { createEvictedPods, type EvictedPods } from "./evicted_pods.ts";
 import { gateSubject, movedWorkload } from "./placed_workload.ts";
 import { type PlacementPass, type PlacementPassParts, placeWorkload } from "./place_workload.ts";
 import type { PlacementBook } from "./placement_book.ts";
@@ -37,6 +37,12 @@ export interface PlacementLoopParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer?: PlacementObserver;
+  /**
+   * Who was evicted a moment ago, for others that count pods as well.
+   *
+   * @default its own
+   */
+  readonly evicted?: EvictedPods;
 }
 
 /** Changes come in crowds: one look at all that came within this time, ms. */
@@ -51,7 +57,7 @@ export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, config, clock, log, observer, book } = parts;
+  const { caches, config, clock, log, observer, book, evicted = createEvictedPods() } = parts;
   const copies = [
     caches.pods,
     caches.nodes,
@@ -65,7 +71,6 @@ export async function runPlacementLoop(
   const synced = await Promise.all(copies.map((copy) => copy.whenSynced(signal)));
   if (synced.includes(false)) return;
   const queue = createWorkQueue(clock);
-  const evicted = createEvictedPods();
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,

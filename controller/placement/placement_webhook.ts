@@ -1,11 +1,8 @@
 /**
- * The webhook's half of placement, put together: the mutator, who counts, and the TLS between replicas.
+ * The webhook's half of placement, put together: the mutator, who counts, and the way between replicas.
  *
  * @module
  */
-import { createPeerClient } from "../../adapters/webhook/peer_client.ts";
-import { peerRoutes } from "../../adapters/webhook/peer_routes.ts";
-import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -13,14 +10,23 @@ import type { Log } from "../../shared/log.ts";
 import { createCounterLeadership } from "./counter_leadership.ts";
 import { createElectedCounter, type ElectedCounterOptions } from "./elected_counter.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
-import { createPlacementPeers, type PlacementPeers } from "./placement_peers.ts";
+import type { PlacementPeers } from "./placement_peers.ts";
 import { createPodCounter, type PodCounterOptions } from "./pod_counter.ts";
 import type {
+  CounterPeer,
+  PlacementAnswers,
   PlacementObserver,
   PlacementRules,
   ShortageOf,
   WebhookFacts,
 } from "./webhook_ports.ts";
+
+/** The way to the other replicas, and from them. */
+export interface PeerLink {
+  readonly client: CounterPeer;
+  /** Answers them. */
+  serve(answers: PlacementAnswers): PlacementPeers;
+}
 
 /** What it works with. */
 export interface PlacementWebhookParts {
@@ -32,10 +38,7 @@ export interface PlacementWebhookParts {
   readonly lease: () => Lease | undefined;
   /** Under which this replica holds it, see `addressedIdentity()`. */
   readonly identity: string;
-  /** Where the other replicas ask, `host:port`. */
-  readonly peerListen: string;
-  /** The name that the webhook's certificates are for. */
-  readonly serverName: string;
+  readonly link: PeerLink;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,8 +48,8 @@ export interface PlacementWebhook {
   readonly mutator: Mutator;
   /** For the webhook, which has the certificates. */
   readonly peers: PlacementPeers;
-  /** This replica counts, until the signal is aborted. */
-  lead(term: AbortSignal): void;
+  /** This replica counts, until the signal is aborted. Resolves once it decides. */
+  lead(term: AbortSignal): Promise<void>;
 }
 
 /** A replica that does not lead. */
@@ -54,24 +57,18 @@ export function createPlacementWebhook(
   parts: PlacementWebhookParts,
   options: ElectedCounterOptions & PodCounterOptions = {},
 ): PlacementWebhook {
-  const { rules, serverName, peerListen: address, log } = parts;
+  const { rules, link } = parts;
   const leadership = createCounterLeadership(parts);
-  const client = createPeerClient({ serverName });
   const answers = createElectedCounter({
     ...parts,
     leader: leadership.leader,
-    peer: client,
+    peer: link.client,
     scope: () => rules().scope,
   }, options);
-  const app = peerRoutes(leadership);
   return {
     mutator: createPlacementMutator({ ...parts, answers }),
-    peers: createPlacementPeers({
-      client,
-      log,
-      listen: (certificate) => serveWebhook(app, { address, certificate }),
-    }),
-    lead(term) {
+    peers: link.serve(leadership),
+    async lead(term) {
       if (term.aborted) return;
       const counter = createPodCounter(parts, options);
       const end = leadership.lead(counter);
@@ -79,6 +76,7 @@ export function createPlacementWebhook(
         end();
         counter.close();
       }, { once: true });
+      await counter.whenSettled(term);
     },
   };
 }

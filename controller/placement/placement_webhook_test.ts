@@ -7,6 +7,7 @@ import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/shared_cert
 import { createCopiedFacts } from "./copied_facts.ts";
 import { addressedIdentity } from "./leader_address.ts";
 import { createPlacementWebhook } from "./placement_webhook.ts";
+import { createTLSPeerLink } from "./tls_peer_link.ts";
 import type { PlacementFact } from "./webhook_ports.ts";
 
 Deno.test("createPlacementWebhook() lets replicas have one counter, while one of them leads", async () => {
@@ -23,14 +24,13 @@ Deno.test("createPlacementWebhook() lets replicas have one counter, while one of
   const copies = handCopies();
   const replicas = [0, 1].map((number) =>
     createPlacementWebhook({
-      facts: createCopiedFacts(copies, () => PLACEMENT_RULES.classes),
+      facts: createCopiedFacts(copies, { rules: () => PLACEMENT_RULES }),
       rules: () => PLACEMENT_RULES,
       shortageOf: () => "none",
       observer: { answered: (fact) => told.push(fact) },
       lease: () => seen.lease,
       identity: `controller-${number}`,
-      peerListen: "127.0.0.1:0",
-      serverName: SERVICE_NAME,
+      link: createTLSPeerLink({ peerListen: "127.0.0.1:0", serverName: SERVICE_NAME, log }),
       clock: systemClock,
       log,
     }, { settleMs: 0, peerWithinMs: 10_000 })
@@ -50,7 +50,7 @@ Deno.test("createPlacementWebhook() lets replicas have one counter, while one of
   assert.deepEqual([await admit(), await admit()], ["NoLeader", "NoLeader"]);
 
   const term = new AbortController();
-  replicas[1]!.lead(term.signal);
+  await replicas[1]!.lead(term.signal);
   seen.lease = {
     metadata: { name: "l", namespace: "n", uid: "u", resourceVersion: "1" },
     holder: addressedIdentity("controller-1", addresses[1]!),

@@ -55,10 +55,15 @@ export interface PodCounterOptions {
   readonly settleMs?: number;
 }
 
+/** Longer than pods are seen late, ms. */
+const SETTLE_MS = 2000;
+
 /** Counts for as long as a replica leads; the next one begins anew. */
 export interface PodCounter extends PlacementAnswers {
   /** Places that are reserved, of all workloads. */
   readonly reserved: number;
+  /** Resolves once it decides, or the signal is aborted. */
+  whenSettled(signal: AbortSignal): Promise<void>;
   /** Hears of no more pods. */
   close(): void;
 }
@@ -66,7 +71,7 @@ export interface PodCounter extends PlacementAnswers {
 /** A counter that has reserved nothing. */
 export function createPodCounter(
   { facts, rules, shortageOf, clock }: PodCounterParts,
-  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = 2000 }: PodCounterOptions = {},
+  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = SETTLE_MS }: PodCounterOptions = {},
 ): PodCounter {
   /** By UIDs of workloads; only those with open reservations. */
   const books = new Map<string, Reservations>();
@@ -131,6 +136,9 @@ export function createPodCounter(
   return {
     get reserved() {
       return [...books.values()].reduce((sum, { open }) => sum + open.length, 0);
+    },
+    async whenSettled(signal) {
+      await clock.sleep(Math.max(0, settledAtMs - clock.monotonic()), signal);
     },
     async answer(question, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };

@@ -32,7 +32,7 @@ function stage(
   const clock = createVirtualClock({ wallStart: 0 });
   let shortage: ShortagePhase = "none";
   const counter = createPodCounter({
-    facts: createCopiedFacts(copies, () => classes),
+    facts: createCopiedFacts(copies, { rules: () => PLACEMENT_RULES }),
     rules: () => ({ ...PLACEMENT_RULES, readOnly }),
     shortageOf: () => shortage,
     clock,

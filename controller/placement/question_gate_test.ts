@@ -15,7 +15,7 @@ function stage() {
   const copies = handCopies();
   const question = placementQuestion(podRequest("1"));
   assert.ok(question !== undefined);
-  const facts = createCopiedFacts(copies, () => PLACEMENT_RULES.classes);
+  const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   return {
     copies,
     gate: () => questionGate(question, { facts, ...PLACEMENT_RULES }),

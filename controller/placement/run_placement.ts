@@ -5,13 +5,15 @@
  */
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { PlacementAPI } from "./connect_placement.ts";
-import { createPlacementBook } from "./placement_book.ts";
+import { createPlacementBook, type PlacementBook } from "./placement_book.ts";
 import { type PlacementLoopParts, runPlacementLoop } from "./placement_loop.ts";
 
 /** What placement runs with. Somebody else runs the copies. */
 export interface PlacementParts
-  extends Pick<PlacementLoopParts, "caches" | "config" | "clock" | "log" | "observer"> {
+  extends Pick<PlacementLoopParts, "caches" | "config" | "clock" | "log" | "observer" | "evicted"> {
   readonly api: Omit<PlacementAPI, "sources">;
+  /** Hears what is remembered, at each beginning; nothing is looked at before it has resolved. */
+  readonly remembers?: (book: PlacementBook) => Promise<void>;
 }
 
 const LONGEST_WAIT_MS = 300_000;
@@ -21,7 +23,7 @@ const LONGEST_WAIT_MS = 300_000;
  * must end with it. What was remembered is read each time.
  */
 export async function keepPlacement(
-  { api, ...parts }: PlacementParts,
+  { api, remembers, ...parts }: PlacementParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = parts;
@@ -30,6 +32,7 @@ export async function keepPlacement(
     try {
       const book = createPlacementBook({ store: api.store, clock, log });
       if (!await book.load(signal)) return;
+      await remembers?.(book);
       await runPlacementLoop({ ...parts, ...api, book }, signal);
     } catch (error) {
       const waitMs = backoff.next("placement", error);

@@ -9,8 +9,8 @@ import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import type { Worded } from "../../shared/placement/enabled_word.ts";
 import type { PlacedWorkload } from "../../shared/placement/next_class.ts";
 import type { NodeClass } from "../../shared/placement/node_class.ts";
-import type { NodeClasses } from "../../shared/placement/node_classes.ts";
 import type { PlacementScope } from "../../shared/placement/placement_gate.ts";
+import type { NodeRules } from "../../shared/placement/pod_standing.ts";
 import type {
   PlacementQuestion,
   PlacementVerdict,
@@ -51,9 +51,8 @@ export interface WebhookFacts {
 }
 
 /** What settings say, as they are now. */
-export interface PlacementRules {
+export interface PlacementRules extends NodeRules {
   readonly scope: PlacementScope;
-  readonly classes: NodeClasses;
   /** True: what would be done is told, and nothing is changed. */
   readonly readOnly: boolean;
 }

@@ -146,6 +146,6 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
       expects: "true: of all controllers one works, which can't be switched off",
       parse: (text) => switchKind.parse(text) === true ? true : undefined,
     },
-    aliases: ["leaderElection"],
+    aliases: ["leaderElection", "controller.leaderElection.enabled"],
   },
 };

@@ -11,7 +11,7 @@ import { certificateSource, type CertificateSourceOptions } from "./certificate_
 import type { KeyedCertificate } from "./ports.ts";
 import { runWebhook } from "./run_webhook.ts";
 import type { WebhookMetrics } from "./webhook_metrics.ts";
-import { PODS_ROUTE } from "./webhook_names.ts";
+import { PODS_ROUTE, SPOTALIS_ROUTE } from "./webhook_names.ts";
 
 /** The settings, and what the parts work with. */
 export interface ConnectedWebhookOptions extends CertificateSourceOptions {
@@ -40,7 +40,8 @@ export function connectWebhook(
   const { webhookListen: address, clock, log, observer, waitsFor, peers } = options;
   const keep = certificateSource(connection, { ...options, believe: peers?.believe });
   return async (mutators, signal) => {
-    const app = admissionRoutes({ routes: { [PODS_ROUTE]: mutators }, clock, log, observer });
+    const routes = { [PODS_ROUTE]: mutators, [SPOTALIS_ROUTE]: mutators };
+    const app = admissionRoutes({ routes, clock, log, observer });
     const webhook = runWebhook({
       log,
       listen: (certificate) => serveWebhook(app, { address, certificate }),

@@ -13,6 +13,9 @@ export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
 /** Where API servers ask about pods that are made. */
 export const PODS_ROUTE = "/mutate/pods";
 
+/** The same for configurations that were written for Spotalis. */
+export const SPOTALIS_ROUTE = "/mutate";
+
 /** The names that API servers call a Service by: this one, by the TLS handshake. */
 export function servingNames(service: string, namespace: string): readonly string[] {
   return [`${service}.${namespace}.svc`];

@@ -45,6 +45,7 @@ export const WEBHOOK_ROWS: WebhookRows = {
     default: ":9443",
     description: "Where API servers ask, over TLS",
     kind: listenKind,
+    aliases: ["webhook.port"],
   },
   webhookCertificates: {
     key: "webhook.certificates",
@@ -62,6 +63,7 @@ export const WEBHOOK_ROWS: WebhookRows = {
     default: "/etc/mbcas-webhook",
     description: "The folder with tls.crt and tls.key, followed while running; not for self",
     kind: textKind("a folder"),
+    aliases: ["webhook.certDir"],
   },
   webhookService: {
     key: "webhook.serviceName",

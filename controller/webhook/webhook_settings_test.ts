@@ -20,11 +20,11 @@ Deno.test("WEBHOOK_ROWS are off by default, and whole where nothing is said", ()
 
 Deno.test("WEBHOOK_ROWS name what does not fit", () => {
   const read = settle(
-    "webhook:\n  certificates: vault\n  serviceName: Web_Hook\n  listen: all\n  port: 1\n",
+    "webhook:\n  certificates: vault\n  serviceName: Web_Hook\n  listen: all\n  ports: 1\n",
   );
   assert.ok("faults" in read);
   const faults = read.faults.join("\n");
-  for (const name of ["certificates", "serviceName", "listen", "port"]) {
+  for (const name of ["certificates", "serviceName", "listen", "ports"]) {
     assert.match(faults, new RegExp(`webhook\\.${name}`));
   }
   assert.match(faults, /one of self, cert-manager, files/);

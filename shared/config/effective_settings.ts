@@ -41,13 +41,20 @@ export interface SettingFaults {
   readonly faults: readonly string[];
 }
 
+/** What settings must fulfil together. */
+export interface SettingsOptions<T extends SettingTable> {
+  /** A sentence for each rule that they break; asked where each by itself fits. */
+  readonly check?: ((values: SettingValues<T>) => readonly string[]) | undefined;
+}
+
 /** Variables that begin like this are this product's: an unknown one is a misspelt one. */
-const PREFIX = "MBCAS_";
+const PREFIXES = ["MBCAS_", "SPOTALIS_"];
 
 /** Puts the sources together; all faults come at once. */
 export function effectiveSettings<const T extends SettingTable>(
   table: T,
   sources: SettingSources = {},
+  { check }: SettingsOptions<T> = {},
 ): Effective<T> | SettingFaults {
   const { env = {}, file, otherSections = [] } = sources;
   const faults = unknownVariables(env, table);
@@ -84,7 +91,9 @@ export function effectiveSettings<const T extends SettingTable>(
     origins.set(setting.key, { origin, text });
   }
   if (faults.length > 0) return { faults };
-  return { values: values as SettingValues<T>, origins };
+  const whole = values as SettingValues<T>;
+  const broken = check?.(whole) ?? [];
+  return broken.length > 0 ? { faults: broken } : { values: whole, origins };
 }
 
 /** The effective settings as fields of one log line: `4 (default)` by key. */
@@ -154,11 +163,10 @@ function unknownVariables(
   for (const { env: name } of Object.values(table)) {
     if (name !== undefined) known.add(name);
   }
-  return Object.keys(env).filter((name) => name.startsWith(PREFIX) && !known.has(name)).map(
-    (name) => {
-      const nearest = nearestName(name, known);
-      const remedy = nearest === undefined ? "unset it" : `did you mean ${nearest}?`;
-      return `env ${name} is not a setting; ${remedy}`;
-    },
-  );
+  const isOurs = (name: string): boolean => PREFIXES.some((prefix) => name.startsWith(prefix));
+  return Object.keys(env).filter((name) => isOurs(name) && !known.has(name)).map((name) => {
+    const nearest = nearestName(name, known);
+    const remedy = nearest === undefined ? "unset it" : `did you mean ${nearest}?`;
+    return `env ${name} is not a setting; ${remedy}`;
+  });
 }

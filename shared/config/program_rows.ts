@@ -53,6 +53,7 @@ export const PROGRAM_ROWS: ProgramRows = {
     default: "info",
     description: "The least level that is logged: debug, info, warn or error",
     kind: choiceKind(LOG_LEVELS),
+    aliases: ["logging.level"],
   },
   logFormat: {
     key: "log.format",
@@ -61,5 +62,6 @@ export const PROGRAM_ROWS: ProgramRows = {
     default: "json",
     description: "json, one object a line, or text for people",
     kind: choiceKind(LOG_FORMATS),
+    aliases: ["logging.format"],
   },
 };

@@ -18,13 +18,15 @@ export interface SettingKind<T> {
   explain?(text: string): string | undefined;
   /** True when the value is a map of texts in the file; its text is that map as JSON. */
   readonly map?: true;
+  /** True when the value may be a map or a list of such in the file; its text is then that as JSON. */
+  readonly tree?: true;
 }
 
 /** One setting of a program. No setting holds a secret: the effective settings are printed. */
 export interface Setting<T> {
   /**
-   * Its place in the file, `section.name`. A key without a section can't stand in the file: only
-   * flag and variable set it.
+   * Its place in the file, `section.name` or deeper. A key without a section can't stand in the file:
+   * only flag and variable set it.
    */
   readonly key: string;
   /** With its dashes, for instance `--burst-factor`. */
@@ -32,8 +34,8 @@ export interface Setting<T> {
   /** The variable, for instance `MBCAS_BURST_FACTOR`. */
   readonly env?: string;
   /**
-   * Names under which others' manifests set it: a flag with its dashes, or a key that stands in the
-   * file, or beside it in a ConfigMap, by itself, in no section.
+   * Names under which others' manifests set it: a flag with its dashes, or a key of the file. A key in
+   * no section may also stand beside the file in a ConfigMap.
    */
   readonly aliases?: readonly string[];
   /** What who knows the aliases from elsewhere has to know: a clause. */

@@ -117,11 +117,23 @@ export function optionalKind<T>(kind: SettingKind<T>): SettingKind<T | null> {
   return { ...kind, parse: (text) => text === "" ? null : kind.parse(text) };
 }
 
-/** `host:port` or `:port` of an address to listen on; port 0 takes a free one. */
+/** `host:port` or `:port` of an address to listen on; port 0 takes a free one. `8080` is `:8080`. */
 export const listenKind: SettingKind<string> = {
   expects: "an address to listen on, for instance :8080 or 127.0.0.1:8080",
   parse(text) {
+    if (/^[1-9]\d{0,4}$/.test(text)) return listenKind.parse(`:${text}`);
     const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]*):(\d{1,5})$/i.exec(text) ?? [];
     return host !== undefined && Number(port) <= 65_535 ? text : undefined;
+  },
+};
+
+/** An IPv4 or IPv6 address. */
+export const addressKind: SettingKind<string> = {
+  expects: "an IP address",
+  parse(text) {
+    const isFour = /^\d{1,3}(\.\d{1,3}){3}$/.test(text) &&
+      text.split(".").every((part) => Number(part) <= 255);
+    const isSix = text.includes(":") && URL.canParse(`http://[${text}]/`);
+    return isFour || isSix ? text : undefined;
   },
 };

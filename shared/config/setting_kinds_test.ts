@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  addressKind,
   choiceKind,
   durationKind,
   formatDuration,
@@ -63,11 +64,19 @@ pure("switchKind, choiceKind(), textKind() and wordsKind() take their words only
   assert.equal(words.parse("a,B"), undefined);
 });
 
-pure("listenKind takes host:port and :port", () => {
+pure("listenKind takes host:port and :port, and a port alone for that", () => {
   for (const text of [":8080", "127.0.0.1:0", "[::1]:8080", "localhost:65535"]) {
     assert.equal(listenKind.parse(text), text);
   }
-  for (const text of ["8080", ":", ":65536", "a b:1", "::1:8080"]) {
+  assert.equal(listenKind.parse("8080"), ":8080");
+  for (const text of ["0", "08080", "65536", "https", ":", ":65536", "a b:1", "::1:8080"]) {
     assert.equal(listenKind.parse(text), undefined, text);
+  }
+});
+
+pure("addressKind takes addresses of both versions, and no names", () => {
+  for (const text of ["10.0.0.1", "::1", "fd00::a:1"]) assert.equal(addressKind.parse(text), text);
+  for (const text of ["", "256.0.0.1", "10.0.0", "node-1", "[::1]", "::g", "10.0.0.1:80"]) {
+    assert.equal(addressKind.parse(text), undefined, text);
   }
 });

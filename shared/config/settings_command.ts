@@ -6,10 +6,11 @@
 import { Command, CommanderError } from "commander";
 import { collectedOutput } from "./collected_output.ts";
 import { nearestName } from "./nearest_name.ts";
+import type { SettingsOptions } from "./effective_settings.ts";
 import { flagsOf, type Setting, type SettingTable } from "./setting.ts";
 
-/** A program as its `--help` presents it. */
-export interface SettingsProgram<T extends SettingTable> {
+/** A program as its `--help` presents it, and what its settings must fulfil. */
+export interface SettingsProgram<T extends SettingTable> extends SettingsOptions<T> {
   /** How it is called. */
   readonly name: string;
   /** What it does, in one sentence. */
@@ -66,7 +67,9 @@ function isSwitch({ kind, default: text }: Setting<unknown>): boolean {
   return typeof kind.parse(text) === "boolean";
 }
 
-function settingsCommand({ name, description, table }: SettingsProgram<SettingTable>): Command {
+function settingsCommand(
+  { name, description, table }: Omit<SettingsProgram<SettingTable>, "check">,
+): Command {
   const command = new Command(name).description(description).exitOverride()
     .allowUnknownOption().allowExcessArguments();
   for (const setting of Object.values(table)) {

@@ -44,6 +44,7 @@ export function fileValues(
   const settings = Object.values(table);
   const known = new Set(settings.flatMap(fileKeysOf));
   const maps = new Set(settings.filter(({ kind }) => kind.map).map(({ key }) => key));
+  const trees = new Set(settings.filter(({ kind }) => kind.tree).flatMap(fileKeysOf));
   const sections = new Set([...known].map((key) => sectionOf(key) ?? key));
   const alone = new Set([...known].filter((key) => sectionOf(key) === undefined));
   const shorthands = new Map(
@@ -52,7 +53,7 @@ export function fileValues(
 
   function put(key: string, value: unknown): void {
     if (maps.has(key)) return putMap(key, value ?? {});
-    const found = scalarText(value);
+    const found = scalarText(value) ?? (trees.has(key) ? JSON.stringify(value ?? "") : undefined);
     if (found === undefined) {
       faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
     } else texts.set(key, found);
@@ -68,6 +69,22 @@ export function fileValues(
       faults.push(`${path}: ${key}.${name} is ${JSON.stringify(text)}, expected a text`);
     }
     texts.set(key, JSON.stringify(others.length === 0 ? value : {}));
+  }
+
+  /** The settings of a section, and of maps in it that are no values themselves. */
+  function putAll(place: string, values: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      const key = `${place}.${name}`;
+      const hasMore = [...known].some((one) => one.startsWith(`${key}.`));
+      if (hasMore && (isMap(value) || value === null)) putAll(key, value ?? {});
+      else if (known.has(key)) put(key, value);
+      else if (hasMore) faults.push(notMap(key, value));
+      else faults.push(unknown(path, key, known));
+    }
+  }
+
+  function notMap(key: string, value: unknown): string {
+    return `${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`;
   }
 
   let root: unknown;
@@ -90,15 +107,8 @@ export function fileValues(
     } else if (body === null) continue;
     else if (alone.has(section)) put(section, body);
     else if (!isMap(body) && shorthand !== undefined) put(shorthand, body);
-    else if (!isMap(body)) {
-      faults.push(`${path}: ${section} is ${JSON.stringify(body)}, expected a map of settings`);
-    } else {
-      for (const [name, value] of Object.entries(body)) {
-        const key = `${section}.${name}`;
-        if (known.has(key)) put(key, value);
-        else faults.push(unknown(path, key, known));
-      }
-    }
+    else if (isMap(body)) putAll(section, body);
+    else faults.push(notMap(section, body));
   }
   return { texts, faults };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { numberKind, switchKind } from "./setting_kinds.ts";
+import { numberKind, switchKind, textKind } from "./setting_kinds.ts";
 import { fileValues, withFileValue } from "./settings_file.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -54,5 +54,53 @@ Deno.test({
     const file = { path: "f", text: "agent: {any: [1]}\nagnt: {}\n" };
     const { faults } = fileValues(file, { table: TABLE, otherSections: ["agent"] });
     assert.deepEqual(faults, ["f: agnt is not a setting; did you mean agent?"]);
+  },
+});
+
+const NESTED = {
+  window: {
+    key: "place.window.opens",
+    aliases: ["other.opens"],
+    default: "",
+    description: "",
+    kind: textKind("a time"),
+  },
+  election: { key: "place.election", default: "", description: "", kind: switchKind },
+  elects: { key: "place.election.name", default: "", description: "", kind: textKind("a name") },
+  tree: {
+    key: "place.tree",
+    aliases: ["tree"],
+    default: "",
+    description: "",
+    kind: { ...textKind("a tree"), tree: true as const },
+  },
+};
+
+Deno.test({
+  name: "fileValues() reads maps in sections, and values that are maps themselves",
+  permissions: PURE,
+  fn() {
+    const read = (text: string) => {
+      const { texts, faults } = fileValues({ path: "f", text }, { table: NESTED });
+      return [Object.fromEntries(texts), faults];
+    };
+    assert.deepEqual(
+      read("place: {window: {opens: 2}, election: {name: a}, tree: {a: [1]}}\ntree: b\n"),
+      [{
+        "place.window.opens": "2",
+        "place.election.name": "a",
+        "place.tree": '{"a":[1]}',
+        tree: "b",
+      }, []],
+    );
+    assert.deepEqual(read("place: {election: on, window:, tree: [a, b]}\nother: {opens: 3}\n"), [
+      { "place.election": "on", "place.tree": "a,b", "other.opens": "3" },
+      [],
+    ]);
+    assert.deepEqual(read("place: {window: 2, election: {nam: a}, tre: {a: 1}}\n"), [{}, [
+      "f: place.window is 2, expected a map of settings",
+      "f: place.election.nam is not a setting; did you mean place.election.name?",
+      "f: place.tre is not a setting; did you mean place.tree?",
+    ]]);
   },
 });

@@ -46,7 +46,7 @@ export function settingsAmong(
  * and an empty one is none.
  */
 export function keyValues({ beside, place, texts }: SettingsKeys, table: SettingTable): FileValues {
-  const own = Object.values(table).flatMap(fileKeysOf)
+  const own = Object.values(table).filter(({ kind }) => !kind.tree).flatMap(fileKeysOf)
     .filter((key) => sectionOf(key) === undefined);
   const valid = [...new Set([beside, ...own, ...OPTIPOD_KEYS])];
   const values = new Map<string, string>();

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { CopiedPod } from "../../controller/placement/copied_facts.ts";
+import type { CountablePod } from "../../shared/placement/pod_standing.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
@@ -36,7 +36,7 @@ function anyBurst(pods: number, withinMs: number): fc.Arbitrary<readonly BurstPo
   return fc.array(pod, { minLength: pods, maxLength: pods });
 }
 
-function countOf(pods: readonly CopiedPod[], capacity: string | undefined): number {
+function countOf(pods: readonly CountablePod[], capacity: string | undefined): number {
   return pods.filter(({ metadata }) => metadata.labels[CAPACITY] === capacity).length;
 }
 

@@ -7,7 +7,7 @@ import { Registry } from "prom-client";
 import { createCaches } from "../../controller/allocation/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
-import { runController } from "../../controller/run_controller.ts";
+import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
@@ -38,6 +38,26 @@ export interface ProgramPlace {
    * @default none is followed
    */
   readonly followed?: ListWatch<ConfigMap>;
+  /**
+   * Texts by flag.
+   *
+   * @default none
+   */
+  readonly flags?: ReadonlyMap<string, string>;
+  /**
+   * What runs beside the market.
+   *
+   * @default nothing
+   */
+  readonly more?: (
+    seat: ProgramSeat,
+  ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
+}
+
+/** What the parts of a program share. */
+export interface ProgramSeat
+  extends Pick<ControllerParts, "caches" | "clock" | "random" | "log" | "settings" | "identity"> {
+  readonly registry: Registry;
 }
 
 /** A program that runs. */
@@ -67,14 +87,14 @@ const ALL_THERE: AskCluster = () =>
 
 /** Starts a controller. */
 export function startProgram(
-  { api, clock, identity, ask = ALL_THERE, followed }: ProgramPlace,
+  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), more }: ProgramPlace,
 ): ControllerProgram {
   const random = seededRandom(identity.length);
   const log = silentLog;
   const stop = new AbortController();
-  const effective = effectiveSettings(CONTROLLER_SETTINGS);
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, { flags });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
-  const settings = createLiveSettings({ settings: effective, sources: {} }, log);
+  const settings = createLiveSettings({ settings: effective, sources: { flags } }, log);
   const sources = cacheSources(api);
   const caches = createCaches(sources, { clock, random, log });
   const registry = new Registry();
@@ -113,6 +133,7 @@ export function startProgram(
     metrics,
     instantQueries: createMetricAnswers(clock),
     identity,
+    ...more?.({ caches, clock, random, log, settings, identity, registry }),
     waitsFor: (reason) => waitsFor = reason,
   }, stop.signal);
   return {

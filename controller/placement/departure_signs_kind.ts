@@ -1,0 +1,40 @@
+/**
+ * The setting that says what tells that a node is about to go.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { SettingKind } from "../../shared/config/setting.ts";
+import { treeKind } from "../../shared/config/tree_kind.ts";
+import {
+  DEPARTURE_PRESETS,
+  type DeparturePreset,
+  type DepartureSigns,
+} from "../../shared/placement/node_departure.ts";
+
+const PRESETS = Object.keys(DEPARTURE_PRESETS) as readonly DeparturePreset[];
+const MOST = 64;
+
+const schema = z.strictObject({
+  presets: z.array(z.enum(PRESETS)).default([]),
+  taints: z.array(z.strictObject({
+    key: z.string().min(1),
+    value: z.string().exactOptional(),
+    effect: z.string().exactOptional(),
+  })).max(MOST).default([]),
+  conditions: z.array(z.string().min(1)).max(MOST).default([]),
+}).transform(({ presets, taints, conditions }): DepartureSigns => ({
+  taints: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].taints), ...taints],
+  conditions: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].conditions), ...conditions],
+}));
+
+/** Names of those who take nodes away, or a map with signs of one's own. */
+export const departureSignsKind: SettingKind<DepartureSigns> = treeKind({
+  expects: `some of ${PRESETS.join(", ")}, separated by commas, or a map with presets, taints ` +
+    "(key, value, effect) and conditions",
+  schema: () => schema,
+  words(text) {
+    const presets = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    return { presets };
+  },
+});

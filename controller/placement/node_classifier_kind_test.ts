@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { nodeClassOf } from "../../shared/placement/node_classes.ts";
+import { nodeClassifierKind as kind } from "./node_classifier_kind.ts";
+
+function read(value: unknown) {
+  const text = JSON.stringify(value);
+  const found = kind.parse(text);
+  assert.ok(found, kind.explain?.(text));
+  return found;
+}
+
+function told(value: unknown): string | undefined {
+  const text = JSON.stringify(value);
+  assert.equal(kind.parse(text), undefined, text);
+  return kind.explain?.(text);
+}
+
+Deno.test({
+  name: "nodeClassifierKind knows the presets, and what of them is said otherwise",
+  permissions: "none",
+  fn() {
+    for (const preset of ["karpenter", "eks", "gke", "aks"] as const) {
+      assert.deepEqual(kind.parse(preset), NODE_CLASS_PRESETS[preset]);
+      assert.deepEqual(read({ preset }), NODE_CLASS_PRESETS[preset]);
+    }
+    const spotTolerations = [{ key: "spot", operator: "Exists" as const }];
+    const { spot, "on-demand": onDemand } = read({ preset: "eks", spotTolerations });
+    assert.deepEqual(spot, { ...NODE_CLASS_PRESETS.eks.spot, tolerations: spotTolerations });
+    assert.deepEqual(onDemand, NODE_CLASS_PRESETS.eks["on-demand"]);
+    assert.equal(kind.parse("azure"), undefined);
+  },
+});
+
+Deno.test({
+  name: "nodeClassifierKind reads Spotalis' lists, of which one is enough, and its two texts",
+  permissions: "none",
+  fn() {
+    const classes = read({
+      spotLabels: [
+        { matchLabels: { lifecycle: "spot" } },
+        { matchExpressions: [{ key: "pool", operator: "In", values: ["cheap"] }] },
+      ],
+      onDemandLabels: [{ matchLabels: { lifecycle: "normal" } }],
+    });
+    const classesOf = [{ lifecycle: "spot" }, { pool: "cheap" }, { lifecycle: "normal" }].map(
+      (labels) => nodeClassOf(labels, classes),
+    );
+    assert.deepEqual(classesOf, ["spot", "spot", "on-demand"]);
+    assert.deepEqual(
+      read({
+        spot: "karpenter.sh/capacity-type=spot",
+        onDemand: "karpenter.sh/capacity-type=on-demand",
+      }),
+      NODE_CLASS_PRESETS.karpenter,
+    );
+  },
+});
+
+Deno.test({
+  name: "nodeClassifierKind names what does not fit, in the words of the setting",
+  permissions: "none",
+  fn() {
+    const spotLabels = [{ matchLabels: { a: "b" } }];
+    assert.equal(told({ spotLabels }), "must have a preset, or spotLabels and onDemandLabels");
+    assert.equal(told({}), "must have a preset, or spotLabels and onDemandLabels");
+    assert.match(told({ presett: "eks" }) ?? "", /^presett is not known; must have a preset/);
+    assert.match(
+      told({ spotLabels, onDemandLabels: spotLabels }) ?? "",
+      /^onDemandLabels\[0\] must not select what spotLabels select$/,
+    );
+    assert.match(
+      told({ spotLabels, onDemandLabels: [] }) ?? "",
+      /^onDemandLabels must name at least one selector where spotTolerations has no taint /,
+    );
+    assert.match(told({ spot: "a=b", onDemand: "a=b" }) ?? "", /^onDemand\[0\] must not select/);
+    assert.equal(
+      told({ spot: "a", onDemand: "a=b" }),
+      'spot is "a": must be labels, for instance class=spot',
+    );
+    assert.match(
+      told({ preset: "eks", spotTolerations: [{ operator: "Any" }] }) ?? "",
+      /^spotTolerations\[0\]\.operator is "Any": must be one of Exists, Equal$/,
+    );
+  },
+});

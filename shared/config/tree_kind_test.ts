@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import * as z from "zod";
+import { treeKind } from "./tree_kind.ts";
+
+const kind = treeKind({
+  expects: "a size or a map",
+  schema: () =>
+    z.strictObject({ size: z.int(), inner: z.strictObject({ a: z.string() }).optional() }),
+  words: (text) => /^\d+$/.test(text) ? { size: Number(text) } : undefined,
+});
+
+Deno.test({
+  name: "treeKind() reads JSON, and what its words mean",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(kind.parse('{"size": 3}'), { size: 3 });
+    assert.deepEqual(kind.parse("4"), { size: 4 });
+    assert.equal(kind.parse("big"), undefined);
+    assert.equal(kind.explain?.("big"), undefined);
+  },
+});
+
+Deno.test({
+  name: "treeKind() tells all faults, each with its place",
+  permissions: "none",
+  fn() {
+    const told = (text: string) => {
+      assert.equal(kind.parse(text), undefined);
+      return kind.explain?.(text);
+    };
+    assert.equal(
+      told('{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}'),
+      "size is 1.5: must be a whole number; inner.a is 1: must be text; inner.b is not known; " +
+        "sise is not known",
+    );
+    assert.match(told("{size: 1}") ?? "", /^is not JSON: /);
+  },
+});

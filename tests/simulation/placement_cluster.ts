@@ -1,0 +1,314 @@
+/**
+ * A cluster in virtual time with whole controllers that place pods: an API, a Deployment's controller that
+ * has each pod it makes changed by the webhook of whatever replica is next, and a scheduler.
+ *
+ * @module
+ */
+import type { PlacementPeers } from "../../controller/placement/placement_peers.ts";
+import { startPlacement } from "../../controller/placement/start_placement.ts";
+import type { PlacementAnswers } from "../../controller/placement/webhook_ports.ts";
+import type { AccessRight } from "../../controller/start_check.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import { runMutators } from "../../shared/admission/run_mutators.ts";
+import type { Node } from "../../shared/api/node.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { sampleNode, samplePod } from "../contract/sample_objects.ts";
+import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
+import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_copies.ts";
+import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { type ControllerProgram, startProgram } from "./controller_program.ts";
+
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
+/** Until a pod with a node is Ready, ms. */
+const STARTS_MS = 2000;
+/** Between two looks of the Deployment's controller, and how long a message between replicas takes, ms. */
+const LOOK_MS = 500;
+const MESSAGE_MS = 2;
+/** For all mutators of one pod, as the routes have it, ms. */
+const ADMISSION_MS = 200;
+
+/** Without the market: its limits are of no matter here. */
+const FLAGS = { "--market": "off", "--placement": "on", "--webhook": "on" };
+
+/** A replica of the controller. */
+export interface PlacingProgram extends ControllerProgram {
+  /** What it asked at its start to be allowed. */
+  readonly rights: readonly AccessRight[];
+}
+
+/** The cluster, with Deployment `web` in namespace `shop`. */
+export class PlacementCluster {
+  readonly clock: VirtualClock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  readonly api: SimulatedAPI = createSimulatedAPI({
+    clock: this.clock,
+    random: seededRandom(21),
+  });
+  replicas = 0;
+  #share: string;
+  /** Who serves the webhook, by identity. */
+  readonly #serving = new Map<string, readonly Mutator[]>();
+  readonly #reachable = new Map<string, PlacementAnswers>();
+  readonly #memory = keptCheckpoints();
+  readonly #programs: ControllerProgram[] = [];
+  readonly #end = new AbortController();
+  readonly #controller: Promise<void>;
+  #made = 0;
+
+  constructor(share: string) {
+    this.#share = share;
+    const { tables } = this.api.store;
+    tables.Namespace.seed(SHOP);
+    tables.ReplicaSet.seed(WEB_SET);
+    for (const one of ["spot", "on-demand"] as const) this.addNodes(one, 3);
+    this.#tell();
+    this.#controller = this.#run();
+  }
+
+  /** Lets virtual time pass. */
+  async pass(ms: number): Promise<void> {
+    await this.clock.runUntil(this.clock.monotonic() + ms);
+  }
+
+  /** Another annotation `spotalis.io/spot-percentage`. */
+  share(share: string): void {
+    this.#share = share;
+    this.#tell();
+  }
+
+  /** Nodes with room for as many as come. */
+  addNodes(one: NodeClass, count: number): void {
+    const { Node } = this.api.store.tables;
+    for (let index = 0; index < count; index++) {
+      Node.seed({ ...sampleNode(`${one}-${index}`), labels: { [CAPACITY_TYPE]: one } });
+    }
+  }
+
+  changeNode(name: string, change: (node: Node) => Node): void {
+    this.api.store.tables.Node.modify(name, change);
+  }
+
+  removeNodes(one: NodeClass): void {
+    const { Node } = this.api.store.tables;
+    for (const { metadata: { name }, labels } of Node.all()) {
+      if (labels?.[CAPACITY_TYPE] === one) Node.remove(name);
+    }
+  }
+
+  /** Pods that run, by the class of their nodes. */
+  get counts(): ClassCounts {
+    const counts = { spot: 0, "on-demand": 0 };
+    for (const { ready, nodeName } of this.#live()) {
+      const node = this.api.store.tables.Node.get(nodeName);
+      if (ready && node !== undefined) counts[node.labels?.[CAPACITY_TYPE] as NodeClass]++;
+    }
+    return counts;
+  }
+
+  get evictions(): number {
+    return this.api.requests.get("evict Pod") ?? 0;
+  }
+
+  /** Pods on a node. */
+  podsOn(name: string): number {
+    return this.#live().filter(({ nodeName }) => nodeName === name).length;
+  }
+
+  /** Starts a replica of the controller at this address. */
+  start(ip: string, more: Readonly<Record<string, string>> = {}): PlacingProgram {
+    const { api, clock } = this;
+    const rights: AccessRight[] = [];
+    const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
+    const program = startProgram({
+      api,
+      clock,
+      identity: `controller-${ip}`,
+      flags,
+      ask(asked) {
+        rights.push(...asked);
+        return Promise.resolve({
+          serverVersion: "v1.36.3",
+          servesPodResize: true,
+          servesAllocations: true,
+          unknownFields: [],
+          missingRights: [],
+        });
+      },
+      more: ({ settings, ...seat }) => {
+        const { identity } = seat;
+        const webhook = async (mutators: readonly Mutator[], signal: AbortSignal) => {
+          this.#serving.set(identity, mutators);
+          await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+          this.#serving.delete(identity);
+        };
+        if (flags.get("--placement") !== "on") return { identity, webhook };
+        const placement = startPlacement({
+          ...seat,
+          settings: settings.values,
+          api: {
+            sources: {
+              replicaSets: api.listWatch("ReplicaSet"),
+              budgets: api.listWatch("PodDisruptionBudget"),
+              volumes: api.listWatch("PersistentVolume"),
+            },
+            evictor: api.podEvictor,
+            costs: api.deletionCostWriter,
+            store: this.#memory,
+            events: { emit() {} },
+          },
+          linkPeers: () => ({
+            client: this.#client(),
+            serve: (answers) => this.#serve(`${ip}:9444`, answers),
+          }),
+        });
+        const serves = flags.get("--webhook") === "on" ? { webhook } : {};
+        return { placement: placement.replica, identity: placement.identity, ...serves };
+      },
+    });
+    this.#programs.push(program);
+    return { ...program, rights };
+  }
+
+  /** All programs end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const program of this.#programs) program.terminate();
+    this.#end.abort();
+    await this.pass(20_000);
+    await Promise.all([this.#controller, ...this.#programs.map(({ ended }) => ended)]);
+  }
+
+  #serve(address: string, answers: PlacementAnswers): PlacementPeers {
+    this.#reachable.set(address, answers);
+    return {
+      believe: () => Promise.resolve(),
+      use: () => Promise.resolve(),
+      shutdown: () => Promise.resolve(),
+    };
+  }
+
+  #client() {
+    const reach = async (address: string): Promise<PlacementAnswers> => {
+      await this.clock.sleep(MESSAGE_MS);
+      const answers = this.#reachable.get(address);
+      if (answers === undefined) throw new Error(`Cannot ask ${address}: nobody is there`);
+      return answers;
+    };
+    return {
+      ask: async (
+        question: Parameters<PlacementAnswers["answer"]>[0],
+        { address, signal }: { readonly address: string; readonly signal: AbortSignal },
+      ) => await (await reach(address)).answer(question, signal),
+      forget: (id: string, address: string): void =>
+        void reach(address).then((answers) => answers.forget(id), () => {}),
+    };
+  }
+
+  #live(): readonly Pod[] {
+    return this.api.store.tables.Pod.all().filter(({ metadata }) => !metadata.terminating);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      const { Pod, Node } = this.api.store.tables;
+      for (const { metadata: { name, terminating }, nodeName } of Pod.all()) {
+        const isLost = nodeName !== "" && Node.get(nodeName) === undefined;
+        if (terminating || isLost) Pod.remove(`shop/${name}`);
+      }
+      const live = this.#live();
+      const missing = this.replicas - live.length;
+      for (const { metadata } of byCost(live).slice(0, Math.max(0, -missing))) {
+        Pod.remove(`shop/${metadata.name}`);
+      }
+      await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
+      for (const pod of this.#live()) this.#follow(pod);
+      this.#tell();
+      await this.clock.sleep(LOOK_MS, this.#end.signal);
+    }
+  }
+
+  async #create(): Promise<void> {
+    const number = this.#made++;
+    const request = podRequest(`request-${number}`);
+    const served = [...this.#serving.values()];
+    const mutators = served[number % Math.max(1, served.length)] ?? [];
+    const { patch } = await runMutators(request, mutators, {
+      clock: this.clock,
+      withinMs: ADMISSION_MS,
+    });
+    const name = `web-5f-${number}`;
+    const { metadata, nodeSelector = {} } = storedPod(request, { name, patch });
+    this.api.store.tables.Pod.seed({
+      ...samplePod(name, { nodeName: "" }),
+      metadata: { ...metadata, uid: "", resourceVersion: "" },
+      nodeSelector,
+      createdAtMs: this.clock.wall(),
+    });
+  }
+
+  /** Gives it a node, or makes it Ready. Who says nothing goes where most room is kept: on-demand. */
+  #follow(pod: Pod): void {
+    const { Pod, Node } = this.api.store.tables;
+    const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;
+    const key = `shop/${name}`;
+    if (nodeName !== "") {
+      const isReady = this.clock.wall() - createdAtMs >= STARTS_MS;
+      if (isReady && !ready) Pod.modify(key, (one) => ({ ...one, phase: "Running", ready: true }));
+      return;
+    }
+    const [node] = Node.all()
+      .filter(({ labels = {}, taints = [] }) =>
+        taints.length === 0 &&
+        labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
+      )
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+      .toSorted((a, b) => this.podsOn(a.metadata.name) - this.podsOn(b.metadata.name))
+      .toSorted((a, b) => Number(isSpot(a)) - Number(isSpot(b)));
+    if (node !== undefined) {
+      Pod.modify(key, ({ unschedulableSinceMs: _since, ...one }) => ({
+        ...one,
+        nodeName: node.metadata.name,
+      }));
+    } else if (pod.unschedulableSinceMs === undefined) {
+      Pod.modify(key, (one) => ({ ...one, unschedulableSinceMs: this.clock.wall() }));
+    }
+  }
+
+  /** The Deployment with its status. */
+  #tell(): void {
+    const { Deployment } = this.api.store.tables;
+    const live = this.#live();
+    const sample = sampleWorkload({
+      labels: { "spotalis.io/enabled": "true" },
+      annotations: { "spotalis.io/spot-percentage": this.#share },
+    });
+    const workload = {
+      ...sample,
+      metadata: { ...sample.metadata, uid: "web" },
+      replicas: {
+        wanted: this.replicas,
+        observed: true,
+        present: live.length,
+        ready: live.filter(({ ready }) => ready).length,
+        updated: live.length,
+      },
+    };
+    if (Deployment.get("shop/web") === undefined) Deployment.seed(workload);
+    else Deployment.modify("shop/web", () => workload);
+  }
+}
+
+function isSpot({ labels = {} }: Node): boolean {
+  return labels[CAPACITY_TYPE] === "spot";
+}
+
+/** As a ReplicaSet takes them away: the cheapest first. */
+function byCost(pods: readonly Pod[]): readonly Pod[] {
+  const cost = ({ metadata: { annotations } }: Pod): number =>
+    Number(annotations[DELETION_COST] ?? 0);
+  return pods.toSorted((a, b) => cost(a) - cost(b));
+}

@@ -1,0 +1,162 @@
+/** The whole controller with placement on, in virtual time. */
+import assert from "node:assert/strict";
+import { PlacementCluster } from "./placement_cluster.ts";
+
+function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using cluster = new PlacementCluster("70%");
+      await fn(cluster);
+    },
+  });
+}
+
+/** Until a replica leads and decides: the election, what it remembers, and the time to settle. */
+const BEGIN_MS = 10_000;
+
+scene(
+  "runController() splits new pods, whichever replica is asked, and through a change of the leader",
+  async (cluster) => {
+    const first = cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    const second = cluster.start("10.0.0.2");
+    await cluster.pass(BEGIN_MS);
+    assert.deepEqual([await first.leads(), await second.leads()], [true, false]);
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    for (const { registry } of [first, second]) {
+      const metrics = await registry.metrics();
+      assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="Placed"\} 5$/m);
+    }
+    const { holder } = cluster.api.store.tables.Lease.get("mbcas-system/mbcas-controller")!;
+    assert.equal(holder, "controller-10.0.0.1@10.0.0.1:9444");
+
+    first.terminate();
+    await cluster.pass(BEGIN_MS);
+    assert.equal(first.exitCode(), 0);
+    assert.equal(await second.leads(), true);
+    cluster.replicas = 30;
+    await cluster.pass(5000);
+    assert.deepEqual(cluster.counts, { spot: 21, "on-demand": 9 });
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    // Nobody had to be moved.
+    assert.equal(cluster.evictions, 0);
+    const metrics = await second.registry.metrics();
+    assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="spot"\} 7$/m);
+    assert.match(metrics, /^spotalis_leader_election_status 1$/m);
+  },
+);
+
+scene(
+  "runController() moves what was made before, and the next leader goes on",
+  async (cluster) => {
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+    const first = cluster.start("10.0.0.1");
+    const second = cluster.start("10.0.0.2");
+    await cluster.pass(50_000);
+    const moved = cluster.counts.spot;
+    assert.ok(moved > 0 && moved < 7, `${moved}`);
+    // The machine is gone, and with it the leader.
+    const [leader, next] = await first.leads() ? [first, second] : [second, first];
+    leader.cutOff();
+    await cluster.pass(30_000);
+    assert.equal(leader.exitCode(), 1);
+    assert.equal(await next.leads(), true);
+    await cluster.pass(180_000);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    assert.equal(cluster.evictions, 7);
+  },
+);
+
+scene(
+  "runController() makes pods on-demand while spot nodes are short, and the next leader knows",
+  async (cluster) => {
+    const first = cluster.start("10.0.0.1");
+    const second = cluster.start("10.0.0.2");
+    await cluster.pass(BEGIN_MS);
+    cluster.removeNodes("spot");
+    cluster.replicas = 10;
+    await cluster.pass(50_000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 3 });
+    await cluster.pass(30_000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+    // At once: the webhook has it of the loop.
+    cluster.replicas = 12;
+    await cluster.pass(4000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 12 });
+    const [leader, next] = await first.leads() ? [first, second] : [second, first];
+    leader.terminate();
+    await cluster.pass(BEGIN_MS);
+    assert.equal(await next.leads(), true);
+    cluster.replicas = 14;
+    await cluster.pass(4000);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 14 });
+    cluster.addNodes("spot", 3);
+    await cluster.pass(600_000);
+    assert.deepEqual(cluster.counts, { spot: 9, "on-demand": 5 });
+  },
+);
+
+scene(
+  "runController() counts pods on a node that is about to go for nothing, at creation and after",
+  async (cluster) => {
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    const lost = cluster.podsOn("spot-0");
+    assert.ok(lost > 0);
+    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+    cluster.changeNode("spot-0", (node) => ({ ...node, taints }));
+    await cluster.pass(10_000);
+    assert.equal(cluster.podsOn("spot-0"), 0);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    assert.equal(cluster.evictions, lost);
+  },
+);
+
+scene(
+  "runController() places nothing in read-only mode, and says what it would",
+  async (cluster) => {
+    const program = cluster.start("10.0.0.1", { "--read-only-mode": "on" });
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(60_000);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 0]);
+    const metrics = await program.registry.metrics();
+    assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
+    assert.match(metrics, /^spotalis_workload_desired_replicas\{.*replica_type="spot"\} 7$/m);
+  },
+);
+
+scene("runController() without the webhook moves pods alone", async (cluster) => {
+  const program = cluster.start("10.0.0.1", { "--webhook": "off" });
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 4;
+  await cluster.pass(120_000);
+  // What is evicted comes back wherever the scheduler likes, which has its own mind.
+  assert.ok(cluster.evictions > 0);
+  assert.deepEqual(program.rights.filter(({ resource }) => resource === "secrets"), []);
+  assert.match(await program.registry.metrics(), /^spotalis_workload_replicas/m);
+});
+
+scene(
+  "runController() without placement asks for no right of it, and does nothing",
+  async (cluster) => {
+    const acts = [cluster.start("10.0.0.1"), cluster.start("10.0.0.2", { "--placement": "off" })]
+      .map(({ rights }) => rights);
+    await cluster.pass(BEGIN_MS);
+    const [on = [], off = []] = acts.map((rights) =>
+      rights.map(({ verb, resource, subresource = "" }) => `${verb} ${resource}/${subresource}`)
+    );
+    assert.ok(on.includes("create pods/eviction") && on.includes("list replicasets/"));
+    for (const one of off) assert.doesNotMatch(one, /eviction|replicasets|poddisruptionbudgets/);
+  },
+);
