@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
+import { placementRights } from "../controller/placement/placement_rights.ts";
 import { controllerRights } from "../controller/rights.ts";
 import type { AccessRight } from "../controller/start_check.ts";
 
@@ -22,7 +23,7 @@ function covers(rule: Rule, right: AccessRight): boolean {
 
 async function rulesOf(
   kind: string,
-  folder: "base/controller" | "components/rightsizing" = "base/controller",
+  folder: "base/controller" | `components/${string}` = "base/controller",
 ): Promise<readonly Rule[]> {
   const path = new URL(`../manifests/${folder}/rbac.yaml`, import.meta.url);
   const objects = parseAllDocuments(await Deno.readTextFile(path)).map((document) =>
@@ -92,4 +93,14 @@ Deno.test("controllerRights() asks for policies and reports where rightsizing is
     "patch /configmaps",
     "delete /configmaps",
   ]);
+});
+
+Deno.test("placementRights() is what the component placement gives, in its namespace or everywhere", async () => {
+  const component = "components/placement";
+  const asked = placementRights(NAMESPACE);
+  const texts = (inside: boolean): readonly string[] =>
+    asked.filter(({ namespace }) => (namespace === NAMESPACE) === inside).map(words).sort();
+  assert.deepEqual(texts(false), given(await rulesOf("ClusterRole", component)).toSorted());
+  assert.deepEqual(texts(true), given(await rulesOf("Role", component)).toSorted());
+  assert.ok(asked.length > 10);
 });

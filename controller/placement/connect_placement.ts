@@ -27,7 +27,7 @@ export interface PlacementAPI {
 }
 
 /** Label of the ConfigMaps with what placement remembers. */
-const MEMORY_LABEL = "spotalis.io/memory";
+export const MEMORY_LABEL = "spotalis.io/memory";
 /** The field manager that they are applied by. */
 const MANAGER = "mbcas-placement";
 

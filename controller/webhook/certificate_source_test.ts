@@ -32,7 +32,7 @@ function options() {
 Deno.test("certificateSource() keeps its own in the Secret, and no key in the log", async () => {
   await using server = serveWebhookObjects({
     name: WEBHOOK_CONFIGURATION,
-    webhooks: ["pods.rightsizing.mbcas.io"],
+    webhooks: ["pods.mbcas.io"],
   });
   const { given, logged } = options();
   const replicas = [1, 2].map((seed) => {

@@ -7,6 +7,7 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
+import { caseText, WORDED_CASES, wordedWorkload } from "../../tests/fixtures/worded_workloads.ts";
 import type { Texts } from "./enabled_word.ts";
 import { placementFaultText } from "./placement_fault.ts";
 import { type PlacementReading, readPlacement } from "./read_placement.ts";
@@ -150,4 +151,13 @@ test("readPlacement() takes the window of workload, namespace or configuration, 
     faultsOf({ [SPOT_PERCENTAGE]: "1" }, { [DISRUPTION_SCHEDULE]: "0 2 * * *" }).join(),
     /^annotation spotalis.io\/disruption-duration of the namespace is missing: must be more than 0/,
   );
+});
+
+test("readPlacement() reads all that the admission policy is held to", () => {
+  for (const one of WORDED_CASES) {
+    const reading = readPlacement(wordedWorkload(one));
+    assert.equal(reading.is, one.is, caseText(one));
+    const [fault] = reading.is === "faulty" ? reading.faults : [];
+    assert.equal(fault?.key, one.fault, caseText(one));
+  }
 });

@@ -19,6 +19,7 @@ import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { AGENT_ACTS } from "./rbac/agent_acts.ts";
 import { CONTROLLER_ACTS } from "./rbac/controller_acts.ts";
 import { grantedRights, type PolicyRule } from "./rbac/granted_right.ts";
+import { PLACEMENT_ACTS, setVolume } from "./rbac/placement_acts.ts";
 import { refusedByRBAC } from "./rbac/rbac_refusal.ts";
 import {
   type ActOutcome,
@@ -64,6 +65,15 @@ interface Part {
   readonly others: readonly AccessRule[];
 }
 
+/**
+ * Components that add rights, by what is tried at once: of rightsizing and placement each needs the
+ * ConfigMaps, so that the right of one would not be missed beside the other's.
+ */
+const ADDED = [
+  { components: ["rightsizing", "webhook"], acts: [...RIGHTSIZING_ACTS, ...WEBHOOK_ACTS] },
+  { components: ["placement"], acts: PLACEMENT_ACTS },
+] as const;
+
 /** The manifests as they are rendered. */
 interface Rendered {
   /** Without components. */
@@ -72,39 +82,41 @@ interface Rendered {
   readonly whole: readonly ManifestObject[];
   /** With that one, too. */
   readonly certified: readonly ManifestObject[];
+  /** With each of {@linkcode ADDED}. */
+  readonly added: readonly (readonly ManifestObject[])[];
 }
 
 async function render(kubectl: Kubectl): Promise<Rendered> {
   const overlay = "overlays/release";
   const components = componentNames().filter((name) => name !== WITHOUT_CERTIFICATES);
-  const [base, whole, certified] = await Promise.all([
+  const [base, whole, certified, ...added] = await Promise.all([
     renderManifests(kubectl, overlay),
     renderWith(kubectl, { overlay, components }),
     // It stands behind the one that it changes.
     renderWith(kubectl, { overlay, components: [...components, WITHOUT_CERTIFICATES] }),
+    ...ADDED.map(({ components }) => renderWith(kubectl, { overlay, components })),
   ]);
-  return { base, whole, certified };
+  return { base, whole, certified, added };
 }
 
 /**
  * The programs, and what components add to the controller's rights. Without components the base is tried
  * by itself: one of them has a right for all ConfigMaps, beside which that for one is not missed.
  */
-function partsOf({ base, whole }: Rendered): readonly Part[] {
+function partsOf({ base, added }: Rendered): readonly Part[] {
   const agent = grantedRights(base, "mbcas-agent");
   const controller = grantedRights(base, "mbcas-controller");
   const before = controller.map(accessRuleText);
-  const added = grantedRights(whole, "mbcas-controller")
-    .filter((right) => !before.includes(accessRuleText(right)));
   return [
     { name: "mbcas-agent", acts: AGENT_ACTS, rights: agent, others: [] },
     { name: "mbcas-controller", acts: CONTROLLER_ACTS, rights: controller, others: [] },
-    {
-      name: "mbcas-controller with components",
-      acts: [...RIGHTSIZING_ACTS, ...WEBHOOK_ACTS],
-      rights: added,
+    ...ADDED.map(({ components, acts }, place) => ({
+      name: `mbcas-controller with ${components.join(" and ")}`,
+      acts,
+      rights: grantedRights(added[place] ?? [], "mbcas-controller")
+        .filter((right) => !before.includes(accessRuleText(right))),
       others: controller,
-    },
+    })),
   ];
 }
 
@@ -164,12 +176,13 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
   await applyRights(kubectl);
   await kubectl.must(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
   const rendered = await render(kubectl);
-  const { base, whole, certified } = rendered;
+  const { base, whole, certified, added } = rendered;
   const connect = await tokenConnector(kubectl);
   const admin = await connectKubeconfig();
   try {
     await using stage = await setRoleStage(admin);
     await using _configuration = await setWebhookConfiguration(stage);
+    await using _volume = await setVolume(stage);
     await using copies = createRoleCopies(stage, connect);
     const tried: (Part & { readonly trials: readonly Trial[] })[] = [];
     // One after the other: each copy asks the server again and again until its rights count.
@@ -188,7 +201,14 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
         const given = rightTexts(whole, "mbcas-controller");
         const before = rightTexts(base, "mbcas-controller");
         assert.deepEqual(before.filter((right) => !given.includes(right)), []);
-        assert.deepEqual(given, [...new Set(given)], "a right is given twice");
+        const parts = added.map((objects) => rightTexts(objects, "mbcas-controller"));
+        for (const one of parts) assert.deepEqual(one, [...new Set(one)], "a right is given twice");
+        const tried = new Set(parts.flat());
+        assert.deepEqual(
+          given.filter((right) => !tried.has(right)),
+          [],
+          "a component is not tried",
+        );
         const own = WEBHOOK_ACTS.map(({ right }) => right);
         assert.deepEqual(
           rightTexts(certified, "mbcas-controller"),
@@ -212,12 +232,12 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
 
     await t.step("a right that names its object counts for no other", async () => {
       const connection = await copies.copy({ rights: grantedRights(base, "mbcas-controller") });
-      const added = await copies.copy({ rights: grantedRights(whole, "mbcas-controller") });
+      const every = await copies.copy({ rights: grantedRights(whole, "mbcas-controller") });
       const { namespace } = stage;
       const settings = configMapListWatch(connection, { namespace, name: "another" });
       const lease = createLeaseStore(connection, { namespace, name: "another" });
-      const secret = createSecretStore(added, { namespace, name: "another", labels: {} });
-      const trust = createTrustStore(added, { name: "another" });
+      const secret = createSecretStore(every, { namespace, name: "another", labels: {} });
+      const trust = createTrustStore(every, { name: "another" });
       const { signal } = new AbortController();
       for (const act of [() => settings.list(signal), lease.read, secret.read, trust.read]) {
         await assert.rejects(act, (error) => error instanceof ApiError && error.status === 403);

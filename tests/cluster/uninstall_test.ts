@@ -22,7 +22,7 @@ const OVERLAY = new URL("../../manifests/overlays/kind", import.meta.url).pathna
 /** Everything the product installs, by kind; pods and the like go with its namespace. */
 const CLUSTER_KINDS = [
   "customresourcedefinitions,clusterroles,clusterrolebindings,priorityclasses",
-  "validatingadmissionpolicies,validatingadmissionpolicybindings",
+  "validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingwebhookconfigurations",
 ].join();
 const kubectl = createKubectl();
 
@@ -52,7 +52,7 @@ async function leftovers(): Promise<readonly string[]> {
     ...await names("namespaces"),
     ...await names("roles,rolebindings,configmaps,leases,networkpolicies", "-A"),
   ];
-  return all.filter((name) => name.includes("mbcas"));
+  return all.filter((name) => /mbcas|spotalis-annotations/.test(name));
 }
 
 Deno.test({

@@ -5,11 +5,16 @@ import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/placement_question.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";
 
 const GUIDE = new URL("../../docs/guide.md", import.meta.url);
+
+/** Metrics of API servers, with the one label that is asked about. */
+const FOREIGN: ReadonlySet<string> = new Set(["apiserver_admission_webhook_fail_open_count"]);
+const FOREIGN_LABELS: ReadonlySet<string> = new Set(["name"]);
 
 /** What Prometheus itself says of a pod that the Operator's PodMonitor found. */
 const TARGET_LABELS = ["namespace", "pod", "container", "endpoint", "job", "instance"];
@@ -35,13 +40,23 @@ renderTest(
   "component alerts adds rules on metrics, labels and words that the controllers have",
   async () => {
     const { names, labels } = await controllerMetrics();
-    const objects = await renderWith(["alerts"]);
+    const objects = await renderWith(["alerts", "webhook"]);
     const rules = one(objects, "PrometheusRule", "mbcas").spec.groups.flatMap((group) =>
       group.rules
     );
+    const { webhooks } = one(
+      objects,
+      "MutatingWebhookConfiguration",
+      "mbcas-webhook",
+    ) as unknown as {
+      readonly webhooks: readonly { readonly name: string }[];
+    };
     const known: Readonly<Record<string, readonly string[]>> = {
       reason: Object.keys({ ...BOUND_REASONS, ...ENFORCEMENT_REASONS, ...RIGHTSIZING_REASONS }),
       phase: podAllocationSchema.shape.status.unwrap().shape.phase.unwrap().options,
+      name: webhooks.map(({ name }) => name),
+      result: UNPLACED_REASONS,
+      replica_type: ["spot", "on-demand"],
     };
     const guide = await Deno.readTextFile(GUIDE);
     const used = new Set<string>();
@@ -51,15 +66,20 @@ renderTest(
         guide.includes(`\`${expr.replaceAll("|", "\\|")}\``),
         `${expr} is not in the guide`,
       );
-      const metrics = [...expr.matchAll(/(?:mbcas|optipod)_\w+/g)].map(([name]) => name);
+      const metrics = [...expr.matchAll(/(?:mbcas|optipod|spotalis|apiserver)_\w+/g)]
+        .map(([name]) => name.replace(/_bucket$/, ""));
       assert.ok(metrics.length > 0, alert);
-      for (const name of metrics) assert.ok(names.has(name), `${alert}: ${name}`);
+      for (const name of metrics) {
+        assert.ok(names.has(name) || FOREIGN.has(name), `${alert}: ${name}`);
+      }
       for (const name of metrics) used.add(name);
       // Both controllers serve the same pods: a sum would count them twice.
       assert.match(expr, /\b(max|min)\b/, alert);
       assert.doesNotMatch(expr, /\b(sum|count|avg)\b/, alert);
       for (const [, by = ""] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
-        for (const label of by.split(", ")) assert.ok(labels.has(label), `${alert}: ${label}`);
+        for (const label of by.split(", ")) {
+          assert.ok(labels.has(label) || FOREIGN_LABELS.has(label), `${alert}: ${label}`);
+        }
       }
       for (const [, label = "", words = ""] of expr.matchAll(/(\w+)=~?"([^"]*)"/g)) {
         for (const word of words.split("|")) assert.ok(known[label]?.includes(word), word);
@@ -67,6 +87,7 @@ renderTest(
       assert.ok(own["severity"] && annotations["summary"] && annotations["description"], alert);
     }
     assert.deepEqual([...used].sort(), [
+      "apiserver_admission_webhook_fail_open_count",
       "mbcas_agents_overdue",
       "mbcas_agents_silent",
       "mbcas_allocations",
@@ -74,7 +95,14 @@ renderTest(
       "mbcas_cache_synced",
       "mbcas_leader",
       "mbcas_settings_valid",
+      "mbcas_webhook_certificate_end_timestamp_seconds",
       "optipod_workloads_skipped",
+      "spotalis_leader_election_status",
+      "spotalis_reconciliation_errors_total",
+      "spotalis_webhook_request_duration_seconds",
+      "spotalis_webhook_requests_total",
+      "spotalis_workload_desired_replicas",
+      "spotalis_workload_replicas",
     ]);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
     assert.ok(!(await render("base")).some(({ kind }) => kind === "PrometheusRule"));
@@ -133,7 +161,7 @@ Deno.test("docs/guide.md names each metric, and none that no program serves", as
   const section = guide.slice(guide.indexOf("\n## Metrics"), guide.indexOf("\n## Opt out"));
   const served = [...agents, ...controllers];
   for (const name of served) assert.ok(section.includes(`\`${name}\``), name);
-  for (const [, name = ""] of section.matchAll(/`((?:mbcas|optipod)_\w+)[`{]/g)) {
+  for (const [, name = ""] of section.matchAll(/`((?:mbcas|optipod|spotalis)_\w+)[`{]/g)) {
     assert.ok(served.includes(name), name);
   }
 });

@@ -54,7 +54,7 @@ renderTest(
     ];
     assert.deepEqual(others, []);
     assert.deepEqual(rest, {
-      name: "pods.rightsizing.mbcas.io",
+      name: "pods.mbcas.io",
       admissionReviewVersions: ["v1"],
       rules: [{
         apiGroups: [""],

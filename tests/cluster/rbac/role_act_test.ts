@@ -6,6 +6,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { AGENT_ACTS } from "./agent_acts.ts";
 import { CONTROLLER_ACTS } from "./controller_acts.ts";
 import { grantedRights } from "./granted_right.ts";
+import { PLACEMENT_ACTS } from "./placement_acts.ts";
 import { RIGHTSIZING_ACTS } from "./rightsizing_acts.ts";
 import { assertDone, assertRefused, performAct, type RoleAct, unmatched } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";
@@ -17,6 +18,7 @@ for (
     ["base/controller", "mbcas-controller", CONTROLLER_ACTS],
     ["components/rightsizing", "mbcas-controller", RIGHTSIZING_ACTS],
     ["components/webhook", "mbcas-controller", WEBHOOK_ACTS],
+    ["components/placement", "mbcas-controller", PLACEMENT_ACTS],
   ] as const
 ) {
   Deno.test(`unmatched() finds no right in ${folder} of the manifests that no act needs`, async () => {

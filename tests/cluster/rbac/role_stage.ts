@@ -12,6 +12,7 @@ import { listOf, numberOf, objectOf } from "../../../adapters/kube/json_fields.t
 import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
 import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
 import { parsePod } from "../../../adapters/kube/pods.ts";
+import { MEMORY_LABEL } from "../../../controller/placement/connect_placement.ts";
 import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
 import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -23,6 +24,9 @@ import { scratchNamespace } from "../scene/scratch_namespace.ts";
 
 /** The name of all objects that have no other one. */
 export const MADE = "rbac-test";
+
+/** The name of the ConfigMap with what placement remembers. */
+export const REMEMBERED = "rbac-test-memory";
 
 /** The stage while it stands; `admin` has all rights. */
 export interface RoleStage extends AsyncDisposable {
@@ -66,6 +70,10 @@ const OBJECTS: readonly (readonly [group: string, plural: string, body: object])
   ["api/v1", "resourcequotas", { spec: { hard: { pods: "100" } } }],
   ["api/v1", "configmaps", { metadata: { name: "mbcas-config" }, data: {} }],
   ["api/v1", "configmaps", { metadata: { name: MADE, labels: { [USAGE_LABEL]: "true" } } }],
+  ["api/v1", "configmaps", { metadata: { name: REMEMBERED, labels: { [MEMORY_LABEL]: "true" } } }],
+  ["apis/policy/v1", "poddisruptionbudgets", {
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "nobody" } } },
+  }],
   // Of a policy that is switched off an installed controller wants nothing.
   [`apis/${OPTIPOD_GROUP_VERSION}`, "optimizationpolicies", {
     apiVersion: OPTIPOD_GROUP_VERSION,

@@ -1,0 +1,182 @@
+/** Which words of placement a real API server takes: those that the parser can read. */
+import assert from "node:assert/strict";
+import { objectOf, textsOf } from "../../adapters/kube/json_fields.ts";
+import { workloadPath } from "../../adapters/kube/workloads.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import {
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  SPOT_PERCENTAGE,
+} from "../../shared/api/placement_keys.ts";
+import type { PlacementFault } from "../../shared/placement/placement_fault.ts";
+import { PLACED_KINDS, type PlacedKind } from "../../shared/placement/placement_gate.ts";
+import { readPlacement } from "../../shared/placement/read_placement.ts";
+import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
+import { type Change, MANNERS, type Target, write } from "./policy/manner.ts";
+import { ANNOTATION_POLICY, setWordedStage, type WordedStage } from "./policy/worded_stage.ts";
+import { until } from "./scene/until.ts";
+
+/** Throws unless the policy refuses the write because of this. */
+async function assertRefused(
+  write: () => Promise<unknown>,
+  { place, key, value = "missing", remedy }: Omit<PlacementFault, "of">,
+): Promise<void> {
+  await assert.rejects(write, (error) => {
+    assert.ok(error instanceof ApiError, String(error));
+    const { status, message } = error;
+    assert.equal(status, 422, message);
+    // The parser cuts long values.
+    const shown = value.endsWith('"') || value === "missing" ? `${value}: ` : "";
+    const policy = `ValidatingAdmissionPolicy '${ANNOTATION_POLICY}'`;
+    for (const words of [policy, `${place} ${key} of the workload is ${shown}`, remedy]) {
+      assert.ok(message.includes(words), `${message} lacks ${words}`);
+    }
+    return true;
+  });
+}
+
+function firstFault(one: typeof WORDED_CASES[number]): PlacementFault {
+  const reading = readPlacement(wordedWorkload(one));
+  const [fault] = reading.is === "faulty" ? reading.faults : [];
+  return fault ?? assert.fail(`nothing is wrong with ${caseText(one)}`);
+}
+
+async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
+  for (const kind of PLACED_KINDS) {
+    for (const one of WORDED_CASES) {
+      const { labels = {}, annotations, namespace = "absent" } = one;
+      const isRefused = one.is === "faulty" && one.beyondCEL !== true;
+      const verb = isRefused ? "refused" : "taken";
+      await t.step(`a new ${kind} is ${verb}: ${caseText(one)}`, async () => {
+        const metadata = { labels, annotations };
+        const create = () =>
+          stage.create(kind, { namespace: stage.namespaces[namespace], metadata, dryRun: true });
+        if (isRefused) await assertRefused(create, firstFault(one));
+        else await create();
+      });
+    }
+  }
+}
+
+const WRONG = { [ENABLED]: "true", [SPOT_PERCENTAGE]: "a lot", [MIN_ON_DEMAND]: "x" };
+const SHARE = {
+  place: "annotation",
+  key: SPOT_PERCENTAGE,
+  remedy: "must be a whole number from 0 to 100",
+} as const;
+
+/** A workload that was wrong before anybody could refuse it: its namespace was out. */
+async function wrongBefore(
+  stage: WordedStage,
+  kind: PlacedKind,
+): Promise<{ readonly target: Target; readonly namespace: string }> {
+  const namespace = stage.namespaces.false;
+  await stage.create(kind, { namespace, metadata: { annotations: WRONG } });
+  const path = workloadPath(namespace, { kind, name: "web" }) ?? assert.fail(kind);
+  return { namespace, target: { apiVersion: "apps/v1", kind, path } };
+}
+
+async function setEnabled({ admin, namespaces }: WordedStage, word: string): Promise<void> {
+  await admin.request({
+    method: "PATCH",
+    path: `/api/v1/namespaces/${namespaces.false}`,
+    contentType: "application/merge-patch+json",
+    body: { metadata: { labels: { [ENABLED]: word } } },
+  });
+}
+
+/** Writes though the workload's controller writes its status at the same time. */
+async function writeThrough(
+  stage: WordedStage,
+  what: Parameters<typeof write>[1],
+): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await write(stage.admin, what);
+    } catch (error) {
+      if (tries === 5 || !(error instanceof ApiError) || error.status !== 409) throw error;
+    }
+  }
+}
+
+async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
+  const { admin } = stage;
+  const wrong = await Promise.all(PLACED_KINDS.map((kind) => wrongBefore(stage, kind)));
+  await setEnabled(stage, "true");
+  await stage.untilRefused(stage.namespaces.false);
+  for (const { target } of wrong) {
+    const { kind, path } = target;
+    const annotations = async (): Promise<Readonly<Record<string, string>>> =>
+      textsOf(objectOf(objectOf(await admin.request({ path })).metadata).annotations);
+    for (const manner of MANNERS) {
+      const others: readonly (readonly [string, Change])[] = [
+        ["replicas", { spec: { replicas: 0, revisionHistoryLimit: 3 } }],
+        ["other annotations", { metadata: { annotations: { note: manner } } }],
+        ["labels", { metadata: { labels: { team: manner } } }],
+        ["finalizers", { metadata: { finalizers: [`try.mbcas.io/${manner}`] } }],
+      ];
+      for (const [what, change] of others) {
+        const kept = manner === "update" && change.metadata?.["annotations"] !== undefined
+          ? { metadata: { annotations: { ...await annotations(), note: manner } } }
+          : change;
+        await t.step(
+          `a ${kind} that was wrong takes ${what} by ${manner}`,
+          () => write(admin, { manner, target, change: kept }),
+        );
+      }
+      await t.step(`a ${kind} that was wrong takes no other wrong words by ${manner}`, async () => {
+        const words = { ...await annotations(), [SPOT_PERCENTAGE]: "most" };
+        const change = { metadata: { annotations: words } };
+        const attempt = () => writeThrough(stage, { manner, target, change });
+        await assertRefused(attempt, { ...SHARE, value: '"most"' });
+        assert.equal((await annotations())[SPOT_PERCENTAGE], WRONG[SPOT_PERCENTAGE]);
+      });
+    }
+    await t.step(`a ${kind} that was wrong is scaled, by its scale too`, async () => {
+      await admin.request({
+        method: "PATCH",
+        path: `${path}/scale`,
+        contentType: "application/merge-patch+json",
+        body: { spec: { replicas: 0 } },
+      });
+    });
+    const patch = (annotations: Readonly<Record<string, string | null>>, dryRun: boolean) =>
+      write(admin, {
+        manner: "patch",
+        target: { ...target, dryRun },
+        change: { metadata: { annotations } },
+      });
+    await t.step(`a ${kind} that was wrong is taken out by one word`, async () => {
+      await patch({ [ENABLED]: "false" }, true);
+    });
+    await t.step(`a ${kind} that was wrong is mended as a whole`, async () => {
+      await assertRefused(() => patch({ [SPOT_PERCENTAGE]: "70" }, true), {
+        place: "annotation",
+        key: MIN_ON_DEMAND,
+        value: '"x"',
+        remedy: "must be a whole number from 0 to 10000",
+      });
+      await patch({ [SPOT_PERCENTAGE]: "70", [MIN_ON_DEMAND]: null }, false);
+      await assertRefused(() => patch({ [DISRUPTION_SCHEDULE]: "0 2 * * *" }, true), {
+        place: "annotation",
+        key: "spotalis.io/disruption-duration",
+        remedy: "must be more than 0",
+      });
+    });
+  }
+}
+
+Deno.test("the policy over placement's annotations, on a real API server", async (t) => {
+  await using stage = await setWordedStage();
+  await t.step("the server finds nothing amiss in the policy's expressions", async () => {
+    const get = ["get", "validatingadmissionpolicy", ANNOTATION_POLICY, "-o", "json"];
+    const checked = await until("checked types", async () => {
+      const { metadata, status } = JSON.parse(await stage.kubectl.must(get));
+      return status?.observedGeneration === metadata.generation ? status : undefined;
+    });
+    assert.deepEqual(checked.typeChecking?.expressionWarnings ?? [], []);
+  });
+  await news(t, stage);
+  await changes(t, stage);
+});

@@ -1,0 +1,115 @@
+/**
+ * Namespaces with and without a word of placement, and the policy over its annotations in force.
+ *
+ * @module
+ */
+import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
+import { workloadCollection } from "../../../adapters/kube/workloads.ts";
+import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { PlacedKind } from "../../../shared/placement/placement_gate.ts";
+import { namespaceLabels, type NamespaceWord } from "../../fixtures/worded_workloads.ts";
+import { createKubectl, type Kubectl } from "../kubectl.ts";
+import { renderWith } from "../rendered_manifests.ts";
+import { scratchNamespace } from "../scene/scratch_namespace.ts";
+import { until } from "../scene/until.ts";
+import type { Change } from "./manner.ts";
+
+/** The policy and its binding. */
+export const ANNOTATION_POLICY = "spotalis-annotations";
+
+const WORDS: readonly NamespaceWord[] = ["absent", "true", "false", "yes"];
+
+/** The stage while it stands. */
+export interface WordedStage extends AsyncDisposable {
+  readonly admin: OpenKubeConnection;
+  readonly kubectl: Kubectl;
+  /** Namespaces, by their label. */
+  readonly namespaces: Readonly<Record<NamespaceWord, string>>;
+  /** Makes a workload `web` without replicas, or only tries to. */
+  create(
+    kind: PlacedKind,
+    at: { readonly namespace: string; readonly metadata: Change["metadata"]; dryRun?: boolean },
+  ): Promise<void>;
+  /** Waits until new workloads of the namespace are refused that can't be read. */
+  untilRefused(namespace: string): Promise<void>;
+}
+
+/** Sets the stage, with the component's policy as it is rendered; where it is installed it stays. */
+export async function setWordedStage(): Promise<WordedStage> {
+  const kubectl = createKubectl();
+  const admin = await connectKubeconfig();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => admin.close());
+  const rendered = await renderWith(kubectl, {
+    overlay: "overlays/kind",
+    components: ["placement"],
+  });
+  const items = rendered.filter(({ metadata: { name } }) => name === ANNOTATION_POLICY);
+  const list = { apiVersion: "v1", kind: "List", items };
+  const get = ["get", "validatingadmissionpolicy", ANNOTATION_POLICY, "-o", "name"];
+  const { ok: isInstalled } = await kubectl.run(get);
+  await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
+  if (!isInstalled) {
+    stack.defer(async () => void await kubectl.must(["delete", "-f", "-"], list));
+  }
+
+  const made = await Promise.all(WORDS.map(async (word) => {
+    const one = stack.use(
+      await scratchNamespace(admin, {
+        labels: namespaceLabels(word),
+        annotations: { "mbcas.io/managed": "false" },
+      }),
+    );
+    return [word, one.name] as const;
+  }));
+
+  const create: WordedStage["create"] = async (kind, { namespace, metadata, dryRun = false }) => {
+    const labels = { app: "web" };
+    const containers = [{ name: "app", image: "busybox:stable" }];
+    await admin.request({
+      method: "POST",
+      path: workloadCollection(kind, namespace),
+      query: dryRun ? { dryRun: "All" } : {},
+      body: {
+        metadata: { name: "web", ...metadata },
+        spec: {
+          replicas: 0,
+          ...(kind === "StatefulSet" ? { serviceName: "web" } : {}),
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers } },
+        },
+      },
+    });
+  };
+
+  const untilRefused: WordedStage["untilRefused"] = async (namespace) => {
+    const metadata = {
+      name: "probe",
+      annotations: { [ENABLED]: "true", [SPOT_PERCENTAGE]: "probe" },
+    };
+    await until(`policy ${ANNOTATION_POLICY} in ${namespace}`, async () => {
+      try {
+        await create("Deployment", { namespace, metadata, dryRun: true });
+        return undefined;
+      } catch (error) {
+        return error instanceof ApiError && error.message.includes(ANNOTATION_POLICY)
+          ? true
+          : undefined;
+      }
+    });
+  };
+
+  const namespaces = Object.fromEntries(made) as Record<NamespaceWord, string>;
+  for (const word of ["absent", "true", "yes"] as const) await untilRefused(namespaces[word]);
+  const standing = stack.move();
+  return {
+    admin,
+    kubectl,
+    namespaces,
+    create,
+    untilRefused,
+    [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,197 @@
+/** The component placement: what it turns on, lets through, allows, and refuses at the source. */
+import assert from "node:assert/strict";
+import { placementRights } from "../../controller/placement/placement_rights.ts";
+import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
+import { readPlacement } from "../../shared/placement/read_placement.ts";
+import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
+import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+
+const NAMESPACE = "mbcas-system";
+const POLICY = "spotalis-annotations";
+const PEERS = 9444;
+
+function keys(objects: readonly Rendered[]): string[] {
+  return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+}
+
+const PARTS = [
+  "ClusterRole mbcas-placement",
+  "ClusterRoleBinding mbcas-placement",
+  "Role mbcas-placement",
+  "RoleBinding mbcas-placement",
+  `ValidatingAdmissionPolicy ${POLICY}`,
+  `ValidatingAdmissionPolicyBinding ${POLICY}`,
+];
+
+function containerOf(objects: readonly Rendered[]) {
+  const [container] = one(objects, "Deployment", "mbcas-controller").spec.template.spec.containers;
+  return container as typeof container & { readonly ports: readonly unknown[] };
+}
+
+renderTest("component placement comes only where it is asked for", async () => {
+  const usual = keys(await render("base"));
+  const added = keys(await renderWith(["placement"])).filter((key) => !usual.includes(key));
+  assert.deepEqual(added.sort(), PARTS);
+  for (const overlay of ["base", "overlays/kind", "overlays/release"]) {
+    const found = keys(await render(overlay));
+    assert.deepEqual(found.filter((key) => PARTS.includes(key)), [], overlay);
+  }
+});
+
+renderTest(
+  "component placement turns the setting on, and tells each replica its address",
+  async () => {
+    const [usual, added] = [await render("base"), await renderWith(["placement"])].map(containerOf);
+    assert.ok(usual !== undefined && added !== undefined);
+    assert.deepEqual(added.env, [
+      ...usual.env,
+      { name: "MBCAS_PLACEMENT", value: "on" },
+      { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+    ]);
+    assert.deepEqual(added.ports, [...usual.ports, { name: "peers", containerPort: PEERS }]);
+  },
+);
+
+renderTest(
+  "component placement lets replicas ask each other, and nobody else ask them",
+  async () => {
+    const [usual, added] = [await render("base"), await renderWith(["placement"])].map((objects) =>
+      one(objects, "NetworkPolicy", "mbcas-controller").spec as unknown as {
+        readonly podSelector: unknown;
+        readonly ingress: readonly unknown[];
+        readonly egress: readonly unknown[];
+      }
+    );
+    assert.ok(usual !== undefined && added !== undefined);
+    const ports = [{ port: PEERS, protocol: "TCP" }];
+    // In its own namespace: no namespace is named.
+    const peers = [{ podSelector: usual.podSelector }];
+    assert.deepEqual(added.ingress, [...usual.ingress, { from: peers, ports }]);
+    assert.deepEqual(added.egress, [...usual.egress, { to: peers, ports }]);
+  },
+);
+
+renderTest("component placement gives the rights that are asked for, and no others", async () => {
+  const objects = await renderWith(["placement"]);
+  const asked = placementRights(NAMESPACE);
+  for (const [kind, inside] of [["ClusterRole", false], ["Role", true]] as const) {
+    const rights = asked.filter(({ namespace }) => (namespace !== undefined) === inside);
+    const texts = rights.map(({ verb, group, resource, subresource }) =>
+      `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`
+    );
+    assert.deepEqual(rightsOf(one(objects, kind, "mbcas-placement")).sort(), texts.sort());
+    const { subjects } = one(objects, `${kind}Binding`, "mbcas-placement") as unknown as {
+      readonly subjects: readonly unknown[];
+    };
+    const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
+    assert.deepEqual(subjects, [account]);
+  }
+  // Whoever may not delete pods passes no budget over.
+  const all = keys(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {
+    const [kind = "", name = ""] = key.split(" ");
+    return rightsOf(one(objects, kind, name));
+  });
+  assert.deepEqual(all.filter((right) => /^delete(collection)? \/pods/.test(right)), []);
+});
+
+renderTest("component placement goes together with all the others, in any order", async () => {
+  const others = [
+    "rightsizing",
+    "webhook",
+    "webhook-cert-manager",
+    "users",
+    "prometheus",
+    "alerts",
+  ];
+  const [before, behind] = await Promise.all([
+    renderWith(["placement", ...others]),
+    renderWith([...others, "placement"]),
+  ]);
+  assert.deepEqual(keys(before).sort(), keys(behind).sort());
+  const found = keys(before);
+  assert.equal(new Set(found).size, found.length);
+  const webhooks = [before, behind].map((objects) =>
+    one(objects, "MutatingWebhookConfiguration", "mbcas-webhook")
+  );
+  assert.deepEqual(webhooks[0], webhooks[1]);
+  for (const objects of [before, behind]) {
+    const { env, ports } = containerOf(objects);
+    for (const list of [env, ports] as readonly (readonly { readonly name: string }[])[]) {
+      const names = list.map(({ name }) => name);
+      assert.equal(new Set(names).size, names.length, names.join());
+    }
+    assert.deepEqual(
+      ["MBCAS_PLACEMENT", "MBCAS_RIGHTSIZING", "MBCAS_WEBHOOK", "MBCAS_WEBHOOK_CERTIFICATES"]
+        .filter((name) => !(env as readonly { name: string }[]).some((one) => one.name === name)),
+      [],
+    );
+  }
+});
+
+/** What a policy has. */
+interface RenderedPolicy {
+  readonly failurePolicy: string;
+  readonly matchConstraints: {
+    readonly resourceRules: readonly unknown[];
+    readonly namespaceSelector: unknown;
+  };
+  readonly validations: readonly {
+    readonly expression: string;
+    readonly messageExpression: string;
+    readonly message: string;
+  }[];
+}
+
+async function policy(): Promise<RenderedPolicy> {
+  const { spec } = one(await renderWith(["placement"]), "ValidatingAdmissionPolicy", POLICY);
+  return spec as unknown as RenderedPolicy;
+}
+
+renderTest(
+  `policy ${POLICY} is asked about workloads alone, and never where nothing is placed`,
+  async () => {
+    const { failurePolicy, matchConstraints } = await policy();
+    assert.deepEqual(matchConstraints.resourceRules, [{
+      apiGroups: ["apps"],
+      apiVersions: ["v1"],
+      // Nor about their scale and status.
+      resources: ["deployments", "statefulsets"],
+      operations: ["CREATE", "UPDATE"],
+    }]);
+    assert.deepEqual(matchConstraints.namespaceSelector, {
+      matchExpressions: [{
+        key: "kubernetes.io/metadata.name",
+        operator: "NotIn",
+        values: [...SYSTEM_NAMESPACES, NAMESPACE],
+      }],
+    });
+    assert.equal(failurePolicy, "Ignore");
+    const binding = one(
+      await renderWith(["placement"]),
+      "ValidatingAdmissionPolicyBinding",
+      POLICY,
+    );
+    assert.deepEqual(binding.spec as unknown, { policyName: POLICY, validationActions: ["Deny"] });
+  },
+);
+
+renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`, async () => {
+  const { validations } = await policy();
+  const told = validations.map(({ messageExpression }) => messageExpression);
+  const used = new Set<string>();
+  for (const one of WORDED_CASES) {
+    const reading = readPlacement(wordedWorkload(one));
+    const faults = reading.is === "faulty" ? reading.faults : [];
+    for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
+      const begin = `'${place} ${key} of the ${of} is '`;
+      const found = told.filter((text) => text.startsWith(begin) && text.includes(`: ${remedy}'`));
+      assert.equal(found.length, 1, `${caseText(one)}: ${begin} … ${remedy}`);
+      for (const text of found) used.add(text);
+    }
+  }
+  assert.deepEqual(told.filter((text) => !used.has(text)), []);
+  // The server wants a message where an expression has line breaks, and tells it where ours fails.
+  for (const { expression, message } of validations) {
+    assert.ok(!expression.includes("\n") && message.includes("spotalis.io/"), message);
+  }
+});
