@@ -102,3 +102,25 @@ Deno.test({
     assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 2]);
   },
 });
+
+Deno.test({
+  name: "takeFile() refuses settings that don't go together, and follows placement's where they do",
+  permissions: PURE,
+  fn() {
+    const { subject, lines } = live();
+    const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
+    subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *") });
+    assert.deepEqual([subject.valid, subject.values().windowSchedule], [false, null]);
+    assert.deepEqual(lines, [
+      "error Settings refused placement.disruptionWindow.schedule is set and " +
+      "placement.disruptionWindow.duration is not: set both or neither",
+    ]);
+    subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *, duration: 2h") });
+    const { windowSchedule, windowDuration } = subject.values();
+    assert.deepEqual([subject.valid, windowSchedule, windowDuration], [
+      true,
+      "0 2 * * *",
+      7_200_000,
+    ]);
+  },
+});

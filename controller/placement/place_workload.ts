@@ -8,6 +8,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import { costChanges } from "../../shared/placement/deletion_cost.ts";
+import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
@@ -18,6 +19,7 @@ import {
   shortagePhase,
   strandedPods,
 } from "../../shared/placement/shortage.ts";
+import { movesInVain, type VainMoves } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
 import { placedPodsOf, withBudgets } from "./placed_workload.ts";
@@ -40,6 +42,8 @@ export interface PlacementPassParts {
   /** Bounds how many costs are written at the same time. */
   readonly permits: Permits;
   readonly evicted: EvictedPods;
+  /** How much the last moves have helped, by the workload's UID; a new leader tries anew. */
+  readonly vainMoves: Map<string, VainMoves>;
 }
 
 /** The workload with its wish. */
@@ -83,7 +87,8 @@ export async function placeWorkload(
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
-  const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
+  const vainMoves = parts.vainMoves.get(workload.metadata.uid);
+  const facts = { ...memory, workload: moved, wish, evictionFromMs, vainMoves, nowMs };
   const first = nextMove({ ...facts, pods }, config);
   const next = "move" in first
     ? nextMove({ ...facts, pods: withBudgets(pods, { workload, caches }) }, config)
@@ -144,6 +149,10 @@ export async function placeWorkload(
     // Known before it is done: a process that ends in between must not forget it.
     await know({ ...withShortage(memory, shortage), lastMoveAtMs: nowMs });
     await evict(pod, `to ${to}`);
+    if (evictions.at(-1)?.answer?.is !== "evicted") return;
+    const misplaced = misplacedCount(pods, { ...moved, wish });
+    const count = movesInVain(vainMoves, { misplaced, wish });
+    parts.vainMoves.set(workload.metadata.uid, { count, misplaced, wish });
   }
 
   async function tellCosts(): Promise<void> {

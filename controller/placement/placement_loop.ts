@@ -74,6 +74,7 @@ export async function runPlacementLoop(
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,
+    vainMoves: new Map(),
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => COSTS_AT_ONCE),
   };
@@ -139,11 +140,20 @@ export async function runPlacementLoop(
     });
   }
 
+  function keepWorkloads(byUID: Map<string, unknown>): void {
+    const { deployments, statefulSets } = caches;
+    const there = new Set(
+      [...deployments.all(), ...statefulSets.all()].map(({ metadata }) => metadata.uid),
+    );
+    for (const uid of byUID.keys()) if (!there.has(uid)) byUID.delete(uid);
+  }
+
   async function resync(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(config.resyncPeriodMs, signal);
       if (signal.aborted) return;
       evicted.expire(clock.monotonic());
+      keepWorkloads(passParts.vainMoves);
       for (const key of allPlacementKeys(caches)) queue.add(key);
       if (!config.readOnly) await book.keepOnly(isThere, signal);
     }

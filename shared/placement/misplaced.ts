@@ -31,6 +31,19 @@ export function misplaced(
     .toSorted((a, b) => firstOfMoves(a, b) || b.pod.createdAtMs - a.pod.createdAtMs);
 }
 
+/** How many moves it takes until none is misplaced, whoever may move. */
+export function misplacedCount(
+  pods: readonly PlacedPod[],
+  { wish, ...workload }: PlacedWorkload & { readonly wish: SplitWish },
+): number {
+  const present = pods.filter(({ gone }) => !gone);
+  if (workload.kind === "StatefulSet") return byOrdinal(present, { ...workload, wish }).length;
+  return Map.groupBy(present, ({ revision }) => revision).values().reduce((sum, revision) => {
+    const { spot } = splitReplicas(revision.length, wish);
+    return sum + Math.abs(spot - countByClass(revision).spot);
+  }, 0);
+}
+
 function surplus(pods: readonly PlacedPod[], wish: SplitWish): readonly Move[] {
   const wanted = splitReplicas(pods.length, wish);
   const counts = countByClass(pods);

@@ -5,11 +5,12 @@
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
-import { misplaced, type Move } from "./misplaced.ts";
+import { misplaced, misplacedCount, type Move } from "./misplaced.ts";
 import type { PlacedWorkload } from "./next_class.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import type { PlacementWish } from "./placement_wish.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
+import { cooldownAfter, movesInVain, type VainMoves } from "./vain_moves.ts";
 
 /** The workload, as its status tells. */
 export interface MovedWorkload extends PlacedWorkload {
@@ -32,6 +33,8 @@ export interface MoveFacts {
   readonly shortage?: Shortage | undefined;
   /** When a replica of it was last moved, ms since 1970; absent: never. */
   readonly lastMoveAtMs?: number | undefined;
+  /** How much the last move has helped; absent: it is not known. */
+  readonly vainMoves?: VainMoves | undefined;
   /** From when on the cluster may evict one more pod, ms since 1970. */
   readonly evictionFromMs: number;
   readonly nowMs: number;
@@ -39,7 +42,7 @@ export interface MoveFacts {
 
 /** How careful it is. */
 export interface MoveOptions {
-  /** Between two moves of a workload, ms. @default {10000} */
+  /** Between two moves of a workload, ms; longer after moves in vain. @default {10000} */
   readonly cooldownMs?: number;
 }
 
@@ -57,6 +60,8 @@ export type NextMove = { readonly move: Move } | MoveWait;
 interface Considered extends MoveFacts {
   readonly moves: readonly Move[];
   readonly cooldownMs: number;
+  /** Moves in a row that have not helped. */
+  readonly inVain: number;
 }
 
 type MoveCheck = (considered: Considered) => MoveWait | undefined;
@@ -101,12 +106,18 @@ const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
   };
 };
 
-const cooldownIsOver: MoveCheck = ({ lastMoveAtMs = -Infinity, cooldownMs, nowMs }) =>
-  nowMs >= lastMoveAtMs + cooldownMs ? undefined : {
+const cooldownIsOver: MoveCheck = (
+  { lastMoveAtMs = -Infinity, cooldownMs: usualMs, inVain, nowMs },
+) => {
+  const cooldownMs = cooldownAfter(inVain, usualMs);
+  if (nowMs >= lastMoveAtMs + cooldownMs) return undefined;
+  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: is the webhook asked?`;
+  return {
     wait: "MoveCooldown",
-    message: `it lasts ${cooldownMs / 1000} s after a move`,
+    message: `it lasts ${cooldownMs / 1000} s after a move${why}`,
     untilMs: lastMoveAtMs + cooldownMs,
   };
+};
 
 const rateAllowsIt: MoveCheck = ({ evictionFromMs, nowMs }) =>
   nowMs >= evictionFromMs
@@ -130,7 +141,9 @@ export function nextMove(
   { cooldownMs = 10_000 }: MoveOptions = {},
 ): NextMove {
   const moves = misplaced(pods, { ...workload, wish });
-  const considered = { ...facts, wish, workload, pods, moves, cooldownMs };
+  const misplacedNow = misplacedCount(pods, { ...workload, wish });
+  const inVain = movesInVain(facts.vainMoves, { misplaced: misplacedNow, wish });
+  const considered = { ...facts, wish, workload, pods, moves, cooldownMs, inVain };
   for (const check of CHECKS) {
     const wait = check(considered);
     if (wait !== undefined) return wait;

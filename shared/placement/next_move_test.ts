@@ -133,3 +133,18 @@ test("nextMove() tells first what is wrong, then who holds it back, then what pa
     "BlockedByPDB",
   ]);
 });
+
+test("nextMove() waits for longer after moves that have not helped, and says so", () => {
+  const vainMoves = { count: 1, misplaced: 2, wish: WISH };
+  const facts = { ...SPOT, lastMoveAtMs: NOW_MS - 30_000, vainMoves };
+  const next = nextMove(facts);
+  assert.ok("wait" in next);
+  assert.deepEqual([next.wait, next.untilMs], ["MoveCooldown", NOW_MS + 10_000]);
+  assert.match(next.message, /^it lasts 40 s after a move, as 2 in a row have not helped/);
+  // One that has helped: of three that were misplaced two are left.
+  assert.equal(
+    told({ ...facts, vainMoves: { ...vainMoves, misplaced: 3 } }),
+    "web-spot-x4 to on-demand",
+  );
+  assert.equal(told({ ...facts, nowMs: NOW_MS + 10_000 }), "web-spot-x4 to on-demand");
+});
