@@ -26,13 +26,19 @@ export async function renderManifests(kubectl: Kubectl, folder: string): Promise
   return parseObjects(await kubectl.must(["kustomize", `${MANIFESTS}/${folder}`]));
 }
 
+/** The settings of an overlay. */
+export interface OverlaySettings {
+  /** In place of the file of settings. @default {the file's own} */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
 /**
  * A new folder with an overlay beside this one of ours and with these components, as a user would write
  * it. Who asked for it removes it.
  */
 export async function makeOverlay(
   overlay: string,
-  components: readonly string[],
+  { components, settings }: OverlaySettings & { readonly components: readonly string[] },
 ): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-overlay-" });
   const manifests = relative(folder, MANIFESTS);
@@ -41,6 +47,14 @@ export async function makeOverlay(
     kind: "Kustomization",
     resources: [`${manifests}/${overlay}`],
     components: components.map((component) => `${manifests}/components/${component}`),
+    ...(settings === undefined ? {} : {
+      patches: [{
+        target: { kind: "ConfigMap", name: "mbcas-config" },
+        patch: stringify([
+          { op: "replace", path: "/data/config.yaml", value: stringify(settings) },
+        ]),
+      }],
+    }),
   };
   await Deno.writeTextFile(`${folder}/kustomization.yaml`, stringify(kustomization));
   return folder;
@@ -54,7 +68,7 @@ export async function renderWith(
     readonly components: readonly string[];
   },
 ): Promise<ManifestObject[]> {
-  const folder = await makeOverlay(overlay, components);
+  const folder = await makeOverlay(overlay, { components });
   try {
     return parseObjects(await kubectl.must(["kustomize", folder]));
   } finally {

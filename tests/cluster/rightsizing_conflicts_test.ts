@@ -25,7 +25,7 @@ import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts"
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";
 import { defineVPAs, forgetVPAs, knowsVPAs, vpaOf, vpasPath } from "./scene/vpa_definition.ts";
-import { withRightsizing } from "./scene/with_rightsizing.ts";
+import { withComponents } from "./scene/with_components.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
 const MI = 2 ** 20;
@@ -106,7 +106,7 @@ Deno.test({
   async fn() {
     using node = await openRealNode();
     await using _vpas = await withVPAs(node);
-    await using _installed = await withRightsizing(kubectl, ["rightsizing"]);
+    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
     await using _settings = await withLiveSettings(OFTEN_SAMPLED);
     await using free = await scratchNamespace(node.connection);
     await using full = await scratchNamespace(node.connection);

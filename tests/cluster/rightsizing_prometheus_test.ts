@@ -23,7 +23,7 @@ import {
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { withRightsizing } from "./scene/with_rightsizing.ts";
+import { withComponents } from "./scene/with_components.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
 /** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
@@ -94,7 +94,7 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    await using _installed = await withRightsizing(kubectl, ["rightsizing"]);
+    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
     await using _settings = await withLiveSettings({
       metrics: { prometheusURL: `http://${LISTEN}` },
     });

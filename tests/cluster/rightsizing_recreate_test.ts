@@ -24,7 +24,7 @@ import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { withRightsizing } from "./scene/with_rightsizing.ts";
+import { withComponents } from "./scene/with_components.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
 /** Three cycles and more. */
@@ -155,7 +155,7 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    await using _installed = await withRightsizing(kubectl, ["rightsizing"]);
+    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
     await using _settings = await withLiveSettings(OFTEN_SAMPLED);
     await using open = await scratchNamespace(node.connection);
     await using shut = await scratchNamespace(node.connection);

@@ -22,7 +22,7 @@ import {
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";
-import { withRightsizing } from "./scene/with_rightsizing.ts";
+import { withComponents } from "./scene/with_components.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
 const MI = 2 ** 20;
@@ -53,7 +53,8 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    await using _installed = await withRightsizing(kubectl, ["rightsizing", "webhook"]);
+    const components = ["rightsizing", "webhook"] as const;
+    await using _installed = await withComponents(kubectl, { components });
     await using _settings = await withLiveSettings(OFTEN_SAMPLED);
     await using acted = await scratchNamespace(node.connection);
     await using told = await scratchNamespace(node.connection);

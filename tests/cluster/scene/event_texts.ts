@@ -6,6 +6,7 @@
 import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
 import { parseTime } from "../../../adapters/kube/micro_time.ts";
 import type { PodName, RealNode } from "./real_node.ts";
+import { until, type UntilOptions } from "./until.ts";
 
 /** An event, as far as tests look at it. */
 export interface SeenEvent {
@@ -48,4 +49,18 @@ export async function eventTexts(
 ): Promise<readonly string[]> {
   const events = await eventsOf(node, name);
   return events.filter((event) => event.reason === reason).map(({ message }) => message);
+}
+
+/** Waits for an event of this reason; returns its message. */
+export async function whenTold(
+  node: Pick<RealNode, "connection">,
+  { reason, ...name }: PodName & { readonly reason: string },
+  options?: UntilOptions,
+): Promise<string> {
+  const what = `event ${reason} of ${name.name}`;
+  return await until(
+    what,
+    async () => (await eventTexts(node, { ...name, reason })).at(0),
+    options,
+  );
 }

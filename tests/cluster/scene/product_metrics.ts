@@ -14,9 +14,33 @@ const PORTS: Readonly<Record<Component, number>> = {
 };
 const kubectl = createKubectl();
 
+/** Values by series, for instance `mbcas_bounds{reason="NodeSize"}`, of each pod of the component. */
+export async function metricsByPod(
+  node: Pick<RealNode, "connection">,
+  component: Component,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const pods = new Map<string, ReadonlyMap<string, number>>();
+  for (const { metadata: { name } } of await podsOf(node, component)) {
+    const where = `${name}:${PORTS[component]}`;
+    const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${where}/proxy/metrics`;
+    pods.set(name, seriesIn(await kubectl.must(["get", "--raw", path])));
+  }
+  return pods;
+}
+
+/** Values by series in the text that a program serves. */
+export function seriesIn(text: string): ReadonlyMap<string, number> {
+  return new Map(
+    text.split("\n").filter((line) => line !== "" && !line.startsWith("#")).map((line) => {
+      const at = line.lastIndexOf(" ");
+      return [line.slice(0, at), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
 /**
- * Values by series, for instance `mbcas_bounds{reason="NodeSize"}`; of several pods of the component
- * the largest, since only one of the controllers works, or what `combine` makes of two.
+ * Values by series; of several pods of the component the largest, since only one of the controllers
+ * works, or what `combine` makes of two.
  */
 export async function productMetrics(
   node: Pick<RealNode, "connection">,
@@ -24,16 +48,10 @@ export async function productMetrics(
   { combine = Math.max }: { readonly combine?: (a: number, b: number) => number } = {},
 ): Promise<ReadonlyMap<string, number>> {
   const values = new Map<string, number>();
-  for (const { metadata: { name } } of await podsOf(node, component)) {
-    const where = `${name}:${PORTS[component]}`;
-    const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${where}/proxy/metrics`;
-    for (const line of (await kubectl.must(["get", "--raw", path])).split("\n")) {
-      if (line === "" || line.startsWith("#")) continue;
-      const at = line.lastIndexOf(" ");
-      const series = line.slice(0, at);
-      const value = Number(line.slice(at + 1));
-      const before = values.get(series);
-      values.set(series, before === undefined ? value : combine(before, value));
+  for (const series of (await metricsByPod(node, component)).values()) {
+    for (const [name, value] of series) {
+      const before = values.get(name);
+      values.set(name, before === undefined ? value : combine(before, value));
     }
   }
   return values;

@@ -1,5 +1,5 @@
 /**
- * The product with the components of rightsizing for a while, as somebody would install them.
+ * The product with components for a while, as somebody would install them.
  *
  * @module
  */
@@ -7,6 +7,7 @@ import type { Kubectl } from "../kubectl.ts";
 import {
   makeOverlay,
   type ManifestObject,
+  type OverlaySettings,
   parseObjects,
   renderManifests,
 } from "../rendered_manifests.ts";
@@ -16,16 +17,21 @@ const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
 const OVERLAY = "overlays/kind";
 const CONTROLLER = ["deployment/mbcas-controller", "-n", PRODUCT_NAMESPACE];
 
+/** Turned on by components. */
+export interface TurnedOn extends OverlaySettings {
+  readonly components: readonly ("rightsizing" | "webhook" | "placement")[];
+}
+
 /**
  * Applies the overlay that is installed with the components, and waits until the controllers run with
  * them. In the end the overlay alone is applied again, and what only the components have is deleted but for
  * the definitions.
  */
-export async function withRightsizing(
+export async function withComponents(
   kubectl: Kubectl,
-  components: readonly ("rightsizing" | "webhook")[],
+  { components, ...settings }: TurnedOn,
 ): Promise<AsyncDisposable> {
-  const folder = await makeOverlay(OVERLAY, components);
+  const folder = await makeOverlay(OVERLAY, { components, ...settings });
   const names = ({ kind, metadata: { namespace = "", name } }: ManifestObject): string =>
     `${kind}/${namespace}/${name}`;
   const usual = new Set((await renderManifests(kubectl, OVERLAY)).map(names));
@@ -41,11 +47,11 @@ export async function withRightsizing(
   };
   try {
     // Definitions first: nothing else is known of their kinds.
-    await kubectl.must(["apply", "--server-side", "-f", "-"], {
-      apiVersion: "v1",
-      kind: "List",
-      items: added.filter(({ kind }) => kind === "CustomResourceDefinition"),
-    });
+    const items = added.filter(({ kind }) => kind === "CustomResourceDefinition");
+    if (items.length > 0) {
+      const list = { apiVersion: "v1", kind: "List", items };
+      await kubectl.must(["apply", "--server-side", "-f", "-"], list);
+    }
     await kubectl.must(["apply", "-k", folder]);
     await kubectl.must(["rollout", "status", ...CONTROLLER, "--timeout=120s"]);
   } catch (error) {

@@ -1,0 +1,64 @@
+/**
+ * The product's own replicas while pods are placed: one counts for all, and another one takes over.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+import { placedWorkload } from "./scene/placed_workload.ts";
+import { placementBed, placementTest } from "./scene/placement_bed.ts";
+import { deletePod, leader, whenReady } from "./scene/product.ts";
+import { metricsByPod } from "./scene/product_metrics.ts";
+import { until } from "./scene/until.ts";
+
+const SCENE = "replicas";
+const kubectl = createKubectl();
+
+// What nobody has placed goes to all nodes alike.
+const bed = placementBed([
+  { name: "replicas-spot-1", class: "spot", scene: SCENE },
+  { name: "replicas-spot-2", class: "spot", scene: SCENE },
+  { name: "replicas-steady-1", class: "on-demand", scene: SCENE },
+  { name: "replicas-steady-2", class: "on-demand", scene: SCENE },
+]);
+
+/** A Lease of 15 s, two to settle, then each pod that nobody has placed is moved, one after the other. */
+const REPAIRED = { timeoutMs: 180_000 } as const;
+
+/** What each controller says of a series. */
+async function told(series: string): Promise<readonly (number | undefined)[]> {
+  const pods = await metricsByPod(bed.node, "mbcas-controller");
+  return [...pods.values()].map((one) => one.get(series));
+}
+
+placementTest("several instances → exactly one leader, also after it was killed", async () => {
+  let most = 0;
+  const one = async (): Promise<true | undefined> => {
+    const leads = await told("spotalis_leader_election_status");
+    const leading = leads.filter((value) => value === 1).length;
+    most = Math.max(most, leading);
+    return leads.length === 2 && leading === 1 || undefined;
+  };
+  await until("one leader of two", one);
+  const name = "killed";
+  const workload = placedWorkload({
+    name,
+    namespace: bed.namespace,
+    scene: SCENE,
+    replicas: 100,
+    share: "70%",
+  });
+  const old = await until("a leader", () => leader(bed.node));
+  await kubectl.must(["apply", "-f", "-"], workload);
+  await until("a part of the burst", () => bed.replicas.of(name).length >= 20 || undefined, {
+    everyMs: 10,
+  });
+  await deletePod(bed.node, old, { graceSeconds: 0 });
+  await bed.replicas.whenReady(name, 100);
+  await whenReady(bed.node, "mbcas-controller", 2);
+  await until("one leader of two", one, { timeoutMs: 60_000 });
+  assert.equal(most, 1);
+  // Exactly, after repair.
+  await bed.replicas.whenDivided(name, { spot: 70, "on-demand": 30 }, REPAIRED);
+  await kubectl.must(["scale", `deployment/${name}`, "-n", bed.namespace, "--replicas=0"]);
+});

@@ -1,0 +1,318 @@
+/**
+ * How replicas are divided on a real cluster: as they are made, when their number, their share or their
+ * template changes, and whose pods are never touched.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import { createKubectl } from "./kubectl.ts";
+import { admissionProbe } from "./scene/admission_probe.ts";
+import { eventsOf, eventTexts, whenTold } from "./scene/event_texts.ts";
+import { isHarness } from "./scene/harness_access.ts";
+import {
+  placedWorkload,
+  type PlacedWorkloadOptions,
+  scenePodSpec,
+} from "./scene/placed_workload.ts";
+import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { metricsByPod } from "./scene/product_metrics.ts";
+import { type RotatedCertificate, rotatedCertificate } from "./scene/rotated_certificate.ts";
+import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
+import { pause } from "./scene/until.ts";
+
+const SCENE = "split";
+const kubectl = createKubectl();
+
+const bed = placementBed([
+  { name: "split-spot-1", class: "spot", scene: SCENE },
+  { name: "split-spot-2", class: "spot", scene: SCENE },
+  { name: "split-steady-1", class: "on-demand", scene: SCENE },
+  { name: "split-steady-2", class: "on-demand", scene: SCENE },
+]);
+
+// It takes a minute, in which the other tests go on.
+const stage: { rotation?: RotatedCertificate } = {};
+Deno.test.beforeAll(async () => {
+  if (isHarness()) stage.rotation = await rotatedCertificate(bed, { kubectl, scene: SCENE });
+});
+Deno.test.afterAll(async () => {
+  await stage.rotation?.[Symbol.asyncDispose]();
+});
+
+/**
+ * Of 100 pods: those that a replica of the webhook leaves as they are sent, as it has no answer in time where
+ * the machine has more to do than it can. A quiet one has none.
+ */
+const LATE = 10;
+
+/** A move takes a look, an eviction, a new pod and the cooldown; the machine may be slow. */
+const MOVES = { timeoutMs: 60_000 } as const;
+
+type Wished = Omit<PlacedWorkloadOptions, "namespace" | "scene">;
+
+function manifest(wished: Wished): Record<string, unknown> {
+  return placedWorkload({ ...wished, namespace: bed.namespace, scene: SCENE });
+}
+
+async function apply(wished: Wished): Promise<void> {
+  await kubectl.must(["apply", "-f", "-"], manifest(wished));
+}
+
+function split(replicas: number, wish: SplitWish): ReturnType<typeof splitReplicas> {
+  return splitReplicas(replicas, wish);
+}
+
+/** What was moved, in the words of events. */
+function movesOf(name: string): Promise<readonly string[]> {
+  return eventTexts(bed.node, { namespace: bed.namespace, name, reason: "PodRescheduled" });
+}
+
+function uids(replicas: readonly SeenReplica[]): string[] {
+  return replicas.map(({ uid }) => uid).toSorted();
+}
+
+placementTest(
+  "100 pods created at once through two webhook replicas at P = 70 are exactly 70 and 30",
+  async () => {
+    const asked = async (): Promise<readonly number[]> =>
+      [...(await metricsByPod(bed.node, "mbcas-controller")).values()].map((series) =>
+        series.get(
+          'spotalis_webhook_requests_total{operation="CREATE",resource_kind="Pod",result="Placed"}',
+        ) ?? 0
+      );
+    const before = await asked();
+    const late = new Set<string>();
+    const moments = bed.replicas.everyMoment("burst", (replicas) => {
+      for (const { uid, label } of replicas) if (label === undefined) late.add(uid);
+    });
+    await apply({ name: "burst", replicas: 100, share: "70%" });
+    const pods = await bed.replicas.whenDivided("burst", { spot: 70, "on-demand": 30 }, {
+      timeoutMs: 60_000,
+    });
+    const after = await asked();
+    assert.equal(after.length, 2);
+    after.forEach((count, index) => assert.ok(count > (before[index] ?? 0), `${before} ${after}`));
+    assert.ok(moments.end() > 0);
+    assert.ok(late.size <= LATE, `${late.size} pods were not placed`);
+    for (const { class: one, label = one } of pods) assert.equal(label, one);
+    const moves = await movesOf("burst");
+    assert.ok(moves.length <= late.size, `${moves} of ${late.size}`);
+    await kubectl.must(["delete", "deployment/burst", "-n", bed.namespace]);
+  },
+);
+
+placementTest("P changed 50 → 80 → re-converges, one pod at a time", async () => {
+  const name = "share";
+  await apply({ name, replicas: 10, share: "50%" });
+  const before = await bed.replicas.whenDivided(name, { spot: 5, "on-demand": 5 });
+  const moments = bed.replicas.everyMoment(name, (replicas) => {
+    const ready = replicas.filter((one) => one.ready).length;
+    assert.ok(ready >= 9, `${ready} of 10 are Ready`);
+  });
+  await apply({ name, replicas: 10, share: "80%" });
+  const after = await bed.replicas.whenDivided(name, { spot: 8, "on-demand": 2 }, MOVES);
+  assert.ok(moments.end() > 0);
+  const stayed = uids(before).filter((uid) => uids(after).includes(uid));
+  assert.equal(stayed.length, 7, "three pods were moved");
+});
+
+placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is whole", async () => {
+  const name = "scale";
+  const wish = { spotPercentage: 60, minOnDemand: 2 };
+  await apply({ name, replicas: 5, share: "60%", floor: 2 });
+  await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 2 });
+  const seen = new Set<number>();
+  const moments = bed.replicas.everyMoment(name, (replicas) => {
+    if (![5, 15, 8].includes(replicas.length) || !replicas.every(({ ready }) => ready)) return;
+    seen.add(replicas.length);
+    assert.deepEqual(countsOf(replicas), split(replicas.length, wish));
+  });
+  const scale = (to: number): Promise<string> =>
+    kubectl.must(["scale", `deployment/${name}`, "-n", bed.namespace, `--replicas=${to}`]);
+  await scale(15);
+  await bed.replicas.whenDivided(name, { spot: 9, "on-demand": 6 });
+  await scale(8);
+  await bed.replicas.whenDivided(name, { spot: 4, "on-demand": 4 });
+  moments.end();
+  assert.ok(seen.has(15) && seen.has(8), `${[...seen]}`);
+  assert.deepEqual(await movesOf(name), [], "no pod had to move");
+});
+
+placementTest("rollout: old and new revision each keep the split", async () => {
+  const name = "rollout";
+  const wish = { spotPercentage: 60, minOnDemand: 2 };
+  const spec = {
+    // One pod at a time, so that each moment is one step.
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  };
+  const workload = { name, replicas: 10, share: "60%", floor: 2, spec };
+  await apply(workload);
+  const before = await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 4 });
+  const sizes = new Set<string>();
+  const moments = bed.replicas.everyMoment(name, (replicas) => {
+    const revisions = Map.groupBy(replicas, ({ revision }) => revision);
+    sizes.add([...revisions.values()].map(({ length }) => length).join());
+    for (const one of revisions.values()) {
+      assert.deepEqual(countsOf(one), split(one.length, wish), `of ${one.length}`);
+    }
+  });
+  const change = { spec: { template: { metadata: { annotations: { release: "2" } } } } };
+  await kubectl.must([
+    ...["patch", `deployment/${name}`, "-n", bed.namespace],
+    ...["-p", JSON.stringify(change)],
+  ]);
+  const old = before[0]?.revision;
+  await kubectl.must([
+    ...["rollout", "status", `deployment/${name}`, "-n", bed.namespace],
+    "--timeout=60s",
+  ]);
+  const after = await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 4 });
+  moments.end();
+  assert.ok(after.every(({ revision }) => revision !== old));
+  assert.ok(sizes.size >= 10, `${[...sizes]}`);
+  assert.deepEqual(await movesOf(name), [], "no pod had to move");
+});
+
+placementTest("StatefulSet with minAvailable 2 → only safe evictions", async () => {
+  const name = "ordered";
+  const budget = `/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`;
+  await bed.node.create(budget, {
+    metadata: { name },
+    spec: { minAvailable: 3, selector: { matchLabels: { app: name } } },
+  });
+  const workload = { kind: "StatefulSet", name, replicas: 3 } as const;
+  await apply({ ...workload, share: "0%" });
+  const before = await bed.replicas.whenDivided(name, { spot: 0, "on-demand": 3 });
+  const moments = bed.replicas.everyMoment(name, (replicas) => {
+    const ready = replicas.filter((one) => one.ready).length;
+    assert.ok(ready >= 2, `${ready} of 3 are Ready`);
+  });
+  await apply({ ...workload, share: "100%", floor: 1 });
+  const reason = "BlockedByPDB";
+  await whenTold(bed.node, { namespace: bed.namespace, name, reason });
+  await pause(5 * PATIENCE.cooldownMs);
+  assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
+
+  await kubectl.must([
+    ...["patch", `pdb/${name}`, "-n", bed.namespace],
+    ...["-p", JSON.stringify({ spec: { minAvailable: 2 } })],
+  ]);
+  const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 1 }, MOVES);
+  moments.end();
+  assert.deepEqual(
+    after.toSorted((a, b) => a.name.localeCompare(b.name)).map((one) => one.class),
+    ["on-demand", "spot", "spot"],
+    "the lowest ordinal is the floor",
+  );
+  const first = ({ name }: SeenReplica): boolean => name.endsWith("-0");
+  assert.equal(after.find(first)?.uid, before.find(first)?.uid);
+  const moves = await movesOf(name);
+  assert.deepEqual(moves.map((text) => /pod (\S+)/.exec(text)?.[1]).toSorted(), [
+    `${name}-1`,
+    `${name}-2`,
+  ]);
+});
+
+placementTest("foreign pods are never evicted, whatever labels they have", async () => {
+  const name = "shared";
+  await apply({ name, replicas: 2, share: "100%" });
+  const own = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 0 });
+  const pods = `/api/v1/namespaces/${bed.namespace}/pods`;
+  const spec = scenePodSpec(SCENE);
+  const onSpot = {
+    ...spec,
+    nodeSelector: { ...Object(spec["nodeSelector"]), "karpenter.sh/capacity-type": "spot" },
+  };
+  const owner = await bed.node.create(`/api/v1/namespaces/${bed.namespace}/configmaps`, {
+    metadata: { name: "owner" },
+  }) as { metadata: { uid: string } };
+  const hash = { "pod-template-hash": own[0]?.revision ?? "" };
+  const controller = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    name: "owner",
+    uid: owner.metadata.uid,
+    controller: true,
+  };
+  for (
+    const metadata of [
+      { name: "bare", labels: { app: name, "spotalis.io/capacity": "spot" } },
+      { name: "foreign", labels: { app: name, ...hash }, ownerReferences: [controller] },
+    ]
+  ) await bed.node.create(pods, { metadata, spec: onSpot });
+  const all = await bed.replicas.whenDivided(name, { spot: 4, "on-demand": 0 });
+  const foreign = all.filter(({ name }) => name === "bare" || name === "foreign");
+  assert.equal(foreign.length, 2);
+
+  await apply({ name, replicas: 2, share: "0%" });
+  const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 2 }, MOVES);
+  await pause(5 * PATIENCE.cooldownMs);
+  const kept = uids(after.filter((one) => one.class === "spot"));
+  assert.deepEqual(kept, uids(foreign));
+  assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
+});
+
+placementTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
+  const workloads: readonly Wished[] = [
+    { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
+    { name: "label-bare", replicas: 10, share: "60", floor: 2 },
+    { name: "words", replicas: 10, share: "60%", floor: 2, enabledBy: "annotation" },
+    { name: "words-bare", replicas: 10, share: "60", floor: 2, enabledBy: "annotation" },
+    { kind: "StatefulSet", name: "set", replicas: 10, share: "60", floor: 2 },
+  ];
+  await Promise.all(workloads.map(apply));
+  for (const { name } of workloads) {
+    await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 4 }, MOVES);
+  }
+  const items = workloads.map(manifest);
+  const diff = await kubectl.run(["diff", "-f", "-"], { apiVersion: "v1", kind: "List", items });
+  assert.deepEqual(diff, { ok: true, stdout: "", stderr: "" });
+});
+
+placementTest("annotations missing or invalid → untouched", async () => {
+  // Nobody but the controller knows time zones.
+  const unreadable = {
+    "spotalis.io/disruption-schedule": "CRON_TZ=Atlantis/Capital 0 2 * * *",
+    "spotalis.io/disruption-duration": "2h",
+  };
+  const enabled = { "spotalis.io/enabled": "true" };
+  const workloads: readonly Wished[] = [
+    { name: "plain", replicas: 3 },
+    { name: "untuned", replicas: 3, annotations: enabled },
+    { name: "unreadable", replicas: 3, share: "50%", annotations: unreadable },
+  ];
+  await Promise.all(workloads.map(apply));
+  const when = async (name: string, count: number): Promise<readonly SeenReplica[]> =>
+    await bed.replicas.whenReady(name, count);
+  const before = await Promise.all(workloads.map(({ name }) => when(name, 3)));
+  const place = { namespace: bed.namespace, name: "unreadable" };
+  const told = await whenTold(bed.node, { ...place, reason: "ConfigurationError" });
+  assert.match(told, /disruption-schedule/);
+  const probe = await admissionProbe(bed, { scene: SCENE, annotations: unreadable });
+  const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);
+  assert.ok(tried.ok, tried.stderr);
+  assert.match(tried.stderr, /^Warning: .*disruption-schedule/m);
+
+  await pause(5 * PATIENCE.cooldownMs);
+  for (const [index, { name }] of workloads.entries()) {
+    const after = bed.replicas.of(name);
+    assert.deepEqual(uids(after), uids(before[index] ?? []), name);
+    for (const { label } of after) assert.equal(label, undefined);
+    const reasons = (await eventsOf(bed.node, { ...place, name })).map(({ reason }) => reason);
+    assert.ok(!reasons.includes("PodRescheduled"), name);
+  }
+
+  const wrong = manifest({ name: "wrong", replicas: 3, share: "170%" });
+  const { ok, stderr } = await kubectl.run(["apply", "-f", "-"], wrong);
+  assert.equal(ok, false);
+  assert.match(stderr, /spotalis\.io\/spot-percentage .*"170%"/);
+});
+
+placementTest("certificates rotated under load with zero failed admissions", async () => {
+  const { asked, unplaced, failures } = await stage.rotation?.end() ??
+    assert.fail("nothing rotates");
+  assert.ok(asked > 500, `${asked}`);
+  assert.equal(failures, 0, `of ${asked} pods and those of the other tests`);
+  assert.ok(unplaced <= asked / 100, `${unplaced} of ${asked} pods were not placed`);
+});

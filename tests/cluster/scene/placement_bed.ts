@@ -1,0 +1,123 @@
+/**
+ * The installed product with placement and its webhook, simulated nodes of both classes, and a namespace:
+ * what the tests of one file about placement share.
+ *
+ * @module
+ */
+import { createKubectl } from "../kubectl.ts";
+import { admissionProbe } from "./admission_probe.ts";
+import { isHarness } from "./harness_access.ts";
+import { PRODUCT_NAMESPACE } from "./product.ts";
+import { openRealNode, type RealNode } from "./real_node.ts";
+import { scratchNamespace } from "./scratch_namespace.ts";
+import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
+import type { SimulatedNode } from "./simulated_node.ts";
+import { openSimulatedNodes, type SimulatedNodes } from "./simulated_nodes.ts";
+import { until } from "./until.ts";
+import { withComponents } from "./with_components.ts";
+
+/** May be used in tests only. */
+export interface PlacementBed {
+  readonly node: RealNode;
+  readonly nodes: SimulatedNodes;
+  readonly namespace: string;
+  readonly replicas: SeenReplicas;
+}
+
+/** Short enough for tests; what they wait for is a multiple of them. */
+export const PATIENCE = {
+  cooldownMs: 1000,
+  scheduleTimeoutMs: 5000,
+  fallbackMs: 15_000,
+} as const;
+
+/** Answers in a row that show that every replica of the webhook places pods, and every server trusts it. */
+const ANSWERS_IN_A_ROW = 30;
+
+const SETTINGS = {
+  placement: {
+    resyncPeriod: "5s",
+    cooldown: `${PATIENCE.cooldownMs}ms`,
+    evictionsPerSecond: 20,
+    evictionBurst: 20,
+    scheduleTimeout: `${PATIENCE.scheduleTimeoutMs}ms`,
+    fallbackDuration: `${PATIENCE.fallbackMs}ms`,
+  },
+};
+
+const kubectl = createKubectl();
+
+/** Is there from before the first test of the file until after the last; on the harness's cluster alone. */
+export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
+  const stage: { bed?: PlacementBed; undo?: AsyncDisposable } = {};
+  const bed = (): PlacementBed => {
+    if (stage.bed === undefined) throw new Error("Cannot use the bed: it is not made yet");
+    return stage.bed;
+  };
+  Deno.test.beforeAll(async () => {
+    if (!isHarness()) return;
+    await using undo = new AsyncDisposableStack();
+    stage.bed = await makeBed(nodes, undo);
+    stage.undo = undo.move();
+  });
+  Deno.test.afterAll(async () => {
+    await stage.undo?.[Symbol.asyncDispose]();
+  });
+  return {
+    get node() {
+      return bed().node;
+    },
+    get nodes() {
+      return bed().nodes;
+    },
+    get namespace() {
+      return bed().namespace;
+    },
+    get replicas() {
+      return bed().replicas;
+    },
+  };
+}
+
+/** A test on the bed: what it does to nodes and to the installed product is nothing for other clusters. */
+export function placementTest(name: string, fn: () => Promise<void>): void {
+  // The bed's watches and signs of life go on from before each test until after it.
+  Deno.test({ name, ignore: !isHarness(), sanitizeOps: false, sanitizeResources: false, fn });
+}
+
+async function makeBed(
+  wished: readonly SimulatedNode[],
+  undo: AsyncDisposableStack,
+): Promise<PlacementBed> {
+  const node = undo.use(await openRealNode());
+  const { connection } = node;
+  const nodes = undo.use(await openSimulatedNodes(connection));
+  await Promise.all(wished.map((one) => nodes.add(one)));
+  undo.defer(forget);
+  const { name: namespace } = undo.use(await scratchNamespace(connection));
+  undo.use(
+    await withComponents(kubectl, { components: ["webhook", "placement"], settings: SETTINGS }),
+  );
+  const { classOf } = nodes;
+  const replicas = undo.use(await seenReplicas(connection, { namespace, classOf }));
+  const bed = { node, nodes, namespace, replicas };
+  const probe = await admissionProbe(bed, { scene: wished[0]?.scene ?? "none" });
+  let inARow = 0;
+  await until(`webhook that places ${ANSWERS_IN_A_ROW} pods in a row`, async () => {
+    while (inARow < ANSWERS_IN_A_ROW) {
+      if (await probe.ask() === undefined) {
+        inARow = 0;
+        return undefined;
+      }
+      inARow++;
+    }
+    return true;
+  }, { timeoutMs: 60_000 });
+  return bed;
+}
+
+/** What the product remembers of workloads that are gone would go with its next look, were it on. */
+async function forget(): Promise<void> {
+  const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", "spotalis.io/memory"];
+  await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
+}

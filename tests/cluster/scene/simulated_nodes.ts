@@ -1,0 +1,148 @@
+/**
+ * Several nodes without machines on a real server, and one stand-in for all their kubelets.
+ *
+ * @module
+ */
+import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseNode } from "../../../adapters/kube/nodes.ts";
+import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import {
+  nodeLease,
+  nodeObject,
+  nodeStatus,
+  readyCondition,
+  renewal,
+  SIMULATED,
+  simulatedName,
+  type SimulatedNode,
+} from "./simulated_node.ts";
+import { runStandInKubelet } from "./stand_in_kubelet.ts";
+import { until } from "./until.ts";
+
+/** The nodes. Disposing takes all away; their pods should be gone by then. */
+export interface SimulatedNodes extends AsyncDisposable {
+  /** Adds a node, and waits until pods may come. */
+  add(node: SimulatedNode): Promise<void>;
+  /** The class of the node with this name in the cluster; undefined for others. */
+  classOf(nodeName: string): NodeClass | undefined;
+  /** Taints it as Karpenter does before it removes a node. */
+  interrupt(name: string): Promise<void>;
+  /**
+   * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then taint
+   * the node and delete its pods, which nobody ends.
+   */
+  die(name: string): Promise<void>;
+}
+
+/** As often as kubelets, ms. */
+const RENEW_EVERY_MS = 10_000;
+const NODES = "/api/v1/nodes";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+/** The node controller looks every 5 s, and only then takes the taint of new nodes away. */
+const READY = { timeoutMs: 60_000 } as const;
+
+/** None yet; what an interrupted run has left is removed first. */
+export async function openSimulatedNodes(connection: KubeConnection): Promise<SimulatedNodes> {
+  const all = new Map<string, { readonly node: SimulatedNode; alive: boolean }>();
+  const end = new AbortController();
+  await removeAll(connection);
+  const patch = (path: string, body: unknown): Promise<unknown> =>
+    connection.request({
+      method: "PATCH",
+      path,
+      contentType: "application/strategic-merge-patch+json",
+      body,
+    });
+  const known = (name: string): string => {
+    const full = simulatedName({ name });
+    if (!all.has(full)) throw new RangeError(`Cannot find the simulated node ${name}`);
+    return full;
+  };
+
+  async function renew(): Promise<void> {
+    while (!end.signal.aborted) {
+      await systemClock.sleep(RENEW_EVERY_MS, end.signal);
+      if (end.signal.aborted) return;
+      const alive = [...all].filter(([, one]) => one.alive);
+      // One sign of life may be lost: Leases hold for four of them.
+      await Promise.allSettled(
+        alive.map(([name]) => patch(`${LEASES}/${name}`, { spec: renewal(systemClock.wall()) })),
+      );
+    }
+  }
+
+  const lives = (nodeName: string): boolean => all.get(nodeName)?.alive === true;
+  const work = Promise.all([
+    renew(),
+    runStandInKubelet(connection, { lives, clock: systemClock }, end.signal),
+  ]);
+  // A failure is told at the end, whoever waits for pods until then.
+  const failure = work.then(() => undefined, (error: unknown) => error);
+
+  return {
+    classOf: (nodeName) => all.get(nodeName)?.node.class,
+    async add(node) {
+      const name = simulatedName(node);
+      const stored = await connection.request({
+        method: "POST",
+        path: NODES,
+        body: nodeObject(node),
+      });
+      const { uid } = parseIdentity(stored);
+      all.set(name, { node, alive: true });
+      const nowMs = systemClock.wall();
+      const body = nodeLease({ name, uid }, nowMs);
+      await connection.request({ method: "POST", path: LEASES, body });
+      await patch(`${NODES}/${name}/status`, { status: nodeStatus(node, nowMs) });
+      await until(`node ${name} that takes pods`, async () => {
+        const { spec } = objectOf(await connection.request({ path: `${NODES}/${name}` }));
+        const others = listOf(objectOf(spec).taints).map(objectOf)
+          .filter(({ key }) => key !== SIMULATED);
+        return others.length === 0 ? true : undefined;
+      }, READY);
+    },
+    async interrupt(name) {
+      const path = `${NODES}/${known(name)}`;
+      const taints = [
+        { key: SIMULATED, effect: "NoSchedule" },
+        { key: "karpenter.sh/disrupted", effect: "NoSchedule" },
+      ];
+      await connection.request({
+        method: "PATCH",
+        path,
+        contentType: "application/merge-patch+json",
+        body: { spec: { taints } },
+      });
+    },
+    async die(name) {
+      const full = known(name);
+      const one = all.get(full);
+      if (one !== undefined) one.alive = false;
+      const conditions = [readyCondition("Unknown", systemClock.wall())];
+      await patch(`${NODES}/${full}/status`, { status: { conditions } });
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      const failed = await failure;
+      await removeAll(connection);
+      if (failed !== undefined) throw failed;
+    },
+  };
+}
+
+/** Their Leases go with them. */
+async function removeAll(connection: KubeConnection): Promise<void> {
+  const query = { labelSelector: SIMULATED };
+  const { items } = objectOf(await connection.request({ path: NODES, query }));
+  for (const { metadata: { name } } of listOf(items).map(parseNode)) {
+    try {
+      await connection.request({ method: "DELETE", path: `${NODES}/${name}` });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+  }
+}
