@@ -73,7 +73,7 @@ Deno.test("startPlacement() puts the address at which others ask into the name i
   }
 });
 
-Deno.test("startPlacement() says once what does not go without webhook, address and own certificates", () => {
+Deno.test("startPlacement() says once what does not go without webhook and address", () => {
   const alone = started({ "--pod-ip": "10.0.0.2" });
   assert.deepEqual([alone.identity, alone.replica.mutator, alone.links], [
     "controller-0",
@@ -89,10 +89,4 @@ Deno.test("startPlacement() says once what does not go without webhook, address 
   assert.deepEqual(nowhere.warned, [
     "Only the leader places new pods: other replicas can't ask it POD_IP is not set",
   ]);
-  const files = started({
-    "--webhook": "on",
-    "--pod-ip": "10.0.0.2",
-    "--webhook-certificates": "files",
-  });
-  assert.match(files.warned.join(), /webhook\.certificates is not self/);
 });

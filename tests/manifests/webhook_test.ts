@@ -23,6 +23,18 @@ interface RenderedWebhooks {
   }[];
 }
 
+/** What a Certificate of cert-manager has. */
+interface RenderedCertificate {
+  readonly spec: {
+    readonly isCA?: boolean;
+    readonly dnsNames?: readonly string[];
+    readonly usages?: readonly string[];
+    readonly secretName: string;
+    readonly issuerRef: { readonly name: string };
+    readonly privateKey: { readonly rotationPolicy: string };
+  };
+}
+
 function webhooksOf(objects: readonly Rendered[]): RenderedWebhooks {
   return one(
     objects,
@@ -157,7 +169,9 @@ renderTest(
     const components = ["webhook", "webhook-cert-manager"];
     assert.deepEqual(await added(components), [
       "Certificate mbcas-webhook",
+      "Certificate mbcas-webhook-authority",
       "Issuer mbcas-webhook",
+      "Issuer mbcas-webhook-self-signed",
       "MutatingWebhookConfiguration mbcas-webhook",
       "Service mbcas-webhook",
     ]);
@@ -165,11 +179,25 @@ renderTest(
     assert.deepEqual(webhooksOf(objects).metadata.annotations, {
       "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
     });
-    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as {
-      readonly spec: { readonly dnsNames: unknown; readonly secretName: string };
-    };
+    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as RenderedCertificate;
     const service = WEBHOOK_ROWS.webhookService.default;
     assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
+    assert.ok(["server auth", "client auth"].every((usage) => spec.usages?.includes(usage)));
+    const authority = one(
+      objects,
+      "Certificate",
+      "mbcas-webhook-authority",
+    ) as unknown as RenderedCertificate;
+    const issuer = one(objects, "Issuer", spec.issuerRef.name) as unknown as {
+      readonly spec: { readonly ca: { readonly secretName: string } };
+    };
+    // What replicas and API servers believe outlives each certificate that it has signed.
+    assert.equal(issuer.spec.ca.secretName, authority.spec.secretName);
+    assert.notEqual(authority.spec.secretName, spec.secretName);
+    assert.deepEqual([authority.spec.isCA, authority.spec.privateKey.rotationPolicy], [
+      true,
+      "Never",
+    ]);
     const { container, volumes } = controllerOf(objects);
     assert.deepEqual(container.volumeMounts.at(-1), {
       name: "webhook-certificate",
