@@ -5,9 +5,12 @@ import {
   servingNames,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
+  WORKLOADS_ROUTE,
 } from "../../controller/webhook/webhook_names.ts";
 import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
+import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
+import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
@@ -61,10 +64,7 @@ renderTest(
   "component webhook asks about new pods, and lets them pass where nobody answers",
   async () => {
     const { webhooks } = webhooksOf(await renderWith(["webhook"]));
-    const [{ clientConfig, ...rest }, ...others] = webhooks as unknown as [
-      RenderedWebhooks["webhooks"][0],
-    ];
-    assert.deepEqual(others, []);
+    const [{ clientConfig, ...rest }] = webhooks as unknown as [RenderedWebhooks["webhooks"][0]];
     assert.deepEqual(rest, {
       name: "pods.mbcas.io",
       admissionReviewVersions: ["v1"],
@@ -92,16 +92,62 @@ renderTest(
   },
 );
 
+renderTest(
+  "component webhook asks about workloads with words of placement, only to warn of them",
+  async () => {
+    const { webhooks } = webhooksOf(await renderWith(["webhook"]));
+    const [, { clientConfig, ...rest }, ...others] = webhooks as unknown as [
+      unknown,
+      RenderedWebhooks["webhooks"][0],
+    ];
+    assert.deepEqual(others, []);
+    const word = `key.startsWith('${PLACEMENT_PREFIX}')`;
+    assert.deepEqual(rest, {
+      name: "workloads.mbcas.io",
+      admissionReviewVersions: ["v1"],
+      // No status and no scale: neither writes a word.
+      rules: [{
+        apiGroups: ["apps"],
+        apiVersions: ["v1"],
+        operations: ["CREATE", "UPDATE"],
+        resources: ["deployments", "statefulsets"],
+        scope: "Namespaced",
+      }],
+      matchConditions: [{
+        name: "has-words-of-placement",
+        expression: ["labels", "annotations"].map((texts) =>
+          `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${word})`
+        ).join(" || "),
+      }],
+      namespaceSelector: {
+        matchExpressions: [{
+          key: "kubernetes.io/metadata.name",
+          operator: "NotIn",
+          values: [...SYSTEM_NAMESPACES, NAMESPACE],
+        }],
+      },
+      failurePolicy: "Ignore",
+      timeoutSeconds: 1,
+      // Nothing is changed, whatever a replica answers.
+      sideEffects: "None",
+      reinvocationPolicy: "Never",
+    });
+    assert.ok(!("caBundle" in clientConfig));
+  },
+);
+
 renderTest("component webhook leads from the configuration to the controllers' port", async () => {
   const objects = await renderWith(["webhook"]);
-  const [webhook] = webhooksOf(objects).webhooks;
   const service = WEBHOOK_ROWS.webhookService.default;
-  assert.deepEqual(webhook?.clientConfig.service, {
-    name: service,
-    namespace: NAMESPACE,
-    path: PODS_ROUTE,
-    port: 443,
-  });
+  assert.deepEqual(
+    webhooksOf(objects).webhooks.map(({ clientConfig }) => clientConfig.service),
+    [PODS_ROUTE, WORKLOADS_ROUTE].map((path) => ({
+      name: service,
+      namespace: NAMESPACE,
+      path,
+      port: 443,
+    })),
+  );
   const { spec } = one(objects, "Service", service) as unknown as {
     readonly spec: { readonly selector: unknown; readonly ports: readonly unknown[] };
   };
