@@ -230,15 +230,14 @@ function rightsizingCopies(
 }
 
 /**
- * Who changes new pods, in order. Placement reserves a place for the pod: it comes last, so that nobody
+ * Who changes new pods, in order, or warns of workloads. Placement reserves a place for the pod: it comes last, so that nobody
  * after it uses up the time in which the answer is still heard.
  */
 function mutatorsOf(
   parts: ControllerParts,
   copies: RightsizingCopies | undefined,
 ): readonly Mutator[] {
-  const { mutator } = parts.placement ?? {};
-  return [...creationMutators(parts, copies), ...(mutator === undefined ? [] : [mutator])];
+  return [...creationMutators(parts, copies), ...parts.placement?.mutators ?? []];
 }
 
 function creationMutators(

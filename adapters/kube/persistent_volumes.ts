@@ -26,7 +26,9 @@ export function persistentVolumeListWatch(
 /** The trimmed volume. Throws a `TypeError` without identity. */
 export function parsePersistentVolume(raw: unknown): PersistentVolume {
   const { claimRef, nodeAffinity } = objectOf(objectOf(raw).spec);
-  const { namespace, name } = objectOf(claimRef);
+  // Whoever was let go still names its claim, and one of the same name may be there again.
+  const isReleased = objectOf(objectOf(raw).status).phase === "Released";
+  const { namespace, name } = objectOf(isReleased ? undefined : claimRef);
   const [space, claim] = [textOf(namespace), textOf(name)];
   return {
     metadata: parseIdentity(raw),

@@ -217,6 +217,9 @@ pure("parsePersistentVolume() reads its claim and its nodes", () => {
     nodes: [[{ key: "zone", operator: "In", values: ["a", ""] }]],
   });
   assert.deepEqual(parsePersistentVolume({ metadata: identity, spec: {} }), { metadata: identity });
+  // Its claim is gone, and another one of that name has nothing to do with it.
+  const released = { metadata: identity, spec, status: { phase: "Released" } };
+  assert.equal(parsePersistentVolume(released).claim, undefined);
 });
 
 Deno.test("the kinds of placement are listed where the server has them", async () => {

@@ -6,6 +6,7 @@ import {
   SERVICE_NAME,
 } from "../../tests/fixtures/shared_certificates.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
+import { createCertificateMaker } from "./certificate_maker.ts";
 import { systemClock } from "../system_clock.ts";
 import { createPeerClient, type PeerClient } from "./peer_client.ts";
 import { peerRoutes } from "./peer_routes.ts";
@@ -26,7 +27,8 @@ const chainOf = (name: string) => certificateChain(name, systemClock.wall());
 async function serve({ authority, serving }: CertificateChain): Promise<WebhookServer> {
   const app = peerRoutes({ answer: () => Promise.resolve(SPOT), forget: () => {} });
   const certificate = { ...serving, clientAuthorities: authority.cert };
-  return await serveWebhook(app, { address: "127.0.0.1:0", certificate });
+  const clientName = SERVICE_NAME;
+  return await serveWebhook(app, { address: "127.0.0.1:0", certificate, clientName });
 }
 
 function ask(client: PeerClient, { address }: WebhookServer) {
@@ -65,6 +67,22 @@ Deno.test("createPeerClient() and its server believe only those of the authority
   const bundle = one.authority.cert;
   using stranger = createWebhookClient({ address, bundle, serverName: SERVICE_NAME });
   await assert.rejects(stranger.post(JSON.stringify(QUESTION), "/placement/questions"));
+  await server.shutdown();
+});
+
+Deno.test("createPeerClient() is not heard with another one's certificate of the same authority", async () => {
+  const one = await chainOf("one");
+  const server = await serve(one);
+  const validity = { notBeforeMs: 0, notAfterMs: systemClock.wall() + 3_600_000 };
+  const { makeServing } = createCertificateMaker();
+  for (const [name, good] of [["shop.bank.svc", false], [SERVICE_NAME, true]] as const) {
+    const shown = await makeServing(one.authority, { names: [name], ...validity });
+    const client = createPeerClient({ serverName: SERVICE_NAME });
+    client.useCredentials({ ...shown, authorities: one.authority.cert });
+    if (good) assert.deepEqual(await ask(client, server), SPOT);
+    else await assert.rejects(ask(client, server));
+    client.close();
+  }
   await server.shutdown();
 });
 

@@ -10,6 +10,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { HTTPApp } from "../http_server.ts";
 import { parseAddress } from "../listen_address.ts";
 import { type BodyReader, createBodyReader } from "./body_reader.ts";
@@ -40,6 +41,13 @@ export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
   readonly certificate: ServingPair;
+  /**
+   * Of those who show a certificate of the authorities, only who shows one for this name is heard: the
+   * authorities may be those of a whole company.
+   *
+   * @default {all of them}
+   */
+  readonly clientName?: string;
   /**
    * Time for answers in work at the end, ms.
    *
@@ -79,7 +87,7 @@ export async function serveWebhook(
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
   const { address, certificate, graceMs = 5000, ...limits } = options;
-  const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB } = options;
+  const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB, clientName } = options;
   const { hostname, port } = parseAddress(address);
   const connections = createOpenConnections(limits);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
@@ -93,6 +101,10 @@ export async function serveWebhook(
     const end = connections.asked(request.socket);
     if (connections.closing) response.setHeader("connection", "close");
     response.once("close", end);
+    if (clientName !== undefined && !isNamed(request.socket, clientName)) {
+      request.socket.destroy();
+      return;
+    }
     void answer(app, { request, response, bodies });
   });
 
@@ -135,6 +147,12 @@ function secured({ cert, key, clientAuthorities }: ServingPair): ServerOptions {
     throw new TypeError("Cannot use authorities of clients: there is none");
   }
   return { ...own, ca: clientAuthorities, requestCert: true, rejectUnauthorized: true };
+}
+
+/** Whether the client has shown a certificate for the name. */
+function isNamed(socket: Socket, name: string): boolean {
+  const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  return shown?.subjectAltName?.split(", ").includes(`DNS:${name}`) ?? false;
 }
 
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */

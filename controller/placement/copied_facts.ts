@@ -5,9 +5,13 @@
  */
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
+import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
 import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import type { Informer } from "../../shared/control/informer.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
+import { boundBy } from "../../shared/placement/bound_pod.ts";
+import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
 import { podsOfWorkload } from "../../shared/placement/placed_workload.ts";
 import {
   type CountableNode,
@@ -15,6 +19,7 @@ import {
   type NodeRules,
   podStanding,
 } from "../../shared/placement/pod_standing.ts";
+import { hostClasses, volumeBounds } from "../../shared/placement/volume_bounds.ts";
 import { cachedOwners } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
 import type { Copy, KnownWorkload, OwnedQuestion, WebhookFacts } from "./webhook_ports.ts";
@@ -25,14 +30,15 @@ export interface CopiedWorkload extends Pick<Workload, "kind" | "metadata"> {
   readonly replicas?: { readonly wanted: number; readonly firstOrdinal?: number };
 }
 
-/** The copies; pods are indexed by owner, ReplicaSets by the UID of their Deployment. */
+/** The copies; pods are indexed by owner, ReplicaSets by the UID of their Deployment, volumes by claim. */
 export interface FactCopies {
   readonly deployments: Copy<CopiedWorkload>;
   readonly statefulSets: Copy<CopiedWorkload>;
   readonly replicaSets: Copy<ReplicaSet>;
   readonly pods: Copy<CountablePod>;
-  readonly nodes: Copy<CountableNode>;
+  readonly nodes: Copy<CountableNode> & Pick<Informer<CountableNode>, "all">;
   readonly namespaces: Copy<Namespace>;
+  readonly volumes: Copy<PersistentVolume>;
 }
 
 /** What else tells what a pod counts as. */
@@ -57,9 +63,9 @@ export function createCopiedFacts(
   copies: FactCopies,
   { rules, evicted = { has: () => false } }: FactRules,
 ): WebhookFacts {
-  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces } = copies;
+  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes } = copies;
   const owners = cachedOwners(copies);
-  const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces];
+  const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes];
 
   function workloadOf({ namespace, owner }: OwnedQuestion): KnownWorkload | "other" | undefined {
     const { kind, name, uid, apiVersion } = owner;
@@ -107,6 +113,15 @@ export function createCopiedFacts(
     workloadOf,
     namespace(name) {
       return namespaces.get(name)?.metadata;
+    },
+    isBound({ namespace, claims = [] }) {
+      const bounds = volumeBounds({ namespace, claims }, volumes.byIndex);
+      const { classes } = rules();
+      const hosts = hostClasses(nodes.all, classes);
+      return bounds.length > 0 &&
+        NODE_CLASSES.some((to) =>
+          boundBy({ annotations: {}, bounds }, { to, classes, hosts }) !== undefined
+        );
     },
     podsOf({ kind, uid, namespace }) {
       return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);

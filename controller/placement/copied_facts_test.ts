@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { NodeTerm } from "../../shared/placement/bound_pod.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
 import {
   DB_OWNER,
@@ -124,9 +125,38 @@ Deno.test("createCopiedFacts() tells of pods with their workload, and of any cha
   assert.equal(changes, 3);
 });
 
+Deno.test("createCopiedFacts() knows of volumes whose nodes are of one class alone", () => {
+  const { copies, facts } = stage();
+  for (const one of ["spot", "on-demand"]) {
+    const labels = { "karpenter.sh/capacity-type": one, "kubernetes.io/hostname": `${one}.host` };
+    copies.nodes.put({ metadata: { name: `${one}-0`, uid: one, resourceVersion: "1" }, labels });
+  }
+  const bound = (...terms: readonly NodeTerm[]): boolean => {
+    const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
+    copies.volumes.put({ metadata, claim: "shop/data", nodes: terms });
+    return facts.isBound({ namespace: "shop", claims: ["logs", "data"] });
+  };
+  const on = (key: string, ...values: readonly string[]): NodeTerm => [
+    { key, operator: "In", values },
+  ];
+  assert.ok(bound(on("kubernetes.io/hostname", "spot.host")));
+  assert.ok(bound(on("kubernetes.io/hostname", "on-demand-0")));
+  assert.ok(bound(on("karpenter.sh/capacity-type", "on-demand")));
+  assert.ok(!bound(on("kubernetes.io/hostname", "spot.host", "on-demand.host")));
+  assert.ok(!bound(on("karpenter.sh/capacity-type", "spot"), on("zone", "a")));
+  // Where the node is, nobody knows.
+  assert.ok(bound(on("kubernetes.io/hostname", "gone")));
+  assert.ok(!facts.isBound({ namespace: "shop", claims: ["logs"] }));
+  assert.ok(!facts.isBound({ namespace: "bank", claims: ["data"] }));
+  assert.ok(!facts.isBound({ namespace: "shop" }));
+});
+
 Deno.test("createCopiedFacts() is in sync when each copy is", () => {
   const { copies, facts } = stage();
   assert.ok(facts.synced);
+  copies.volumes.synced = false;
+  assert.ok(!facts.synced);
+  copies.volumes.synced = true;
   copies.replicaSets.synced = false;
   assert.ok(!facts.synced);
 });

@@ -8,6 +8,7 @@ import type { Mutation, Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { boundBy } from "../../shared/placement/bound_pod.ts";
+import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
 import type { NodeClasses } from "../../shared/placement/node_classes.ts";
 import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import { placementQuestion } from "../../shared/placement/placement_question.ts";
@@ -73,7 +74,7 @@ function warned(warning: string | undefined): Mutation | undefined {
 /** True where the pod itself says which class it runs on: the wrong one would find it no node. */
 function isBound(object: SentObject, classes: NodeClasses): boolean {
   const bounds = sentNodeBounds(object);
-  return (["spot", "on-demand"] as const).some((to) =>
+  return NODE_CLASSES.some((to) =>
     boundBy({ annotations: {}, bounds }, { to, classes, hosts: new Map() }) !== undefined
   );
 }

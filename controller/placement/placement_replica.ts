@@ -37,8 +37,8 @@ export interface PlacementReplicaParts {
 export interface PlacementReplica {
   /** For somebody else to run. */
   readonly copies: PlacementCopies;
-  /** Of new pods; absent without the webhook. */
-  readonly mutator?: Mutator;
+  /** Of workloads and of new pods; none without the webhook. */
+  readonly mutators: readonly Mutator[];
   /** For the webhook, which has the certificates; absent without it. */
   readonly peers?: PlacementPeers;
   /** Counts and moves pods until the signal is aborted. */
@@ -65,7 +65,8 @@ export function createPlacementReplica(
   });
   return {
     copies,
-    ...(webhook === undefined ? {} : { mutator: webhook.mutator, peers: webhook.peers }),
+    mutators: webhook?.mutators ?? [],
+    ...(webhook === undefined ? {} : { peers: webhook.peers }),
     async lead(term) {
       let counts = false;
       await keepPlacement({

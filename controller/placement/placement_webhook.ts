@@ -10,6 +10,7 @@ import type { Log } from "../../shared/log.ts";
 import { createCounterLeadership } from "./counter_leadership.ts";
 import { createElectedCounter, type ElectedCounterOptions } from "./elected_counter.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
+import { createPlacementWarner } from "./placement_warner.ts";
 import type { PlacementPeers } from "./placement_peers.ts";
 import { createPodCounter, type PodCounterOptions } from "./pod_counter.ts";
 import type {
@@ -45,7 +46,8 @@ export interface PlacementWebhookParts {
 
 /** The half. */
 export interface PlacementWebhook {
-  readonly mutator: Mutator;
+  /** Of workloads and of new pods. */
+  readonly mutators: readonly Mutator[];
   /** For the webhook, which has the certificates. */
   readonly peers: PlacementPeers;
   /** This replica counts, until the signal is aborted. Resolves once it decides. */
@@ -66,7 +68,10 @@ export function createPlacementWebhook(
     scope: () => rules().scope,
   }, options);
   return {
-    mutator: createPlacementMutator({ ...parts, answers }),
+    mutators: [
+      createPlacementWarner({ facts: parts.facts, scope: () => rules().scope }),
+      createPlacementMutator({ ...parts, answers }),
+    ],
     peers: link.serve(leadership),
     async lead(term) {
       if (term.aborted) return;

@@ -42,8 +42,9 @@ Deno.test("createPlacementWebhook() lets replicas have one counter, while one of
   let asked = 0;
   const admit = async (): Promise<string> => {
     const signal = new AbortController().signal;
-    const { mutator } = replicas[asked % replicas.length]!;
-    await mutator.mutate(podRequest(`${asked++}`), signal);
+    const { mutators } = replicas[asked % replicas.length]!;
+    const request = podRequest(`${asked++}`);
+    for (const mutator of mutators) await mutator.mutate(request, signal);
     const { result, class: to } = told.at(-1)!;
     return to ?? result;
   };

@@ -34,7 +34,9 @@ export function questionGate(
   const namespace = { name: question.namespace, words };
   const answer = placementGate({ kind, labels, annotations, namespace }, scope);
   if (answer.wish !== undefined) {
-    return question.bound === true ? { unplaced: "NodesBound" } : { workload, wish: answer.wish };
+    return question.bound === true || facts.isBound(question)
+      ? { unplaced: "NodesBound" }
+      : { workload, wish: answer.wish };
   }
   if (answer.reason !== "ConfigurationError") return { unplaced: "NotPlaced" };
   const warning = `placement leaves the pods of ${kind} ${workload.name} as they are: ` +

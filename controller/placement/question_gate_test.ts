@@ -11,9 +11,9 @@ import {
 import { createCopiedFacts } from "./copied_facts.ts";
 import { questionGate, untilKnown } from "./question_gate.ts";
 
-function stage() {
+function stage(spec: Parameters<typeof podRequest>[1] = {}) {
   const copies = handCopies();
-  const question = placementQuestion(podRequest("1"));
+  const question = placementQuestion(podRequest("1", spec));
   assert.ok(question !== undefined);
   const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   return {
@@ -37,6 +37,23 @@ Deno.test("questionGate() says no to a namespace that opts out, and nothing wher
   assert.deepEqual(gate(), { unplaced: "NotPlaced" });
   copies.namespaces.remove(SHOP);
   assert.deepEqual(gate(), { unplaced: "CopyBehind" });
+});
+
+Deno.test("questionGate() leaves a pod whose volume stands on nodes of one class", () => {
+  const { gate, copies } = stage({
+    spec: { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
+  });
+  const isPlaced = () => gate().wish !== undefined;
+  // A claim without a volume gets one where its first pod runs.
+  assert.ok(isPlaced());
+  const type = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] } as const;
+  const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
+  copies.volumes.put({ metadata, claim: "shop/data", nodes: [[type]] });
+  assert.deepEqual(gate(), { unplaced: "NodesBound" });
+  copies.namespaces.put({
+    metadata: { ...SHOP.metadata, labels: { "spotalis.io/enabled": "false" } },
+  });
+  assert.deepEqual(gate(), { unplaced: "NotPlaced" });
 });
 
 Deno.test("untilKnown() ends when the owner is known, the time is over, or nobody waits", async () => {

@@ -48,7 +48,7 @@ export function startPlacement(
   { settings, registry, identity, linkPeers = createTLSPeerLink, ...parts }: StartPlacementParts,
 ): StartedPlacement {
   const { caches, log } = parts;
-  const { webhook, webhookService, webhookCertificates, namespace, podIP, peerListen } = settings();
+  const { webhook, webhookService, namespace, podIP, peerListen } = settings();
   const core = {
     ...parts,
     config: placementConfig(settings),
@@ -65,11 +65,9 @@ export function startPlacement(
   const addressed = podIP === null
     ? identity
     : addressedIdentity(identity, peerAddress(podIP, peerListen));
-  if (podIP === null || webhookCertificates !== "self") {
+  if (podIP === null) {
     log.warn("Only the leader places new pods: other replicas can't ask it", {
-      reason: podIP === null
-        ? "POD_IP is not set"
-        : "webhook.certificates is not self: replicas have nobody to trust",
+      reason: "POD_IP is not set",
     });
   }
   const replica = createPlacementReplica({

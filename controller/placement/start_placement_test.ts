@@ -64,7 +64,10 @@ Deno.test("startPlacement() puts the address at which others ask into the name i
     const flags = { "--webhook": "on", "--pod-ip": ip, "--peer-listen": "0.0.0.0:9999" };
     const { replica, links, warned, peers, ...placement } = started(flags);
     assert.equal(placement.identity, identity);
-    assert.equal(replica.mutator?.name, "placement");
+    assert.deepEqual(replica.mutators.map(({ name }) => name), [
+      "placement of workloads",
+      "placement",
+    ]);
     assert.equal(replica.peers, peers);
     assert.deepEqual(links.map(({ peerListen, serverName }) => [peerListen, serverName]), [
       ["0.0.0.0:9999", "mbcas-webhook.mbcas-system.svc"],
@@ -73,11 +76,11 @@ Deno.test("startPlacement() puts the address at which others ask into the name i
   }
 });
 
-Deno.test("startPlacement() says once what does not go without webhook, address and own certificates", () => {
+Deno.test("startPlacement() says once what does not go without webhook and address", () => {
   const alone = started({ "--pod-ip": "10.0.0.2" });
-  assert.deepEqual([alone.identity, alone.replica.mutator, alone.links], [
+  assert.deepEqual([alone.identity, alone.replica.mutators, alone.links], [
     "controller-0",
-    undefined,
+    [],
     [],
   ]);
   assert.deepEqual(alone.warned, [
@@ -85,14 +88,8 @@ Deno.test("startPlacement() says once what does not go without webhook, address 
   ]);
   const nowhere = started({ "--webhook": "on" });
   assert.equal(nowhere.identity, "controller-0");
-  assert.equal(nowhere.replica.mutator?.name, "placement");
+  assert.equal(nowhere.replica.mutators.at(-1)?.name, "placement");
   assert.deepEqual(nowhere.warned, [
     "Only the leader places new pods: other replicas can't ask it POD_IP is not set",
   ]);
-  const files = started({
-    "--webhook": "on",
-    "--pod-ip": "10.0.0.2",
-    "--webhook-certificates": "files",
-  });
-  assert.match(files.warned.join(), /webhook\.certificates is not self/);
 });

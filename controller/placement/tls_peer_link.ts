@@ -29,7 +29,8 @@ export function createTLSPeerLink({ peerListen, serverName, log }: TLSPeerLinkOp
       return createPlacementPeers({
         client,
         log,
-        listen: (certificate) => serveWebhook(app, { address: peerListen, certificate }),
+        listen: (certificate) =>
+          serveWebhook(app, { address: peerListen, certificate, clientName: serverName }),
       });
     },
   };

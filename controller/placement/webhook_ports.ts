@@ -34,6 +34,9 @@ export interface KnownWorkload extends PlacedWorkload, Worded {
 /** Which workload, and of which pod's. */
 export type OwnedQuestion = Pick<PlacementQuestion, "namespace" | "owner">;
 
+/** Which volumes a pod has. */
+export type ClaimingQuestion = Pick<PlacementQuestion, "namespace" | "claims">;
+
 /** What is known of the cluster. */
 export interface WebhookFacts {
   /** False while a copy is not whole: what is missing there may be anywhere. */
@@ -42,6 +45,8 @@ export interface WebhookFacts {
   workloadOf(question: OwnedQuestion): KnownWorkload | "other" | undefined;
   /** Undefined while it is not known. */
   namespace(name: string): Worded | undefined;
+  /** Whether volumes of these claims allow no node of one of the classes. */
+  isBound(question: ClaimingQuestion): boolean;
   /** All pods that the workload owns, of whatever revision. */
   podsOf(workload: KnownWorkload): readonly CountedPod[];
   /** Calls whenever an object changed, until the returned function is called. */

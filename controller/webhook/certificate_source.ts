@@ -30,7 +30,7 @@ export interface CertificateSourceOptions {
   readonly random: Random;
   readonly log: Log;
   readonly observer: CertificateObserver;
-  /** Hears whom replicas trust, PEM; of files nobody tells. */
+  /** Hears whom replicas trust, PEM; of files where `ca.crt` stands beside them. */
   readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
 }
 

@@ -84,20 +84,21 @@ Deno.test("certificateSource() reads a folder for cert-manager and files, and as
   const folder = await Deno.makeTempDir();
   const life = { notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 86_400_000 };
   const maker = createCertificateMaker();
-  const pair = await maker.makeServing(await maker.makeAuthority({ name: "theirs", ...life }), {
-    names: [SERVICE],
-    ...life,
-  });
+  const authority = await maker.makeAuthority({ name: "theirs", ...life });
+  const pair = await maker.makeServing(authority, { names: [SERVICE], ...life });
   await Deno.writeTextFile(`${folder}/tls.crt`, pair.cert);
   await Deno.writeTextFile(`${folder}/tls.key`, pair.key);
+  await Deno.writeTextFile(`${folder}/ca.crt`, authority.cert);
   await using server = serveWebhookObjects({ name: WEBHOOK_CONFIGURATION, webhooks: [] });
   for (const webhookCertificates of ["cert-manager", "files"] as const) {
     const { given } = options();
     const clock = createSteppedClock(NOW_MS);
     const used: KeyedCertificate[] = [];
+    const believed: string[] = [];
     const end = new AbortController();
     const source = certificateSource(server.connection, {
       ...given,
+      believe: (authorities) => void believed.push(authorities),
       clock,
       log: silentLog,
       webhookCertificates,
@@ -105,7 +106,7 @@ Deno.test("certificateSource() reads a folder for cert-manager and files, and as
     });
     const running = source((next) => Promise.resolve(void used.push(next)), end.signal);
     await clock.asleep;
-    assert.deepEqual(used, [pair]);
+    assert.deepEqual([used, believed], [[pair], [authority.cert]]);
     end.abort();
     await running;
   }

@@ -11,7 +11,7 @@ import { certificateSource, type CertificateSourceOptions } from "./certificate_
 import type { KeyedCertificate } from "./ports.ts";
 import { runWebhook } from "./run_webhook.ts";
 import type { WebhookMetrics } from "./webhook_metrics.ts";
-import { PODS_ROUTE, SPOTALIS_ROUTE } from "./webhook_names.ts";
+import { PODS_ROUTE, SPOTALIS_ROUTE, WORKLOADS_ROUTE } from "./webhook_names.ts";
 
 /** The settings, and what the parts work with. */
 export interface ConnectedWebhookOptions extends CertificateSourceOptions {
@@ -32,7 +32,7 @@ export interface WebhookPeers {
   shutdown(): Promise<void>;
 }
 
-/** Asks these mutators about new pods, in their order, until the signal is aborted. */
+/** Asks these mutators about new pods and workloads, in their order, until the signal is aborted. */
 export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
@@ -40,7 +40,10 @@ export function connectWebhook(
   const { webhookListen: address, clock, log, observer, waitsFor, peers } = options;
   const keep = certificateSource(connection, { ...options, believe: peers?.believe });
   return async (mutators, signal) => {
-    const routes = { [PODS_ROUTE]: mutators, [SPOTALIS_ROUTE]: mutators };
+    // Each knows what is its own; which of them act on what is no matter of the routes.
+    const routes = Object.fromEntries(
+      [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE].map((route) => [route, mutators]),
+    );
     const app = admissionRoutes({ routes, clock, log, observer });
     const webhook = runWebhook({
       log,

@@ -70,11 +70,15 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
     assert.equal(status, 200);
     const { response } = JSON.parse(text);
     assert.deepEqual(JSON.parse(atob(response.patch)), patch);
-    // Where Spotalis had it.
+    // Of workloads, and where Spotalis had it.
+    assert.equal((await client.post(REVIEW, "/mutate/workloads")).status, 200);
     assert.equal((await client.post(REVIEW, "/mutate")).status, 200);
     assert.equal((await client.post(REVIEW, "/mutate/nodes")).status, 404);
   }
-  assert.deepEqual(answered, ["/mutate/pods patched", "/mutate patched"]);
+  assert.deepEqual(
+    answered,
+    ["/mutate/pods", "/mutate/workloads", "/mutate"].map((one) => `${one} patched`),
+  );
   assert.equal(waits.at(-1), undefined);
   end.abort();
   await running;

@@ -22,6 +22,8 @@ export interface FollowedFilesParts {
   readonly log: Log;
   /** Serves this pair from now on. */
   readonly use: (pair: KeyedCertificate) => Promise<void> | void;
+  /** Hears whom the replicas trust, PEM, before `use`. @default {none} */
+  readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
 }
 
 /** Time between two looks, ms. The kubelet brings a changed Secret within one or two minutes. */
@@ -29,28 +31,52 @@ export const FILES_EVERY_MS = 10_000;
 
 /**
  * Follows the files until `signal` is aborted. What can't be read or is no pair, as while one of two
- * files is new, changes nothing and is told once.
+ * files is new, changes nothing and is told once; so are authorities that are missing, or no bundle.
  */
 export async function followFiles(parts: FollowedFilesParts, signal: AbortSignal): Promise<void> {
-  const { files, reader, observer, clock, log } = parts;
+  const { files, reader, observer, clock, log, believe } = parts;
+  const attempt = createAttempts(log);
   let served: KeyedCertificate | undefined;
-  let told: string | undefined;
-  while (!signal.aborted) {
-    try {
-      const { cert, key } = await files.read();
-      if (cert !== served?.cert || key !== served.key) {
-        const facts = reader.readPair({ cert, key });
-        await parts.use({ cert, key });
-        served = { cert, key };
-        log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
-        observer.serves(facts);
-      }
-      told = undefined;
-    } catch (error) {
-      const fault = String(error);
-      if (fault !== told) log.warn("The certificate's files can't be used", { error: fault });
-      told = fault;
+
+  async function trust(authorities: string | undefined): Promise<void> {
+    if (believe === undefined) return;
+    if (authorities === undefined) {
+      throw new TypeError("Cannot believe other replicas: there is no ca.crt that can be read");
     }
+    if (reader.readBundle(authorities).length === 0) {
+      throw new TypeError("Cannot believe other replicas: ca.crt has no certificate");
+    }
+    await believe(authorities);
+  }
+
+  while (!signal.aborted) {
+    await attempt("The certificate's files can't be used", async () => {
+      const { cert, key, authorities } = await files.read();
+      await attempt("Only the leader places new pods", () => trust(authorities));
+      if (cert === served?.cert && key === served.key) return;
+      const facts = reader.readPair({ cert, key });
+      await parts.use({ cert, key });
+      served = { cert, key };
+      log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
+      observer.serves(facts);
+    });
     await clock.sleep(FILES_EVERY_MS, signal);
   }
+}
+
+/** Tries parts by what their failures are told as: each of them once, until it is another one or over. */
+function createAttempts(
+  log: Log,
+): (failure: string, part: () => Promise<void>) => Promise<void> {
+  const told = new Map<string, string>();
+  return async (failure, part) => {
+    try {
+      await part();
+      told.delete(failure);
+    } catch (error) {
+      const fault = String(error);
+      if (fault !== told.get(failure)) log.warn(failure, { error: fault });
+      told.set(failure, fault);
+    }
+  };
 }

@@ -3,18 +3,21 @@ import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
 import { FILES_EVERY_MS, followFiles } from "./follow_files.ts";
-import type { KeyedCertificate } from "./ports.ts";
+import type { CertificateFiles, KeyedCertificate } from "./ports.ts";
 
 const VALIDITY = { notBeforeMs: 0, notAfterMs: Date.UTC(2026, 3, 1) };
 
-async function scene() {
+async function scene({ peers = false } = {}) {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const { maker, reader } = createPaperCertificates();
   const authority = await maker.makeAuthority({ name: "theirs", ...VALIDITY });
   const used: KeyedCertificate[] = [];
   const ends: number[] = [];
   const warned: string[] = [];
-  const files: { now: KeyedCertificate | Error } = { now: new Error("Cannot read /c/tls.crt: no") };
+  const believed: string[] = [];
+  const files: { now: Awaited<ReturnType<CertificateFiles["read"]>> | Error } = {
+    now: new Error("Cannot read /c/tls.crt: no"),
+  };
   const end = new AbortController();
   const running = followFiles({
     files: {
@@ -26,9 +29,12 @@ async function scene() {
     clock,
     log: { ...silentLog, warn: (_message, fields = {}) => warned.push(String(fields["error"])) },
     use: (pair) => void used.push(pair),
+    ...(peers ? { believe: (authorities) => void believed.push(authorities) } : {}),
   }, end.signal);
   return {
     used,
+    believed,
+    authority,
     ends,
     warned,
     files,
@@ -76,5 +82,39 @@ Deno.test("followFiles() serves on while the files are of no use, and tells each
   await look();
   assert.deepEqual([used.length, warned.length], [2, 3]);
   assert.ok(!warned.join().includes("key of"));
+  await stop();
+});
+
+Deno.test("followFiles() tells replicas whom to believe, and once where nobody says it", async () => {
+  const { files, makePair, look, used, believed, authority, warned, stop } = await scene({
+    peers: true,
+  });
+  const pair = await makePair();
+  files.now = pair;
+  await look();
+  await look();
+  assert.deepEqual([used, believed], [[pair], []]);
+  assert.match(warned.splice(0).at(-1) ?? "", /there is no ca\.crt that can be read$/);
+  for (const [authorities, fault] of [["none", /no paper/], ["", /no certificate/]] as const) {
+    files.now = { ...pair, authorities };
+    await look();
+    await look();
+    assert.equal(warned.length, 1);
+    assert.match(warned.splice(0).join(), fault);
+  }
+  files.now = { ...pair, authorities: authority.cert };
+  await look();
+  assert.deepEqual([...new Set(believed)], [authority.cert]);
+  assert.deepEqual([used, warned], [[pair], []]);
+  await stop();
+});
+
+Deno.test("followFiles() asks for no authorities where no replica is asked", async () => {
+  const { files, makePair, look, used, warned, stop } = await scene();
+  await look();
+  warned.length = 0;
+  files.now = await makePair();
+  await look();
+  assert.deepEqual([used.length, warned], [1, []]);
   await stop();
 });

@@ -79,8 +79,11 @@ export interface TrustStore {
 
 /** Files that somebody else renews. */
 export interface CertificateFiles {
-  /** What is there now. Throws an `Error` that names the file which can't be read. */
-  read(): Promise<KeyedCertificate>;
+  /**
+   * What is there now, with the authorities (PEM) where somebody tells them. Throws an `Error` that names
+   * the file which can't be read.
+   */
+  read(): Promise<KeyedCertificate & { readonly authorities?: string }>;
 }
 
 /** Hears of certificates. */

@@ -13,7 +13,10 @@ export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
 /** Where API servers ask about pods that are made. */
 export const PODS_ROUTE = "/mutate/pods";
 
-/** The same for configurations that were written for Spotalis. */
+/** Where they ask about workloads that are written. */
+export const WORKLOADS_ROUTE = "/mutate/workloads";
+
+/** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
 export const SPOTALIS_ROUTE = "/mutate";
 
 /** The names that API servers call a Service by: this one, by the TLS handshake. */

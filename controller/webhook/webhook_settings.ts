@@ -61,7 +61,9 @@ export const WEBHOOK_ROWS: WebhookRows = {
     flag: "--webhook-certificate-folder",
     env: "MBCAS_WEBHOOK_CERTIFICATE_FOLDER",
     default: "/etc/mbcas-webhook",
-    description: "The folder with tls.crt and tls.key, followed while running; not for self",
+    description:
+      "The folder with tls.crt, tls.key and ca.crt, by which replicas believe each other; " +
+      "followed while running; not for self",
     kind: textKind("a folder"),
     aliases: ["webhook.certDir"],
   },

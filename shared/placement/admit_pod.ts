@@ -37,10 +37,21 @@ export interface AdmissionFacts {
   readonly nowMs: number;
 }
 
-/** How long a reservation counts, ms. */
+/** Times, ms. */
 export interface AdmissionOptions {
-  /** Longer than caches are behind, shorter than anybody waits for a pod. @default {30000} */
+  /**
+   * How long a reservation counts: longer than caches are behind, shorter than anybody waits for a pod.
+   *
+   * @default {30000}
+   */
   readonly reservedForMs?: number;
+  /**
+   * How late the number of replicas may be seen: whoever makes more pods than that in so short a time has
+   * lost none, but has been scaled up.
+   *
+   * @default {2000}
+   */
+  readonly lateMs?: number;
 }
 
 /** What is answered, and the reservations from now on. */
@@ -59,7 +70,7 @@ export interface PodAdmission {
 export function admitPod(
   before: Reservations,
   facts: AdmissionFacts,
-  { reservedForMs = 30_000 }: AdmissionOptions = {},
+  { reservedForMs = 30_000, lateMs = 2000 }: AdmissionOptions = {},
 ): PodAdmission {
   const { pod, workload, nowMs } = facts;
   const { revision, ...awaited } = pod;
@@ -76,7 +87,11 @@ export function admitPod(
   const counted = facts.pods.filter((one) => one.revision === revision && !one.gone);
   // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
   const reservations = counted.length < workload.replicas
-    ? giveUpOldest(present, { revision, most: workload.replicas - 1 - counted.length })
+    ? giveUpOldest(present, {
+      revision,
+      most: workload.replicas - 1 - counted.length,
+      untilMs: nowMs - lateMs,
+    })
     : present;
   const counts = countsOf(pod.revision, { reservations, counted });
   const chosen = classOf(facts, { reservations, counts });
@@ -87,7 +102,8 @@ export function admitPod(
       : {}),
   };
   if (facts.dryRun) return { ...answer, reservations: present };
-  const one = { ...answer, pod: awaited, revision, expiresAtMs: nowMs + reservedForMs };
+  const expiresAtMs = nowMs + reservedForMs;
+  const one = { ...answer, pod: awaited, revision, sinceMs: nowMs, expiresAtMs };
   return { ...answer, reservations: reserve(reservations, one) };
 }
 

@@ -17,11 +17,14 @@ const FACTS: AdmissionFacts = {
   nowMs: 0,
 };
 
-/** The classes of so many admissions in a row, of which nobody sees a pod. */
-function admitted(count: number, facts: Partial<AdmissionFacts> = {}): string {
+/** The classes of so many admissions in a row, of which nobody sees a pod, `everyMs` after each other. */
+function admitted(
+  count: number,
+  { everyMs = 0, ...facts }: Partial<AdmissionFacts> & { readonly everyMs?: number } = {},
+): string {
   let reservations: Reservations = noReservations(facts.pods);
-  return Array.from({ length: count }, () => {
-    const answer = admitPod(reservations, { ...FACTS, ...facts });
+  return Array.from({ length: count }, (_, index) => {
+    const answer = admitPod(reservations, { ...FACTS, nowMs: index * everyMs, ...facts });
     reservations = answer.reservations;
     return answer.class[0];
   }).join("");
@@ -73,10 +76,20 @@ test("admitPod() forgets a reservation that expired", () => {
 });
 
 test("admitPod() takes a pod more than there may be for one that was lost", () => {
-  const answers = admitted(13, { workload: { kind: "Deployment", replicas: 10 } });
+  const workload = { kind: "Deployment", replicas: 10 } as const;
+  const answers = admitted(13, { workload, everyMs: 200 });
   assert.equal(answers.slice(10), answers.slice(0, 3));
   const stale = placedPods({ spot: 7, "on-demand": 3 });
   assert.equal(admitted(10, { pods: stale }).replaceAll("o", "").length, 7);
+});
+
+test("admitPod() divides a burst of more pods than a late copy of the workload says", () => {
+  const workload = { kind: "Deployment", replicas: 10 } as const;
+  const seen = placedPods({ spot: 6, "on-demand": 3 });
+  // Of 29 pods 20 are to run on spot nodes.
+  assert.equal(admitted(20, { workload, pods: seen, everyMs: 50 }).replaceAll("o", "").length, 14);
+  // Who takes longer than copies are late has lost pods.
+  assert.equal(admitted(20, { workload, pods: seen, everyMs: 2000 }), "s".repeat(20));
 });
 
 test("admitPod() knows where the place of a moved pod is, also while that one is still seen", () => {

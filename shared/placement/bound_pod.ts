@@ -37,9 +37,11 @@ export interface BoundOptions {
   /** The class that it would move to. */
   readonly to: NodeClass;
   readonly classes: NodeClasses;
-  /** Classes of the nodes that there are by their label {@linkcode HOSTNAME}, and by their names. */
-  readonly hosts: ReadonlyMap<string, NodeClass>;
+  readonly hosts: HostClasses;
 }
+
+/** Classes of the nodes that there are by their label {@linkcode HOSTNAME}, and by their names. */
+export type HostClasses = Pick<ReadonlyMap<string, NodeClass>, "get">;
 
 /** The label by which nodes are told apart. */
 export const HOSTNAME = "kubernetes.io/hostname";

@@ -6,6 +6,8 @@
 // croner: no dependencies, no timer unless it is given a function, times from an argument, time zones by Intl.
 import { Cron } from "croner";
 import { quotedText } from "../quoted_text.ts";
+import { remembered } from "../remembered.ts";
+import { hasDay } from "./cron_days.ts";
 
 /** When something happens. All times are ms since 1970. */
 export interface CronSchedule {
@@ -15,6 +17,9 @@ export interface CronSchedule {
 
 /** Nobody writes more; longer text is not even looked at. */
 const LONGEST = 256;
+
+/** Schedules that are kept: workloads have few different ones, and each is read for every pod that is made. */
+const MOST_KEPT = 256;
 
 const ZONE = /^CRON_TZ=(\S+)\s+/;
 
@@ -42,24 +47,23 @@ export function parseCronSchedule(text: string): CronSchedule {
   if (!FIVE_FIELDS.test(fields)) {
     throw refusal(text, "is not five fields: minute, hour, day, month, weekday");
   }
-  const next = nextOf(fields, { zone: zone?.[1] ?? "UTC", text });
-  if (next(FIRST_MS) === undefined) throw refusal(text, "names a day that never comes");
-  return { next };
-}
-
-function nextOf(
-  fields: string,
-  { zone, text }: { readonly zone: string; readonly text: string },
-): CronSchedule["next"] {
+  const [, , day = "", month = "", weekday = ""] = fields.split(/\s+/);
+  if (!hasDay({ day, month, weekday })) throw refusal(text, "names a day that never comes");
   try {
-    // A name that is no zone is not found out by the pattern alone.
-    const cron = new Cron(fields, { mode: "5-part", timezone: zone });
-    cron.nextRun(new Date(FIRST_MS));
-    return (afterMs) => cron.nextRun(new Date(afterMs))?.getTime();
+    return scheduleOf(`${zone?.[1] ?? "UTC"} ${fields}`);
   } catch (error) {
     throw refusal(text, "has a field or a time zone that does not exist", error);
   }
 }
+
+/** The schedule of a zone with five fields after it, whose days come. Throws where one does not exist. */
+const scheduleOf = remembered((text): CronSchedule => {
+  const [zone = "", ...fields] = text.split(/\s+/);
+  const cron = new Cron(fields.join(" "), { mode: "5-part", timezone: zone });
+  // A name that is no zone is not found out before.
+  cron.nextRun(new Date(FIRST_MS));
+  return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() };
+}, { most: MOST_KEPT });
 
 function refusal(text: string, why: string, cause?: unknown): SyntaxError {
   return new SyntaxError(`Cannot parse schedule: ${quotedText(text)} ${why}`, { cause });

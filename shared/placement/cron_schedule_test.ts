@@ -34,6 +34,12 @@ test("parseCronSchedule() takes either of day and weekday", () => {
   assert.equal(nextOf("0 0 13 * 5", "2026-01-10T00:00:00Z"), "2026-01-13T00:00");
 });
 
+test("parseCronSchedule() reads a schedule once, however often it is asked about", () => {
+  const once = parseCronSchedule("CRON_TZ=Asia/Kolkata 7 2 * * *");
+  assert.equal(parseCronSchedule(" CRON_TZ=Asia/Kolkata  7 2 * * * "), once);
+  assert.notEqual(parseCronSchedule("7 2 * * *"), once);
+});
+
 test("parseCronSchedule() refuses with the text in the message", () => {
   const refused = [
     "",
@@ -51,6 +57,12 @@ test("parseCronSchedule() refuses with the text in the message", () => {
     "CRON_TZ= 0 2 * * *",
     "TZ=UTC 0 2 * * *",
     "0 0 30 2 *",
+    "0 0 31 2,4,6,9,11 *",
+    "CRON_TZ=Europe/Berlin 0 0 31 APR ?",
+    "0 0 32 2 *",
+    "0 0 40/2 1 *",
+    "0 0 * 13 *",
+    "0 0 * */40 *",
     "* ".repeat(500),
   ];
   for (const text of refused) {

@@ -10,15 +10,15 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import type { Workload } from "../api/workload.ts";
-import { boundBy, HOSTNAME, type NodeBounds, protectedBy } from "./bound_pod.ts";
+import { boundBy, type NodeBounds, protectedBy } from "./bound_pod.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import type { MovedWorkload } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_class.ts";
-import { type NodeClasses, nodeClassOf } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import type { GateSubject } from "./placement_gate.ts";
 import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
 import { type NodeRules, podStanding } from "./pod_standing.ts";
+import { hostClasses, volumeBounds } from "./volume_bounds.ts";
 
 /** Objects by who controls them. */
 export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
@@ -139,27 +139,13 @@ function boundOf(
     readonly to: NodeClass;
   },
 ): string | undefined {
-  const bounds: NodeBounds[] = [];
-  if (requiredNodes !== undefined) bounds.push({ what: "its affinity", terms: requiredNodes });
-  for (const claim of claims) {
-    for (const { nodes } of objects.volumesOf(`${namespace}/${claim}`)) {
-      if (nodes !== undefined) bounds.push({ what: `its volume ${claim}`, terms: nodes });
-    }
-  }
-  const asksForHosts = bounds.some(({ terms }) =>
-    terms.some((term) => term.some(({ key }) => key === HOSTNAME))
-  );
-  // Few pods do, and all nodes are many.
-  const hosts = asksForHosts
-    ? new Map([...objects.nodes()].flatMap((node) => hostsOf(node, classes)))
-    : new Map<string, NodeClass>();
-  return boundBy({ annotations, bounds }, { to, classes, hosts });
-}
-
-function hostsOf(
-  { metadata: { name }, labels = {} }: Node,
-  classes: NodeClasses,
-): (readonly [string, NodeClass])[] {
-  const one = nodeClassOf(labels, classes);
-  return [[name, one], [labels[HOSTNAME] ?? name, one]];
+  const bounds: readonly NodeBounds[] = [
+    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
+    ...volumeBounds({ namespace, claims }, objects.volumesOf),
+  ];
+  return boundBy({ annotations, bounds }, {
+    to,
+    classes,
+    hosts: hostClasses(objects.nodes, classes),
+  });
 }

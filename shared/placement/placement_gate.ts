@@ -47,8 +47,14 @@ export interface GateSubject extends Worded {
 
 /** What may happen to the workload's pods. */
 export type GateAnswer =
-  | { readonly wish: PlacementWish }
-  | { readonly wish?: undefined; readonly reason: PlacementReason; readonly message: string };
+  | { readonly wish: PlacementWish; readonly faults?: undefined }
+  | {
+    readonly wish?: undefined;
+    readonly reason: PlacementReason;
+    readonly message: string;
+    /** Each part of the message, where that has some: what is wrong with the words. */
+    readonly faults?: readonly string[];
+  };
 
 type GateRule = (subject: GateSubject, scope: PlacementScope) => GateAnswer | undefined;
 
@@ -94,10 +100,9 @@ function answerOf(reading: PlacementReading, namespace: string): GateAnswer {
       return { reason: "NamespaceOptedOut", message: `namespace ${namespace} opted out` };
     case "untuned":
       return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
-    case "faulty":
-      return {
-        reason: "ConfigurationError",
-        message: reading.faults.map(placementFaultText).join("; "),
-      };
+    case "faulty": {
+      const faults = reading.faults.map(placementFaultText);
+      return { reason: "ConfigurationError", message: faults.join("; "), faults };
+    }
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ENABLED, SPOT_PERCENTAGE } from "../api/placement_keys.ts";
+import { ENABLED, PAUSED, SPOT_PERCENTAGE } from "../api/placement_keys.ts";
 import {
   type GateSubject,
   isPlacedKind,
@@ -75,10 +75,16 @@ test("placementGate() tells apart who opted out, who did not ask, and who can't 
   assert.equal(reasonOf(inNamespace("shop", { [ENABLED]: "false" })), "NamespaceOptedOut");
   assert.equal(reasonOf({ labels: {} }), "PlacementOff");
   assert.equal(reasonOf({ annotations: {} }), "PlacementUntuned");
-  assert.deepEqual(placementGate({ ...WEB, annotations: { [SPOT_PERCENTAGE]: "all" } }, SCOPE), {
+  const faults = [
+    'annotation spotalis.io/spot-percentage of the workload is "all": must be a whole number ' +
+    "from 0 to 100, with or without %, for instance 70%",
+    'annotation spotalis.io/paused of the workload is "yes": must be "true", or not be there',
+  ];
+  const annotations = { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" };
+  assert.deepEqual(placementGate({ ...WEB, annotations }, SCOPE), {
     reason: "ConfigurationError",
-    message: 'annotation spotalis.io/spot-percentage of the workload is "all": must be a whole ' +
-      "number from 0 to 100, with or without %, for instance 70%",
+    message: faults.join("; "),
+    faults,
   });
 });
 

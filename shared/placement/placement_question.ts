@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from "zod";
-import type { AdmissionRequest } from "../admission/admission_review.ts";
+import type { AdmissionRequest, SentObject } from "../admission/admission_review.ts";
 import { membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
@@ -14,6 +14,9 @@ import { revisionOf } from "./placed_pod.ts";
 
 const text = z.string().min(1).max(600);
 const nodeClass = z.enum(["spot", "on-demand"]);
+
+/** Whoever has more claims is left alone: a question stays small. */
+const MOST_CLAIMS = 64;
 
 const questionSchema = z.object({
   id: text,
@@ -27,6 +30,7 @@ const questionSchema = z.object({
   }),
   told: z.object({ class: nodeClass, deletionCost: z.int().optional() }).optional(),
   bound: z.literal(true).optional(),
+  claims: z.array(text).max(MOST_CLAIMS).optional(),
   dryRun: z.boolean(),
 });
 
@@ -58,6 +62,8 @@ export interface PlacementQuestion {
     | undefined;
   /** True where the pod itself says which class its nodes are of: the other would find it no node. */
   readonly bound?: true | undefined;
+  /** Names of the claims of its volumes; absent where it has none. */
+  readonly claims?: readonly string[] | undefined;
   /** True where nothing will be stored. */
   readonly dryRun: boolean;
 }
@@ -107,6 +113,7 @@ export function placementQuestion(
   if (Object.values(owner).includes("")) return undefined;
   const labels = textsIn(rawLabels);
   const told = toldOf(labels[CAPACITY], textsIn(annotations)[DELETION_COST]);
+  const claims = claimsOf(object);
   return {
     id,
     namespace,
@@ -118,6 +125,7 @@ export function placementQuestion(
       generateName: textIn(generateName),
     }),
     ...(told === undefined ? {} : { told }),
+    ...(claims.length > MOST_CLAIMS ? { bound: true } : claims.length > 0 ? { claims } : {}),
     dryRun,
   };
 }
@@ -130,6 +138,14 @@ export function parsePlacementQuestion(body: string): PlacementQuestion {
 /** The verdict in this text. Throws as {@linkcode parsePlacementQuestion} does. */
 export function parsePlacementVerdict(body: string): PlacementVerdict {
   return read(body, { schema: verdictSchema, what: "an answer of placement" });
+}
+
+function claimsOf({ spec }: SentObject): readonly string[] {
+  const { volumes } = membersOf(spec);
+  const sent = Array.isArray(volumes) ? volumes.map(membersOf) : [];
+  return sent.flatMap(({ persistentVolumeClaim }) =>
+    textIn(membersOf(persistentVolumeClaim)["claimName"]) ?? []
+  );
 }
 
 function toldOf(capacity: string | undefined, cost: string | undefined): PlacementQuestion["told"] {

@@ -59,6 +59,25 @@ test("placementQuestion() repeats what the pod was told", () => {
   assert.deepEqual(placementQuestion(request(odd))?.told, { class: "spot" });
 });
 
+test("placementQuestion() names the claims of the pod, and of too many only that it is bound", () => {
+  const asked = (count: number) => {
+    const volumes = Array.from({ length: count }, (_, index) => ({
+      name: `v${index}`,
+      persistentVolumeClaim: { claimName: `data-${index}` },
+    }));
+    const object = {
+      metadata: METADATA,
+      spec: { volumes: [{ name: "c", emptyDir: {} }, ...volumes] },
+    };
+    const question = placementQuestion(request({}, { object }));
+    assert.deepEqual(parsePlacementQuestion(JSON.stringify(question)), question);
+    return [question?.claims?.length, question?.bound];
+  };
+  assert.deepEqual(asked(0), [undefined, undefined]);
+  assert.deepEqual(asked(64), [64, undefined]);
+  assert.deepEqual(asked(65), [undefined, true]);
+});
+
 test("placementQuestion() asks nothing about pods without a controller, or what is no new pod", () => {
   assert.equal(placementQuestion(request({ ownerReferences: [OWNER] })), undefined);
   assert.equal(placementQuestion(request({})), undefined);

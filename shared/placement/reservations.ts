@@ -20,6 +20,8 @@ export interface Reservation {
   readonly class: NodeClass;
   /** What the pod was told beside its class, to be told again; absent where it was nothing. */
   readonly deletionCost?: number;
+  /** When it was made, ms since 1970. */
+  readonly sinceMs: number;
   /** From then on it is taken for one that came to nothing, ms since 1970. */
   readonly expiresAtMs: number;
 }
@@ -79,16 +81,27 @@ export function reservedByClass({ open }: Reservations, revision: string): Class
   return counts;
 }
 
+/** Which reservations are too many. */
+export interface GiveUpOptions {
+  readonly revision: string;
+  readonly most: number;
+  /** None is given up that was made after that, ms since 1970. */
+  readonly untilMs: number;
+}
+
 /**
- * Without the oldest reservations of a revision, until at most `most` are left: who asks for more pods
- * than there may be has lost those that nobody has seen for the longest.
+ * Without the oldest reservations of a revision, until at most `most` are left or all others are too young:
+ * who asks for more pods than there may be has lost those that nobody has seen for the longest.
  */
 export function giveUpOldest(
   { open, known }: Reservations,
-  { revision, most }: { readonly revision: string; readonly most: number },
+  { revision, most, untilMs }: GiveUpOptions,
 ): Reservations {
   let excess = open.filter((one) => one.revision === revision).length - most;
-  return { open: open.filter((one) => one.revision !== revision || excess-- <= 0), known };
+  return {
+    open: open.filter((one) => one.revision !== revision || one.sinceMs > untilMs || excess-- <= 0),
+    known,
+  };
 }
 
 function isNamed({ uid, name }: AwaitedPod, pod: SeenPod): boolean {

@@ -16,7 +16,7 @@ function test(name: string, fn: () => void): void {
 }
 
 function reservation(pod: Reservation["pod"], changes: Partial<Reservation> = {}): Reservation {
-  return { pod, revision: "r1", class: "spot", expiresAtMs: 1000, ...changes };
+  return { pod, revision: "r1", class: "spot", sinceMs: 0, expiresAtMs: 1000, ...changes };
 }
 
 function reservations(...made: readonly Reservation[]): Reservations {
@@ -79,18 +79,20 @@ test("reservedByClass() counts by revision", () => {
   assert.deepEqual(reservedByClass(some, "r1"), { spot: 2, "on-demand": 1 });
 });
 
-test("giveUpOldest() leaves the newest of the revision, and other revisions alone", () => {
+test("giveUpOldest() leaves the newest and the young of the revision, and other revisions alone", () => {
   const some = reservations(
     reservation({ uid: "a" }),
     reservation({ uid: "b" }, { revision: "r2" }),
-    reservation({ uid: "c" }),
-    reservation({ uid: "d" }),
+    reservation({ uid: "c" }, { sinceMs: 10 }),
+    reservation({ uid: "d" }, { sinceMs: 20 }),
   );
-  const uids = (most: number) =>
-    giveUpOldest(some, { revision: "r1", most }).open.map(({ pod }) => pod.uid).join("");
+  const uids = (most: number, untilMs = 20) =>
+    giveUpOldest(some, { revision: "r1", most, untilMs }).open.map(({ pod }) => pod.uid).join("");
   assert.equal(uids(3), "abcd");
   assert.equal(uids(1), "bd");
   assert.equal(uids(0), "b");
+  assert.equal(uids(0, 19), "bd");
+  assert.equal(uids(0, 9), "bcd");
 });
 
 test("sight() ends no reservation for a pod that nobody answered about, unless by its name", () => {

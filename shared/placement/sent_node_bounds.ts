@@ -5,7 +5,7 @@
  */
 import type { SentObject } from "../admission/admission_review.ts";
 import { isMembers, membersOf, textIn } from "../admission/sent_members.ts";
-import type { NodeBounds, NodeRequirement, NodeTerm } from "./bound_pod.ts";
+import { HOSTNAME, type NodeBounds, type NodeRequirement, type NodeTerm } from "./bound_pod.ts";
 
 const OPERATORS: readonly NodeRequirement["operator"][] = [
   "In",
@@ -26,8 +26,12 @@ export function sentNodeBounds({ spec }: SentObject): readonly NodeBounds[] {
 
 function termOf(raw: unknown): NodeTerm {
   const { matchExpressions, matchFields } = membersOf(raw);
-  return [...listIn(matchExpressions), ...listIn(matchFields)].flatMap((one) => {
-    const { key, operator, values } = membersOf(one);
+  const requirements = [
+    ...listIn(matchExpressions).map(membersOf),
+    // The one field that terms may name, a node's name, stands for its host.
+    ...listIn(matchFields).map((one) => ({ ...membersOf(one), key: HOSTNAME })),
+  ];
+  return requirements.flatMap(({ key, operator, values }: SentObject) => {
     const known = OPERATORS.find((word) => word === operator);
     if (known === undefined) return [];
     return [{

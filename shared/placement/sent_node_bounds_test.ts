@@ -12,7 +12,10 @@ Deno.test("sentNodeBounds() reads the required node affinity", () => {
   const spec = { affinity: { nodeAffinity: required } };
   assert.deepEqual(sentNodeBounds({ spec }), [{
     what: "its node affinity",
-    terms: [[expression, { key: "x", operator: "Exists", values: [] }], [field]],
+    terms: [[expression, { key: "x", operator: "Exists", values: [] }], [{
+      ...field,
+      key: "kubernetes.io/hostname",
+    }]],
   }]);
 });
 

@@ -67,8 +67,9 @@ export function fallbackDueMs(
 
 /**
  * What is known after a look. A fallback begins when a spot pod has found no node for `scheduleTimeoutMs`,
- * and lasts 2, 4, 8, 16, then 30 minutes with the defaults; all is forgotten once the replicas run as
- * wished.
+ * and lasts 2, 4, 8, 16, then 30 minutes with the defaults. All is forgotten once the replicas run as
+ * wished, or spot nodes are there again as far as one can tell, see {@linkcode isOver}: a workload that may
+ * not be moved would never run as wished.
  */
 export function nextShortage(
   shortage: Shortage | undefined,
@@ -76,13 +77,36 @@ export function nextShortage(
   options: ShortageOptions = {},
 ): Shortage | undefined {
   if (shortagePhase(shortage, nowMs) === "fallback") return shortage;
-  const { fallbackMs = 120_000, longestFallbackMs = 1_800_000 } = options;
   const { rounds } = shortage ?? { rounds: 0 };
-  const short = nowMs >= fallbackDueMs(shortage, pods, options);
-  if (short) {
-    // 2^1000 is still finite.
-    const lastsMs = Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(rounds, 1000));
-    return { untilMs: nowMs + lastsMs, rounds: rounds + 1 };
+  if (nowMs >= fallbackDueMs(shortage, pods, options)) {
+    return { untilMs: nowMs + lengthMs(rounds + 1, options), rounds: rounds + 1 };
   }
-  return asWished ? undefined : shortage;
+  return asWished || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
+    ? undefined
+    : shortage;
+}
+
+/**
+ * Whether a shortage whose fallback has ended is old news: a pod that was made since has found a spot node,
+ * or none has waited for one, for as long as the fallback took.
+ */
+function isOver(
+  { untilMs, rounds }: Shortage,
+  { pods, nowMs }: Pick<ShortageFacts, "pods" | "nowMs">,
+  options: ShortageOptions,
+): boolean {
+  const isFound = pods.some(({ class: one, gone, scheduled, createdAtMs }) =>
+    one === "spot" && !gone && scheduled && createdAtMs >= untilMs
+  );
+  const isQuiet = nowMs >= untilMs + lengthMs(rounds, options);
+  return isFound || (isQuiet && strandedPods(pods).length === 0);
+}
+
+/** How long the fallback of this round takes, ms. */
+function lengthMs(
+  round: number,
+  { fallbackMs = 120_000, longestFallbackMs = 1_800_000 }: ShortageOptions,
+): number {
+  // 2^1000 is still finite.
+  return Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(round - 1, 1000));
 }

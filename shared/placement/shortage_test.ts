@@ -84,6 +84,35 @@ test("nextShortage() forgets once all is as wished", () => {
   assert.equal(look(shortage, MINUTE_MS, { asWished: true }), undefined);
 });
 
+test("nextShortage() forgets once a pod of after the fallback has found a spot node", () => {
+  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
+  const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
+    nextShortage(shortage, {
+      pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
+      asWished: false,
+      nowMs: 4 * MINUTE_MS,
+    });
+  assert.equal(after({}), undefined);
+  const told = [
+    { createdAtMs: 3 * MINUTE_MS - 1 },
+    { class: "on-demand" as const },
+    { scheduled: false },
+    { gone: true },
+  ];
+  for (const pod of told) assert.equal(after(pod), shortage, JSON.stringify(pod));
+  // The next one that finds none still says that they are short.
+  assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
+});
+
+test("nextShortage() forgets when nobody has waited for as long as the fallback took", () => {
+  const shortage = { untilMs: 10 * MINUTE_MS, rounds: 2 };
+  assert.equal(look(shortage, 14 * MINUTE_MS - 1), shortage);
+  assert.equal(look(shortage, 14 * MINUTE_MS), undefined);
+  const nowMs = 14 * MINUTE_MS;
+  const facts = { pods: waiting(nowMs - 1000), asWished: false, nowMs };
+  assert.equal(nextShortage(shortage, facts), shortage);
+});
+
 test("shortagePhase() goes from fallback to returning", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 1 };
   assert.equal(shortagePhase(undefined, 0), "none");

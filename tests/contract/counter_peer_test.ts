@@ -23,6 +23,7 @@ counterPeerContract("TLS", async (answers) => {
   const server = await serveWebhook(peerRoutes(answers), {
     address: "127.0.0.1:0",
     certificate: { ...serving, clientAuthorities: authority.cert },
+    clientName: SERVICE_NAME,
     graceMs: 10,
   });
   const peer = createPeerClient({ serverName: SERVICE_NAME });

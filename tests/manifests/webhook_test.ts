@@ -5,9 +5,12 @@ import {
   servingNames,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
+  WORKLOADS_ROUTE,
 } from "../../controller/webhook/webhook_names.ts";
 import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
+import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
+import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";
@@ -21,6 +24,18 @@ interface RenderedWebhooks {
       readonly caBundle?: string;
     };
   }[];
+}
+
+/** What a Certificate of cert-manager has. */
+interface RenderedCertificate {
+  readonly spec: {
+    readonly isCA?: boolean;
+    readonly dnsNames?: readonly string[];
+    readonly usages?: readonly string[];
+    readonly secretName: string;
+    readonly issuerRef: { readonly name: string };
+    readonly privateKey: { readonly rotationPolicy: string };
+  };
 }
 
 function webhooksOf(objects: readonly Rendered[]): RenderedWebhooks {
@@ -49,10 +64,7 @@ renderTest(
   "component webhook asks about new pods, and lets them pass where nobody answers",
   async () => {
     const { webhooks } = webhooksOf(await renderWith(["webhook"]));
-    const [{ clientConfig, ...rest }, ...others] = webhooks as unknown as [
-      RenderedWebhooks["webhooks"][0],
-    ];
-    assert.deepEqual(others, []);
+    const [{ clientConfig, ...rest }] = webhooks as unknown as [RenderedWebhooks["webhooks"][0]];
     assert.deepEqual(rest, {
       name: "pods.mbcas.io",
       admissionReviewVersions: ["v1"],
@@ -80,16 +92,62 @@ renderTest(
   },
 );
 
+renderTest(
+  "component webhook asks about workloads with words of placement, only to warn of them",
+  async () => {
+    const { webhooks } = webhooksOf(await renderWith(["webhook"]));
+    const [, { clientConfig, ...rest }, ...others] = webhooks as unknown as [
+      unknown,
+      RenderedWebhooks["webhooks"][0],
+    ];
+    assert.deepEqual(others, []);
+    const word = `key.startsWith('${PLACEMENT_PREFIX}')`;
+    assert.deepEqual(rest, {
+      name: "workloads.mbcas.io",
+      admissionReviewVersions: ["v1"],
+      // No status and no scale: neither writes a word.
+      rules: [{
+        apiGroups: ["apps"],
+        apiVersions: ["v1"],
+        operations: ["CREATE", "UPDATE"],
+        resources: ["deployments", "statefulsets"],
+        scope: "Namespaced",
+      }],
+      matchConditions: [{
+        name: "has-words-of-placement",
+        expression: ["labels", "annotations"].map((texts) =>
+          `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${word})`
+        ).join(" || "),
+      }],
+      namespaceSelector: {
+        matchExpressions: [{
+          key: "kubernetes.io/metadata.name",
+          operator: "NotIn",
+          values: [...SYSTEM_NAMESPACES, NAMESPACE],
+        }],
+      },
+      failurePolicy: "Ignore",
+      timeoutSeconds: 1,
+      // Nothing is changed, whatever a replica answers.
+      sideEffects: "None",
+      reinvocationPolicy: "Never",
+    });
+    assert.ok(!("caBundle" in clientConfig));
+  },
+);
+
 renderTest("component webhook leads from the configuration to the controllers' port", async () => {
   const objects = await renderWith(["webhook"]);
-  const [webhook] = webhooksOf(objects).webhooks;
   const service = WEBHOOK_ROWS.webhookService.default;
-  assert.deepEqual(webhook?.clientConfig.service, {
-    name: service,
-    namespace: NAMESPACE,
-    path: PODS_ROUTE,
-    port: 443,
-  });
+  assert.deepEqual(
+    webhooksOf(objects).webhooks.map(({ clientConfig }) => clientConfig.service),
+    [PODS_ROUTE, WORKLOADS_ROUTE].map((path) => ({
+      name: service,
+      namespace: NAMESPACE,
+      path,
+      port: 443,
+    })),
+  );
   const { spec } = one(objects, "Service", service) as unknown as {
     readonly spec: { readonly selector: unknown; readonly ports: readonly unknown[] };
   };
@@ -157,7 +215,9 @@ renderTest(
     const components = ["webhook", "webhook-cert-manager"];
     assert.deepEqual(await added(components), [
       "Certificate mbcas-webhook",
+      "Certificate mbcas-webhook-authority",
       "Issuer mbcas-webhook",
+      "Issuer mbcas-webhook-self-signed",
       "MutatingWebhookConfiguration mbcas-webhook",
       "Service mbcas-webhook",
     ]);
@@ -165,11 +225,25 @@ renderTest(
     assert.deepEqual(webhooksOf(objects).metadata.annotations, {
       "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
     });
-    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as {
-      readonly spec: { readonly dnsNames: unknown; readonly secretName: string };
-    };
+    const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as RenderedCertificate;
     const service = WEBHOOK_ROWS.webhookService.default;
     assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
+    assert.ok(["server auth", "client auth"].every((usage) => spec.usages?.includes(usage)));
+    const authority = one(
+      objects,
+      "Certificate",
+      "mbcas-webhook-authority",
+    ) as unknown as RenderedCertificate;
+    const issuer = one(objects, "Issuer", spec.issuerRef.name) as unknown as {
+      readonly spec: { readonly ca: { readonly secretName: string } };
+    };
+    // What replicas and API servers believe outlives each certificate that it has signed.
+    assert.equal(issuer.spec.ca.secretName, authority.spec.secretName);
+    assert.notEqual(authority.spec.secretName, spec.secretName);
+    assert.deepEqual([authority.spec.isCA, authority.spec.privateKey.rotationPolicy], [
+      true,
+      "Never",
+    ]);
     const { container, volumes } = controllerOf(objects);
     assert.deepEqual(container.volumeMounts.at(-1), {
       name: "webhook-certificate",

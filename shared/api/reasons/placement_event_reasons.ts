@@ -16,7 +16,7 @@ export const PLACEMENT_EVENT_REASONS = {
   BlockedByPDB: PLACEMENT_REASONS.BlockedByPDB,
   SpotFallback: PLACEMENT_REASONS.SpotFallback,
   SpotReturned: {
-    means: "after a shortage of spot nodes all replicas run where they are to run again",
+    means: "a shortage of spot nodes is over: new replicas are sent to them as before",
     remedy: "nothing",
   },
   ReconciliationSuccess: {

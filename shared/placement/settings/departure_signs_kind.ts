@@ -4,12 +4,16 @@
  * @module
  */
 import * as z from "zod";
+import { NODE_PRESSURES } from "../../api/node.ts";
 import type { SettingKind } from "../../config/setting.ts";
 import { treeKind } from "../../config/tree_kind.ts";
 import { DEPARTURE_PRESETS, type DeparturePreset, type DepartureSigns } from "../node_departure.ts";
 
 const PRESETS = Object.keys(DEPARTURE_PRESETS) as readonly DeparturePreset[];
 const MOST = 64;
+
+/** A node that is not well stays where it is; one that is Ready all the more. */
+const HEALTH: readonly string[] = ["Ready", ...NODE_PRESSURES];
 
 const schema = z.strictObject({
   presets: z.array(z.enum(PRESETS)).default([]),
@@ -18,7 +22,11 @@ const schema = z.strictObject({
     value: z.string().exactOptional(),
     effect: z.string().exactOptional(),
   })).max(MOST).default([]),
-  conditions: z.array(z.string().min(1)).max(MOST).default([]),
+  conditions: z.array(
+    z.string().min(1).refine((type) => !HEALTH.includes(type), {
+      error: `must say that a node goes: ${HEALTH.join(", ")} tell of its health`,
+    }),
+  ).max(MOST).default([]),
 }).transform(({ presets, taints, conditions }): DepartureSigns => ({
   taints: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].taints), ...taints],
   conditions: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].conditions), ...conditions],

@@ -36,6 +36,11 @@ Deno.test({
         ["karpentr", /^presets\[0\] is "karpentr": must be one of karpenter, /],
         ['{"taint": []}', /^taint is not known$/],
         ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: must be text$/],
+        [
+          '{"conditions": ["Going", "MemoryPressure"]}',
+          /^conditions\[1\] is "MemoryPressure": must say that a node goes: Ready, .* its health$/,
+        ],
+        ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": must say that a node goes/],
         ['{"conditions": [""]}', /^conditions\[0\] is "": must be at least 1 characters$/],
       ] as const
     ) {
