@@ -8,6 +8,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import { costChanges } from "../../shared/placement/deletion_cost.ts";
+import { leavesAtOnce, leavesInTurn } from "../../shared/placement/leaving_pods.ts";
 import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
@@ -25,6 +26,7 @@ import { movesInVain } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
+import type { SeenSigns } from "./seen_signs.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
@@ -44,6 +46,8 @@ export interface PlacementPassParts {
   /** Bounds how many costs are written at the same time. */
   readonly permits: Permits;
   readonly evicted: EvictedPods;
+  /** Of nodes that are about to go. */
+  readonly signs: SeenSigns;
 }
 
 /** The workload with its wish. */
@@ -84,7 +88,7 @@ export async function placeWorkload(
   const { caches, config, book, clock, rate, evicted } = parts;
   const nowMs = clock.wall();
   const objects = cachedObjects(caches);
-  const look = { objects, config, evicted };
+  const look = { objects, config, evicted, signSinceMs: parts.signs.sinceMs };
   const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
@@ -136,9 +140,8 @@ export async function placeWorkload(
   async function leaveNodes(): Promise<void> {
     if (wish.paused) return;
     for (const pod of pods) {
-      if (pod.departs === undefined || pod.bound !== undefined) continue;
-      if (!isStill(pod, ({ departs }) => departs !== undefined)) continue;
-      await evict(pod, `from a node that is about to go (${pod.departs})`);
+      if (!leavesAtOnce(pod) || pod.bound !== undefined || !isStill(pod, leavesAtOnce)) continue;
+      await evict(pod, leavingWords(pod));
     }
   }
 
@@ -154,13 +157,16 @@ export async function placeWorkload(
   async function move(): Promise<void> {
     if (!("move" in next)) return;
     const { pod, to } = next.move;
-    if (config.readOnly) return void evictions.push({ pod, why: `to ${to}` });
+    const leaves = leavesInTurn(pod);
+    if (leaves && !isStill(pod, leavesInTurn)) return;
+    const why = leaves ? leavingWords(pod) : `to ${to}`;
+    if (config.readOnly) return void evictions.push({ pod, why });
     // Others may have used it up meanwhile.
     if (rate.take(clock.monotonic()) > 0) return;
     // Known before it is done: a process that ends in between must not forget it.
     await know({ ...after, lastMoveAtMs: nowMs });
-    await evict(pod, `to ${to}`);
-    if (evictions.at(-1)?.answer?.is !== "evicted" || signal.aborted) return;
+    await evict(pod, why);
+    if (leaves || evictions.at(-1)?.answer?.is !== "evicted" || signal.aborted) return;
     const misplaced = misplacedCount(pods, { ...moved, wish });
     const { spotPercentage, minOnDemand } = wish;
     const now = { misplaced, wish: { spotPercentage, minOnDemand } };
@@ -195,6 +201,10 @@ export async function placeWorkload(
     againInMs: againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
     ...(failures.length === 0 ? {} : { failure: failures[0] }),
   };
+}
+
+function leavingWords({ departs }: PlacedPod): string {
+  return `from a node that is about to go (${departs})`;
 }
 
 function isSame(a: Shortage | undefined, b: Shortage | undefined): boolean {

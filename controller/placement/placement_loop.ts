@@ -24,6 +24,7 @@ import type { PlacementCaches } from "./placement_copies.ts";
 import { allPlacementKeys, followPlacementNews, placementKey } from "./placement_news.ts";
 import type { PlacementLook, PlacementObserver, PlacementSubject } from "./placement_observer.ts";
 import type { DeletionCostWriter, PlacementEvents, PodEvictor } from "./placement_ports.ts";
+import { createSeenSigns } from "./seen_signs.ts";
 import { createToldPlacement } from "./told_placement.ts";
 
 /** What the loop works with. */
@@ -73,9 +74,11 @@ export async function runPlacementLoop(
   if (synced.includes(false)) return;
   const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
+  const signs = createSeenSigns(() => clock.wall());
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,
+    signs,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => COSTS_AT_ONCE),
   };
@@ -151,7 +154,12 @@ export async function runPlacementLoop(
     }
   }
 
-  const end = followPlacementNews({ caches, config, wake: (key) => queue.add(key, NEWS_MS) });
+  const end = followPlacementNews({
+    caches,
+    config,
+    wake: (key) => queue.add(key, NEWS_MS),
+    heardNode: signs.hear,
+  });
   for (const key of allPlacementKeys(caches)) queue.add(key);
   observer?.leads?.(true);
   try {

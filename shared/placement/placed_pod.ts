@@ -20,6 +20,10 @@ export interface PlacedPod {
   readonly gone: boolean;
   /** Why its node is about to go, see `departureOf()`; absent where it stays, or the pod goes already. */
   readonly departs?: string;
+  /** True where whoever takes that node away drains it, see `NodeDeparture`; absent where not. */
+  readonly drained?: boolean;
+  /** When that was first seen of the node, ms since 1970; absent where nobody has looked before. */
+  readonly departsSinceMs?: number;
   /** Since when no node was found for it, ms since 1970; absent where it has one, or just began. */
   readonly unschedulableSinceMs?: number;
   /** False until it has a node. */

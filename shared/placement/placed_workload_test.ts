@@ -87,6 +87,14 @@ Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about
   const nodes = [{ ...sampleNode("dying"), labels: SPOT, taints }];
   const going = placed(podOf("a", { nodeName: "dying" }), { nodes });
   assert.deepEqual([going?.gone, going?.departs], [true, "taint karpenter.sh/disrupted"]);
+  assert.equal(going?.departsSinceMs, undefined);
+  const doomed = objectsWith({ pods: [podOf("a", { nodeName: "dying" })], nodes });
+  const [known] = placedPodsOf(WEB, {
+    ...LOOK,
+    objects: doomed,
+    signSinceMs: (node, sign) => node === "dying" && sign === going?.departs ? 7 : 8,
+  });
+  assert.equal(known?.departsSinceMs, 7);
   const objects = objectsWith({ pods: [podOf("a")] });
   const [evicted] = placedPodsOf(WEB, { ...LOOK, objects, evicted: new Set(["a"]) });
   assert.equal(evicted?.gone, true);

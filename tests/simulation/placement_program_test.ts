@@ -113,7 +113,8 @@ scene(
     await cluster.pass(30_000);
     const lost = cluster.podsOn("spot-0");
     assert.ok(lost > 0);
-    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+    const key = "aws-node-termination-handler/spot-itn";
+    const taints = [{ key, value: "", effect: "NoSchedule" }];
     cluster.changeNode("spot-0", (node) => ({ ...node, taints }));
     await cluster.pass(10_000);
     assert.equal(cluster.podsOn("spot-0"), 0);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { leavesAtOnce, leavesInTurn } from "../../../shared/placement/leaving_pods.ts";
 import { misplaced, type Move } from "../../../shared/placement/misplaced.ts";
 import { type MoveFacts, type NextMove, nextMove } from "../../../shared/placement/next_move.ts";
 import { otherClass } from "../../../shared/placement/node_class.ts";
@@ -41,12 +42,13 @@ export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
 
 function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
   if (wish.paused) return undefined;
-  const pod = firstToGo(pods.filter(({ departs }) => departs !== undefined));
-  return pod && {
-    words: `evict pod ${pod.name} from a node that is about to go (${pod.departs})` +
-      budgetWords(pod),
-    pod: pod.name,
-  };
+  const pod = firstToGo(pods.filter(leavesAtOnce));
+  return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
+}
+
+/** When the sign was first seen is known to the controller alone. */
+function leavingWords({ name, departs }: PlacedPod): string {
+  return `evict pod ${name} from a node that is about to go (${departs}), if it was made before that`;
 }
 
 /** Of several that all are evicted: one that no budget keeps. */
@@ -107,6 +109,7 @@ function moveStep(
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
     const { pod, to } = next.move;
+    if (leavesInTurn(pod)) return { words: leavingWords(pod), pod: pod.name, ...later };
     const words = `evict pod ${pod.name} (${victimWords(next.move, facts)}) to ${to}`;
     return { words, pod: pod.name, to, ...later };
   }

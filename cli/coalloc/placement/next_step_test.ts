@@ -119,12 +119,12 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
 });
 
 Deno.test("foresee() lets pods go first whose node is about to go, unless they are to stay", () => {
-  const departs = "taint karpenter.sh/disrupted";
+  const departs = "taint spot-itn";
   const dying = placedPod("web-9", { gone: true, departs });
   const pods = [...placedPods({ spot: 4 }), dying];
   assert.equal(
     wordsOf(factsOf(pods)),
-    "evict pod web-9 from a node that is about to go (taint karpenter.sh/disrupted)",
+    "evict pod web-9 from a node that is about to go (taint spot-itn), if it was made before that",
   );
   const budget = "budget web allows no disruption";
   assert.match(
@@ -135,4 +135,12 @@ Deno.test("foresee() lets pods go first whose node is about to go, unless they a
   assert.equal(wordsOf(factsOf(pods, { wish })), "-");
   const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, bound: "annotation" }];
   assert.equal(wordsOf(factsOf(kept)), "-");
+  // In turn: while all others are there it is not whole, as there is one too many.
+  const drained = { ...dying, drained: true };
+  const whole = factsOf(placedPods({ spot: 4 }));
+  assert.equal(wordsOf({ ...whole, pods: [...whole.pods, drained] }), "-");
+  assert.match(
+    wordsOf({ ...whole, pods: whole.pods.with(0, drained) }),
+    /^evict pod web-9 from a node that is about to go \(taint spot-itn\), if /,
+  );
 });

@@ -1,0 +1,75 @@
+/** Evictions that are no moves come to an end, whatever comes of them. In virtual time. */
+import assert from "node:assert/strict";
+import type { Node } from "../../shared/api/node.ts";
+import { PlacementCluster } from "./placement_cluster.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Ten replicas run, and a replica of the controller leads. */
+function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using cluster = new PlacementCluster("70%");
+      await fn(cluster);
+    },
+  });
+}
+
+async function begin(cluster: PlacementCluster): Promise<void> {
+  cluster.start("10.0.0.1");
+  await cluster.pass(10_000);
+  cluster.replicas = 10;
+  await cluster.pass(30_000);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+}
+
+function tainted(key: string): (node: Node) => Node {
+  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
+}
+
+scene("pods of nodes whose sign keeps nobody off them are evicted once", async (cluster) => {
+  await begin(cluster);
+  for (const name of ["spot-0", "spot-1", "spot-2"]) {
+    cluster.changeNode(name, (node) => ({ ...node, alarms: ["TerminateScheduled"] }));
+  }
+  await cluster.pass(5 * MINUTE_MS);
+  assert.equal(cluster.evictions, 7);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+});
+
+scene("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
+  cluster.toleratesAll = true;
+  await begin(cluster);
+  for (const key of ["aws-node-termination-handler/spot-itn", "karpenter.sh/disrupted"]) {
+    const there = cluster.podsOn("spot-0");
+    assert.ok(there > 0);
+    const earlier = cluster.evictions;
+    cluster.changeNode("spot-0", tainted(key));
+    await cluster.pass(5 * MINUTE_MS);
+    const evicted = cluster.evictions - earlier;
+    assert.ok(evicted > 0 && evicted <= there, `${evicted} of ${there}`);
+    cluster.changeNode("spot-0", ({ taints: _gone, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
+  }
+});
+
+scene(
+  "a drain that finds no other node takes one replica, and none if it ends",
+  async (cluster) => {
+    const { Node } = cluster.api.store.tables;
+    for (const name of ["on-demand-1", "on-demand-2"]) Node.remove(name);
+    cluster.share("0%");
+    cluster.start("10.0.0.1");
+    await cluster.pass(10_000);
+    cluster.replicas = 4;
+    await cluster.pass(30_000);
+    cluster.changeNode("on-demand-0", tainted("karpenter.sh/disrupted"));
+    await cluster.pass(10 * MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [3, 1]);
+    cluster.changeNode("on-demand-0", ({ taints: _gone, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [4, 1]);
+  },
+);
