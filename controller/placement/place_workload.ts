@@ -26,6 +26,7 @@ import { movesInVain } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
+import type { RefusedEvictions } from "./refused_evictions.ts";
 import type { SeenSigns } from "./seen_signs.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
@@ -46,6 +47,7 @@ export interface PlacementPassParts {
   /** Bounds how many costs are written at the same time. */
   readonly permits: Permits;
   readonly evicted: EvictedPods;
+  readonly refused: RefusedEvictions;
   /** Of nodes that are about to go. */
   readonly signs: SeenSigns;
 }
@@ -63,6 +65,8 @@ export interface SentEviction {
   /** For the message of an event, for instance `to spot`. */
   readonly why: string;
   readonly answer?: EvictionAnswer;
+  /** True where it was refused before, as now. */
+  readonly again?: boolean;
 }
 
 /** What a look came to. */
@@ -85,7 +89,7 @@ export async function placeWorkload(
   { workload, moved, wish }: WishedWorkload,
   { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },
 ): Promise<PlacementPass> {
-  const { caches, config, book, clock, rate, evicted } = parts;
+  const { caches, config, book, clock, rate, evicted, refused } = parts;
   const nowMs = clock.wall();
   const objects = cachedObjects(caches);
   const look = { objects, config, evicted, signSinceMs: parts.signs.sinceMs };
@@ -95,9 +99,10 @@ export async function placeWorkload(
   const { shortage: before, ...others } = memory;
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
   const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
-  const first = nextMove({ ...facts, pods }, config);
+  const movable = pods.map(deniedPod);
+  const first = nextMove({ ...facts, pods: movable }, config);
   const next = "move" in first
-    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) }, config)
+    ? nextMove({ ...facts, pods: withBudgets(movable, { workload, objects }) }, config)
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(before, { pods, asWished, nowMs }, config.shortage);
@@ -105,6 +110,14 @@ export async function placeWorkload(
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
   const { namespace } = workload.metadata;
+
+  /** Others are moved in place of who may not be evicted. */
+  function deniedPod(pod: PlacedPod): PlacedPod {
+    const denial = refused.denial(pod.uid, clock.monotonic());
+    return pod.bound !== undefined || denial === undefined
+      ? pod
+      : { ...pod, bound: `its eviction was denied: ${denial}` };
+  }
 
   /** One part that fails leaves the others; whoever was told to end begins nothing. */
   async function attempt(part: () => Promise<void>): Promise<void> {
@@ -127,20 +140,30 @@ export async function placeWorkload(
     return pod?.metadata.uid === uid && holds(placedPod(pod, look));
   }
 
+  function mayGo({ uid, bound }: PlacedPod): boolean {
+    return bound === undefined && refused.of(uid, clock.monotonic()) === undefined;
+  }
+
   async function evict(pod: PlacedPod, why: string): Promise<void> {
     if (signal.aborted) return;
     if (config.readOnly) return void evictions.push({ pod, why });
     // Also where no answer comes: the request may have arrived.
     evicted.note(pod.uid, clock.monotonic());
     const answer = await parts.evictor.evict({ namespace, name: pod.name, uid: pod.uid });
-    if (answer.is === "blocked" || answer.is === "forbidden") evicted.forget(pod.uid);
-    evictions.push({ pod, why, answer });
+    if (answer.is !== "blocked" && answer.is !== "forbidden") {
+      refused.forget(pod.uid);
+      return void evictions.push({ pod, why, answer });
+    }
+    evicted.forget(pod.uid);
+    const { cooldownMs } = config;
+    const again = refused.note(pod.uid, answer, { nowMs: clock.monotonic(), cooldownMs });
+    evictions.push({ pod, why, answer, again });
   }
 
   async function leaveNodes(): Promise<void> {
     if (wish.paused) return;
     for (const pod of pods) {
-      if (!leavesAtOnce(pod) || pod.bound !== undefined || !isStill(pod, leavesAtOnce)) continue;
+      if (!leavesAtOnce(pod) || !mayGo(pod) || !isStill(pod, leavesAtOnce)) continue;
       await evict(pod, leavingWords(pod));
     }
   }
@@ -149,7 +172,7 @@ export async function placeWorkload(
     if (!isSame(shortage, before)) await know(after);
     if (shortagePhase(shortage, nowMs) !== "fallback") return;
     for (const pod of strandedPods(pods)) {
-      if (pod.bound !== undefined || !isStill(pod, isStranded)) continue;
+      if (!mayGo(pod) || !isStill(pod, isStranded)) continue;
       await evict(pod, "to on-demand, as it found no spot node");
     }
   }
@@ -166,12 +189,14 @@ export async function placeWorkload(
     // Known before it is done: a process that ends in between must not forget it.
     await know({ ...after, lastMoveAtMs: nowMs });
     await evict(pod, why);
-    if (leaves || evictions.at(-1)?.answer?.is !== "evicted" || signal.aborted) return;
+    const answer = evictions.at(-1)?.answer?.is;
+    const isTried = answer === "evicted" || answer === "forbidden";
+    if (leaves || !isTried || signal.aborted) return;
     const misplaced = misplacedCount(pods, { ...moved, wish });
     const { spotPercentage, minOnDemand } = wish;
     const now = { misplaced, wish: { spotPercentage, minOnDemand } };
     const count = movesInVain(memory.vainMoves, now);
-    // Not before: a move that is not made is none in vain.
+    // Not before: a move that is not tried, or that a budget puts off, is none in vain.
     await know({ ...after, lastMoveAtMs: nowMs, vainMoves: { count, ...now } });
   }
 
@@ -198,7 +223,13 @@ export async function placeWorkload(
       desired: splitReplicas(moved.replicas, wish),
       pendingMs: Math.max(0, nowMs - Math.min(nowMs, ...waitingSinceMs)),
     },
-    againInMs: againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+    againInMs: Math.min(
+      againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+      ...pods.map(({ uid }) => {
+        const at = clock.monotonic();
+        return (refused.of(uid, at)?.untilMs ?? Infinity) - at;
+      }),
+    ),
     ...(failures.length === 0 ? {} : { failure: failures[0] }),
   };
 }

@@ -24,6 +24,7 @@ import type { PlacementCaches } from "./placement_copies.ts";
 import { allPlacementKeys, followPlacementNews, placementKey } from "./placement_news.ts";
 import type { PlacementLook, PlacementObserver, PlacementSubject } from "./placement_observer.ts";
 import type { DeletionCostWriter, PlacementEvents, PodEvictor } from "./placement_ports.ts";
+import { createRefusedEvictions } from "./refused_evictions.ts";
 import { createSeenSigns } from "./seen_signs.ts";
 import { createToldPlacement } from "./told_placement.ts";
 
@@ -75,9 +76,11 @@ export async function runPlacementLoop(
   const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
   const signs = createSeenSigns(() => clock.wall());
+  const refused = createRefusedEvictions();
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,
+    refused,
     signs,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => COSTS_AT_ONCE),
@@ -127,8 +130,8 @@ export async function runPlacementLoop(
     if (isBlocked(pass)) observer?.blocked?.(subject);
     const { before, after } = pass.shortage;
     if (after !== undefined && after.rounds !== before?.rounds) observer?.fellBack?.(subject);
-    for (const { pod, answer: said } of pass.evictions) {
-      if (said?.is !== "forbidden") continue;
+    for (const { pod, answer: said, again } of pass.evictions) {
+      if (said?.is !== "forbidden" || again) continue;
       log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: said.message });
     }
     if (pass.failure !== undefined) throw pass.failure;
@@ -149,6 +152,7 @@ export async function runPlacementLoop(
       await clock.sleep(config.resyncPeriodMs, signal);
       if (signal.aborted) return;
       evicted.expire(clock.monotonic());
+      refused.expire(clock.monotonic());
       for (const key of allPlacementKeys(caches)) queue.add(key);
       if (!config.readOnly) await book.keepOnly(isThere, signal);
     }

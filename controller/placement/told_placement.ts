@@ -74,12 +74,12 @@ export function createToldPlacement(
       if (before !== undefined && after === undefined) {
         emit(workload, "SpotReturned", splitWords(actual));
       }
-      for (const { pod, why, answer } of evictions) {
+      for (const { pod, why, answer, again } of evictions) {
         if (answer?.is === "evicted") {
           emit(workload, "PodRescheduled", `pod ${pod.name} moves ${why}`);
           told.busy = true;
         }
-        if (answer?.is === "blocked") {
+        if (answer?.is === "blocked" && !again) {
           emit(workload, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
         }
       }

@@ -54,6 +54,15 @@ pure("createToldPlacement() tells of a budget when it begins to block", () => {
   assert.deepEqual(reasons(), ["BlockedByPDB"]);
 });
 
+pure("createToldPlacement() tells once that an eviction was refused", () => {
+  const { told, reasons } = stage();
+  const answer = { is: "blocked", message: "no" } as const;
+  const one = { pod: placedPod("a"), why: "to spot", answer };
+  told.looked(WEB, pass({ evictions: [{ ...one, again: false }] }));
+  told.looked(WEB, pass({ evictions: [{ ...one, again: true }] }));
+  assert.deepEqual(reasons(), ["BlockedByPDB"]);
+});
+
 pure("createToldPlacement() tells moves that were made, and when they have come to an end", () => {
   const { told, reasons } = stage();
   const pod = placedPod("a");

@@ -113,7 +113,8 @@ const cooldownIsOver: MoveCheck = (
 ) => {
   const cooldownMs = cooldownAfter(inVain, usualMs);
   if (nowMs >= lastMoveAtMs + cooldownMs) return undefined;
-  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: is the webhook asked?`;
+  const doubt = "is the webhook asked, and may pods be evicted?";
+  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: ${doubt}`;
   return {
     wait: "MoveCooldown",
     message: `it lasts ${cooldownMs / 1000} s after a move${why}`,

@@ -55,6 +55,57 @@ scene("pods that tolerate all are evicted once from a node that goes", async (cl
   }
 });
 
+scene("a refused eviction is asked for again now and then, and told once", async (cluster) => {
+  await begin(cluster);
+  const asked: string[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    return { is: "blocked", message: "a budget" };
+  };
+  const there = cluster.podsOn("spot-0");
+  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+  const { Pod } = cluster.api.store.tables;
+  for (let second = 0; second < 600; second++) {
+    // A change of a pod makes the controller look.
+    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
+    assert.ok(beat);
+    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
+      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    });
+    await cluster.pass(1000);
+  }
+  // With a cooldown of 10 s, once in that time.
+  assert.ok(
+    asked.length >= there * 50 && asked.length <= there * 61,
+    `${asked.length} of ${there}`,
+  );
+  const told = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+  assert.equal(told.length, there);
+  cluster.refusal = undefined;
+  await cluster.pass(20_000);
+  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
+});
+
+scene("a denied eviction is tried of others, and becomes rare", async (cluster) => {
+  const asked: string[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    return { is: "forbidden", message: "denied" };
+  };
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  cluster.start("10.0.0.1");
+  await cluster.pass(60 * MINUTE_MS);
+  // Nobody twice in half an hour.
+  assert.equal(new Set(asked).size, 10);
+  assert.equal(new Set(asked.slice(0, 10)).size, 10);
+  assert.ok(asked.length <= 20, `${asked.length}`);
+  cluster.refusal = undefined;
+  await cluster.pass(60 * MINUTE_MS);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+});
+
 scene(
   "a drain that finds no other node takes one replica, and none if it ends",
   async (cluster) => {
