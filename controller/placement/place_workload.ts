@@ -16,11 +16,12 @@ import { placedPod, placedPodsOf, withBudgets } from "../../shared/placement/pla
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
-  isStranded,
+  isLeftBehind,
   nextShortage,
   type Shortage,
   shortagePhase,
   strandedPods,
+  unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import { movesInVain } from "../../shared/placement/vain_moves.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
@@ -76,6 +77,8 @@ export interface PlacementPass {
   readonly shortage: {
     readonly before?: Shortage | undefined;
     readonly after?: Shortage | undefined;
+    /** Pods that were made for spot all the same, see `unplacedInFallback()`. */
+    readonly unplaced: readonly PlacedPod[];
   };
   readonly replicas: NonNullable<PlacementLook["replicas"]>;
   /** When to look again though nothing changes, ms from now; Infinity: only then. */
@@ -170,9 +173,10 @@ export async function placeWorkload(
 
   async function fallBack(): Promise<void> {
     if (!isSame(shortage, before)) await know(after);
-    if (shortagePhase(shortage, nowMs) !== "fallback") return;
-    for (const pod of strandedPods(pods)) {
-      if (!mayGo(pod) || !isStill(pod, isStranded)) continue;
+    if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return;
+    const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, shortage);
+    for (const pod of pods) {
+      if (!isLeft(pod) || !mayGo(pod) || !isStill(pod, isLeft)) continue;
       await evict(pod, "to on-demand, as it found no spot node");
     }
   }
@@ -217,7 +221,7 @@ export async function placeWorkload(
   return {
     next,
     evictions,
-    shortage: { before, after: shortage },
+    shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {
       actual: countByClass(pods),
       desired: splitReplicas(moved.replicas, wish),

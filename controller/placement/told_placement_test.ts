@@ -12,7 +12,7 @@ function pass(change: Partial<PlacementPass>): PlacementPass {
   return {
     next: { wait: "AsWished", message: "each replica is where it should be" },
     evictions: [],
-    shortage: {},
+    shortage: { unplaced: [] },
     replicas: { actual: COUNTS, desired: COUNTS, pendingMs: 0 },
     againInMs: Infinity,
     ...change,
@@ -52,6 +52,19 @@ pure("createToldPlacement() tells of a budget when it begins to block", () => {
   told.looked(WEB, pass({}));
   told.looked(WEB, blocked);
   assert.deepEqual(reasons(), ["BlockedByPDB"]);
+});
+
+pure("createToldPlacement() tells in each fallback once that nobody seems to place pods", () => {
+  const { told, reasons } = stage();
+  const unplaced = [placedPod("a")];
+  for (const rounds of [1, 2]) {
+    const after = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced: [] } }));
+    assert.deepEqual(reasons(), []);
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced } }));
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced } }));
+    assert.deepEqual(reasons(), ["SpotFallback"]);
+  }
 });
 
 pure("createToldPlacement() tells once that an eviction was refused", () => {

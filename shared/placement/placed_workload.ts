@@ -142,7 +142,7 @@ export function placedPod(
 }
 
 function boundOf(
-  { requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
+  { nodeName, requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
   { objects, config: { classes }, to }: Pick<PodLook, "objects" | "config"> & {
     readonly to: NodeClass;
   },
@@ -161,7 +161,12 @@ function boundOf(
   const hosts = asksForHosts
     ? new Map([...objects.nodes()].flatMap((node) => hostsOf(node, classes)))
     : new Map<string, NodeClass>();
-  return boundBy({ annotations, bounds }, { to, classes, hosts });
+  // Where it does not run yet there is nothing to be disturbed.
+  return boundBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
+    to,
+    classes,
+    hosts,
+  });
 }
 
 function hostsOf(

@@ -108,6 +108,16 @@ Deno.test("placedPodsOf() finds what binds a pod in its affinity and its volumes
   };
   const free = placed(podOf("a", { claims: ["data"] }));
   assert.equal(free?.bound, undefined);
+  const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+  const kept = (nodeName: string) => {
+    const pod = podOf("a", { nodeName });
+    return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.bound;
+  };
+  // Of a pod that does not run there is nothing to disturb.
+  assert.deepEqual([kept("spot-1"), kept("")], [
+    'annotation karpenter.sh/do-not-disrupt is "true"',
+    undefined,
+  ]);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
   assert.equal(pinned?.bound, "its affinity allows no on-demand node");
   const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };

@@ -55,6 +55,34 @@ scene("pods that tolerate all are evicted once from a node that goes", async (cl
   }
 });
 
+scene("a fallback makes pods again once, whoever has made them for spot", async (cluster) => {
+  cluster.template = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+  cluster.start("10.0.0.1", { "--webhook": "off" });
+  await cluster.pass(10_000);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  await cluster.pass(2 * MINUTE_MS);
+  assert.equal(cluster.evictions, 10);
+  const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+  assert.deepEqual(told.map(({ message }) => /is the webhook asked\?$/.test(message)), [
+    false,
+    true,
+  ]);
+  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and a minute before each.
+  await cluster.pass(60 * MINUTE_MS);
+  assert.equal(cluster.evictions, 50);
+});
+
+scene("pods that must not be disturbed fall back while they don't run", async (cluster) => {
+  cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(10_000);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  await cluster.pass(2 * MINUTE_MS);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 7]);
+});
+
 scene("a refused eviction is asked for again now and then, and told once", async (cluster) => {
   await begin(cluster);
   const asked: string[] = [];

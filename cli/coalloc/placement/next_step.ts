@@ -11,10 +11,12 @@ import { otherClass } from "../../../shared/placement/node_class.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import {
   fallbackDueMs,
+  isLeftBehind,
   nextShortage,
   type ShortageOptions,
   shortagePhase,
   strandedPods,
+  unplacedInFallback,
 } from "../../../shared/placement/shortage.ts";
 import type { PlacementRules } from "./placement_rules.ts";
 import type { NextStep } from "./placement_view.ts";
@@ -67,9 +69,10 @@ function shortageStep(
   { now, options }: { readonly now: NextMove; readonly options: ShortageOptions },
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
-  if (shortagePhase(shortage, nowMs) === "fallback") {
-    const pod = firstToGo(stranded);
-    return pod && {
+  if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
+    const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, shortage)));
+    if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
+    return {
       words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
       pod: pod.name,
       to: "on-demand",
@@ -86,6 +89,20 @@ function shortageStep(
   return {
     words: `${words} unless ${namesOf(stranded)} finds a spot node`,
     notBefore: timeText(dueMs),
+  };
+}
+
+/** Nobody places pods, and only another fallback makes them again. */
+function unplacedStep(
+  { pods, shortage, nowMs }: Pick<MoveFacts, "pods" | "shortage" | "nowMs">,
+  options: ShortageOptions,
+): NextStep | undefined {
+  const unplaced = unplacedInFallback(pods, { shortage, nowMs });
+  return unplaced.length === 0 ? undefined : {
+    words:
+      `fall back once more unless ${namesOf(unplaced)} finds a spot node, made for spot in this ` +
+      "fallback: is the webhook asked?",
+    notBefore: timeText(fallbackDueMs(shortage, pods, options)),
   };
 }
 

@@ -109,7 +109,13 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
     wordsOf(factsOf([waiting(NOW - 60_000), { ...waiting(NOW), uid: "b", name: "web-1" }])),
     "new pods fall back to on-demand: pod web-0 and 1 more found no spot node",
   );
-  const shortage = { untilMs: NOW + 60_000, rounds: 1 };
+  const shortage = { sinceMs: NOW - 1, untilMs: NOW + 60_000, rounds: 1 };
+  const made = { ...waiting(NOW), createdAtMs: NOW };
+  assert.equal(
+    wordsOf(factsOf([made], { shortage })),
+    "fall back once more unless pod web-0 finds a spot node, made for spot in this fallback: " +
+      "is the webhook asked? 00:02:00.000Z",
+  );
   const step = foresee(factsOf([waiting(NOW)], { shortage }), RULES).step;
   assert.deepEqual(step, {
     words: "evict pod web-0 (it finds no spot node) to on-demand",
