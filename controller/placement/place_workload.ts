@@ -99,7 +99,7 @@ export async function placeWorkload(
   const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
-  const { shortage: before, ...others } = memory;
+  const { shortage: before, vainMoves, ...others } = memory;
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
   const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
   const movable = pods.map(deniedPod);
@@ -109,7 +109,13 @@ export async function placeWorkload(
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(before, { pods, asWished, nowMs }, config.shortage);
-  const after: PlacementMemory = { ...others, ...(shortage === undefined ? {} : { shortage }) };
+  // Once all is as wished the moves before have helped.
+  const isHealed = asWished && vainMoves !== undefined;
+  const after: PlacementMemory = {
+    ...others,
+    ...(vainMoves === undefined || isHealed ? {} : { vainMoves }),
+    ...(shortage === undefined ? {} : { shortage }),
+  };
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
   const { namespace } = workload.metadata;
@@ -172,7 +178,8 @@ export async function placeWorkload(
   }
 
   async function fallBack(): Promise<void> {
-    if (!isSame(shortage, before)) await know(after);
+    // Before anybody is made again: a process that ends in between must not forget it.
+    if (isHealed || !isSame(shortage, before)) await know(after);
     if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return;
     const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, shortage);
     for (const pod of pods) {
@@ -199,7 +206,7 @@ export async function placeWorkload(
     const misplaced = misplacedCount(pods, { ...moved, wish });
     const { spotPercentage, minOnDemand } = wish;
     const now = { misplaced, wish: { spotPercentage, minOnDemand } };
-    const count = movesInVain(memory.vainMoves, now);
+    const count = movesInVain(vainMoves, now);
     // Not before: a move that is not tried, or that a budget puts off, is none in vain.
     await know({ ...after, lastMoveAtMs: nowMs, vainMoves: { count, ...now } });
   }

@@ -138,6 +138,24 @@ scene(
 );
 
 scene(
+  "runController() heals at its usual pace, however often it had to before",
+  async (cluster) => {
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    const { Pod } = cluster.api.store.tables;
+    for (let times = 1; times < 8; times++) {
+      const [spot] = Pod.all().filter(({ nodeName }) => nodeName.startsWith("spot"));
+      assert.ok(spot);
+      Pod.modify(`shop/${spot.metadata.name}`, (pod) => ({ ...pod, nodeName: "on-demand-0" }));
+      await cluster.pass(20_000);
+      assert.deepEqual([cluster.counts.spot, cluster.evictions], [7, times]);
+    }
+  },
+);
+
+scene(
   "runController() without the webhook moves pods alone, seldom where it is in vain",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });

@@ -72,6 +72,9 @@ scene("another share is come to by moves, one at a time", async () => {
     // Each move was on record before it was sent.
     const recorded = new Set(play.product.rememberedAtEvictions);
     assert.ok(recorded.size === 3 && !recorded.has(undefined), [...recorded].join());
+    const { writes } = play.product;
+    await play.seconds(120);
+    assert.equal(play.product.writes, writes);
   }
 });
 
