@@ -11,7 +11,7 @@ import { costChanges } from "../../shared/placement/deletion_cost.ts";
 import { leavesAtOnce, leavesInTurn } from "../../shared/placement/leaving_pods.ts";
 import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
-import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
 import { placedPod, placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
@@ -24,7 +24,7 @@ import {
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import { movesInVain } from "../../shared/placement/vain_moves.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { floorOf, splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
 import type { RefusedEvictions } from "./refused_evictions.ts";
@@ -223,16 +223,18 @@ export async function placeWorkload(
   }
 
   for (const part of [leaveNodes, fallBack, move, tellCosts]) await attempt(part);
-  const stranded = strandedPods(pods);
-  const waitingSinceMs = stranded.map(({ unschedulableSinceMs = nowMs }) => unschedulableSinceMs);
+  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
+  const waitingSinceMs = strandedPods(pods).map(sinceMs);
+  const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
   return {
     next,
     evictions,
     shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {
-      actual: countByClass(pods),
+      actual: runningByClass(pods),
       desired: splitReplicas(moved.replicas, wish),
-      pendingMs: Math.max(0, nowMs - Math.min(nowMs, ...waitingSinceMs)),
+      floor: floorOf(moved.replicas, wish),
+      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
     },
     againInMs: Math.min(
       againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),

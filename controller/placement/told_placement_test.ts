@@ -13,7 +13,7 @@ function pass(change: Partial<PlacementPass>): PlacementPass {
     next: { wait: "AsWished", message: "each replica is where it should be" },
     evictions: [],
     shortage: { unplaced: [] },
-    replicas: { actual: COUNTS, desired: COUNTS, pendingMs: 0 },
+    replicas: { actual: COUNTS, desired: COUNTS, floor: 0, pendingMs: 0 },
     againInMs: Infinity,
     ...change,
   };

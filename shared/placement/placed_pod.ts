@@ -70,6 +70,16 @@ export function podClassOf(
   return !asked && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
 }
 
+/** How many of the pods have a node, by its class; they may not be Ready yet. */
+export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
+  return countByClass(pods.filter(({ scheduled }) => scheduled));
+}
+
+/** How many of the pods wait for a node, by the class that they were made for. */
+export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
+  return countByClass(pods.filter(({ scheduled }) => !scheduled));
+}
+
 /** How many of the pods there are by class, without those that are gone. */
 export function countByClass(pods: Iterable<Pick<PlacedPod, "class" | "gone">>): ClassCounts {
   const counts = { spot: 0, "on-demand": 0 };

@@ -55,6 +55,8 @@ export class PlacementCluster {
     random: seededRandom(21),
   });
   replicas = 0;
+  /** Annotation `spotalis.io/min-on-demand`. */
+  floor = 0;
   /** What pods are made of beside what all have, as the API has it. */
   template: Parameters<typeof podRequest>[1] = {};
   /** True: pods come to nodes whatever their taints. */
@@ -298,7 +300,10 @@ export class PlacementCluster {
     const live = this.#live();
     const sample = sampleWorkload({
       labels: { "spotalis.io/enabled": "true" },
-      annotations: { "spotalis.io/spot-percentage": this.#share },
+      annotations: {
+        "spotalis.io/spot-percentage": this.#share,
+        "spotalis.io/min-on-demand": `${this.floor}`,
+      },
     });
     const workload = {
       ...sample,
