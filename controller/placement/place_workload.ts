@@ -192,7 +192,6 @@ export async function placeWorkload(
     if (!("move" in next)) return;
     const { pod, to } = next.move;
     const leaves = leavesInTurn(pod);
-    if (leaves && !isStill(pod, leavesInTurn)) return;
     const why = leaves ? leavingWords(pod) : `to ${to}`;
     if (config.readOnly) return void evictions.push({ pod, why });
     // Others may have used it up meanwhile.

@@ -31,12 +31,18 @@ function tainted(key: string): (node: Node) => Node {
 
 scene("pods of nodes whose sign keeps nobody off them are evicted once", async (cluster) => {
   await begin(cluster);
-  for (const name of ["spot-0", "spot-1", "spot-2"]) {
-    cluster.changeNode(name, (node) => ({ ...node, alarms: ["TerminateScheduled"] }));
+  const names = ["spot-0", "spot-1", "spot-2"];
+  for (const evictions of [7, 14]) {
+    for (const name of names) {
+      cluster.changeNode(name, (node) => ({ ...node, alarms: ["TerminateScheduled"] }));
+    }
+    await cluster.pass(5 * MINUTE_MS);
+    assert.equal(cluster.evictions, evictions);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    // Another time is another departure.
+    for (const name of names) cluster.changeNode(name, ({ alarms: _over, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
   }
-  await cluster.pass(5 * MINUTE_MS);
-  assert.equal(cluster.evictions, 7);
-  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
 });
 
 scene("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
@@ -117,15 +123,18 @@ scene("a refused eviction is asked for again now and then, and told once", async
 
 scene("a denied eviction is tried of others, and becomes rare", async (cluster) => {
   const asked: string[] = [];
+  const askedAtMs: number[] = [];
   cluster.refusal = ({ name }) => {
     asked.push(name);
+    askedAtMs.push(cluster.clock.monotonic());
     return { is: "forbidden", message: "denied" };
   };
   cluster.replicas = 10;
   await cluster.pass(5000);
   cluster.start("10.0.0.1");
   await cluster.pass(60 * MINUTE_MS);
-  // Nobody twice in half an hour.
+  // After 10, 20, 40 and 80 s, and nobody twice in half an hour.
+  assert.ok(askedAtMs[4]! - askedAtMs[0]! >= 150_000, askedAtMs.slice(0, 5).join());
   assert.equal(new Set(asked).size, 10);
   assert.equal(new Set(asked.slice(0, 10)).size, 10);
   assert.ok(asked.length <= 20, `${asked.length}`);
