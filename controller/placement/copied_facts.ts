@@ -96,7 +96,10 @@ export function createCopiedFacts(
   }
 
   function countAnew(pod: CountablePod, facts: Omit<CountedAs, "as">): CountedPod {
-    const { departs: _why, ...standing } = podStanding(pod, { ...facts, evicted: false });
+    const { departs: _why, drained: _by, ...standing } = podStanding(pod, {
+      ...facts,
+      evicted: false,
+    });
     const isAnswered = Object.hasOwn(pod.metadata.labels, CAPACITY);
     return { ...standing, ...(isAnswered ? {} : { unanswered: true }) };
   }

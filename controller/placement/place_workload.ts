@@ -8,23 +8,27 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
 import { costChanges } from "../../shared/placement/deletion_cost.ts";
+import { leavesAtOnce, leavesInTurn } from "../../shared/placement/leaving_pods.ts";
 import { misplacedCount } from "../../shared/placement/misplaced.ts";
 import { type MovedWorkload, type NextMove, nextMove } from "../../shared/placement/next_move.ts";
-import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
 import { placedPod, placedPodsOf, withBudgets } from "../../shared/placement/placed_workload.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
-  isStranded,
+  isLeftBehind,
   nextShortage,
   type Shortage,
   shortagePhase,
   strandedPods,
+  unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
 import { movesInVain } from "../../shared/placement/vain_moves.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { floorOf, splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
+import type { RefusedEvictions } from "./refused_evictions.ts";
+import type { SeenSigns } from "./seen_signs.ts";
 import type { PlacementBook } from "./placement_book.ts";
 import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
 import type { PlacementCaches } from "./placement_copies.ts";
@@ -44,6 +48,9 @@ export interface PlacementPassParts {
   /** Bounds how many costs are written at the same time. */
   readonly permits: Permits;
   readonly evicted: EvictedPods;
+  readonly refused: RefusedEvictions;
+  /** Of nodes that are about to go. */
+  readonly signs: SeenSigns;
 }
 
 /** The workload with its wish. */
@@ -59,6 +66,8 @@ export interface SentEviction {
   /** For the message of an event, for instance `to spot`. */
   readonly why: string;
   readonly answer?: EvictionAnswer;
+  /** True where it was refused before, as now. */
+  readonly again?: boolean;
 }
 
 /** What a look came to. */
@@ -68,6 +77,8 @@ export interface PlacementPass {
   readonly shortage: {
     readonly before?: Shortage | undefined;
     readonly after?: Shortage | undefined;
+    /** Pods that were made for spot all the same, see `unplacedInFallback()`. */
+    readonly unplaced: readonly PlacedPod[];
   };
   readonly replicas: NonNullable<PlacementLook["replicas"]>;
   /** When to look again though nothing changes, ms from now; Infinity: only then. */
@@ -81,26 +92,41 @@ export async function placeWorkload(
   { workload, moved, wish }: WishedWorkload,
   { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },
 ): Promise<PlacementPass> {
-  const { caches, config, book, clock, rate, evicted } = parts;
+  const { caches, config, book, clock, rate, evicted, refused } = parts;
   const nowMs = clock.wall();
   const objects = cachedObjects(caches);
-  const look = { objects, config, evicted };
+  const look = { objects, config, evicted, signSinceMs: parts.signs.sinceMs };
   const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
-  const { shortage: before, ...others } = memory;
+  const { shortage: before, vainMoves, ...others } = memory;
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
   const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
-  const first = nextMove({ ...facts, pods }, config);
+  const movable = pods.map(deniedPod);
+  const first = nextMove({ ...facts, pods: movable }, config);
   const next = "move" in first
-    ? nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) }, config)
+    ? nextMove({ ...facts, pods: withBudgets(movable, { workload, objects }) }, config)
     : first;
   const asWished = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(before, { pods, asWished, nowMs }, config.shortage);
-  const after: PlacementMemory = { ...others, ...(shortage === undefined ? {} : { shortage }) };
+  // Once all is as wished the moves before have helped.
+  const isHealed = asWished && vainMoves !== undefined;
+  const after: PlacementMemory = {
+    ...others,
+    ...(vainMoves === undefined || isHealed ? {} : { vainMoves }),
+    ...(shortage === undefined ? {} : { shortage }),
+  };
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
   const { namespace } = workload.metadata;
+
+  /** Others are moved in place of who may not be evicted. */
+  function deniedPod(pod: PlacedPod): PlacedPod {
+    const denial = refused.denial(pod.uid, clock.monotonic());
+    return pod.bound !== undefined || denial === undefined
+      ? pod
+      : { ...pod, bound: `its eviction was denied: ${denial}` };
+  }
 
   /** One part that fails leaves the others; whoever was told to end begins nothing. */
   async function attempt(part: () => Promise<void>): Promise<void> {
@@ -123,30 +149,41 @@ export async function placeWorkload(
     return pod?.metadata.uid === uid && holds(placedPod(pod, look));
   }
 
+  function mayGo({ uid, bound }: PlacedPod): boolean {
+    return bound === undefined && refused.of(uid, clock.monotonic()) === undefined;
+  }
+
   async function evict(pod: PlacedPod, why: string): Promise<void> {
     if (signal.aborted) return;
     if (config.readOnly) return void evictions.push({ pod, why });
     // Also where no answer comes: the request may have arrived.
     evicted.note(pod.uid, clock.monotonic());
     const answer = await parts.evictor.evict({ namespace, name: pod.name, uid: pod.uid });
-    if (answer.is === "blocked" || answer.is === "forbidden") evicted.forget(pod.uid);
-    evictions.push({ pod, why, answer });
+    if (answer.is !== "blocked" && answer.is !== "forbidden") {
+      refused.forget(pod.uid);
+      return void evictions.push({ pod, why, answer });
+    }
+    evicted.forget(pod.uid);
+    const { cooldownMs } = config;
+    const again = refused.note(pod.uid, answer, { nowMs: clock.monotonic(), cooldownMs });
+    evictions.push({ pod, why, answer, again });
   }
 
   async function leaveNodes(): Promise<void> {
     if (wish.paused) return;
     for (const pod of pods) {
-      if (pod.departs === undefined || pod.bound !== undefined) continue;
-      if (!isStill(pod, ({ departs }) => departs !== undefined)) continue;
-      await evict(pod, `from a node that is about to go (${pod.departs})`);
+      if (!leavesAtOnce(pod) || !mayGo(pod) || !isStill(pod, leavesAtOnce)) continue;
+      await evict(pod, leavingWords(pod));
     }
   }
 
   async function fallBack(): Promise<void> {
-    if (!isSame(shortage, before)) await know(after);
-    if (shortagePhase(shortage, nowMs) !== "fallback") return;
-    for (const pod of strandedPods(pods)) {
-      if (pod.bound !== undefined || !isStill(pod, isStranded)) continue;
+    // Before anybody is made again: a process that ends in between must not forget it.
+    if (isHealed || !isSame(shortage, before)) await know(after);
+    if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return;
+    const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, shortage);
+    for (const pod of pods) {
+      if (!isLeft(pod) || !mayGo(pod) || !isStill(pod, isLeft)) continue;
       await evict(pod, "to on-demand, as it found no spot node");
     }
   }
@@ -154,18 +191,22 @@ export async function placeWorkload(
   async function move(): Promise<void> {
     if (!("move" in next)) return;
     const { pod, to } = next.move;
-    if (config.readOnly) return void evictions.push({ pod, why: `to ${to}` });
+    const leaves = leavesInTurn(pod);
+    const why = leaves ? leavingWords(pod) : `to ${to}`;
+    if (config.readOnly) return void evictions.push({ pod, why });
     // Others may have used it up meanwhile.
     if (rate.take(clock.monotonic()) > 0) return;
     // Known before it is done: a process that ends in between must not forget it.
     await know({ ...after, lastMoveAtMs: nowMs });
-    await evict(pod, `to ${to}`);
-    if (evictions.at(-1)?.answer?.is !== "evicted" || signal.aborted) return;
+    await evict(pod, why);
+    const answer = evictions.at(-1)?.answer?.is;
+    const isTried = answer === "evicted" || answer === "forbidden";
+    if (leaves || !isTried || signal.aborted) return;
     const misplaced = misplacedCount(pods, { ...moved, wish });
     const { spotPercentage, minOnDemand } = wish;
     const now = { misplaced, wish: { spotPercentage, minOnDemand } };
-    const count = movesInVain(memory.vainMoves, now);
-    // Not before: a move that is not made is none in vain.
+    const count = movesInVain(vainMoves, now);
+    // Not before: a move that is not tried, or that a budget puts off, is none in vain.
     await know({ ...after, lastMoveAtMs: nowMs, vainMoves: { count, ...now } });
   }
 
@@ -181,20 +222,32 @@ export async function placeWorkload(
   }
 
   for (const part of [leaveNodes, fallBack, move, tellCosts]) await attempt(part);
-  const stranded = strandedPods(pods);
-  const waitingSinceMs = stranded.map(({ unschedulableSinceMs = nowMs }) => unschedulableSinceMs);
+  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
+  const waitingSinceMs = strandedPods(pods).map(sinceMs);
+  const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
   return {
     next,
     evictions,
-    shortage: { before, after: shortage },
+    shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {
-      actual: countByClass(pods),
+      actual: runningByClass(pods),
       desired: splitReplicas(moved.replicas, wish),
-      pendingMs: Math.max(0, nowMs - Math.min(nowMs, ...waitingSinceMs)),
+      floor: floorOf(moved.replicas, wish),
+      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
     },
-    againInMs: againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+    againInMs: Math.min(
+      againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+      ...pods.map(({ uid }) => {
+        const at = clock.monotonic();
+        return (refused.of(uid, at)?.untilMs ?? Infinity) - at;
+      }),
+    ),
     ...(failures.length === 0 ? {} : { failure: failures[0] }),
   };
+}
+
+function leavingWords({ departs }: PlacedPod): string {
+  return `from a node that is about to go (${departs})`;
 }
 
 function isSame(a: Shortage | undefined, b: Shortage | undefined): boolean {

@@ -24,6 +24,8 @@ import type { PlacementCaches } from "./placement_copies.ts";
 import { allPlacementKeys, followPlacementNews, placementKey } from "./placement_news.ts";
 import type { PlacementLook, PlacementObserver, PlacementSubject } from "./placement_observer.ts";
 import type { DeletionCostWriter, PlacementEvents, PodEvictor } from "./placement_ports.ts";
+import { createRefusedEvictions } from "./refused_evictions.ts";
+import { createSeenSigns } from "./seen_signs.ts";
 import { createToldPlacement } from "./told_placement.ts";
 
 /** What the loop works with. */
@@ -73,9 +75,13 @@ export async function runPlacementLoop(
   if (synced.includes(false)) return;
   const objects = cachedObjects(caches);
   const queue = createWorkQueue(clock);
+  const signs = createSeenSigns(() => clock.wall());
+  const refused = createRefusedEvictions();
   const passParts: PlacementPassParts = {
     ...parts,
     evicted,
+    refused,
+    signs,
     rate: createRateLimiter(config.evictions),
     permits: createPermits(() => COSTS_AT_ONCE),
   };
@@ -124,8 +130,8 @@ export async function runPlacementLoop(
     if (isBlocked(pass)) observer?.blocked?.(subject);
     const { before, after } = pass.shortage;
     if (after !== undefined && after.rounds !== before?.rounds) observer?.fellBack?.(subject);
-    for (const { pod, answer: said } of pass.evictions) {
-      if (said?.is !== "forbidden") continue;
+    for (const { pod, answer: said, again } of pass.evictions) {
+      if (said?.is !== "forbidden" || again) continue;
       log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: said.message });
     }
     if (pass.failure !== undefined) throw pass.failure;
@@ -146,12 +152,18 @@ export async function runPlacementLoop(
       await clock.sleep(config.resyncPeriodMs, signal);
       if (signal.aborted) return;
       evicted.expire(clock.monotonic());
+      refused.expire(clock.monotonic());
       for (const key of allPlacementKeys(caches)) queue.add(key);
       if (!config.readOnly) await book.keepOnly(isThere, signal);
     }
   }
 
-  const end = followPlacementNews({ caches, config, wake: (key) => queue.add(key, NEWS_MS) });
+  const end = followPlacementNews({
+    caches,
+    config,
+    wake: (key) => queue.add(key, NEWS_MS),
+    heardNode: signs.hear,
+  });
   for (const key of allPlacementKeys(caches)) queue.add(key);
   observer?.leads?.(true);
   try {

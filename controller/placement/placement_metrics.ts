@@ -31,15 +31,19 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
       registers,
     });
 
-  const actual = gauge("workload_replicas", "Replicas that there are, by class of their nodes.", [
+  const actual = gauge("workload_replicas", "Replicas that have a node, by its class.", [
     "replica_type",
   ]);
   const desired = gauge("workload_desired_replicas", "Replicas that there are to be, by class.", [
     "replica_type",
   ]);
+  const floor = gauge(
+    "workload_floor_replicas",
+    "Replicas that are to run on-demand at least, whatever the share.",
+  );
   const pending = gauge(
     "pending_seconds",
-    "For how long the replica that waits for the longest has found no spot node; 0: none waits.",
+    "For how long the replica that waits for the longest has found no node; 0: none waits.",
   );
   const looks = counter("reconciliations", "Looks at workloads, by what came of them.", [
     "action",
@@ -91,6 +95,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
         actual.set(noted(subject, actual, more), replicas.actual[one]);
         desired.set(noted(subject, desired, more), replicas.desired[one]);
       }
+      floor.set(noted(subject, floor), replicas.floor);
       pending.set(noted(subject, pending), replicas.pendingMs / 1000);
     },
     blocked: (subject) => blocked.inc(noted(subject, blocked)),

@@ -21,6 +21,7 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
     replicas: {
       actual: { spot: 6, "on-demand": 4 },
       desired: { spot: 7, "on-demand": 3 },
+      floor: 2,
       pendingMs: 1500,
     },
   });
@@ -34,6 +35,7 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
       `spotalis_workload_replicas{${OF_WEB},replica_type="on-demand"} 4`,
       `spotalis_workload_desired_replicas{${OF_WEB},replica_type="spot"} 7`,
       `spotalis_workload_desired_replicas{${OF_WEB},replica_type="on-demand"} 3`,
+      `spotalis_workload_floor_replicas{${OF_WEB}} 2`,
       `spotalis_pending_seconds{${OF_WEB}} 1.5`,
       `spotalis_reconciliations_total{${OF_WEB},action="PodRescheduled",result="done"} 1`,
       `spotalis_reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 1`,
@@ -52,7 +54,7 @@ Deno.test("createPlacementMetrics() takes away the series of a workload that is 
   const other = { ...WEB, kind: "StatefulSet" } as const;
   for (const subject of [WEB, other]) {
     const counts = { spot: 1, "on-demand": 1 };
-    const replicas = { actual: counts, desired: counts, pendingMs: 0 };
+    const replicas = { actual: counts, desired: counts, floor: 0, pendingMs: 0 };
     metrics.looked(subject, { tookMs: 1, action: "AsWished", result: "done", replicas });
     metrics.blocked(subject);
     metrics.fellBack(subject);

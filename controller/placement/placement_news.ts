@@ -17,6 +17,8 @@ export interface PlacementNewsParts {
   readonly config: Pick<PlacementConfig, "classes" | "departures">;
   /** Called with the key of a workload, `Deployment/shop/web`. */
   readonly wake: (key: string) => void;
+  /** Called at each sign of life of a node, with that of its departure; undefined: it stays, or is gone. */
+  readonly heardNode?: (name: string, sign: string | undefined) => void;
 }
 
 /** A workload's key. */
@@ -40,7 +42,9 @@ export function* allPlacementKeys(
  * tells of it, too. Nodes wake their pods' workloads when something has changed that placement reads,
  * and not with each sign of life.
  */
-export function followPlacementNews({ caches, config, wake }: PlacementNewsParts): () => void {
+export function followPlacementNews(
+  { caches, config, wake, heardNode }: PlacementNewsParts,
+): () => void {
   const { pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets } = caches;
   /** What was known of each node. */
   const known = new Map<string, string>();
@@ -62,10 +66,12 @@ export function followPlacementNews({ caches, config, wake }: PlacementNewsParts
 
   function hearNode(key: string): void {
     const node = nodes.get(key);
+    const departure = node && departureOf(node, config.departures);
+    heardNode?.(key, departure?.sign);
     const words = node === undefined ? "" : [
       nodeClassOf(node.labels ?? {}, config.classes),
       node.cordoned === true,
-      departureOf(node, config.departures),
+      departure?.sign,
     ].join();
     if ((known.get(key) ?? "") === words) return;
     if (node === undefined) known.delete(key);

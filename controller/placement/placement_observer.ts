@@ -25,9 +25,12 @@ export interface PlacementLook {
   readonly result: "done" | "dry" | "blocked" | "failed";
   /** Absent where its words can't be read. */
   readonly replicas?: {
+    /** Those that have a node. */
     readonly actual: ClassCounts;
     readonly desired: ClassCounts;
-    /** For how long the one that waits for the longest has found no spot node, ms; 0: none waits. */
+    /** Those that are to run on-demand at least, whatever the share. */
+    readonly floor: number;
+    /** For how long the one that waits for the longest has found no node, ms; 0: none waits. */
     readonly pendingMs: number;
   };
 }

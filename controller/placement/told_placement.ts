@@ -24,6 +24,8 @@ interface Told {
   /** Last word about why nothing was moved. */
   wait?: string;
   fault?: string;
+  /** The end of the fallback of which it was said that nobody seems to place new pods. */
+  unplacedUntilMs?: number;
   /** True while moves have not yet come to what is wished. */
   busy: boolean;
 }
@@ -65,21 +67,31 @@ export function createToldPlacement(
       else told.fault = fault;
       delete told.wait;
     },
-    looked(workload, { next, evictions, shortage: { before, after }, replicas: { actual } }) {
+    looked(workload, { next, evictions, shortage, replicas: { actual } }) {
+      const { before, after, unplaced: [unplaced] } = shortage;
       const told = toldOf(workload);
       delete told.fault;
       if (after !== undefined && after.rounds !== before?.rounds) {
         emit(workload, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
       }
+      if (unplaced !== undefined && after !== undefined && told.unplacedUntilMs !== after.untilMs) {
+        const { name } = unplaced;
+        emit(
+          workload,
+          "SpotFallback",
+          `pod ${name} was made for spot in it: is the webhook asked?`,
+        );
+        told.unplacedUntilMs = after.untilMs;
+      }
       if (before !== undefined && after === undefined) {
         emit(workload, "SpotReturned", splitWords(actual));
       }
-      for (const { pod, why, answer } of evictions) {
+      for (const { pod, why, answer, again } of evictions) {
         if (answer?.is === "evicted") {
           emit(workload, "PodRescheduled", `pod ${pod.name} moves ${why}`);
           told.busy = true;
         }
-        if (answer?.is === "blocked") {
+        if (answer?.is === "blocked" && !again) {
           emit(workload, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
         }
       }

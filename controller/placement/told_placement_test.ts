@@ -12,8 +12,8 @@ function pass(change: Partial<PlacementPass>): PlacementPass {
   return {
     next: { wait: "AsWished", message: "each replica is where it should be" },
     evictions: [],
-    shortage: {},
-    replicas: { actual: COUNTS, desired: COUNTS, pendingMs: 0 },
+    shortage: { unplaced: [] },
+    replicas: { actual: COUNTS, desired: COUNTS, floor: 0, pendingMs: 0 },
     againInMs: Infinity,
     ...change,
   };
@@ -51,6 +51,28 @@ pure("createToldPlacement() tells of a budget when it begins to block", () => {
   assert.deepEqual(reasons(), ["BlockedByPDB"]);
   told.looked(WEB, pass({}));
   told.looked(WEB, blocked);
+  assert.deepEqual(reasons(), ["BlockedByPDB"]);
+});
+
+pure("createToldPlacement() tells in each fallback once that nobody seems to place pods", () => {
+  const { told, reasons } = stage();
+  const unplaced = [placedPod("a")];
+  for (const rounds of [1, 2]) {
+    const after = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced: [] } }));
+    assert.deepEqual(reasons(), []);
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced } }));
+    told.looked(WEB, pass({ shortage: { before: after, after, unplaced } }));
+    assert.deepEqual(reasons(), ["SpotFallback"]);
+  }
+});
+
+pure("createToldPlacement() tells once that an eviction was refused", () => {
+  const { told, reasons } = stage();
+  const answer = { is: "blocked", message: "no" } as const;
+  const one = { pod: placedPod("a"), why: "to spot", answer };
+  told.looked(WEB, pass({ evictions: [{ ...one, again: false }] }));
+  told.looked(WEB, pass({ evictions: [{ ...one, again: true }] }));
   assert.deepEqual(reasons(), ["BlockedByPDB"]);
 });
 

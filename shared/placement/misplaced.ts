@@ -8,7 +8,10 @@ import { ordinalClass, ordinalOf, type PlacedWorkload } from "./next_class.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
 import { splitReplicas, type SplitWish } from "./split_replicas.ts";
 
-/** One move: the pod goes, and the one made in its place goes to the class. */
+/**
+ * One move: the pod goes, and the one made in its place goes to the class, which is its own where it leaves a
+ * node that is about to go.
+ */
 export interface Move {
   readonly pod: PlacedPod;
   readonly to: NodeClass;

@@ -5,6 +5,7 @@
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
+import { leavesInTurn } from "./leaving_pods.ts";
 import { misplaced, misplacedCount, type Move } from "./misplaced.ts";
 import type { PlacedWorkload } from "./next_class.ts";
 import type { PlacedPod } from "./placed_pod.ts";
@@ -68,7 +69,8 @@ type MoveCheck = (considered: Considered) => MoveWait | undefined;
 
 const replicasAreWhole: MoveCheck = ({ workload, pods }) => {
   const { replicas, observed, present, ready, updated } = workload;
-  const live = pods.filter(({ gone }) => !gone);
+  // Who leaves its node in turn runs until then.
+  const live = pods.filter((one) => !one.gone || leavesInTurn(one));
   const liveReady = live.filter((one) => one.ready).length;
   // Pods and status come by different ways: the older of them must not pass for the present.
   if (observed && [present, ready, updated, live.length, liveReady].every((n) => n === replicas)) {
@@ -111,7 +113,8 @@ const cooldownIsOver: MoveCheck = (
 ) => {
   const cooldownMs = cooldownAfter(inVain, usualMs);
   if (nowMs >= lastMoveAtMs + cooldownMs) return undefined;
-  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: is the webhook asked?`;
+  const doubt = "is the webhook asked, and may pods be evicted?";
+  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: ${doubt}`;
   return {
     wait: "MoveCooldown",
     message: `it lasts ${cooldownMs / 1000} s after a move${why}`,
@@ -135,12 +138,13 @@ const CHECKS: readonly MoveCheck[] = [
   rateAllowsIt,
 ];
 
-/** The one pod to evict now, or the reason to wait. */
+/** The one pod to evict now, or the reason to wait. Who leaves its node in turn goes first. */
 export function nextMove(
   { wish, workload, pods, ...facts }: MoveFacts,
   { cooldownMs = 10_000 }: MoveOptions = {},
 ): NextMove {
-  const moves = misplaced(pods, { ...workload, wish });
+  const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
+  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, wish });
   const misplacedNow = misplacedCount(pods, { ...workload, wish });
   const inVain = movesInVain(facts.vainMoves, { misplaced: misplacedNow, wish });
   const considered = { ...facts, wish, workload, pods, moves, cooldownMs, inVain };

@@ -44,6 +44,25 @@ test("nextMove() moves one pod of the class with too many", () => {
   assert.equal(told({ ...SPOT, pods: placedPods({ spot: 2, "on-demand": 2 }) }), "AsWished");
 });
 
+test("nextMove() lets pods go first that leave their node in turn, one of a whole workload", () => {
+  const [first, second, ...others] = SPOT.pods;
+  assert.ok(first !== undefined && second !== undefined);
+  const leaving = { gone: true, departs: "taint x", drained: true } as const;
+  const drained = {
+    ...SPOT,
+    pods: [{ ...first, ...leaving }, { ...second, ...leaving }, ...others],
+  };
+  assert.equal(told(drained), "web-spot-x1 to spot");
+  // What was made after the sign was seen counts for nothing, and its workload is not whole.
+  const late = { ...first, ...leaving, departsSinceMs: first.createdAtMs - 1 };
+  assert.equal(told({ ...SPOT, pods: [late, second, ...others] }), "NotWhole");
+  assert.equal(told({ ...drained, workload: { ...SPOT.workload, ready: 3 } }), "NotWhole");
+  assert.equal(told({ ...drained, wish: { ...WISH, paused: true } }), "PlacementPaused");
+  assert.equal(told({ ...drained, wish: { ...WISH, window: NIGHT } }), "WindowClosed");
+  assert.equal(told({ ...drained, lastMoveAtMs: NOW_MS - 1 }), "MoveCooldown");
+  assert.equal(told({ ...drained, shortage: SHORT }), "SpotFallback");
+});
+
 test("nextMove() waits until the workload is whole, by its status and by its pods", () => {
   const workloads = [{ observed: false }, { present: 5 }, { ready: 3 }, { updated: 3 }];
   for (const change of [...workloads, { replicas: 5 }]) {

@@ -11,6 +11,8 @@ export interface DepartureTaint {
   readonly value?: string;
   /** For instance `NoSchedule`; absent: whatever it is. */
   readonly effect?: string;
+  /** True: whoever sets it drains the node, in its own time, and may take it back. */
+  readonly drained?: boolean;
 }
 
 /** What says so: one of them is enough. */
@@ -31,6 +33,14 @@ export interface DepartingNode {
   readonly alarms?: readonly string[];
 }
 
+/** What a node says of its departure. */
+export interface NodeDeparture {
+  /** For a message, for instance `taint karpenter.sh/disrupted`. */
+  readonly sign: string;
+  /** True: whoever takes the node away drains it; false: it is gone in a moment, whatever runs there. */
+  readonly drained: boolean;
+}
+
 /** Names of the presets. */
 export type DeparturePreset = "karpenter" | "cluster-autoscaler" | "aws" | "gke" | "aks";
 
@@ -40,20 +50,24 @@ const AWS_EVENTS = ["spot-itn", "scheduled-maintenance", "asg-lifecycle-terminat
 const AKS_CONDITIONS = ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"];
 
 /**
- * The signs of those who take nodes away. Sources: karpenter.sh, "Disruption", with the taint of before 1.0,
- * too; cluster-autoscaler, `ToBeDeletedTaint`, and not that of mere candidates; aws-node-termination-handler,
+ * The signs of those who take nodes away. Karpenter sets its taint for drift and consolidation as well, before
+ * the replacement is there, and drains after an interruption by itself; so does cluster-autoscaler. Sources: karpenter.sh, "Disruption", with the taint
+ * of before 1.0, too; cluster-autoscaler, `ToBeDeletedTaint`, and not that of mere candidates; aws-node-termination-handler,
  * `pkg/node`, without rebalance recommendations, after which most nodes stay; GKE's termination handler and
  * "graceful node termination"; AKS, "Node Problem Detector" and its scheduled events.
  */
 export const DEPARTURE_PRESETS: Readonly<Record<DeparturePreset, DepartureSigns>> = {
   karpenter: {
     taints: [
-      { key: "karpenter.sh/disrupted" },
-      { key: "karpenter.sh/disruption", value: "disrupting" },
+      { key: "karpenter.sh/disrupted", drained: true },
+      { key: "karpenter.sh/disruption", value: "disrupting", drained: true },
     ],
     conditions: [],
   },
-  "cluster-autoscaler": { taints: [{ key: "ToBeDeletedByClusterAutoscaler" }], conditions: [] },
+  "cluster-autoscaler": {
+    taints: [{ key: "ToBeDeletedByClusterAutoscaler", drained: true }],
+    conditions: [],
+  },
   aws: {
     taints: AWS_EVENTS.map((event) => ({ key: `aws-node-termination-handler/${event}` })),
     conditions: [],
@@ -68,17 +82,20 @@ export const DEFAULT_DEPARTURE_SIGNS: DepartureSigns = {
   conditions: Object.values(DEPARTURE_PRESETS).flatMap(({ conditions }) => conditions),
 };
 
-/** The sign that the node is about to go, for a message; undefined where there is none. */
+/** That the node is about to go; undefined where nothing says so. Of several signs the most urgent counts. */
 export function departureOf(
   { taints = [], alarms = [] }: DepartingNode,
   signs: DepartureSigns,
-): string | undefined {
-  const taint = taints.find((one) =>
-    signs.taints.some(({ key, value = one.value, effect = one.effect }) =>
-      key === one.key && value === one.value && effect === one.effect
-    )
-  );
-  if (taint !== undefined) return `taint ${taint.key}`;
+): NodeDeparture | undefined {
   const condition = alarms.find((one) => signs.conditions.includes(one));
-  return condition && `condition ${condition}`;
+  if (condition !== undefined) return { sign: `condition ${condition}`, drained: false };
+  const found = signs.taints.flatMap(({ key, value, effect, drained = false }) =>
+    taints.some((one) =>
+        key === one.key && (value ?? one.value) === one.value &&
+        (effect ?? one.effect) === one.effect
+      )
+      ? [{ sign: `taint ${key}`, drained }]
+      : []
+  );
+  return found.find(({ drained }) => !drained) ?? found[0];
 }

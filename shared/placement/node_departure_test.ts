@@ -13,22 +13,46 @@ pure("departureOf() knows those who take nodes away by default", () => {
   const signs = DEFAULT_DEPARTURE_SIGNS;
   for (
     const key of [
-      "karpenter.sh/disrupted",
-      "ToBeDeletedByClusterAutoscaler",
       "aws-node-termination-handler/spot-itn",
       "aws-node-termination-handler/scheduled-maintenance",
       "aws-node-termination-handler/asg-lifecycle-termination",
       "cloud.google.com/impending-node-termination",
     ]
   ) {
-    assert.equal(departureOf(tainted(key), signs), `taint ${key}`);
+    assert.deepEqual(departureOf(tainted(key), signs), { sign: `taint ${key}`, drained: false });
+  }
+  for (const key of ["karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"]) {
+    assert.deepEqual(departureOf(tainted(key), signs), { sign: `taint ${key}`, drained: true });
   }
   const before = tainted("karpenter.sh/disruption", { value: "disrupting" });
-  assert.equal(departureOf(before, signs), "taint karpenter.sh/disruption");
+  assert.deepEqual(departureOf(before, signs), {
+    sign: "taint karpenter.sh/disruption",
+    drained: true,
+  });
   for (const alarm of ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"]) {
-    assert.equal(departureOf({ alarms: ["Odd", alarm] }, signs), `condition ${alarm}`);
+    assert.deepEqual(departureOf({ alarms: ["Odd", alarm] }, signs), {
+      sign: `condition ${alarm}`,
+      drained: false,
+    });
   }
 });
+
+pure(
+  "departureOf() takes the sign of a node that is gone in a moment before that of its drain",
+  () => {
+    const signs = DEFAULT_DEPARTURE_SIGNS;
+    const { taints } = tainted("karpenter.sh/disrupted");
+    const itn = tainted("aws-node-termination-handler/spot-itn").taints;
+    assert.equal(
+      departureOf({ taints: [...taints, ...itn] }, signs)?.sign,
+      "taint aws-node-termination-handler/spot-itn",
+    );
+    assert.equal(
+      departureOf({ taints, alarms: ["PreemptScheduled"] }, signs)?.sign,
+      "condition PreemptScheduled",
+    );
+  },
+);
 
 pure("departureOf() leaves nodes that stay", () => {
   for (
@@ -51,10 +75,10 @@ pure("departureOf() asks for value and effect where the sign has them", () => {
     conditions: ["Dying"],
   };
   const of = (value: string, effect: string) =>
-    departureOf(tainted("own", { value, effect }), signs);
+    departureOf(tainted("own", { value, effect }), signs)?.sign;
   assert.equal(of("now", "NoExecute"), "taint own");
   assert.equal(of("now", "NoSchedule"), undefined);
   assert.equal(of("later", "NoExecute"), undefined);
-  assert.equal(departureOf({ alarms: ["Dying"] }, signs), "condition Dying");
+  assert.equal(departureOf({ alarms: ["Dying"] }, signs)?.sign, "condition Dying");
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
 });

@@ -20,6 +20,10 @@ export interface PlacedPod {
   readonly gone: boolean;
   /** Why its node is about to go, see `departureOf()`; absent where it stays, or the pod goes already. */
   readonly departs?: string;
+  /** True where whoever takes that node away drains it, see `NodeDeparture`; absent where not. */
+  readonly drained?: boolean;
+  /** When that was first seen of the node, ms since 1970; absent where nobody has looked before. */
+  readonly departsSinceMs?: number;
   /** Since when no node was found for it, ms since 1970; absent where it has one, or just began. */
   readonly unschedulableSinceMs?: number;
   /** False until it has a node. */
@@ -64,6 +68,16 @@ export function podClassOf(
     Object.hasOwn(nodeSelector, key)
   );
   return !asked && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
+}
+
+/** How many of the pods have a node, by its class; they may not be Ready yet. */
+export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
+  return countByClass(pods.filter(({ scheduled }) => scheduled));
+}
+
+/** How many of the pods wait for a node, by the class that they were made for. */
+export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
+  return countByClass(pods.filter(({ scheduled }) => !scheduled));
 }
 
 /** How many of the pods there are by class, without those that are gone. */

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { placedPods } from "../../tests/fixtures/placed_pods.ts";
 import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
-import { countByClass, podClassOf, revisionOf } from "./placed_pod.ts";
+import {
+  countByClass,
+  podClassOf,
+  revisionOf,
+  runningByClass,
+  waitingByClass,
+} from "./placed_pod.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -45,4 +51,14 @@ test("countByClass() leaves out what is gone", () => {
     ...placedPods({ spot: 4 }, { gone: true }),
   ];
   assert.deepEqual(countByClass(pods), { spot: 3, "on-demand": 2 });
+});
+
+test("runningByClass() and waitingByClass() part pods by whether they have a node", () => {
+  const pods = [
+    ...placedPods({ spot: 3, "on-demand": 2 }, { ready: false }),
+    ...placedPods({ spot: 1, "on-demand": 4 }, { scheduled: false }),
+    ...placedPods({ spot: 4 }, { gone: true }),
+  ];
+  assert.deepEqual(runningByClass(pods), { spot: 3, "on-demand": 2 });
+  assert.deepEqual(waitingByClass(pods), { spot: 1, "on-demand": 4 });
 });

@@ -44,6 +44,8 @@ export interface PodLook {
   readonly config: NodeRules;
   /** UIDs of pods that were evicted, whatever a late copy shows. */
   readonly evicted: { has(uid: string): boolean };
+  /** When the sign was first seen on the node of this name, ms since 1970; absent: nobody has noted it. */
+  readonly signSinceMs?: (node: string, sign: string) => number;
 }
 
 /** Who is asked about at the gate. */
@@ -110,18 +112,24 @@ export function withBudgets(
 }
 
 /** One pod of a workload, without a word of budgets. */
-export function placedPod(pod: Pod, { objects, config, evicted }: PodLook): PlacedPod {
+export function placedPod(
+  pod: Pod,
+  { objects, config, evicted, signSinceMs }: PodLook,
+): PlacedPod {
   const { metadata: { uid, annotations }, nodeName, ready } = pod;
   const node = nodeName === "" ? undefined : objects.node(nodeName);
   const { classes, departures } = config;
   const standing = podStanding(pod, { node, classes, departures, evicted: evicted.has(uid) });
+  const { departs } = standing;
+  const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
   // Whoever loses its node has nothing to lose by another class.
-  const bound = standing.departs === undefined
+  const bound = departs === undefined
     ? boundOf(pod, { objects, config, to: otherClass(standing.class) })
     : protectedBy(annotations);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
   return {
     ...standing,
+    ...(departsSinceMs === undefined ? {} : { departsSinceMs }),
     ...(nodeName !== "" || pod.unschedulableSinceMs === undefined
       ? {}
       : { unschedulableSinceMs: pod.unschedulableSinceMs }),
@@ -134,7 +142,7 @@ export function placedPod(pod: Pod, { objects, config, evicted }: PodLook): Plac
 }
 
 function boundOf(
-  { requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
+  { nodeName, requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
   { objects, config: { classes }, to }: Pick<PodLook, "objects" | "config"> & {
     readonly to: NodeClass;
   },
@@ -143,7 +151,8 @@ function boundOf(
     ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
     ...volumeBounds({ namespace, claims }, objects.volumesOf),
   ];
-  return boundBy({ annotations, bounds }, {
+  // Where it does not run yet there is nothing to be disturbed.
+  return boundBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
     to,
     classes,
     hosts: hostClasses(objects.nodes, classes),

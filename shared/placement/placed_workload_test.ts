@@ -87,6 +87,14 @@ Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about
   const nodes = [{ ...sampleNode("dying"), labels: SPOT, taints }];
   const going = placed(podOf("a", { nodeName: "dying" }), { nodes });
   assert.deepEqual([going?.gone, going?.departs], [true, "taint karpenter.sh/disrupted"]);
+  assert.equal(going?.departsSinceMs, undefined);
+  const doomed = objectsWith({ pods: [podOf("a", { nodeName: "dying" })], nodes });
+  const [known] = placedPodsOf(WEB, {
+    ...LOOK,
+    objects: doomed,
+    signSinceMs: (node, sign) => node === "dying" && sign === going?.departs ? 7 : 8,
+  });
+  assert.equal(known?.departsSinceMs, 7);
   const objects = objectsWith({ pods: [podOf("a")] });
   const [evicted] = placedPodsOf(WEB, { ...LOOK, objects, evicted: new Set(["a"]) });
   assert.equal(evicted?.gone, true);
@@ -100,6 +108,16 @@ Deno.test("placedPodsOf() finds what binds a pod in its affinity and its volumes
   };
   const free = placed(podOf("a", { claims: ["data"] }));
   assert.equal(free?.bound, undefined);
+  const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+  const kept = (nodeName: string) => {
+    const pod = podOf("a", { nodeName });
+    return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.bound;
+  };
+  // Of a pod that does not run there is nothing to disturb.
+  assert.deepEqual([kept("spot-1"), kept("")], [
+    'annotation karpenter.sh/do-not-disrupt is "true"',
+    undefined,
+  ]);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
   assert.equal(pinned?.bound, "its affinity allows no on-demand node");
   const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };

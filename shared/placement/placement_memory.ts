@@ -36,7 +36,11 @@ const storedSchema = z.object({
   version: z.literal(VERSION),
   uid: z.string(),
   lastMoveAtMs: z.number().optional(),
-  shortage: z.object({ untilMs: z.number(), rounds: z.int().min(1) }).optional(),
+  shortage: z.object({
+    sinceMs: z.number().exactOptional(),
+    untilMs: z.number(),
+    rounds: z.int().min(1),
+  }).optional(),
   vainMoves: z.object({
     count: z.int().min(0),
     misplaced: z.int().min(0),
@@ -74,13 +78,17 @@ export function readMemory(
   const { lastMoveAtMs, shortage, vainMoves } = data;
   return {
     ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs: Math.min(lastMoveAtMs, nowMs) }),
-    ...(shortage === undefined ? {} : {
-      shortage: {
-        ...shortage,
-        untilMs: Math.min(shortage.untilMs, nowMs + LONGEST_AHEAD_MS),
-      },
-    }),
+    ...(shortage === undefined ? {} : { shortage: shortageAt(nowMs, shortage) }),
     ...(vainMoves === undefined ? {} : { vainMoves }),
+  };
+}
+
+/** What can't be true by this clock is not: it would last, or have pods made again, for too long. */
+function shortageAt(nowMs: number, { sinceMs = Infinity, untilMs, rounds }: Shortage): Shortage {
+  return {
+    ...(sinceMs > nowMs ? {} : { sinceMs }),
+    untilMs: Math.min(untilMs, nowMs + LONGEST_AHEAD_MS),
+    rounds,
   };
 }
 

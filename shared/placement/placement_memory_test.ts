@@ -43,7 +43,8 @@ test("readMemory() knows nothing of another workload, version or text", () => {
 });
 
 test("readMemory() trusts no clock that is far ahead", () => {
-  const text = memoryText({ lastMoveAtMs: 1e15, shortage: { untilMs: 1e15, rounds: 1 } }, "u1");
+  const shortage = { sinceMs: 1_000_001, untilMs: 1e15, rounds: 1 };
+  const text = memoryText({ lastMoveAtMs: 1e15, shortage }, "u1");
   assert.deepEqual(readMemory(text, READ), {
     lastMoveAtMs: 1_000_000,
     shortage: { untilMs: 1_000_000 + 86_400_000, rounds: 1 },

@@ -32,7 +32,7 @@ export interface StandingFacts extends NodeRules {
 /** The pod, as far as all that count it must agree. */
 export type PodStanding = Pick<
   PlacedPod,
-  "uid" | "name" | "revision" | "class" | "gone" | "departs" | "scheduled"
+  "uid" | "name" | "revision" | "class" | "gone" | "departs" | "drained" | "scheduled"
 >;
 
 /** Pods that are deleted, have ended or lose their node are gone: they count for nothing. */
@@ -40,7 +40,7 @@ export function podStanding(pod: CountablePod, facts: StandingFacts): PodStandin
   const { metadata: { uid, name, labels, terminating }, nodeName, phase } = pod;
   const { node, classes, departures, evicted } = facts;
   const ended = terminating || phase === "Succeeded" || phase === "Failed" || evicted;
-  const departs = ended || node === undefined ? undefined : departureOf(node, departures);
+  const departure = ended || node === undefined ? undefined : departureOf(node, departures);
   return {
     uid,
     name,
@@ -51,8 +51,9 @@ export function podStanding(pod: CountablePod, facts: StandingFacts): PodStandin
       // A node without labels is one as well, and no spot node.
       nodeLabels: node && (node.labels ?? {}),
     }, classes),
-    gone: ended || departs !== undefined,
-    ...(departs === undefined ? {} : { departs }),
+    gone: ended || departure !== undefined,
+    ...(departure === undefined ? {} : { departs: departure.sign }),
+    ...(departure?.drained ? { drained: true } : {}),
     scheduled: nodeName !== "",
   };
 }

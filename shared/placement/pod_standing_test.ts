@@ -49,4 +49,11 @@ Deno.test("podStanding() counts nobody who goes, and says why only of who stays 
   ) {
     assert.deepEqual([given.gone, given.departs], [gone, departs]);
   }
+  const taints = [{
+    key: "aws-node-termination-handler/spot-itn",
+    value: "",
+    effect: "NoSchedule",
+  }];
+  const interrupted = standing({}, { node: { ...SPOT, taints } });
+  assert.deepEqual([standing({}, { node: GOING }).drained, interrupted.drained], [true, undefined]);
 });

@@ -12,6 +12,8 @@ export type ShortagePhase = "none" | "fallback" | "returning";
 export interface Shortage {
   /** The end of the fallback, ms since 1970; afterwards it returns. */
   readonly untilMs: number;
+  /** When the fallback began, ms since 1970; absent where an earlier version has written it. */
+  readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each is twice as long as the one before. */
   readonly rounds: number;
 }
@@ -41,12 +43,34 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
   return nowMs < shortage.untilMs ? "fallback" : "returning";
 }
 
-/** Whether it waits for a spot node: in a fallback it is to be made again, elsewhere. */
-export function isStranded(pod: PlacedPod): boolean {
-  return pod.class === "spot" && !pod.gone && !pod.scheduled;
+/**
+ * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the fallback
+ * began. One that was made for spot since then was placed by nobody, and would come back as it is.
+ */
+export function isLeftBehind(
+  pod: PlacedPod,
+  { sinceMs = -Infinity }: Pick<Shortage, "sinceMs">,
+): boolean {
+  return isStranded(pod) && pod.createdAtMs <= sinceMs;
 }
 
-/** Pods that wait for a spot node, see `isStranded()`. */
+/**
+ * Pods that have found no spot node since a fallback began, and were made in it: they say that nobody
+ * answers for new pods.
+ */
+export function unplacedInFallback(
+  pods: readonly PlacedPod[],
+  { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
+): readonly PlacedPod[] {
+  if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
+  const { sinceMs = Infinity } = shortage;
+  // Who is bound to spot nodes is not placed by anybody.
+  return strandedPods(pods).filter(({ unschedulableSinceMs, createdAtMs, bound }) =>
+    unschedulableSinceMs !== undefined && createdAtMs > sinceMs && bound === undefined
+  );
+}
+
+/** Pods that wait for a spot node. */
 export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.filter(isStranded);
 }
@@ -79,7 +103,8 @@ export function nextShortage(
   if (shortagePhase(shortage, nowMs) === "fallback") return shortage;
   const { rounds } = shortage ?? { rounds: 0 };
   if (nowMs >= fallbackDueMs(shortage, pods, options)) {
-    return { untilMs: nowMs + lengthMs(rounds + 1, options), rounds: rounds + 1 };
+    const untilMs = nowMs + lengthMs(rounds + 1, options);
+    return { sinceMs: nowMs, untilMs, rounds: rounds + 1 };
   }
   return asWished || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
     ? undefined
@@ -109,4 +134,8 @@ function lengthMs(
 ): number {
   // 2^1000 is still finite.
   return Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(round - 1, 1000));
+}
+
+function isStranded(pod: PlacedPod): boolean {
+  return pod.class === "spot" && !pod.gone && !pod.scheduled;
 }

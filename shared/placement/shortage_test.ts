@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { placedPod } from "../../tests/fixtures/placed_pods.ts";
 import {
   fallbackDueMs,
+  isLeftBehind,
   nextShortage,
   type Shortage,
   shortagePhase,
   strandedPods,
+  unplacedInFallback,
 } from "./shortage.ts";
 
 function test(name: string, fn: () => void): void {
@@ -38,6 +40,7 @@ function look(
 test("nextShortage() falls back after the timeout, and not before", () => {
   assert.equal(look(undefined, 59_999, { since: 0 }), undefined);
   assert.deepEqual(look(undefined, 60_000, { since: 0 }), {
+    sinceMs: 60_000,
     untilMs: 60_000 + 2 * MINUTE_MS,
     rounds: 1,
   });
@@ -118,6 +121,31 @@ test("shortagePhase() goes from fallback to returning", () => {
   assert.equal(shortagePhase(undefined, 0), "none");
   assert.equal(shortagePhase(shortage, MINUTE_MS - 1), "fallback");
   assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
+});
+
+test("isLeftBehind() leaves pods that were made for spot in the fallback, and unplacedInFallback() tells them", () => {
+  const [pod] = waiting(0);
+  assert.ok(pod !== undefined);
+  const shortage = { sinceMs: 1000, untilMs: MINUTE_MS, rounds: 1 };
+  const before = { ...pod, createdAtMs: 1000 };
+  const since = { ...pod, createdAtMs: 1001 };
+  const found = { ...since, scheduled: true };
+  const pods = [
+    before,
+    since,
+    found,
+    placedPod("new", { class: "spot", scheduled: false, createdAtMs: 1001 }),
+  ];
+  assert.deepEqual(pods.map((one) => isLeftBehind(one, shortage)), [true, false, false, false]);
+  // An earlier version has not written when it began.
+  assert.equal(isLeftBehind(before, {}), false);
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
+  const bound = pods.map((one) => ({ ...one, bound: "its affinity" }));
+  assert.deepEqual(unplacedInFallback(bound, { shortage, nowMs: 0 }), []);
+  const { sinceMs: _since, ...earlier } = shortage;
+  assert.deepEqual(unplacedInFallback(pods, { shortage: earlier, nowMs: 0 }), []);
+  assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
 });
 
 test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {

@@ -23,3 +23,8 @@ export function splitReplicas(
   const spot = Math.max(0, Math.min(shared, replicas - minOnDemand));
   return { spot, "on-demand": replicas - spot };
 }
+
+/** How many replicas are to run on-demand whatever the share: the floor, as far as there are so many. */
+export function floorOf(replicas: number, { minOnDemand }: SplitWish): number {
+  return Math.min(replicas, minOnDemand);
+}

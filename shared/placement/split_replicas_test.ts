@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { otherClass } from "./node_class.ts";
-import { splitReplicas } from "./split_replicas.ts";
+import { floorOf, splitReplicas } from "./split_replicas.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */
 const EXAMPLES = [
@@ -26,7 +26,17 @@ Deno.test({
         { spot, "on-demand": onDemand },
         `${replicas} replicas, floor ${minOnDemand}, ${spotPercentage} %`,
       );
+      assert.ok(floorOf(replicas, { spotPercentage, minOnDemand }) <= onDemand);
     }
+  },
+});
+
+Deno.test({
+  name: "floorOf() is the floor, and never more than there are replicas",
+  permissions: "none",
+  fn() {
+    const wish = { spotPercentage: 50, minOnDemand: 3 };
+    assert.deepEqual([0, 2, 3, 10].map((replicas) => floorOf(replicas, wish)), [0, 2, 3, 3]);
   },
 });
 

@@ -99,10 +99,11 @@ renderTest(
       "optipod_record_unwritten",
       "optipod_workloads_skipped",
       "spotalis_leader_election_status",
+      "spotalis_pending_seconds",
       "spotalis_reconciliation_errors_total",
       "spotalis_webhook_request_duration_seconds",
       "spotalis_webhook_requests_total",
-      "spotalis_workload_desired_replicas",
+      "spotalis_workload_floor_replicas",
       "spotalis_workload_replicas",
     ]);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);

@@ -4,6 +4,11 @@
  *
  * @module
  */
+import type {
+  EvictionAnswer,
+  PlacementEvent,
+  PodRef,
+} from "../../controller/placement/placement_ports.ts";
 import type { PlacementPeers } from "../../controller/placement/placement_peers.ts";
 import { startPlacement } from "../../controller/placement/start_placement.ts";
 import type { PlacementAnswers } from "../../controller/placement/webhook_ports.ts";
@@ -50,6 +55,15 @@ export class PlacementCluster {
     random: seededRandom(21),
   });
   replicas = 0;
+  /** Annotation `spotalis.io/min-on-demand`. */
+  floor = 0;
+  /** What pods are made of beside what all have, as the API has it. */
+  template: Parameters<typeof podRequest>[1] = {};
+  /** True: pods come to nodes whatever their taints. */
+  toleratesAll = false;
+  /** Answers evictions in place of the API; undefined: it does so itself. */
+  refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
+  readonly events: PlacementEvent[] = [];
   #share: string;
   /** Who serves the webhook, by identity. */
   readonly #serving = new Map<string, readonly Mutator[]>();
@@ -156,10 +170,12 @@ export class PlacementCluster {
               budgets: api.listWatch("PodDisruptionBudget"),
               volumes: api.listWatch("PersistentVolume"),
             },
-            evictor: api.podEvictor,
+            evictor: {
+              evict: async (pod) => this.refusal?.(pod) ?? await api.podEvictor.evict(pod),
+            },
             costs: api.deletionCostWriter,
             store: this.#memory,
-            events: { emit() {} },
+            events: { emit: (event) => void this.events.push(event) },
           },
           linkPeers: () => ({
             client: this.#client(),
@@ -233,7 +249,7 @@ export class PlacementCluster {
 
   async #create(): Promise<void> {
     const number = this.#made++;
-    const request = podRequest(`request-${number}`);
+    const request = podRequest(`request-${number}`, this.template);
     const served = [...this.#serving.values()];
     const mutators = served[number % Math.max(1, served.length)] ?? [];
     const { patch } = await runMutators(request, mutators, {
@@ -262,7 +278,7 @@ export class PlacementCluster {
     }
     const [node] = Node.all()
       .filter(({ labels = {}, taints = [] }) =>
-        taints.length === 0 &&
+        (this.toleratesAll || taints.length === 0) &&
         labelsMatch(labels, { matchLabels: nodeSelector, matchExpressions: [] })
       )
       .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -284,7 +300,10 @@ export class PlacementCluster {
     const live = this.#live();
     const sample = sampleWorkload({
       labels: { "spotalis.io/enabled": "true" },
-      annotations: { "spotalis.io/spot-percentage": this.#share },
+      annotations: {
+        "spotalis.io/spot-percentage": this.#share,
+        "spotalis.io/min-on-demand": `${this.floor}`,
+      },
     });
     const workload = {
       ...sample,

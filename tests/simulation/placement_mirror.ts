@@ -28,7 +28,7 @@ const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** A pod that was evicted. */
 export interface KnownEviction {
   readonly uid: string;
-  readonly why: "move" | "stranded" | "departs";
+  readonly why: "move" | "stranded" | "departs" | "drained";
   /** As it was until then. */
   readonly ready: boolean;
 }
@@ -60,10 +60,10 @@ export class PlacementMirror {
   write(wish: SplitWish): void {
     const { Node, Pod, ReplicaSet, PodDisruptionBudget, Deployment, StatefulSet } =
       this.#store.tables;
-    const { workload, nodes, pods, departing, nowMs } = this.#world;
-    for (const node of departing) this.#shownAtMs.set(node, nowMs);
+    const { workload, nodes, pods, departing, draining, nowMs } = this.#world;
+    for (const node of [...departing, ...draining]) this.#shownAtMs.set(node, nowMs);
     for (const pod of pods) if (pod.node === undefined) this.#shownAtMs.set(pod, nowMs);
-    this.#bring(Node, nodes.map((node) => this.#node(node, departing.has(node))));
+    this.#bring(Node, nodes.map((node) => this.#node(node)));
     if (workload.kind === "Deployment") {
       const revisions = new Set(pods.flatMap(({ foreign, revision }) => foreign ? [] : [revision]));
       revisions.add(`r${workload.revision}`);
@@ -106,7 +106,7 @@ export class PlacementMirror {
       const stored = Pod.get(`${NAMESPACE}/${pod.name}`);
       const isGone = stored?.metadata.uid !== pod.uid || stored.metadata.terminating;
       if (isGone && pod.endsAtMs === undefined) {
-        const why = moved.has(pod.uid) ? "move" : this.#causeOf(pod);
+        const why = this.#causeOf(pod, moved.has(pod.uid));
         evicted.push({ uid: pod.uid, why, ready: this.#world.isReady(pod) });
         this.#world.remove(pod.uid);
       }
@@ -117,10 +117,12 @@ export class PlacementMirror {
   }
 
   /** What was known, though it may hold no more; a pod without such a cause was moved, whoever hides it. */
-  #causeOf(pod: WorldPod): KnownEviction["why"] {
+  #causeOf(pod: WorldPod, isMove: boolean): KnownEviction["why"] {
     const isKnown = (shown: WorldNode | WorldPod | undefined): boolean =>
       shown !== undefined &&
       this.#world.nowMs - (this.#shownAtMs.get(shown) ?? -Infinity) < KNOWN_MS;
+    // One by one, as moves.
+    if (isMove) return isKnown(pod.node) ? "drained" : "move";
     if (isKnown(pod)) return "stranded";
     return isKnown(pod.node) ? "departs" : "move";
   }
@@ -151,12 +153,18 @@ export class PlacementMirror {
     return name;
   }
 
-  #node(node: WorldNode, departs: boolean): Node {
-    const taint = { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
+  #node(node: WorldNode): Node {
+    const { departing, draining } = this.#world;
+    const keys = [
+      ...(departing.has(node) ? ["aws-node-termination-handler/spot-itn"] : []),
+      ...(draining.has(node) ? ["karpenter.sh/disrupted"] : []),
+    ];
     return {
       ...sampleNode(this.#nameOf(node)),
       labels: { [CAPACITY_TYPE]: node.class },
-      ...(departs ? { taints: [taint] } : {}),
+      ...(keys.length === 0
+        ? {}
+        : { taints: keys.map((key) => ({ key, value: "", effect: "NoSchedule" })) }),
     };
   }
 

@@ -13,7 +13,7 @@ import { PlacementWorld, type WorldNode, type WorldWorkload } from "./placement_
 export type Happening =
   | { readonly does: "scale"; readonly to: number }
   | { readonly does: "wish"; readonly wish: SplitWish }
-  | { readonly does: "lose" | "interrupt"; readonly which: number }
+  | { readonly does: "lose" | "interrupt" | "drain"; readonly which: number }
   | {
     readonly does:
       | "roll out"
@@ -48,8 +48,8 @@ export class Play {
   wasWhole = false;
   readonly #eachSecond: (play: Play) => void;
   readonly #lag: number;
-  /** The floor in each second so far. */
-  readonly #floors: number[] = [];
+  /** Replicas and floor as they were wished in each second so far. */
+  readonly #wished: { readonly replicas: number; readonly floor: number }[] = [];
 
   constructor({ kind, replicas, wish, lag, budget }: Story, eachSecond: (play: Play) => void) {
     const workload = { kind, replicas, revision: 1 };
@@ -76,11 +76,13 @@ export class Play {
 
   /**
    * On-demand has as many replicas as it is to have at least, by what could be known when the last
-   * eviction was decided: the way there and back takes its time.
+   * eviction was decided: the way there and back takes its time. A scale-down on that way may have taken
+   * others than it.
    */
   assertFloor(): void {
-    const known = this.#floors.slice(-2 * this.#lag - 2);
-    const floor = Math.min(...known);
+    const known = this.#wished.slice(-2 * this.#lag - 2);
+    if (known.some(({ replicas }) => replicas > this.world.workload.replicas)) return;
+    const floor = Math.min(...known.map((one) => one.floor));
     const there = this.counts["on-demand"];
     assert.ok(there >= floor, `${there} of ${floor} on-demand`);
   }
@@ -88,9 +90,9 @@ export class Play {
   async seconds(count: number): Promise<void> {
     for (let second = 0; second < count; second++) {
       this.world.tick(() => this.wasWhole = this.world.whole);
-      this.#floors.push(
-        Math.min(this.world.workload.replicas, this.product.wish.minOnDemand),
-      );
+      const { replicas } = this.world.workload;
+      const floor = Math.min(replicas, this.product.wish.minOnDemand);
+      this.#wished.push({ replicas, floor });
       const allowed = this.world.disruptionsAllowed() ?? Infinity;
       const earlier = this.product.evictions.length;
       await this.product.second();
@@ -118,18 +120,20 @@ export class Play {
         const others = world.nodes.filter((one) => one !== node);
         if (
           node !== undefined &&
-          others.some((one) => one.class === "on-demand" && !world.departing.has(one))
+          others.some((one) => one.class === "on-demand" && this.#stays(one))
         ) {
           world.loseNode(node);
         }
         break;
       }
-      case "interrupt": {
+      case "interrupt":
+      case "drain": {
         const node = world.nodes[what.which];
         const stays = world.nodes.some((one) =>
-          one !== node && one.class === "on-demand" && !world.departing.has(one)
+          one !== node && one.class === "on-demand" && this.#stays(one)
         );
-        if (node !== undefined && stays) world.departing.add(node);
+        const leaving = what.does === "drain" ? world.draining : world.departing;
+        if (node !== undefined && stays) leaving.add(node);
         break;
       }
       case "webhook down":
@@ -153,9 +157,15 @@ export class Play {
       case "nodes back":
         for (const node of world.departing) world.loseNode(node);
         world.departing.clear();
+        // Whoever was to take them away leaves them.
+        world.draining.clear();
         world.nodes.push(...NODES.filter((one) => !world.nodes.includes(one)));
         break;
     }
+  }
+
+  #stays(node: WorldNode): boolean {
+    return !this.world.departing.has(node) && !this.world.draining.has(node);
   }
 
   async tell({ events }: Pick<Story, "events">): Promise<void> {

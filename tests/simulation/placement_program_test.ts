@@ -113,7 +113,8 @@ scene(
     await cluster.pass(30_000);
     const lost = cluster.podsOn("spot-0");
     assert.ok(lost > 0);
-    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+    const key = "aws-node-termination-handler/spot-itn";
+    const taints = [{ key, value: "", effect: "NoSchedule" }];
     cluster.changeNode("spot-0", (node) => ({ ...node, taints }));
     await cluster.pass(10_000);
     assert.equal(cluster.podsOn("spot-0"), 0);
@@ -133,6 +134,60 @@ scene(
     const metrics = await program.registry.metrics();
     assert.match(metrics, /^spotalis_webhook_requests_total\{.*result="ReadOnly"\} 10$/m);
     assert.match(metrics, /^spotalis_workload_desired_replicas\{.*replica_type="spot"\} 7$/m);
+  },
+);
+
+scene(
+  "runController() tells what runs, and what is to run on-demand at least",
+  async (cluster) => {
+    const { registry } = cluster.start("10.0.0.1", {
+      "--disruption-window-schedule": "0 12 * * *",
+      "--disruption-window-duration": "1h",
+    });
+    const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+    const valueOf = async (name: string, more = ""): Promise<number> => {
+      const start = `spotalis_${name}{${OF_WEB}${more}} `;
+      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(start));
+      assert.ok(line, start);
+      return Number(line.slice(start.length));
+    };
+    /** As the alert `SpotalisFloorBroken` has it. */
+    const lacks = async (): Promise<number> =>
+      await valueOf("workload_floor_replicas") -
+      await valueOf("workload_replicas", ',replica_type="on-demand"');
+    cluster.share("90%");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    // Less than the share leaves, and no floor: nothing is broken, though the window is closed.
+    cluster.share("70%");
+    await cluster.pass(60_000);
+    assert.equal(cluster.counts["on-demand"], 1);
+    assert.deepEqual([await lacks() <= 0, await valueOf("pending_seconds")], [true, 0]);
+    cluster.floor = 2;
+    cluster.removeNodes("on-demand");
+    await cluster.pass(20 * 60_000);
+    assert.deepEqual([cluster.counts["on-demand"], await lacks()], [0, 2]);
+    const pending = await valueOf("pending_seconds");
+    assert.ok(pending > 900 && pending <= 1200, `${pending}`);
+  },
+);
+
+scene(
+  "runController() heals at its usual pace, however often it had to before",
+  async (cluster) => {
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    const { Pod } = cluster.api.store.tables;
+    for (let times = 1; times < 8; times++) {
+      const [spot] = Pod.all().filter(({ nodeName }) => nodeName.startsWith("spot"));
+      assert.ok(spot);
+      Pod.modify(`shop/${spot.metadata.name}`, (pod) => ({ ...pod, nodeName: "on-demand-0" }));
+      await cluster.pass(20_000);
+      assert.deepEqual([cluster.counts.spot, cluster.evictions], [7, times]);
+    }
   },
 );
 

@@ -23,15 +23,18 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   anyScale,
   anyRollout,
   fc.constant({ does: "controller dies" as const }),
+  fc.constant({ does: "spot gone" as const }),
   fc.record({ does: fc.constant("wish" as const), wish: anyWish }),
-  fc.record({ does: fc.constantFrom("lose" as const, "interrupt" as const), which: fc.nat(7) }),
+  fc.record({
+    does: fc.constantFrom("lose" as const, "interrupt" as const, "drain" as const),
+    which: fc.nat(7),
+  }),
   fc.record({
     does: fc.constantFrom(
       "webhook down" as const,
       "webhook restarts" as const,
       "controller down" as const,
       "all up" as const,
-      "spot gone" as const,
       "nodes back" as const,
     ),
   }),
@@ -75,15 +78,18 @@ property(
           const foreign = new Set(["foreign-1", "foreign-2"]);
           const play: Play = new Play(story, ({ wasWhole, world, product }) => {
             if (wasWhole) wholeSince = true;
-            const made = product.evictions.filter(({ why }) => why === "move").length;
+            const made = product.evictions.filter(({ why }) =>
+              why === "move" || why === "drained"
+            ).length;
             if (made > moves) {
               assert.equal(made, moves + 1, "two moves at once");
               assert.ok(wholeSince, "a move before the one before it was over");
               moves = made;
               wholeSince = false;
-              const uid = product.evictions.at(-1)?.uid;
+              const { uid, why } = product.evictions.at(-1)!;
               const moved = world.pods.find((pod) => pod.uid === uid);
-              if (wasWhole && moved?.node?.class === "on-demand") play.assertFloor();
+              const isMove = why === "move" && moved?.node?.class === "on-demand";
+              if (wasWhole && isMove) play.assertFloor();
             }
             for (const { uid } of product.evictions) assert.ok(!foreign.has(uid), uid);
           });
@@ -104,7 +110,7 @@ property(
       ),
       { numRuns: 150 },
     );
-    assert.deepEqual(met, new Set(["move", "stranded", "departs"]));
+    assert.deepEqual(met, new Set(["move", "stranded", "departs", "drained"]));
     assert.ok(deaths > 5, `${deaths}`);
   },
 );

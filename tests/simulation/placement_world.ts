@@ -64,6 +64,8 @@ export class PlacementWorld {
   nodes: WorldNode[];
   /** Nodes that are about to go: they take no more pods. */
   readonly departing = new Set<WorldNode>();
+  /** Nodes that somebody drains, who may yet leave them: they take no more pods either. */
+  readonly draining = new Set<WorldNode>();
   pods: WorldPod[] = [];
   nowMs = 1_000_000_000_000;
   webhook: Webhook = () => undefined;
@@ -151,6 +153,10 @@ export class PlacementWorld {
     return Math.max(0, ready - minAvailable(replicas));
   }
 
+  #leaves(node: WorldNode): boolean {
+    return this.departing.has(node) || this.draining.has(node);
+  }
+
   #create(name: string): void {
     const pod = {
       uid: `uid-${++this.#made}`,
@@ -170,7 +176,7 @@ export class PlacementWorld {
     const free = (node: WorldNode): number =>
       node.room - this.pods.filter((one) => one.node === node).length;
     const [node] = this.nodes
-      .filter((one) => !this.departing.has(one))
+      .filter((one) => !this.#leaves(one))
       .filter((one) => (pod.madeFor === undefined || one.class === pod.madeFor) && free(one) > 0)
       .toSorted((a, b) => free(b) - free(a));
     if (node === undefined) {
@@ -249,7 +255,7 @@ export class PlacementWorld {
       revision,
       createdAtMs,
       class: node?.class ?? pod.madeFor ?? "on-demand",
-      gone: pod.endsAtMs !== undefined || (node !== undefined && this.departing.has(node)),
+      gone: pod.endsAtMs !== undefined || (node !== undefined && this.#leaves(node)),
       scheduled: node !== undefined,
       ready: this.isReady(pod),
       cordoned: false,

@@ -4,16 +4,19 @@
  *
  * @module
  */
+import { leavesAtOnce, leavesInTurn } from "../../../shared/placement/leaving_pods.ts";
 import { misplaced, type Move } from "../../../shared/placement/misplaced.ts";
 import { type MoveFacts, type NextMove, nextMove } from "../../../shared/placement/next_move.ts";
 import { otherClass } from "../../../shared/placement/node_class.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import {
   fallbackDueMs,
+  isLeftBehind,
   nextShortage,
   type ShortageOptions,
   shortagePhase,
   strandedPods,
+  unplacedInFallback,
 } from "../../../shared/placement/shortage.ts";
 import type { PlacementRules } from "./placement_rules.ts";
 import type { NextStep } from "./placement_view.ts";
@@ -41,12 +44,13 @@ export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
 
 function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
   if (wish.paused) return undefined;
-  const pod = firstToGo(pods.filter(({ departs }) => departs !== undefined));
-  return pod && {
-    words: `evict pod ${pod.name} from a node that is about to go (${pod.departs})` +
-      budgetWords(pod),
-    pod: pod.name,
-  };
+  const pod = firstToGo(pods.filter(leavesAtOnce));
+  return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
+}
+
+/** When the sign was first seen is known to the controller alone. */
+function leavingWords({ name, departs }: PlacedPod): string {
+  return `evict pod ${name} from a node that is about to go (${departs}), if it was made before that`;
 }
 
 /** Of several that all are evicted: one that no budget keeps. */
@@ -65,9 +69,10 @@ function shortageStep(
   { now, options }: { readonly now: NextMove; readonly options: ShortageOptions },
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
-  if (shortagePhase(shortage, nowMs) === "fallback") {
-    const pod = firstToGo(stranded);
-    return pod && {
+  if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
+    const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, shortage)));
+    if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
+    return {
       words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
       pod: pod.name,
       to: "on-demand",
@@ -84,6 +89,20 @@ function shortageStep(
   return {
     words: `${words} unless ${namesOf(stranded)} finds a spot node`,
     notBefore: timeText(dueMs),
+  };
+}
+
+/** Nobody places pods, and only another fallback makes them again. */
+function unplacedStep(
+  { pods, shortage, nowMs }: Pick<MoveFacts, "pods" | "shortage" | "nowMs">,
+  options: ShortageOptions,
+): NextStep | undefined {
+  const unplaced = unplacedInFallback(pods, { shortage, nowMs });
+  return unplaced.length === 0 ? undefined : {
+    words:
+      `fall back once more unless ${namesOf(unplaced)} finds a spot node, made for spot in this ` +
+      "fallback: is the webhook asked?",
+    notBefore: timeText(fallbackDueMs(shortage, pods, options)),
   };
 }
 
@@ -107,6 +126,7 @@ function moveStep(
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
     const { pod, to } = next.move;
+    if (leavesInTurn(pod)) return { words: leavingWords(pod), pod: pod.name, ...later };
     const words = `evict pod ${pod.name} (${victimWords(next.move, facts)}) to ${to}`;
     return { words, pod: pod.name, to, ...later };
   }

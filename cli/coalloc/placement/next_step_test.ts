@@ -109,7 +109,13 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
     wordsOf(factsOf([waiting(NOW - 60_000), { ...waiting(NOW), uid: "b", name: "web-1" }])),
     "new pods fall back to on-demand: pod web-0 and 1 more found no spot node",
   );
-  const shortage = { untilMs: NOW + 60_000, rounds: 1 };
+  const shortage = { sinceMs: NOW - 1, untilMs: NOW + 60_000, rounds: 1 };
+  const made = { ...waiting(NOW), createdAtMs: NOW };
+  assert.equal(
+    wordsOf(factsOf([made], { shortage })),
+    "fall back once more unless pod web-0 finds a spot node, made for spot in this fallback: " +
+      "is the webhook asked? 00:02:00.000Z",
+  );
   const step = foresee(factsOf([waiting(NOW)], { shortage }), RULES).step;
   assert.deepEqual(step, {
     words: "evict pod web-0 (it finds no spot node) to on-demand",
@@ -119,12 +125,12 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
 });
 
 Deno.test("foresee() lets pods go first whose node is about to go, unless they are to stay", () => {
-  const departs = "taint karpenter.sh/disrupted";
+  const departs = "taint spot-itn";
   const dying = placedPod("web-9", { gone: true, departs });
   const pods = [...placedPods({ spot: 4 }), dying];
   assert.equal(
     wordsOf(factsOf(pods)),
-    "evict pod web-9 from a node that is about to go (taint karpenter.sh/disrupted)",
+    "evict pod web-9 from a node that is about to go (taint spot-itn), if it was made before that",
   );
   const budget = "budget web allows no disruption";
   assert.match(
@@ -135,4 +141,12 @@ Deno.test("foresee() lets pods go first whose node is about to go, unless they a
   assert.equal(wordsOf(factsOf(pods, { wish })), "-");
   const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, bound: "annotation" }];
   assert.equal(wordsOf(factsOf(kept)), "-");
+  // In turn: while all others are there it is not whole, as there is one too many.
+  const drained = { ...dying, drained: true };
+  const whole = factsOf(placedPods({ spot: 4 }));
+  assert.equal(wordsOf({ ...whole, pods: [...whole.pods, drained] }), "-");
+  assert.match(
+    wordsOf({ ...whole, pods: whole.pods.with(0, drained) }),
+    /^evict pod web-9 from a node that is about to go \(taint spot-itn\), if /,
+  );
 });

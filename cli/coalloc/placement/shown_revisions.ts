@@ -9,7 +9,12 @@ import {
   type PlacedWorkload,
 } from "../../../shared/placement/next_class.ts";
 import type { ClassCounts } from "../../../shared/placement/node_class.ts";
-import { countByClass, type PlacedPod } from "../../../shared/placement/placed_pod.ts";
+import {
+  countByClass,
+  type PlacedPod,
+  runningByClass,
+  waitingByClass,
+} from "../../../shared/placement/placed_pod.ts";
 import { splitReplicas, type SplitWish } from "../../../shared/placement/split_replicas.ts";
 import type { ShownRevision } from "./placement_view.ts";
 
@@ -35,8 +40,8 @@ export function shownRevisions(
     ([revision, members]): ShownRevision => ({
       revision,
       ...(workload === undefined ? {} : { desired: desiredOf(members, workload) }),
-      ...(nodesKnown ? { actual: countByClass(members.filter(({ scheduled }) => scheduled)) } : {}),
-      pending: countByClass(members.filter(({ scheduled }) => !scheduled)),
+      ...(nodesKnown ? { actual: runningByClass(members) } : {}),
+      pending: waitingByClass(members),
     }),
   );
 }

@@ -64,7 +64,9 @@ export const PLACEMENT_REASONS = {
     remedy: "nothing: it goes on by itself; the setting of the rate is the cluster's",
   },
   NoneEvictable: {
-    means: "each replica that would have to move forbids it, or can't run on the other class",
+    means:
+      "each replica that would have to move forbids it, can't run on the other class, or was not " +
+      "let go by an admission webhook or for lack of a right",
     remedy: "the message names what binds them; free one, or change the share",
   },
   BlockedByPDB: {

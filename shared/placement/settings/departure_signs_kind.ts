@@ -21,6 +21,7 @@ const schema = z.strictObject({
     key: z.string().min(1),
     value: z.string().exactOptional(),
     effect: z.string().exactOptional(),
+    drained: z.boolean().exactOptional(),
   })).max(MOST).default([]),
   conditions: z.array(
     z.string().min(1).refine((type) => !HEALTH.includes(type), {
@@ -35,7 +36,7 @@ const schema = z.strictObject({
 /** Names of those who take nodes away, or a map with signs of one's own. */
 export const departureSignsKind: SettingKind<DepartureSigns> = treeKind({
   expects: `some of ${PRESETS.join(", ")}, separated by commas, or a map with presets, taints ` +
-    "(key, value, effect) and conditions",
+    "(key, value, effect, drained) and conditions",
   schema: () => schema,
   words(text) {
     const presets = text.split(",").map((word) => word.trim()).filter((word) => word !== "");

@@ -17,7 +17,10 @@ Deno.test({
   name: "departureSignsKind reads signs of one's own, alone or beside those of presets",
   permissions: "none",
   fn() {
-    const taints = [{ key: "example.com/going", effect: "NoSchedule" }];
+    const taints = [
+      { key: "example.com/going", effect: "NoSchedule" },
+      { key: "example.com/drained", drained: true },
+    ];
     const own = { taints, conditions: ["Going"] };
     assert.deepEqual(kind.parse(JSON.stringify(own)), own);
     assert.deepEqual(kind.parse(JSON.stringify({ ...own, presets: ["aks"] })), {

@@ -158,7 +158,8 @@ export const PLACEMENT_ROWS: PlacementRows = {
     env: "SPOTALIS_DEPARTURE_SIGNS",
     default: Object.keys(DEPARTURE_PRESETS).join(","),
     description: "Taints and conditions of nodes that are about to go: these count as lost, and " +
-      "their pods are evicted early",
+      "their pods are evicted early; one by one where drained is true of the taint, as whoever sets " +
+      "it drains the node",
     kind: departureSignsKind,
     live: true,
   },

@@ -1,0 +1,163 @@
+/** Evictions that are no moves come to an end, whatever comes of them. In virtual time. */
+import assert from "node:assert/strict";
+import type { Node } from "../../shared/api/node.ts";
+import { PlacementCluster } from "./placement_cluster.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Ten replicas run, and a replica of the controller leads. */
+function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
+  Deno.test({
+    name,
+    permissions: "none",
+    async fn() {
+      await using cluster = new PlacementCluster("70%");
+      await fn(cluster);
+    },
+  });
+}
+
+async function begin(cluster: PlacementCluster): Promise<void> {
+  cluster.start("10.0.0.1");
+  await cluster.pass(10_000);
+  cluster.replicas = 10;
+  await cluster.pass(30_000);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+}
+
+function tainted(key: string): (node: Node) => Node {
+  return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
+}
+
+scene("pods of nodes whose sign keeps nobody off them are evicted once", async (cluster) => {
+  await begin(cluster);
+  const names = ["spot-0", "spot-1", "spot-2"];
+  for (const evictions of [7, 14]) {
+    for (const name of names) {
+      cluster.changeNode(name, (node) => ({ ...node, alarms: ["TerminateScheduled"] }));
+    }
+    await cluster.pass(5 * MINUTE_MS);
+    assert.equal(cluster.evictions, evictions);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+    // Another time is another departure.
+    for (const name of names) cluster.changeNode(name, ({ alarms: _over, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
+  }
+});
+
+scene("pods that tolerate all are evicted once from a node that goes", async (cluster) => {
+  cluster.toleratesAll = true;
+  await begin(cluster);
+  for (const key of ["aws-node-termination-handler/spot-itn", "karpenter.sh/disrupted"]) {
+    const there = cluster.podsOn("spot-0");
+    assert.ok(there > 0);
+    const earlier = cluster.evictions;
+    cluster.changeNode("spot-0", tainted(key));
+    await cluster.pass(5 * MINUTE_MS);
+    const evicted = cluster.evictions - earlier;
+    assert.ok(evicted > 0 && evicted <= there, `${evicted} of ${there}`);
+    cluster.changeNode("spot-0", ({ taints: _gone, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
+  }
+});
+
+scene("a fallback makes pods again once, whoever has made them for spot", async (cluster) => {
+  cluster.template = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+  cluster.start("10.0.0.1", { "--webhook": "off" });
+  await cluster.pass(10_000);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  await cluster.pass(2 * MINUTE_MS);
+  assert.equal(cluster.evictions, 10);
+  const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+  assert.deepEqual(told.map(({ message }) => /is the webhook asked\?$/.test(message)), [
+    false,
+    true,
+  ]);
+  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and a minute before each.
+  await cluster.pass(60 * MINUTE_MS);
+  assert.equal(cluster.evictions, 50);
+});
+
+scene("pods that must not be disturbed fall back while they don't run", async (cluster) => {
+  cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(10_000);
+  cluster.removeNodes("spot");
+  cluster.replicas = 10;
+  await cluster.pass(2 * MINUTE_MS);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 7]);
+});
+
+scene("a refused eviction is asked for again now and then, and told once", async (cluster) => {
+  await begin(cluster);
+  const asked: string[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    return { is: "blocked", message: "a budget" };
+  };
+  const there = cluster.podsOn("spot-0");
+  cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+  const { Pod } = cluster.api.store.tables;
+  for (let second = 0; second < 600; second++) {
+    // A change of a pod makes the controller look.
+    const beat = Pod.all().find(({ nodeName }) => nodeName === "on-demand-0");
+    assert.ok(beat);
+    Pod.modify(`shop/${beat.metadata.name}`, (pod) => {
+      const annotations = { ...pod.metadata.annotations, beat: `${second}` };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    });
+    await cluster.pass(1000);
+  }
+  // With a cooldown of 10 s, once in that time.
+  assert.ok(
+    asked.length >= there * 50 && asked.length <= there * 61,
+    `${asked.length} of ${there}`,
+  );
+  const told = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+  assert.equal(told.length, there);
+  cluster.refusal = undefined;
+  await cluster.pass(20_000);
+  assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
+});
+
+scene("a denied eviction is tried of others, and becomes rare", async (cluster) => {
+  const asked: string[] = [];
+  const askedAtMs: number[] = [];
+  cluster.refusal = ({ name }) => {
+    asked.push(name);
+    askedAtMs.push(cluster.clock.monotonic());
+    return { is: "forbidden", message: "denied" };
+  };
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  cluster.start("10.0.0.1");
+  await cluster.pass(60 * MINUTE_MS);
+  // After 10, 20, 40 and 80 s, and nobody twice in half an hour.
+  assert.ok(askedAtMs[4]! - askedAtMs[0]! >= 150_000, askedAtMs.slice(0, 5).join());
+  assert.equal(new Set(asked).size, 10);
+  assert.equal(new Set(asked.slice(0, 10)).size, 10);
+  assert.ok(asked.length <= 20, `${asked.length}`);
+  cluster.refusal = undefined;
+  await cluster.pass(60 * MINUTE_MS);
+  assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
+});
+
+scene(
+  "a drain that finds no other node takes one replica, and none if it ends",
+  async (cluster) => {
+    const { Node } = cluster.api.store.tables;
+    for (const name of ["on-demand-1", "on-demand-2"]) Node.remove(name);
+    cluster.share("0%");
+    cluster.start("10.0.0.1");
+    await cluster.pass(10_000);
+    cluster.replicas = 4;
+    await cluster.pass(30_000);
+    cluster.changeNode("on-demand-0", tainted("karpenter.sh/disrupted"));
+    await cluster.pass(10 * MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [3, 1]);
+    cluster.changeNode("on-demand-0", ({ taints: _gone, ...node }) => node);
+    await cluster.pass(MINUTE_MS);
+    assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [4, 1]);
+  },
+);
