@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PlacedPod } from "./placed_pod.ts";
+import { type PlacedPod, secondOf } from "./placed_pod.ts";
 
 /**
  * Whether it leaves at once: its node is gone in a moment, whatever it does. One that was made after the sign
@@ -21,6 +21,10 @@ export function leavesInTurn(pod: PlacedPod): boolean {
   return isEarlier(pod) && pod.drained === true;
 }
 
+/**
+ * API servers tell whole seconds. Who was made in that of the sign may have come after it: one pod that stays
+ * until its node goes is better than one that is evicted twice.
+ */
 function isEarlier({ departs, departsSinceMs = Infinity, createdAtMs }: PlacedPod): boolean {
-  return departs !== undefined && createdAtMs <= departsSinceMs;
+  return departs !== undefined && createdAtMs < secondOf(departsSinceMs);
 }

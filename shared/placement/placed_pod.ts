@@ -31,6 +31,7 @@ export interface PlacedPod {
   readonly ready: boolean;
   /** True where its node takes no more pods. */
   readonly cordoned: boolean;
+  /** A whole second, ms since 1970: it was made in that. */
   readonly createdAtMs: number;
   /** Why it must stay where it is, see `boundBy()`; absent where it may go. */
   readonly bound?: string;
@@ -46,6 +47,11 @@ export interface ClassedPod {
   readonly nodeSelector: Labels;
   /** Labels of its node; absent while it has none, or where the node is not known. */
   readonly nodeLabels?: Labels | undefined;
+}
+
+/** The second of a time, ms: API servers tell no more of when a pod was made. */
+export function secondOf(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
 }
 
 /** The hash of the template that a pod was made of: a ReplicaSet's, or a StatefulSet's revision. */

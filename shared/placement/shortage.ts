@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PlacedPod } from "./placed_pod.ts";
+import { type PlacedPod, secondOf } from "./placed_pod.ts";
 
 /** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
 export type ShortagePhase = "none" | "fallback" | "returning";
@@ -44,14 +44,15 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
 }
 
 /**
- * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the fallback
- * began. One that was made for spot since then was placed by nobody, and would come back as it is.
+ * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the second in
+ * which the fallback began. One that was made for spot since then was placed by nobody, and would come back
+ * as it is.
  */
 export function isLeftBehind(
   pod: PlacedPod,
   { sinceMs = -Infinity }: Pick<Shortage, "sinceMs">,
 ): boolean {
-  return isStranded(pod) && pod.createdAtMs <= sinceMs;
+  return isStranded(pod) && pod.createdAtMs < secondOf(sinceMs);
 }
 
 /**
@@ -66,7 +67,7 @@ export function unplacedInFallback(
   const { sinceMs = Infinity } = shortage;
   // Who is bound to spot nodes is not placed by anybody.
   return strandedPods(pods).filter(({ unschedulableSinceMs, createdAtMs, bound }) =>
-    unschedulableSinceMs !== undefined && createdAtMs > sinceMs && bound === undefined
+    unschedulableSinceMs !== undefined && createdAtMs >= secondOf(sinceMs) && bound === undefined
   );
 }
 

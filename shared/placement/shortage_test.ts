@@ -126,15 +126,16 @@ test("shortagePhase() goes from fallback to returning", () => {
 test("isLeftBehind() leaves pods that were made for spot in the fallback, and unplacedInFallback() tells them", () => {
   const [pod] = waiting(0);
   assert.ok(pod !== undefined);
-  const shortage = { sinceMs: 1000, untilMs: MINUTE_MS, rounds: 1 };
+  const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
   const before = { ...pod, createdAtMs: 1000 };
-  const since = { ...pod, createdAtMs: 1001 };
+  // Within the second from 2000 on, nobody knows when in it.
+  const since = { ...pod, createdAtMs: 2000 };
   const found = { ...since, scheduled: true };
   const pods = [
     before,
     since,
     found,
-    placedPod("new", { class: "spot", scheduled: false, createdAtMs: 1001 }),
+    placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
   ];
   assert.deepEqual(pods.map((one) => isLeftBehind(one, shortage)), [true, false, false, false]);
   // An earlier version has not written when it began.

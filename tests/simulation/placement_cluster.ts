@@ -19,6 +19,7 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import { secondOf } from "../../shared/placement/placed_pod.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -228,6 +229,11 @@ export class PlacementCluster {
     return this.api.store.tables.Pod.all().filter(({ metadata }) => !metadata.terminating);
   }
 
+  /** The time as API servers write it: in whole seconds. */
+  get #second(): number {
+    return secondOf(this.clock.wall());
+  }
+
   async #run(): Promise<void> {
     while (!this.#end.signal.aborted) {
       const { Pod, Node } = this.api.store.tables;
@@ -262,7 +268,7 @@ export class PlacementCluster {
       ...samplePod(name, { nodeName: "" }),
       metadata: { ...metadata, uid: "", resourceVersion: "" },
       nodeSelector,
-      createdAtMs: this.clock.wall(),
+      createdAtMs: this.#second,
     });
   }
 
@@ -290,7 +296,7 @@ export class PlacementCluster {
         nodeName: node.metadata.name,
       }));
     } else if (pod.unschedulableSinceMs === undefined) {
-      Pod.modify(key, (one) => ({ ...one, unschedulableSinceMs: this.clock.wall() }));
+      Pod.modify(key, (one) => ({ ...one, unschedulableSinceMs: this.#second }));
     }
   }
 
