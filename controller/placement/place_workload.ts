@@ -77,7 +77,7 @@ export interface PlacementPass {
   readonly shortage: {
     readonly before?: Shortage | undefined;
     readonly after?: Shortage | undefined;
-    /** Pods that were made for spot all the same, see `unplacedInFallback()`. */
+    /** Pods that were made for spot in a fallback, see `unplacedInFallback()`. */
     readonly unplaced: readonly PlacedPod[];
   };
   readonly replicas: NonNullable<PlacementLook["replicas"]>;
@@ -116,6 +116,10 @@ export async function placeWorkload(
     ...(vainMoves === undefined || isHealed ? {} : { vainMoves }),
     ...(shortage === undefined ? {} : { shortage }),
   };
+  const isNews = isHealed || !isSame(shortage, before);
+  // In the moment of the look, and before anything is awaited: the webhook sends by it who is made from now
+  // on, in place of whom a part evicts.
+  if (isNews) book.remember(remembered, after);
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
   const { namespace } = workload.metadata;
@@ -179,9 +183,9 @@ export async function placeWorkload(
 
   async function fallBack(): Promise<void> {
     // Before anybody is made again: a process that ends in between must not forget it.
-    if (isHealed || !isSame(shortage, before)) await know(after);
+    if (isNews) await know(after);
     if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return;
-    const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, shortage);
+    const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, { shortage, nowMs });
     for (const pod of pods) {
       if (!isLeft(pod) || !mayGo(pod) || !isStill(pod, isLeft)) continue;
       await evict(pod, "to on-demand, as it found no spot node");

@@ -44,30 +44,30 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
 }
 
 /**
- * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the second in
- * which the fallback began. One that was made for spot since then was placed by nobody, and would come back
- * as it is.
+ * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the fallback
+ * began. One that was made for spot since then was placed by nobody, and would come back as it is. Whoever is
+ * seen in the look that begins it, at `nowMs`, was made before; later ones go by the second of their making.
  */
 export function isLeftBehind(
   pod: PlacedPod,
-  { sinceMs = -Infinity }: Pick<Shortage, "sinceMs">,
+  { shortage: { sinceMs = -Infinity }, nowMs }: {
+    readonly shortage: Pick<Shortage, "sinceMs">;
+    readonly nowMs: number;
+  },
 ): boolean {
-  return isStranded(pod) && pod.createdAtMs < secondOf(sinceMs);
+  return isStranded(pod) && (nowMs === sinceMs || pod.createdAtMs < secondOf(sinceMs));
 }
 
-/**
- * Pods that have found no spot node since a fallback began, and were made in it: they say that nobody
- * answers for new pods.
- */
+/** Pods that have found no spot node, though they were made in the fallback. */
 export function unplacedInFallback(
   pods: readonly PlacedPod[],
   { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
-  const { sinceMs = Infinity } = shortage;
   // Who is bound to spot nodes is not placed by anybody.
-  return strandedPods(pods).filter(({ unschedulableSinceMs, createdAtMs, bound }) =>
-    unschedulableSinceMs !== undefined && createdAtMs >= secondOf(sinceMs) && bound === undefined
+  return strandedPods(pods).filter((pod) =>
+    pod.unschedulableSinceMs !== undefined && pod.bound === undefined &&
+    !isLeftBehind(pod, { shortage, nowMs })
   );
 }
 

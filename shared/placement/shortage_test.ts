@@ -137,15 +137,19 @@ test("isLeftBehind() leaves pods that were made for spot in the fallback, and un
     found,
     placedPod("new", { class: "spot", scheduled: false, createdAtMs: 2000 }),
   ];
-  assert.deepEqual(pods.map((one) => isLeftBehind(one, shortage)), [true, false, false, false]);
+  const left = (nowMs: number): readonly boolean[] =>
+    pods.map((one) => isLeftBehind(one, { shortage, nowMs }));
+  assert.deepEqual(left(2401), [true, false, false, false]);
+  // All that are there when it begins were made before.
+  assert.deepEqual(left(2400), [true, true, false, true]);
   // An earlier version has not written when it began.
-  assert.equal(isLeftBehind(before, {}), false);
+  assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
   const bound = pods.map((one) => ({ ...one, bound: "its affinity" }));
   assert.deepEqual(unplacedInFallback(bound, { shortage, nowMs: 0 }), []);
-  const { sinceMs: _since, ...earlier } = shortage;
-  assert.deepEqual(unplacedInFallback(pods, { shortage: earlier, nowMs: 0 }), []);
+  // In the look that begins it all of them were made before.
+  assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
   assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
 });
 

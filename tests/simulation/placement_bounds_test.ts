@@ -86,6 +86,30 @@ scene("a fallback makes pods again once, whoever has made them for spot", async 
   assert.equal(cluster.evictions, 50);
 });
 
+scene(
+  "pods of nodes that go when a fallback is due are made on-demand at once",
+  async (cluster) => {
+    cluster.start("10.0.0.1");
+    await cluster.pass(10_000);
+    cluster.replicas = 100;
+    await cluster.pass(30_000);
+    cluster.evictionMs = 50;
+    // One spot node is lost, others take no more pods, and then go one after the other.
+    cluster.api.store.tables.Node.remove("spot-2");
+    for (const name of ["spot-0", "spot-1"]) {
+      cluster.changeNode(name, tainted("node.kubernetes.io/unschedulable"));
+    }
+    await cluster.pass(59_000);
+    cluster.changeNode("spot-0", tainted("aws-node-termination-handler/spot-itn"));
+    await cluster.pass(1000);
+    cluster.changeNode("spot-1", tainted("aws-node-termination-handler/spot-itn"));
+    await cluster.pass(30_000);
+    assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 100 }, 0]);
+    const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+    assert.equal(told.length, 1);
+  },
+);
+
 scene("pods that must not be disturbed fall back while they don't run", async (cluster) => {
   cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
   cluster.start("10.0.0.1");

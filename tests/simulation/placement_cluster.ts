@@ -64,6 +64,8 @@ export class PlacementCluster {
   toleratesAll = false;
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
+  /** How long an eviction is under way, ms. */
+  evictionMs = 0;
   readonly events: PlacementEvent[] = [];
   #share: string;
   /** Who serves the webhook, by identity. */
@@ -129,6 +131,11 @@ export class PlacementCluster {
     return this.api.requests.get("evict Pod") ?? 0;
   }
 
+  /** How many pods have no node. */
+  get pending(): number {
+    return this.podsOn("");
+  }
+
   /** Pods on a node. */
   podsOn(name: string): number {
     return this.#live().filter(({ nodeName }) => nodeName === name).length;
@@ -172,7 +179,10 @@ export class PlacementCluster {
               volumes: api.listWatch("PersistentVolume"),
             },
             evictor: {
-              evict: async (pod) => this.refusal?.(pod) ?? await api.podEvictor.evict(pod),
+              evict: async (pod) => {
+                if (this.evictionMs > 0) await clock.sleep(this.evictionMs);
+                return this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
+              },
             },
             costs: api.deletionCostWriter,
             store: this.#memory,

@@ -70,7 +70,7 @@ function shortageStep(
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
-    const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, shortage)));
+    const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
     if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
     return {
       words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
