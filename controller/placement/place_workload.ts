@@ -18,6 +18,7 @@ import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import {
   isLeftBehind,
   nextShortage,
+  remakeDueMs,
   type Shortage,
   shortagePhase,
   strandedPods,
@@ -241,6 +242,7 @@ export async function placeWorkload(
     },
     againInMs: Math.min(
       againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
+      remakeDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
       ...pods.map(({ uid }) => {
         const at = clock.monotonic();
         return (refused.of(uid, at)?.untilMs ?? Infinity) - at;
@@ -255,7 +257,8 @@ function leavingWords({ departs }: PlacedPod): string {
 }
 
 function isSame(a: Shortage | undefined, b: Shortage | undefined): boolean {
-  return a?.untilMs === b?.untilMs && a?.rounds === b?.rounds;
+  return a?.untilMs === b?.untilMs && a?.rounds === b?.rounds &&
+    a?.remade?.atMs === b?.remade?.atMs;
 }
 
 function againInMs(

@@ -74,7 +74,9 @@ export function createToldPlacement(
       if (after !== undefined && after.rounds !== before?.rounds) {
         emit(workload, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
       }
-      if (unplaced !== undefined && after !== undefined && told.unplacedUntilMs !== after.untilMs) {
+      // Once may be a moment in which nobody led: twice is what somebody should look at.
+      const isAgain = after?.remade !== undefined && told.unplacedUntilMs !== after.untilMs;
+      if (unplaced !== undefined && isAgain) {
         const { name } = unplaced;
         emit(
           workload,

@@ -58,7 +58,10 @@ pure("createToldPlacement() tells in each fallback once that nobody seems to pla
   const { told, reasons } = stage();
   const unplaced = [placedPod("a")];
   for (const rounds of [1, 2]) {
-    const after = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+    const began = { sinceMs: 0, untilMs: rounds * 1000, rounds };
+    // They will be made again: it may have been a moment without a leader.
+    told.looked(WEB, pass({ shortage: { before: began, after: began, unplaced } }));
+    const after = { ...began, remade: { atMs: 1, count: 1 } };
     told.looked(WEB, pass({ shortage: { before: after, after, unplaced: [] } }));
     assert.deepEqual(reasons(), []);
     told.looked(WEB, pass({ shortage: { before: after, after, unplaced } }));

@@ -40,6 +40,7 @@ const storedSchema = z.object({
     sinceMs: z.number().exactOptional(),
     untilMs: z.number(),
     rounds: z.int().min(1),
+    remade: z.object({ atMs: z.number(), count: z.int().min(1) }).exactOptional(),
   }).optional(),
   vainMoves: z.object({
     count: z.int().min(0),
@@ -84,11 +85,15 @@ export function readMemory(
 }
 
 /** What can't be true by this clock is not: it would last, or have pods made again, for too long. */
-function shortageAt(nowMs: number, { sinceMs = Infinity, untilMs, rounds }: Shortage): Shortage {
+function shortageAt(
+  nowMs: number,
+  { sinceMs = Infinity, untilMs, rounds, remade }: Shortage,
+): Shortage {
   return {
     ...(sinceMs > nowMs ? {} : { sinceMs }),
     untilMs: Math.min(untilMs, nowMs + LONGEST_AHEAD_MS),
     rounds,
+    ...(remade === undefined || remade.atMs > nowMs ? {} : { remade }),
   };
 }
 

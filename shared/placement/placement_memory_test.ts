@@ -9,7 +9,9 @@ const READ = { uid: "u1", nowMs: 1_000_000 } as const;
 
 test("readMemory() reads what memoryText() wrote", () => {
   const vainMoves = { count: 3, misplaced: 2, wish: { spotPercentage: 70, minOnDemand: 1 } };
-  const memory = { lastMoveAtMs: 900_000, shortage: { untilMs: 1_100_000, rounds: 2 }, vainMoves };
+  const remade = { atMs: 950_000, count: 2 };
+  const shortage = { sinceMs: 900_000, untilMs: 1_100_000, rounds: 2, remade };
+  const memory = { lastMoveAtMs: 900_000, shortage, vainMoves };
   assert.deepEqual(readMemory(memoryText(memory, "u1"), READ), memory);
   const { shortage: _, ...moved } = memory;
   assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
@@ -43,7 +45,8 @@ test("readMemory() knows nothing of another workload, version or text", () => {
 });
 
 test("readMemory() trusts no clock that is far ahead", () => {
-  const shortage = { sinceMs: 1_000_001, untilMs: 1e15, rounds: 1 };
+  const remade = { atMs: 1_000_001, count: 1 };
+  const shortage = { sinceMs: 1_000_001, untilMs: 1e15, rounds: 1, remade };
   const text = memoryText({ lastMoveAtMs: 1e15, shortage }, "u1");
   assert.deepEqual(readMemory(text, READ), {
     lastMoveAtMs: 1_000_000,

@@ -4,6 +4,7 @@
  * @module
  */
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
+import { cooldownAfter } from "./vain_moves.ts";
 
 /** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
 export type ShortagePhase = "none" | "fallback" | "returning";
@@ -16,6 +17,16 @@ export interface Shortage {
   readonly sinceMs?: number;
   /** Fallbacks in a row, at least 1: each is twice as long as the one before. */
   readonly rounds: number;
+  /** Pods that were made for spot in the fallback were made again; absent: not yet. */
+  readonly remade?: Remade;
+}
+
+/** Pods of a fallback that were made again. */
+export interface Remade {
+  /** When, the last time, ms since 1970. */
+  readonly atMs: number;
+  /** How often up to then. */
+  readonly count: number;
 }
 
 /** How patient we are, ms. */
@@ -45,17 +56,18 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
 
 /**
  * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the fallback
- * began. One that was made for spot since then was placed by nobody, and would come back as it is. Whoever is
- * seen in the look that begins it, at `nowMs`, was made before; later ones go by the second of their making.
+ * began, or before it last made pods again, see {@linkcode remakeDueMs}. Whoever is seen in the look that does
+ * so, at `nowMs`, was made before; later ones go by the second of their making.
  */
 export function isLeftBehind(
   pod: PlacedPod,
-  { shortage: { sinceMs = -Infinity }, nowMs }: {
-    readonly shortage: Pick<Shortage, "sinceMs">;
+  { shortage, nowMs }: {
+    readonly shortage: Pick<Shortage, "sinceMs" | "remade">;
     readonly nowMs: number;
   },
 ): boolean {
-  return isStranded(pod) && (nowMs === sinceMs || pod.createdAtMs < secondOf(sinceMs));
+  const { atMs } = lastMade(shortage);
+  return isStranded(pod) && (nowMs === atMs || pod.createdAtMs < secondOf(atMs));
 }
 
 /** Pods that have found no spot node, though they were made in the fallback. */
@@ -69,6 +81,30 @@ export function unplacedInFallback(
     pod.unschedulableSinceMs !== undefined && pod.bound === undefined &&
     !isLeftBehind(pod, { shortage, nowMs })
   );
+}
+
+/**
+ * When a fallback makes pods again that were made for spot in it, ms since 1970; Infinity where there are
+ * none. It might be that nobody has answered for them in that moment alone, so that they go on-demand now: a
+ * leader had just begun. Where nobody answers at all they come back as they are: from one time to the next
+ * it takes twice as long, up to 3 min.
+ */
+export function remakeDueMs(
+  pods: readonly PlacedPod[],
+  { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
+  { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
+): number {
+  const since = unplacedInFallback(pods, { shortage, nowMs }).map((one) =>
+    one.unschedulableSinceMs ?? Infinity
+  );
+  if (shortage === undefined) return Infinity;
+  const { atMs, count } = lastMade(shortage);
+  const dueMs = Math.max(
+    atMs + cooldownAfter(count, scheduleTimeoutMs),
+    Math.min(...since) + scheduleTimeoutMs,
+  );
+  // From then on they count for the next one.
+  return dueMs < shortage.untilMs ? dueMs : Infinity;
 }
 
 /** Pods that wait for a spot node. */
@@ -92,7 +128,8 @@ export function fallbackDueMs(
 
 /**
  * What is known after a look. A fallback begins when a spot pod has found no node for `scheduleTimeoutMs`,
- * and lasts 2, 4, 8, 16, then 30 minutes with the defaults. All is forgotten once the replicas run as
+ * and lasts 2, 4, 8, 16, then 30 minutes with the defaults; pods that were made for spot in it are made again,
+ * see {@linkcode remakeDueMs}. All is forgotten once the replicas run as
  * wished, or spot nodes are there again as far as one can tell, see {@linkcode isOver}: a workload that may
  * not be moved would never run as wished.
  */
@@ -101,7 +138,10 @@ export function nextShortage(
   { pods, asWished, nowMs }: ShortageFacts,
   options: ShortageOptions = {},
 ): Shortage | undefined {
-  if (shortagePhase(shortage, nowMs) === "fallback") return shortage;
+  if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
+    if (nowMs < remakeDueMs(pods, { shortage, nowMs }, options)) return shortage;
+    return { ...shortage, remade: { atMs: nowMs, count: lastMade(shortage).count + 1 } };
+  }
   const { rounds } = shortage ?? { rounds: 0 };
   if (nowMs >= fallbackDueMs(shortage, pods, options)) {
     const untilMs = nowMs + lengthMs(rounds + 1, options);
@@ -135,6 +175,11 @@ function lengthMs(
 ): number {
   // 2^1000 is still finite.
   return Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(round - 1, 1000));
+}
+
+/** An earlier version has not written when the fallback began. */
+function lastMade({ sinceMs = -Infinity, remade }: Pick<Shortage, "sinceMs" | "remade">): Remade {
+  return remade ?? { atMs: sinceMs, count: 0 };
 }
 
 function isStranded(pod: PlacedPod): boolean {

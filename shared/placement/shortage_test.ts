@@ -4,6 +4,7 @@ import {
   fallbackDueMs,
   isLeftBehind,
   nextShortage,
+  remakeDueMs,
   type Shortage,
   shortagePhase,
   strandedPods,
@@ -74,7 +75,7 @@ test("nextShortage() doubles from one fallback to the next, up to the longest", 
 });
 
 test("nextShortage() changes nothing during a fallback, and gives its pods their time again after it", () => {
-  const shortage = { untilMs: 3 * MINUTE_MS, rounds: 1 };
+  const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
   assert.equal(look(shortage, 2 * MINUTE_MS, { since: 0, asWished: true }), shortage);
   assert.equal(look(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
   assert.equal(look(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
@@ -151,6 +152,50 @@ test("isLeftBehind() leaves pods that were made for spot in the fallback, and un
   // In the look that begins it all of them were made before.
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
   assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
+});
+
+test("nextShortage() has pods made again that were made for spot in a fallback, ever more rarely", () => {
+  const since = 100_000;
+  let shortage: Shortage | undefined = { sinceMs: since, untilMs: 20 * MINUTE_MS, rounds: 4 };
+  const rounds: number[] = [];
+  // They come back as they are a second after each time.
+  let madeAt = since + 1000;
+  for (let nowMs = since; nowMs < 20 * MINUTE_MS; nowMs += 500) {
+    const pods = waiting(madeAt + 1000).map((pod) => ({ ...pod, createdAtMs: madeAt }));
+    const dueMs = remakeDueMs(pods, { shortage, nowMs });
+    const next = nextShortage(shortage, { pods, asWished: false, nowMs });
+    assert.equal(next !== shortage, nowMs >= dueMs, `${nowMs}`);
+    if (next !== shortage) {
+      assert.ok(pods.every((pod) => isLeftBehind(pod, { shortage: next!, nowMs })));
+      rounds.push(nowMs - since);
+      madeAt = nowMs + 1000;
+    }
+    shortage = next;
+  }
+  // The first after the timeout of a pod that began to wait after two seconds.
+  const [first = 0, ...others] = rounds.map((ms) => ms / 1000);
+  assert.equal(first, 62);
+  assert.deepEqual(others, [182, 362, 542, 722, 902, 1082]);
+  assert.equal(shortage?.remade?.count, 7);
+});
+
+test("remakeDueMs() minds who was made in the fallback, as long as it lasts", () => {
+  const shortage = { sinceMs: 2400, untilMs: 2 * MINUTE_MS, rounds: 1 };
+  const due = (created: number, sinceMs: number, { nowMs = 3000, ...change } = {}): number => {
+    const pods = waiting(sinceMs).map((pod) => ({ ...pod, createdAtMs: created }));
+    return remakeDueMs(pods, { shortage: { ...shortage, ...change }, nowMs });
+  };
+  assert.equal(due(2000, 2000), 62_400);
+  assert.equal(due(5000, 9000), 69_000);
+  // It is made again already, by the beginning of the fallback.
+  assert.equal(due(1000, 2000), Infinity);
+  // The next fallback is before.
+  assert.equal(due(50_000, MINUTE_MS), Infinity);
+  assert.equal(due(2000, 2000, { nowMs: 2 * MINUTE_MS }), Infinity);
+  assert.equal(remakeDueMs(waiting(0), { shortage: undefined, nowMs: 0 }), Infinity);
+  // An earlier version has not written when it began: whoever waits for too long is made again.
+  const { sinceMs: _since, ...earlier } = shortage;
+  assert.equal(remakeDueMs(waiting(7000), { shortage: earlier, nowMs: 8000 }), 67_000);
 });
 
 test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {

@@ -5,6 +5,9 @@ import { PlacementCluster } from "./placement_cluster.ts";
 
 const MINUTE_MS = 60_000;
 
+/** Pods that ask for spot nodes whoever is asked about them. */
+const FOR_SPOT = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+
 /** Ten replicas run, and a replica of the controller leads. */
 function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
   Deno.test({
@@ -68,23 +71,58 @@ scene("pods that tolerate all are evicted once from a node that goes", async (cl
   }
 });
 
-scene("a fallback makes pods again once, whoever has made them for spot", async (cluster) => {
-  cluster.template = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
+scene("a fallback makes pods again ever more rarely that nobody answers for", async (cluster) => {
+  cluster.template = FOR_SPOT;
   cluster.start("10.0.0.1", { "--webhook": "off" });
   await cluster.pass(10_000);
   cluster.removeNodes("spot");
   cluster.replicas = 10;
-  await cluster.pass(2 * MINUTE_MS);
-  assert.equal(cluster.evictions, 10);
+  const times: number[] = [];
+  for (let second = 0; second < 62 * 60; second++) {
+    const before = cluster.evictions;
+    await cluster.pass(1000);
+    const evicted = cluster.evictions - before;
+    if (evicted === 0) continue;
+    assert.equal(evicted, 10);
+    times.push(second);
+  }
+  const gaps = times.slice(1).map((second, index) => second - times[index]!);
+  assert.ok(gaps.every((gap) => gap >= 60), gaps.join());
+  // Once a fallback has lasted for three minutes, each three minutes at most.
+  assert.ok(gaps.filter((gap) => gap < 179).length <= 2 * 5 + 5, gaps.join());
   const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-  assert.deepEqual(told.map(({ message }) => /is the webhook asked\?$/.test(message)), [
-    false,
-    true,
-  ]);
-  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and a minute before each.
-  await cluster.pass(60 * MINUTE_MS);
-  assert.equal(cluster.evictions, 50);
+  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that nobody seems to answer.
+  assert.deepEqual(
+    told.map(({ message }) => /is the webhook asked\?$/.test(message)),
+    Array.from({ length: 10 }, (_, index) => index % 2 === 1),
+  );
 });
+
+scene(
+  "pods that are made while a leader settles in a fallback wait for a minute",
+  async (cluster) => {
+    cluster.template = FOR_SPOT;
+    const first = cluster.start("10.0.0.1");
+    await cluster.pass(10_000);
+    cluster.start("10.0.0.2");
+    await cluster.pass(5000);
+    cluster.removeNodes("spot");
+    cluster.replicas = 10;
+    // In the fallback of eight minutes.
+    await cluster.pass(12 * MINUTE_MS);
+    assert.deepEqual(cluster.counts, { spot: 0, "on-demand": 10 });
+    first.terminate();
+    await cluster.pass(200);
+    cluster.replicas = 20;
+    await cluster.pass(30_000);
+    // Nobody has answered for them, and their template says spot.
+    assert.ok(cluster.pending > 0);
+    await cluster.pass(MINUTE_MS);
+    assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 20 }, 0]);
+    const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+    assert.ok(told.every(({ message }) => message.startsWith("until")));
+  },
+);
 
 scene(
   "pods of nodes that go when a fallback is due are made on-demand at once",

@@ -13,6 +13,7 @@ import {
   fallbackDueMs,
   isLeftBehind,
   nextShortage,
+  remakeDueMs,
   type ShortageOptions,
   shortagePhase,
   strandedPods,
@@ -92,17 +93,21 @@ function shortageStep(
   };
 }
 
-/** Nobody places pods, and only another fallback makes them again. */
+/** They are made again, in this fallback or by the next. Twice made for spot they say that nobody places pods. */
 function unplacedStep(
   { pods, shortage, nowMs }: Pick<MoveFacts, "pods" | "shortage" | "nowMs">,
   options: ShortageOptions,
 ): NextStep | undefined {
   const unplaced = unplacedInFallback(pods, { shortage, nowMs });
-  return unplaced.length === 0 ? undefined : {
-    words:
-      `fall back once more unless ${namesOf(unplaced)} finds a spot node, made for spot in this ` +
-      "fallback: is the webhook asked?",
-    notBefore: timeText(fallbackDueMs(shortage, pods, options)),
+  if (unplaced.length === 0) return undefined;
+  const dueMs = remakeDueMs(pods, { shortage, nowMs }, options);
+  const isDue = Number.isFinite(dueMs);
+  const names = namesOf(unplaced);
+  const doubt = shortage?.remade === undefined ? "" : ": is the webhook asked?";
+  return {
+    words: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
+      ` finds a spot node, made for spot in this fallback${doubt}`,
+    notBefore: timeText(isDue ? dueMs : fallbackDueMs(shortage, pods, options)),
   };
 }
 

@@ -110,11 +110,23 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
     "new pods fall back to on-demand: pod web-0 and 1 more found no spot node",
   );
   const shortage = { sinceMs: NOW - 1, untilMs: NOW + 60_000, rounds: 1 };
+  const long = { ...shortage, untilMs: NOW + 240_000 };
   const made = { ...waiting(NOW), createdAtMs: NOW };
   assert.equal(
     wordsOf(factsOf([made], { shortage })),
-    "fall back once more unless pod web-0 finds a spot node, made for spot in this fallback: " +
-      "is the webhook asked? 00:02:00.000Z",
+    "fall back once more unless pod web-0 finds a spot node, made for spot in this fallback " +
+      "00:02:00.000Z",
+  );
+  assert.equal(
+    wordsOf(factsOf([made], { shortage: long })),
+    "make pod web-0 again unless it finds a spot node, made for spot in this fallback " +
+      "00:01:00.000Z",
+  );
+  const remade = { atMs: NOW - 1, count: 1 };
+  assert.equal(
+    wordsOf(factsOf([made], { shortage: { ...long, remade } })),
+    "make pod web-0 again unless it finds a spot node, made for spot in this fallback: " +
+      "is the webhook asked? 00:01:59.999Z",
   );
   const step = foresee(factsOf([waiting(NOW)], { shortage }), RULES).step;
   assert.deepEqual(step, {
