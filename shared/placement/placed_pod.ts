@@ -76,9 +76,20 @@ export function podClassOf(
   return !asked && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
 }
 
-/** How many of the pods have a node, by its class; they may not be Ready yet. */
+/**
+ * Whether it is still there for users: one on a node that is drained runs for as long as whoever drains it
+ * leaves it there, which may be hours. Placement counts it as gone, as its successor is to be elsewhere.
+ */
+export function isPresent({ gone, drained }: Pick<PlacedPod, "gone" | "drained">): boolean {
+  return !gone || drained === true;
+}
+
+/** How many of the pods that are {@linkcode isPresent | present} have a node, by its class; not all are Ready. */
 export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
-  return countByClass(pods.filter(({ scheduled }) => scheduled));
+  return countByClass(
+    pods.filter((pod) => pod.scheduled && isPresent(pod))
+      .map(({ class: one }) => ({ class: one, gone: false })),
+  );
 }
 
 /** How many of the pods wait for a node, by the class that they were made for. */

@@ -58,7 +58,17 @@ test("runningByClass() and waitingByClass() part pods by whether they have a nod
     ...placedPods({ spot: 3, "on-demand": 2 }, { ready: false }),
     ...placedPods({ spot: 1, "on-demand": 4 }, { scheduled: false }),
     ...placedPods({ spot: 4 }, { gone: true }),
+    ...placedPods({ spot: 4 }, { gone: true, departs: "taint spot-itn" }),
   ];
   assert.deepEqual(runningByClass(pods), { spot: 3, "on-demand": 2 });
   assert.deepEqual(waitingByClass(pods), { spot: 1, "on-demand": 4 });
+});
+
+test("runningByClass() counts who is on a node that is drained, where countByClass() does not", () => {
+  const pods = [
+    ...placedPods({ spot: 2 }),
+    ...placedPods({ "on-demand": 3 }, { gone: true, departs: "taint disrupted", drained: true }),
+  ];
+  assert.deepEqual(runningByClass(pods), { spot: 2, "on-demand": 3 });
+  assert.deepEqual(countByClass(pods), { spot: 2, "on-demand": 0 });
 });

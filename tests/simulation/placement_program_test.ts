@@ -174,6 +174,28 @@ scene(
 );
 
 scene(
+  "runController() tells of a floor that runs, though its nodes are drained",
+  async (cluster) => {
+    cluster.floor = 3;
+    // Whoever drains its node waits for it, which may take hours.
+    cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
+    const { registry } = cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(30_000);
+    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
+    for (const name of ["on-demand-0", "on-demand-1", "on-demand-2"]) {
+      cluster.changeNode(name, (node) => ({ ...node, taints }));
+    }
+    await cluster.pass(30 * 60_000);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
+    const metrics = await registry.metrics();
+    assert.match(metrics, /^spotalis_workload_replicas\{.*replica_type="on-demand"\} 3$/m);
+    assert.match(metrics, /^spotalis_workload_floor_replicas\{.*\} 3$/m);
+  },
+);
+
+scene(
   "runController() heals at its usual pace, however often it had to before",
   async (cluster) => {
     cluster.start("10.0.0.1");

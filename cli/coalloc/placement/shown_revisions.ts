@@ -11,6 +11,7 @@ import {
 import type { ClassCounts } from "../../../shared/placement/node_class.ts";
 import {
   countByClass,
+  isPresent,
   type PlacedPod,
   runningByClass,
   waitingByClass,
@@ -29,12 +30,12 @@ export interface RevisionOptions {
   readonly workload?: WishedReplicas;
 }
 
-/** The newest first. Pods that are gone count for nothing. */
+/** The newest first. Pods that are gone count for nothing, unless they run until their node is drained. */
 export function shownRevisions(
   pods: readonly PlacedPod[],
   { nodesKnown, workload }: RevisionOptions,
 ): readonly ShownRevision[] {
-  const present = pods.filter(({ gone }) => !gone);
+  const present = pods.filter(isPresent);
   const revisions = Map.groupBy(present, ({ revision }) => revision);
   return [...revisions].toSorted(([, a], [, b]) => youngest(b) - youngest(a)).map(
     ([revision, members]): ShownRevision => ({

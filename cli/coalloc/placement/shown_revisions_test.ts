@@ -35,3 +35,12 @@ Deno.test("shownRevisions() asks a StatefulSet's ordinals, and says nothing of n
   const [untold] = shownRevisions(pods, { nodesKnown: true });
   assert.equal(untold !== undefined && "desired" in untold, false);
 });
+
+Deno.test("shownRevisions() counts as the metrics do who is on a node that is drained", () => {
+  const drained = { gone: true, departs: "taint disrupted", drained: true };
+  const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
+  const workload = { kind: "Deployment", replicas: 2, wish: WISH } as const;
+  const [all] = shownRevisions(pods, { nodesKnown: true, workload });
+  assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
+  assert.deepEqual(all?.actual, { spot: 1, "on-demand": 1 });
+});
