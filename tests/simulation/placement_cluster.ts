@@ -63,6 +63,8 @@ export class PlacementCluster {
   toleratesAll = false;
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
+  /** So many creations are denied after the webhook was asked, as by a quota. */
+  denials = 0;
   readonly events: PlacementEvent[] = [];
   #share: string;
   /** Who serves the webhook, by identity. */
@@ -240,7 +242,9 @@ export class PlacementCluster {
       for (const { metadata } of byCost(live).slice(0, Math.max(0, -missing))) {
         Pod.remove(`shop/${metadata.name}`);
       }
-      await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
+      // While creations fail, one is tried at a time.
+      const length = Math.max(0, this.denials > 0 ? Math.min(1, missing) : missing);
+      await Promise.all(Array.from({ length }, () => this.#create()));
       for (const pod of this.#live()) this.#follow(pod);
       this.#tell();
       await this.clock.sleep(LOOK_MS, this.#end.signal);
@@ -256,6 +260,7 @@ export class PlacementCluster {
       clock: this.clock,
       withinMs: ADMISSION_MS,
     });
+    if (this.denials > 0) return void this.denials--;
     const name = `web-5f-${number}`;
     const { metadata, nodeSelector = {} } = storedPod(request, { name, patch });
     this.api.store.tables.Pod.seed({
