@@ -32,6 +32,8 @@ export interface AdmissionFacts {
   readonly shortage: ShortagePhase;
   /** The pod that is being made. */
   readonly pod: AwaitedPod & { readonly revision: string };
+  /** The one class that the pod can run on, whatever is lacking; absent: either. */
+  readonly only?: NodeClass;
   /** True where the server only asks what would be: nothing is reserved. */
   readonly dryRun: boolean;
   readonly nowMs: number;
@@ -95,7 +97,8 @@ export function admitPod(
   const lacksFloor = workload.kind === "Deployment" &&
     sure["on-demand"] < floorOf(workload.replicas, facts.wish);
   const counts = lacksFloor ? sure : countsOf(revision, { reservations, counted });
-  const chosen = lacksFloor ? "on-demand" : classOf(facts, { reservations, counts });
+  const free = lacksFloor ? "on-demand" : classOf(facts, { reservations, counts });
+  const chosen = facts.only ?? free;
   const answer = {
     class: chosen,
     ...(workload.kind === "Deployment"

@@ -141,6 +141,22 @@ test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
   ]);
 });
 
+test("admitPod() sends a pod where alone it can run, and divides the others around it", () => {
+  const fallback = { only: "spot", shortage: "fallback" } as const;
+  assert.equal(admitted(1, fallback), "s");
+  assert.equal(admitted(1, { only: "spot", wish: { spotPercentage: 0, minOnDemand: 5 } }), "s");
+  let reservations: Reservations = noReservations();
+  const made = (["spot", "spot", undefined, undefined] as const).map((only) => {
+    const answer = admitPod(reservations, { ...FACTS, ...(only === undefined ? {} : { only }) });
+    reservations = answer.reservations;
+    return answer.class[0];
+  });
+  assert.equal(made.join(""), "ssoo");
+  const db = { kind: "StatefulSet", replicas: 10 } as const;
+  const pod = { revision: "r1", name: "db-0" };
+  assert.equal(admitted(1, { workload: db, pod, only: "spot" }), "s");
+});
+
 test("admitPod() sends all to on-demand in a fallback, and one at a time to spot after it", () => {
   const pods = placedPods({ "on-demand": 5 });
   assert.equal(admitted(4, { pods, shortage: "fallback" }), "oooo");

@@ -70,6 +70,19 @@ scene(
   },
 );
 
+scene("runController() splits pods whose affinity names hosts of both classes", async (cluster) => {
+  const values = ["spot-0", "spot-1", "on-demand-0"];
+  const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
+  const required = { nodeSelectorTerms: [{ matchExpressions }] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
+  cluster.template = { spec: { affinity: { nodeAffinity } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
+});
+
 scene(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
