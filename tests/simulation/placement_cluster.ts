@@ -17,7 +17,6 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -28,6 +27,7 @@ import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_copies.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { byCost } from "./deletion_order.ts";
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** Until a pod with a node is Ready, ms. */
@@ -55,6 +55,8 @@ export class PlacementCluster {
     random: seededRandom(21),
   });
   replicas = 0;
+  /** So many creations are denied after the webhook was asked, as by a quota. */
+  denials = 0;
   /** Annotation `spotalis.io/min-on-demand`. */
   floor = 0;
   /** What pods are made of beside what all have, as the API has it. */
@@ -63,8 +65,6 @@ export class PlacementCluster {
   toleratesAll = false;
   /** Answers evictions in place of the API; undefined: it does so itself. */
   refusal: ((pod: PodRef) => EvictionAnswer) | undefined;
-  /** So many creations are denied after the webhook was asked, as by a quota. */
-  denials = 0;
   readonly events: PlacementEvent[] = [];
   #share: string;
   /** Who serves the webhook, by identity. */
@@ -242,9 +242,7 @@ export class PlacementCluster {
       for (const { metadata } of byCost(live).slice(0, Math.max(0, -missing))) {
         Pod.remove(`shop/${metadata.name}`);
       }
-      // While creations fail, one is tried at a time.
-      const length = Math.max(0, this.denials > 0 ? Math.min(1, missing) : missing);
-      await Promise.all(Array.from({ length }, () => this.#create()));
+      await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
       for (const pod of this.#live()) this.#follow(pod);
       this.#tell();
       await this.clock.sleep(LOOK_MS, this.#end.signal);
@@ -328,11 +326,4 @@ export class PlacementCluster {
 
 function isSpot({ labels = {} }: Node): boolean {
   return labels[CAPACITY_TYPE] === "spot";
-}
-
-/** As a ReplicaSet takes them away: the cheapest first. */
-function byCost(pods: readonly Pod[]): readonly Pod[] {
-  const cost = ({ metadata: { annotations } }: Pod): number =>
-    Number(annotations[DELETION_COST] ?? 0);
-  return pods.toSorted((a, b) => cost(a) - cost(b));
 }
