@@ -5,15 +5,20 @@
  *
  * @module
  */
+// Before the package, which keeps its parsers' descriptions with it.
+import "reflect-metadata";
+import * as x509 from "@peculiar/x509";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { KeyedCertificate, Validity } from "./certificate_maker.ts";
 
 /** What a certificate says of itself. */
 export interface CertificateFacts extends Validity {
-  /** DNS names that it is good for. */
+  /** DNS names that it is good for, not that of its subject. */
   readonly names: readonly string[];
   /** True when it may sign others. */
   readonly authority: boolean;
+  /** True when clients may show it as well: it says so, or nothing of who may. */
+  readonly forClients: boolean;
 }
 
 /** Reads certificates; the controller's port of this name. */
@@ -75,12 +80,24 @@ function keyOf(text: string): ReturnType<typeof createPrivateKey> {
   }
 }
 
+function parsed(certificate: X509Certificate): x509.X509Certificate {
+  try {
+    return new x509.X509Certificate(certificate.toString());
+  } catch {
+    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+  }
+}
+
 function factsOf(certificate: X509Certificate): CertificateFacts {
-  const names = certificate.subjectAltName?.split(", ") ?? [];
+  // Platforms write all names as one text, in which a name with a comma passes for two.
+  const extended = parsed(certificate);
+  const names = extended.getExtension(x509.SubjectAlternativeNameExtension)?.names.items;
+  const uses = extended.getExtension(x509.ExtendedKeyUsageExtension)?.usages;
   return {
     notBeforeMs: Date.parse(certificate.validFrom),
     notAfterMs: Date.parse(certificate.validTo),
-    names: names.flatMap((name) => name.startsWith("DNS:") ? name.slice("DNS:".length) : []),
+    names: (names ?? []).flatMap(({ type, value }) => type === "dns" ? value.toLowerCase() : []),
     authority: certificate.ca,
+    forClients: uses?.includes(x509.ExtendedKeyUsage.clientAuth) ?? true,
   };
 }

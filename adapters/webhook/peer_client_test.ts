@@ -3,10 +3,11 @@ import type { PlacementQuestion } from "../../shared/placement/placement_questio
 import {
   type CertificateChain,
   certificateChain,
+  issuedCertificate,
+  type IssuedWish,
   SERVICE_NAME,
 } from "../../tests/fixtures/shared_certificates.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
-import { createCertificateMaker } from "./certificate_maker.ts";
 import { systemClock } from "../system_clock.ts";
 import { createPeerClient, type PeerClient } from "./peer_client.ts";
 import { peerRoutes } from "./peer_routes.ts";
@@ -73,14 +74,22 @@ Deno.test("createPeerClient() and its server believe only those of the authority
 Deno.test("createPeerClient() is not heard with another one's certificate of the same authority", async () => {
   const one = await chainOf("one");
   const server = await serve(one);
-  const validity = { notBeforeMs: 0, notAfterMs: systemClock.wall() + 3_600_000 };
-  const { makeServing } = createCertificateMaker();
-  for (const [name, good] of [["shop.bank.svc", false], [SERVICE_NAME, true]] as const) {
-    const shown = await makeServing(one.authority, { names: [name], ...validity });
+  const comma = `http://shop.bank/, DNS:${SERVICE_NAME}`;
+  const cases: readonly (readonly [IssuedWish, boolean])[] = [
+    [{ names: [{ type: "dns", value: SERVICE_NAME }] }, true],
+    [{ names: [{ type: "dns", value: "a.svc" }, { type: "dns", value: SERVICE_NAME }] }, true],
+    [{ names: [{ type: "dns", value: "shop.bank.svc" }] }, false],
+    // Many authorities let their clients choose these.
+    [{ names: [{ type: "url", value: comma }] }, false],
+    [{ names: [{ type: "dns", value: comma }] }, false],
+    [{ names: [{ type: "dns", value: "shop.bank.svc" }], commonName: SERVICE_NAME }, false],
+  ];
+  for (const [wish, good] of cases) {
+    const shown = await issuedCertificate(one.authority, wish);
     const client = createPeerClient({ serverName: SERVICE_NAME });
     client.useCredentials({ ...shown, authorities: one.authority.cert });
     if (good) assert.deepEqual(await ask(client, server), SPOT);
-    else await assert.rejects(ask(client, server));
+    else await assert.rejects(ask(client, server), JSON.stringify(wish));
     client.close();
   }
   await server.shutdown();

@@ -88,6 +88,7 @@ export async function serveWebhook(
 ): Promise<WebhookServer> {
   const { address, certificate, graceMs = 5000, ...limits } = options;
   const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB, clientName } = options;
+  const isHeard = clientName === undefined ? () => true : namedClients(clientName);
   const { hostname, port } = parseAddress(address);
   const connections = createOpenConnections(limits);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
@@ -101,7 +102,7 @@ export async function serveWebhook(
     const end = connections.asked(request.socket);
     if (connections.closing) response.setHeader("connection", "close");
     response.once("close", end);
-    if (clientName !== undefined && !isNamed(request.socket, clientName)) {
+    if (!isHeard(request.socket)) {
       request.socket.destroy();
       return;
     }
@@ -149,10 +150,24 @@ function secured({ cert, key, clientAuthorities }: ServingPair): ServerOptions {
   return { ...own, ca: clientAuthorities, requestCert: true, rejectUnauthorized: true };
 }
 
-/** Whether the client has shown a certificate for the name. */
-function isNamed(socket: Socket, name: string): boolean {
-  const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-  return shown?.subjectAltName?.split(", ").includes(`DNS:${name}`) ?? false;
+/** Whether clients have shown a certificate for the name; each connection is looked at once. */
+function namedClients(name: string): (socket: Socket) => boolean {
+  const reader = createCertificateReader();
+  const known = new WeakMap<Socket, boolean>();
+  const look = (socket: Socket): boolean => {
+    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    if (shown === undefined) return false;
+    try {
+      return reader.readBundle(shown.toString()).some(({ names }) => names.includes(name));
+    } catch {
+      return false;
+    }
+  };
+  return (socket) => {
+    const found = known.get(socket) ?? look(socket);
+    known.set(socket, found);
+    return found;
+  };
 }
 
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */

@@ -62,7 +62,14 @@ export async function startReplica(
   const parts = { leader: () => leader, peer, facts, scope, clock, log: silentLog };
   const answers = createElectedCounter(parts);
   const observer = { answered: () => {} };
-  const mutator = createPlacementMutator({ answers, rules, observer, clock, log: silentLog });
+  const mutator = createPlacementMutator({
+    answers,
+    facts,
+    rules,
+    observer,
+    clock,
+    log: silentLog,
+  });
   const routes = { [ROUTE]: [mutator] };
   const app = admissionRoutes({ routes, clock, log: silentLog, observer });
   const server = await serveWebhook(app, { address: "127.0.0.1:0", certificate: serving });

@@ -10,8 +10,7 @@ import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
-import { boundBy } from "../../shared/placement/bound_pod.ts";
-import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
+import { allowedClasses } from "../../shared/placement/bound_pod.ts";
 import { podsOfWorkload } from "../../shared/placement/placed_workload.ts";
 import {
   type CountableNode,
@@ -117,14 +116,10 @@ export function createCopiedFacts(
     namespace(name) {
       return namespaces.get(name)?.metadata;
     },
-    isBound({ namespace, claims = [] }) {
-      const bounds = volumeBounds({ namespace, claims }, volumes.byIndex);
+    allowed({ namespace, claims = [], bounds = [] }) {
       const { classes } = rules();
-      const hosts = hostClasses(nodes.all, classes);
-      return bounds.length > 0 &&
-        NODE_CLASSES.some((to) =>
-          boundBy({ annotations: {}, bounds }, { to, classes, hosts }) !== undefined
-        );
+      const all = [...bounds, ...volumeBounds({ namespace, claims }, volumes.byIndex)];
+      return allowedClasses(all, { classes, hosts: hostClasses(nodes.all, classes) });
     },
     podsOf({ kind, uid, namespace }) {
       return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);

@@ -125,30 +125,39 @@ Deno.test("createCopiedFacts() tells of pods with their workload, and of any cha
   assert.equal(changes, 3);
 });
 
-Deno.test("createCopiedFacts() knows of volumes whose nodes are of one class alone", () => {
+Deno.test("createCopiedFacts() knows of which classes the nodes of volumes and hosts are", () => {
   const { copies, facts } = stage();
   for (const one of ["spot", "on-demand"]) {
     const labels = { "karpenter.sh/capacity-type": one, "kubernetes.io/hostname": `${one}.host` };
     copies.nodes.put({ metadata: { name: `${one}-0`, uid: one, resourceVersion: "1" }, labels });
   }
-  const bound = (...terms: readonly NodeTerm[]): boolean => {
-    const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
+  const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
+  const allowed = (...terms: readonly NodeTerm[]): string => {
     copies.volumes.put({ metadata, claim: "shop/data", nodes: terms });
-    return facts.isBound({ namespace: "shop", claims: ["logs", "data"] });
+    const found = facts.allowed({ namespace: "shop", claims: ["logs", "data"] });
+    // One and the same for what a pod says itself.
+    const bounds = [{ what: "its affinity", terms }];
+    assert.deepEqual(facts.allowed({ namespace: "shop", bounds }), found);
+    return found.join();
   };
   const on = (key: string, ...values: readonly string[]): NodeTerm => [
     { key, operator: "In", values },
   ];
-  assert.ok(bound(on("kubernetes.io/hostname", "spot.host")));
-  assert.ok(bound(on("kubernetes.io/hostname", "on-demand-0")));
-  assert.ok(bound(on("karpenter.sh/capacity-type", "on-demand")));
-  assert.ok(!bound(on("kubernetes.io/hostname", "spot.host", "on-demand.host")));
-  assert.ok(!bound(on("karpenter.sh/capacity-type", "spot"), on("zone", "a")));
+  assert.equal(allowed(on("kubernetes.io/hostname", "spot.host")), "spot");
+  assert.equal(allowed(on("kubernetes.io/hostname", "on-demand-0")), "on-demand");
+  assert.equal(allowed(on("karpenter.sh/capacity-type", "on-demand")), "on-demand");
+  const both = "spot,on-demand";
+  assert.equal(allowed(on("kubernetes.io/hostname", "spot.host", "on-demand.host")), both);
+  assert.equal(allowed(on("karpenter.sh/capacity-type", "spot"), on("zone", "a")), both);
   // Where the node is, nobody knows.
-  assert.ok(bound(on("kubernetes.io/hostname", "gone")));
-  assert.ok(!facts.isBound({ namespace: "shop", claims: ["logs"] }));
-  assert.ok(!facts.isBound({ namespace: "bank", claims: ["data"] }));
-  assert.ok(!facts.isBound({ namespace: "shop" }));
+  assert.equal(allowed(on("kubernetes.io/hostname", "gone")), "");
+  const onSpot = on("kubernetes.io/hostname", "spot-0");
+  allowed(onSpot);
+  const bounds = [{ what: "its affinity", terms: [on("kubernetes.io/hostname", "on-demand-0")] }];
+  assert.deepEqual(facts.allowed({ namespace: "shop", claims: ["data"], bounds }), []);
+  for (const free of [{ claims: ["logs"] }, { namespace: "bank", claims: ["data"] }, {}]) {
+    assert.equal(facts.allowed({ namespace: "shop", ...free }).join(), both);
+  }
 });
 
 Deno.test("createCopiedFacts() is in sync when each copy is", () => {

@@ -4,6 +4,7 @@ import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { silentLog } from "../../shared/log.ts";
+import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
 import { createCreationMutator } from "../rightsizing/creation_mutator.ts";
@@ -13,6 +14,7 @@ Deno.test("rightsizing and placement change a pod one after the other, whoever i
   const clock = createVirtualClock({ wallStart: 0 });
   const placement = createPlacementMutator({
     answers: { answer: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
+    facts: { allowed: () => NODE_CLASSES },
     rules: () => PLACEMENT_RULES,
     observer: { answered: () => {} },
     clock,

@@ -7,22 +7,25 @@ import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutation, Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { boundBy } from "../../shared/placement/bound_pod.ts";
-import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
-import type { NodeClasses } from "../../shared/placement/node_classes.ts";
+import { namesClass } from "../../shared/placement/bound_pod.ts";
 import { placementPatch } from "../../shared/placement/placement_patch.ts";
-import { placementQuestion } from "../../shared/placement/placement_question.ts";
+import {
+  type PlacementQuestion,
+  placementQuestion,
+} from "../../shared/placement/placement_question.ts";
 import { sentNodeBounds } from "../../shared/placement/sent_node_bounds.ts";
 import type {
   PlacementAnswers,
   PlacementFact,
   PlacementObserver,
   PlacementRules,
+  WebhookFacts,
 } from "./webhook_ports.ts";
 
 /** What it works with. */
 export interface PlacementMutatorParts {
   readonly answers: Pick<PlacementAnswers, "answer">;
+  readonly facts: Pick<WebhookFacts, "allowed">;
   readonly rules: () => PlacementRules;
   readonly observer: PlacementObserver;
   readonly clock: Clock;
@@ -34,8 +37,20 @@ export interface PlacementMutatorParts {
  * is any doubt is left as it was sent, for the controller to move later.
  */
 export function createPlacementMutator(
-  { answers, rules, observer, clock, log }: PlacementMutatorParts,
+  { answers, facts, rules, observer, clock, log }: PlacementMutatorParts,
 ): Mutator {
+  /** What its own affinity says. Whoever names a class has what it takes to run there, or wants no more. */
+  function affinityOf(
+    object: SentObject,
+    { namespace }: PlacementQuestion,
+  ): Pick<PlacementQuestion, "bound" | "only"> {
+    const bounds = sentNodeBounds(object);
+    if (bounds.length === 0) return {};
+    const [only, other] = facts.allowed({ namespace, bounds });
+    if (only === undefined || namesClass(bounds, rules().classes)) return { bound: true };
+    return other === undefined ? { only } : {};
+  }
+
   return {
     name: "placement",
     async mutate(request, signal) {
@@ -47,7 +62,7 @@ export function createPlacementMutator(
         observer.answered({ ...fact, tookMs: clock.monotonic() - beganMs });
       try {
         const { classes, readOnly } = rules();
-        const asked = isBound(object, classes) ? { ...question, bound: true as const } : question;
+        const asked = { ...question, ...affinityOf(object, question) };
         const verdict = await answers.answer(asked, signal);
         if ("unplaced" in verdict) {
           tell({ result: verdict.unplaced });
@@ -69,12 +84,4 @@ export function createPlacementMutator(
 
 function warned(warning: string | undefined): Mutation | undefined {
   return warning === undefined ? undefined : { patch: [], warnings: [warning] };
-}
-
-/** True where the pod itself says which class it runs on: the wrong one would find it no node. */
-function isBound(object: SentObject, classes: NodeClasses): boolean {
-  const bounds = sentNodeBounds(object);
-  return NODE_CLASSES.some((to) =>
-    boundBy({ annotations: {}, bounds }, { to, classes, hosts: new Map() }) !== undefined
-  );
 }

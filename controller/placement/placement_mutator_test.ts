@@ -6,7 +6,8 @@ import type {
   PlacementVerdict,
 } from "../../shared/placement/placement_question.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { handCopies, PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { createCopiedFacts } from "./copied_facts.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
 import type { PlacementFact } from "./webhook_ports.ts";
 
@@ -16,7 +17,9 @@ const SPOT: PlacementVerdict = { class: "spot", deletionCost: -2 };
 function stage(verdict: PlacementVerdict | Error, { readOnly = false } = {}) {
   const facts: PlacementFact[] = [];
   const asked: PlacementQuestion[] = [];
+  const copies = handCopies();
   const mutator = createPlacementMutator({
+    facts: createCopiedFacts(copies, { rules: () => PLACEMENT_RULES }),
     answers: {
       answer(question) {
         asked.push(question);
@@ -30,6 +33,7 @@ function stage(verdict: PlacementVerdict | Error, { readOnly = false } = {}) {
   });
   return {
     asked,
+    copies,
     mutate: async (request: AdmissionRequest) => await mutator.mutate(request, SIGNAL),
     results: () => facts.map(({ result, class: to }) => to === undefined ? result : [result, to]),
   };
@@ -82,16 +86,36 @@ Deno.test("createPlacementMutator() tells where a pod would go when it may only 
   assert.deepEqual(results(), [["ReadOnly", "spot"]]);
 });
 
-Deno.test("createPlacementMutator() says of a pod that its own affinity tells its class", async () => {
+Deno.test("createPlacementMutator() says of a pod that its own affinity names its class", async () => {
   const { mutate, asked } = stage({ unplaced: "NodesBound" });
-  const affinity = (key: string) => ({
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "In", values: ["spot"] }] }],
-      },
-    },
-  });
-  await mutate(podRequest("1", { spec: { affinity: affinity("karpenter.sh/capacity-type") } }));
-  await mutate(podRequest("2", { spec: { affinity: affinity("zone") } }));
-  assert.deepEqual(asked.map(({ bound }) => bound), [true, undefined]);
+  await mutate(podRequest("1", { spec: affinityTo("karpenter.sh/capacity-type", "spot") }));
+  await mutate(podRequest("2", { spec: affinityTo("zone", "spot") }));
+  assert.deepEqual(asked.map(({ bound, only }) => [bound, only]), [
+    [true, undefined],
+    [undefined, undefined],
+  ]);
 });
+
+Deno.test("createPlacementMutator() tells of a pod's hosts the class that all of them are of", async () => {
+  const { mutate, asked, copies } = stage({ unplaced: "NodesBound" });
+  for (const [name, one] of [["s0", "spot"], ["s1", "spot"], ["o0", "on-demand"]] as const) {
+    const labels = { "karpenter.sh/capacity-type": one };
+    copies.nodes.put({ metadata: { name, uid: name, resourceVersion: "1" }, labels });
+  }
+  const told = async (...hosts: readonly string[]) => {
+    await mutate(podRequest("1", { spec: affinityTo("kubernetes.io/hostname", ...hosts) }));
+    const { bound, only } = asked.at(-1)!;
+    return { bound, only };
+  };
+  assert.deepEqual(await told("s0", "s1"), { bound: undefined, only: "spot" });
+  assert.deepEqual(await told("o0", "gone"), { bound: undefined, only: "on-demand" });
+  assert.deepEqual(await told("s0", "o0"), { bound: undefined, only: undefined });
+  // Where the node is, nobody knows.
+  assert.deepEqual(await told("gone"), { bound: true, only: undefined });
+});
+
+function affinityTo(key: string, ...values: readonly string[]) {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: "In", values }] }];
+  const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } };
+}

@@ -109,7 +109,7 @@ export function createPodCounter(
     const { scope, readOnly } = rules();
     const gate = questionGate(question, { facts, scope });
     if (gate.wish === undefined) return gate;
-    const { workload, wish } = gate;
+    const { workload, wish, only } = gate;
     const nowMs = clock.monotonic();
     tidy(nowMs);
     const pods = facts.podsOf(workload);
@@ -123,6 +123,7 @@ export function createPodCounter(
       pods,
       shortage: shortageOf(workload),
       pod: { ...awaited(question), revision: question.revision },
+      ...(only === undefined ? {} : { only }),
       dryRun,
       nowMs,
     }, { reservedForMs });

@@ -241,3 +241,20 @@ Deno.test("createPodCounter() leaves alone who takes no part, whose words are wr
   assert.deepEqual(await ask(), { unplaced: "NotSynced" });
   assert.equal(counter.reserved, 0);
 });
+
+Deno.test("createPodCounter() sends a pod to the node of its volume, and keeps its place", async () => {
+  const spec = { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] };
+  const term = [{ key: "kubernetes.io/hostname", operator: "In", values: ["s0"] }] as const;
+  for (const phase of ["none", "fallback"] as const) {
+    const { ask, short, copies, counter } = stage();
+    const metadata = { name: "s0", uid: "s0", resourceVersion: "1" };
+    copies.nodes.put({ metadata, labels: { "karpenter.sh/capacity-type": "spot" } });
+    copies.volumes.put({ metadata, claim: "shop/data", nodes: [term] });
+    short(phase);
+    // The first ordinal is on-demand otherwise.
+    const db = await ask({ owner: DB_OWNER, metadata: { name: "db-0" }, spec });
+    assert.deepEqual(db, { class: "spot" });
+    assert.deepEqual(await ask({ spec }), { class: "spot", deletionCost: -2 });
+    assert.equal(counter.reserved, 2);
+  }
+});

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
+import type { NodeClass } from "../../shared/placement/node_class.ts";
 import { ordinalOf } from "../../shared/placement/next_class.ts";
 import { placementGate, type PlacementScope } from "../../shared/placement/placement_gate.ts";
 import type {
@@ -15,7 +16,12 @@ import type { KnownWorkload, WebhookFacts } from "./webhook_ports.ts";
 
 /** The workload with its wish, or why the pod is left alone. */
 export type QuestionGate =
-  | { readonly workload: KnownWorkload; readonly wish: PlacementWish }
+  | {
+    readonly workload: KnownWorkload;
+    readonly wish: PlacementWish;
+    /** The one class that volumes or hosts leave to the pod; absent: both. */
+    readonly only?: NodeClass;
+  }
   | Extract<PlacementVerdict, { readonly unplaced: unknown }> & { readonly wish?: undefined };
 
 /** Asks the one gate of placement. What is not known yet is a doubt, and never a "yes" or "no". */
@@ -34,9 +40,11 @@ export function questionGate(
   const namespace = { name: question.namespace, words };
   const answer = placementGate({ kind, labels, annotations, namespace }, scope);
   if (answer.wish !== undefined) {
-    return question.bound === true || facts.isBound(question)
-      ? { unplaced: "NodesBound" }
-      : { workload, wish: answer.wish };
+    const { bound, only } = question;
+    const allowed = facts.allowed(question).filter((one) => only === undefined || one === only);
+    const [first] = allowed;
+    if (bound === true || first === undefined) return { unplaced: "NodesBound" };
+    return { workload, wish: answer.wish, ...(allowed.length === 1 ? { only: first } : {}) };
   }
   if (answer.reason !== "ConfigurationError") return { unplaced: "NotPlaced" };
   const warning = `placement leaves the pods of ${kind} ${workload.name} as they are: ` +

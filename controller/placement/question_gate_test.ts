@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { placementQuestion } from "../../shared/placement/placement_question.ts";
+import {
+  type PlacementQuestion,
+  placementQuestion,
+} from "../../shared/placement/placement_question.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import {
   handCopies,
@@ -9,7 +12,7 @@ import {
   WEB_SET,
 } from "../../tests/fixtures/placement_copies.ts";
 import { createCopiedFacts } from "./copied_facts.ts";
-import { questionGate, untilKnown } from "./question_gate.ts";
+import { type QuestionGate, questionGate, untilKnown } from "./question_gate.ts";
 
 function stage(spec: Parameters<typeof podRequest>[1] = {}) {
   const copies = handCopies();
@@ -19,9 +22,13 @@ function stage(spec: Parameters<typeof podRequest>[1] = {}) {
   return {
     copies,
     gate: () => questionGate(question, { facts, ...PLACEMENT_RULES }),
+    ask: (more: Partial<PlacementQuestion>) =>
+      questionGate({ ...question, ...more }, { facts, ...PLACEMENT_RULES }),
     wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(question, facts, options),
   };
 }
+
+const onlyOf = (gate: QuestionGate) => "only" in gate ? gate.only : undefined;
 
 Deno.test("questionGate() answers with the wish of a workload that takes part", () => {
   const answer = stage().gate();
@@ -39,16 +46,27 @@ Deno.test("questionGate() says no to a namespace that opts out, and nothing wher
   assert.deepEqual(gate(), { unplaced: "CopyBehind" });
 });
 
-Deno.test("questionGate() leaves a pod whose volume stands on nodes of one class", () => {
-  const { gate, copies } = stage({
+Deno.test("questionGate() leaves a pod with a volume that no class reaches, else tells which it is", () => {
+  const { gate, ask, copies } = stage({
     spec: { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
   });
   const isPlaced = () => gate().wish !== undefined;
   // A claim without a volume gets one where its first pod runs.
   assert.ok(isPlaced());
-  const type = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] } as const;
   const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
-  copies.volumes.put({ metadata, claim: "shop/data", nodes: [[type]] });
+  const onto = (key: string, value: string) => {
+    const term = [{ key, operator: "In", values: [value] }] as const;
+    copies.volumes.put({ metadata, claim: "shop/data", nodes: [term] });
+  };
+  onto("zone", "a");
+  assert.deepEqual([isPlaced(), onlyOf(gate())], [true, undefined]);
+  assert.deepEqual(onlyOf(ask({ only: "on-demand" })), "on-demand");
+  onto("karpenter.sh/capacity-type", "spot");
+  assert.deepEqual([isPlaced(), onlyOf(gate())], [true, "spot"]);
+  // Its affinity names hosts of the other class, or it names its class itself.
+  assert.deepEqual(ask({ only: "on-demand" }), { unplaced: "NodesBound" });
+  assert.deepEqual(ask({ bound: true }), { unplaced: "NodesBound" });
+  onto("kubernetes.io/hostname", "gone");
   assert.deepEqual(gate(), { unplaced: "NodesBound" });
   copies.namespaces.put({
     metadata: { ...SHOP.metadata, labels: { "spotalis.io/enabled": "false" } },

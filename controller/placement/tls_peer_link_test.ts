@@ -38,6 +38,7 @@ async function replica(folder: string) {
     log: silentLog,
     use: peers.use,
     believe: peers.believe,
+    peerName: SERVICE_NAME,
   }, end.signal);
   await clock.asleep;
   return {

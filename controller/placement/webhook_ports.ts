@@ -6,6 +6,7 @@
 import type { Informer } from "../../shared/control/informer.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
+import type { NodeBounds } from "../../shared/placement/bound_pod.ts";
 import type { Worded } from "../../shared/placement/enabled_word.ts";
 import type { PlacedWorkload } from "../../shared/placement/next_class.ts";
 import type { NodeClass } from "../../shared/placement/node_class.ts";
@@ -34,8 +35,11 @@ export interface KnownWorkload extends PlacedWorkload, Worded {
 /** Which workload, and of which pod's. */
 export type OwnedQuestion = Pick<PlacementQuestion, "namespace" | "owner">;
 
-/** Which volumes a pod has. */
-export type ClaimingQuestion = Pick<PlacementQuestion, "namespace" | "claims">;
+/** What may bind a pod's nodes. */
+export interface BoundedQuestion extends Pick<PlacementQuestion, "namespace" | "claims"> {
+  /** Beside its volumes. @default {[]} */
+  readonly bounds?: readonly NodeBounds[];
+}
 
 /** What is known of the cluster. */
 export interface WebhookFacts {
@@ -45,8 +49,8 @@ export interface WebhookFacts {
   workloadOf(question: OwnedQuestion): KnownWorkload | "other" | undefined;
   /** Undefined while it is not known. */
   namespace(name: string): Worded | undefined;
-  /** Whether volumes of these claims allow no node of one of the classes. */
-  isBound(question: ClaimingQuestion): boolean;
+  /** Classes of which volumes and bounds allow a node. */
+  allowed(question: BoundedQuestion): readonly NodeClass[];
   /** All pods that the workload owns, of whatever revision. */
   podsOf(workload: KnownWorkload): readonly CountedPod[];
   /** Calls whenever an object changed, until the returned function is called. */

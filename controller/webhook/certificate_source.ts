@@ -42,9 +42,11 @@ export function certificateSource(
   const { webhookCertificates, webhookFolder, webhookService, namespace, ...surroundings } =
     options;
   const reader = createCertificateReader();
+  const names = servingNames(webhookService, namespace);
   if (webhookCertificates !== "self") {
     const files = createCertificateFolder(webhookFolder);
-    return (use, signal) => followFiles({ ...surroundings, files, reader, use }, signal);
+    const [peerName = ""] = names;
+    return (use, signal) => followFiles({ ...surroundings, files, reader, use, peerName }, signal);
   }
   const labels = {
     "app.kubernetes.io/name": "mbcas-webhook",
@@ -57,7 +59,7 @@ export function certificateSource(
     maker: createCertificateMaker(),
     store: createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels }),
     trust: createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }),
-    names: servingNames(webhookService, namespace),
+    names,
   };
   return (use, signal) => keepCertificates({ ...parts, use }, signal);
 }

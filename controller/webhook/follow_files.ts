@@ -7,6 +7,7 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type {
+  CertificateFacts,
   CertificateFiles,
   CertificateObserver,
   CertificateReader,
@@ -24,6 +25,8 @@ export interface FollowedFilesParts {
   readonly use: (pair: KeyedCertificate) => Promise<void> | void;
   /** Hears whom the replicas trust, PEM, before `use`. @default {none} */
   readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
+  /** The name by which replicas know each other. */
+  readonly peerName: string;
 }
 
 /** Time between two looks, ms. The kubelet brings a changed Secret within one or two minutes. */
@@ -31,14 +34,18 @@ export const FILES_EVERY_MS = 10_000;
 
 /**
  * Follows the files until `signal` is aborted. What can't be read or is no pair, as while one of two
- * files is new, changes nothing and is told once; so are authorities that are missing, or no bundle.
+ * files is new, changes nothing and is told once; so are authorities that are missing, or no bundle, and a
+ * certificate with which no replica is heard by another.
  */
 export async function followFiles(parts: FollowedFilesParts, signal: AbortSignal): Promise<void> {
-  const { files, reader, observer, clock, log, believe } = parts;
+  const { files, reader, observer, clock, log, believe, peerName } = parts;
   const attempt = createAttempts(log);
   let served: KeyedCertificate | undefined;
 
-  async function trust(authorities: string | undefined): Promise<void> {
+  async function trust(
+    authorities: string | undefined,
+    { names, forClients }: CertificateFacts,
+  ): Promise<void> {
     if (believe === undefined) return;
     if (authorities === undefined) {
       throw new TypeError("Cannot believe other replicas: there is no ca.crt that can be read");
@@ -47,14 +54,22 @@ export async function followFiles(parts: FollowedFilesParts, signal: AbortSignal
       throw new TypeError("Cannot believe other replicas: ca.crt has no certificate");
     }
     await believe(authorities);
+    if (!forClients) {
+      throw new TypeError(
+        "Cannot ask other replicas: tls.crt is for servers alone, without the use of clients",
+      );
+    }
+    if (!names.includes(peerName)) {
+      throw new TypeError(`Cannot ask other replicas: tls.crt has no DNS name ${peerName}`);
+    }
   }
 
   while (!signal.aborted) {
     await attempt("The certificate's files can't be used", async () => {
       const { cert, key, authorities } = await files.read();
-      await attempt("Only the leader places new pods", () => trust(authorities));
-      if (cert === served?.cert && key === served.key) return;
       const facts = reader.readPair({ cert, key });
+      await attempt("Only the leader places new pods", () => trust(authorities, facts));
+      if (cert === served?.cert && key === served.key) return;
       await parts.use({ cert, key });
       served = { cert, key };
       log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });

@@ -25,6 +25,7 @@ async function scene({ peers = false } = {}) {
         files.now instanceof Error ? Promise.reject(files.now) : Promise.resolve(files.now),
     },
     reader,
+    peerName: "a.svc",
     observer: { serves: ({ notAfterMs }) => ends.push(notAfterMs) },
     clock,
     log: { ...silentLog, warn: (_message, fields = {}) => warned.push(String(fields["error"])) },
@@ -38,7 +39,8 @@ async function scene({ peers = false } = {}) {
     ends,
     warned,
     files,
-    makePair: () => maker.makeServing(authority, { names: ["a.svc"], ...VALIDITY }),
+    makePair: (changes: { readonly names?: string[]; readonly forClients?: boolean } = {}) =>
+      maker.makeServing(authority, { names: ["a.svc"], ...VALIDITY, ...changes }),
     look: () => clock.runUntil(clock.monotonic() + FILES_EVERY_MS),
     async stop() {
       end.abort();
@@ -116,5 +118,31 @@ Deno.test("followFiles() asks for no authorities where no replica is asked", asy
   files.now = await makePair();
   await look();
   assert.deepEqual([used.length, warned], [1, []]);
+  await stop();
+});
+
+Deno.test("followFiles() serves, and tells once, what no other replica would hear", async () => {
+  const { files, makePair, look, used, believed, authority, warned, stop } = await scene({
+    peers: true,
+  });
+  await look();
+  warned.length = 0;
+  const cases: readonly (readonly [Parameters<typeof makePair>[0], RegExp])[] = [
+    [{ forClients: false }, /tls\.crt is for servers alone/],
+    [{ names: ["*.svc"] }, /tls\.crt has no DNS name a\.svc$/],
+  ];
+  for (const [changes, fault] of cases) {
+    const pair = await makePair(changes);
+    files.now = { ...pair, authorities: authority.cert };
+    await look();
+    await look();
+    assert.equal(warned.length, 1);
+    assert.match(warned.splice(0).join(), fault);
+    // It leads as well, and hears others.
+    assert.deepEqual([used.at(-1), believed.at(-1)], [pair, authority.cert]);
+  }
+  files.now = { ...(await makePair({ names: ["b.svc", "a.svc"] })), authorities: authority.cert };
+  await look();
+  assert.deepEqual(warned, []);
   await stop();
 });

@@ -22,6 +22,8 @@ export interface CertificateFacts extends Validity {
   readonly names: readonly string[];
   /** True when it may sign others. */
   readonly authority: boolean;
+  /** True when clients may show it as well: it says so, or nothing of who may. */
+  readonly forClients: boolean;
 }
 
 /** Makes certificates; the only one to whom chance is not an argument, as nobody may guess keys. */

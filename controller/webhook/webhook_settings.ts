@@ -62,8 +62,8 @@ export const WEBHOOK_ROWS: WebhookRows = {
     env: "MBCAS_WEBHOOK_CERTIFICATE_FOLDER",
     default: "/etc/mbcas-webhook",
     description:
-      "The folder with tls.crt, tls.key and ca.crt, by which replicas believe each other; " +
-      "followed while running; not for self",
+      "The folder with tls.crt, tls.key and ca.crt, by which replicas believe each other: for " +
+      "servers and clients, with the Service's name; followed while running; not for self",
     kind: textKind("a folder"),
     aliases: ["webhook.certDir"],
   },
@@ -72,7 +72,8 @@ export const WEBHOOK_ROWS: WebhookRows = {
     flag: "--webhook-service-name",
     env: "MBCAS_WEBHOOK_SERVICE_NAME",
     default: "mbcas-webhook",
-    description: "The Service in the installation's namespace that API servers call; for self",
+    description: "The Service in the installation's namespace that API servers call; for self, " +
+      "and the name by which replicas know each other",
     kind: {
       ...textKind("a Service's name"),
       parse: (text) => SERVICE_NAME.test(text) ? text : undefined,

@@ -18,7 +18,7 @@ import {
   type SeenPod,
   sight,
 } from "./reservations.ts";
-import type { SplitWish } from "./split_replicas.ts";
+import { floorOf, type SplitWish } from "./split_replicas.ts";
 
 /** A pod that there is, as far as an admission looks at it. */
 export interface CountedPod extends SeenPod, Pick<PlacedPod, "gone" | "scheduled"> {}
@@ -32,6 +32,8 @@ export interface AdmissionFacts {
   readonly shortage: ShortagePhase;
   /** The pod that is being made. */
   readonly pod: AwaitedPod & { readonly revision: string };
+  /** The one class that the pod can run on, whatever is lacking; absent: either. */
+  readonly only?: NodeClass;
   /** True where the server only asks what would be: nothing is reserved. */
   readonly dryRun: boolean;
   readonly nowMs: number;
@@ -46,8 +48,8 @@ export interface AdmissionOptions {
    */
   readonly reservedForMs?: number;
   /**
-   * How late the number of replicas may be seen: whoever makes more pods than that in so short a time has
-   * lost none, but has been scaled up.
+   * How late the number of replicas may be seen: whoever makes more pods than that in so short a time may
+   * have lost none, but have been scaled up. The share is divided by that; the floor is filled all the same.
    *
    * @default {2000}
    */
@@ -85,16 +87,18 @@ export function admitPod(
     };
   }
   const counted = facts.pods.filter((one) => one.revision === revision && !one.gone);
+  const most = workload.replicas - 1 - counted.length;
   // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
-  const reservations = counted.length < workload.replicas
-    ? giveUpOldest(present, {
-      revision,
-      most: workload.replicas - 1 - counted.length,
-      untilMs: nowMs - lateMs,
-    })
-    : present;
-  const counts = countsOf(pod.revision, { reservations, counted });
-  const chosen = classOf(facts, { reservations, counts });
+  const keep = (untilMs: number): Reservations =>
+    most < 0 ? present : giveUpOldest(present, { revision, most, untilMs });
+  const reservations = keep(nowMs - lateMs);
+  // Who may have come to nothing, as others deny creations after us, fills no floor.
+  const sure = countsOf(revision, { reservations: keep(nowMs), counted });
+  const lacksFloor = workload.kind === "Deployment" &&
+    sure["on-demand"] < floorOf(workload.replicas, facts.wish);
+  const counts = lacksFloor ? sure : countsOf(revision, { reservations, counted });
+  const free = lacksFloor ? "on-demand" : classOf(facts, { reservations, counts });
+  const chosen = facts.only ?? free;
   const answer = {
     class: chosen,
     ...(workload.kind === "Deployment"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { type AdmissionFacts, admitPod } from "./admit_pod.ts";
+import { type AdmissionFacts, admitPod, type CountedPod } from "./admit_pod.ts";
 import { noReservations, type Reservations } from "./reservations.ts";
 
 function test(name: string, fn: () => void): void {
@@ -77,10 +77,38 @@ test("admitPod() forgets a reservation that expired", () => {
 
 test("admitPod() takes a pod more than there may be for one that was lost", () => {
   const workload = { kind: "Deployment", replicas: 10 } as const;
-  const answers = admitted(13, { workload, everyMs: 200 });
-  assert.equal(answers.slice(10), answers.slice(0, 3));
+  // At once as well as one after the other: lost pods fill no floor.
+  for (const everyMs of [0, 200]) {
+    const answers = admitted(13, { workload, everyMs });
+    assert.equal(answers.slice(10), answers.slice(0, 3));
+  }
   const stale = placedPods({ spot: 7, "on-demand": 3 });
   assert.equal(admitted(10, { pods: stale }).replaceAll("o", "").length, 7);
+});
+
+test("admitPod() fills the floor whichever creations came to nothing", () => {
+  const wish = { spotPercentage: 100, minOnDemand: 2 };
+  const workload = { kind: "Deployment", replicas: 3 } as const;
+  // Each bit is a creation, the lowest first: 1 is one that another webhook denied.
+  for (let denied = 0; denied < 2 ** 8; denied++) {
+    // Who makes pods goes on after one has failed when those that were made are seen.
+    for (const isSeen of Number.isInteger(Math.log2(denied + 1)) ? [false, true] : [true]) {
+      const pods: CountedPod[] = [];
+      const made: string[] = [];
+      let reservations: Reservations = noReservations();
+      for (let index = 0; made.length < 3; index++) {
+        const seen = isSeen ? pods : [];
+        const facts = { ...FACTS, wish, workload, pods: seen, nowMs: 5 * index };
+        const answer = admitPod(reservations, facts);
+        reservations = answer.reservations;
+        if ((denied >> index) % 2 === 1) continue;
+        made.push(answer.class);
+        pods.push(placedPod(`web-${index}`, { class: answer.class, revision: "r1" }));
+      }
+      const onDemand = made.filter((one) => one === "on-demand").length;
+      assert.ok(onDemand >= 2, `${denied.toString(2)} ${isSeen}: ${made}`);
+    }
+  }
 });
 
 test("admitPod() divides a burst of more pods than a late copy of the workload says", () => {
@@ -111,6 +139,22 @@ test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
     "spot",
     "spot",
   ]);
+});
+
+test("admitPod() sends a pod where alone it can run, and divides the others around it", () => {
+  const fallback = { only: "spot", shortage: "fallback" } as const;
+  assert.equal(admitted(1, fallback), "s");
+  assert.equal(admitted(1, { only: "spot", wish: { spotPercentage: 0, minOnDemand: 5 } }), "s");
+  let reservations: Reservations = noReservations();
+  const made = (["spot", "spot", undefined, undefined] as const).map((only) => {
+    const answer = admitPod(reservations, { ...FACTS, ...(only === undefined ? {} : { only }) });
+    reservations = answer.reservations;
+    return answer.class[0];
+  });
+  assert.equal(made.join(""), "ssoo");
+  const db = { kind: "StatefulSet", replicas: 10 } as const;
+  const pod = { revision: "r1", name: "db-0" };
+  assert.equal(admitted(1, { workload: db, pod, only: "spot" }), "s");
 });
 
 test("admitPod() sends all to on-demand in a fallback, and one at a time to spot after it", () => {

@@ -5,7 +5,7 @@
  */
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
-import type { NodeClass } from "./node_class.ts";
+import { NODE_CLASSES, type NodeClass } from "./node_class.ts";
 import { capacityKeys, type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
 
 /** One expression of a node selector, as `v1.NodeSelectorRequirement`. */
@@ -40,7 +40,10 @@ export interface BoundOptions {
   readonly hosts: HostClasses;
 }
 
-/** Classes of the nodes that there are by their label {@linkcode HOSTNAME}, and by their names. */
+/**
+ * Classes whose pods can be sent to the nodes that there are, by the nodes' label {@linkcode HOSTNAME}, and
+ * by their names.
+ */
 export type HostClasses = Pick<ReadonlyMap<string, NodeClass>, "get">;
 
 /** The label by which nodes are told apart. */
@@ -65,6 +68,23 @@ export function boundBy(
   if (protection !== undefined) return protection;
   const binding = bounds.find(({ terms }) => !terms.some((term) => mayHold(term, options)));
   return binding && `${binding.what} allows no ${options.to} node`;
+}
+
+/** Classes of which the bounds allow a node, as far as the hosts are known. */
+export function allowedClasses(
+  bounds: readonly NodeBounds[],
+  options: Omit<BoundOptions, "to">,
+): readonly NodeClass[] {
+  return NODE_CLASSES.filter((to) =>
+    boundBy({ annotations: {}, bounds }, { to, ...options }) === undefined
+  );
+}
+
+/** True where the bounds name a class by its own labels, whatever hosts they name. */
+export function namesClass(bounds: readonly NodeBounds[], classes: NodeClasses): boolean {
+  return NODE_CLASSES.some((to) =>
+    boundBy({ annotations: {}, bounds }, { to, classes, hosts: { get: () => to } }) !== undefined
+  );
 }
 
 /** The annotation by which its user keeps the pod from being evicted at all; undefined where none does. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { boundBy, type NodeRequirement } from "./bound_pod.ts";
+import { allowedClasses, boundBy, namesClass, type NodeRequirement } from "./bound_pod.ts";
 import type { NodeClass } from "./node_class.ts";
 import { NODE_CLASS_PRESETS, type NodeClassPreset } from "./node_class_presets.ts";
 
@@ -97,4 +97,25 @@ test("boundBy() says what binds the pod", () => {
     }),
     "its volume data allows no on-demand node",
   );
+});
+
+test("allowedClasses() has those that all bounds allow", () => {
+  const options = { classes: NODE_CLASS_PRESETS.karpenter, hosts: HOSTS };
+  const to = (...hosts: readonly string[]) => ({
+    what: "its volume",
+    terms: [[requirement("kubernetes.io/hostname", "In", ...hosts)]],
+  });
+  assert.deepEqual(allowedClasses([], options), ["spot", "on-demand"]);
+  assert.deepEqual(allowedClasses([to("s1", "o1"), to("o1")], options), ["on-demand"]);
+  assert.deepEqual(allowedClasses([to("s1"), to("o1")], options), []);
+});
+
+test("namesClass() is true of a class that is named, and not of hosts", () => {
+  const names = (...terms: readonly (readonly NodeRequirement[])[]) =>
+    namesClass([{ what: "its affinity", terms }], NODE_CLASS_PRESETS.karpenter);
+  assert.ok(names([requirement(TYPE, "In", "spot")]));
+  assert.ok(names([requirement(TYPE, "NotIn", "spot")]));
+  assert.ok(!names([requirement(TYPE, "In", "spot", "on-demand")]));
+  assert.ok(!names([requirement("kubernetes.io/hostname", "In", "s1")]));
+  assert.ok(!names([requirement(TYPE, "In", "spot")], [requirement("zone", "In", "a")]));
 });

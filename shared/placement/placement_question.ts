@@ -30,6 +30,7 @@ const questionSchema = z.object({
   }),
   told: z.object({ class: nodeClass, deletionCost: z.int().optional() }).optional(),
   bound: z.literal(true).optional(),
+  only: nodeClass.optional(),
   claims: z.array(text).max(MOST_CLAIMS).optional(),
   dryRun: z.boolean(),
 });
@@ -60,8 +61,10 @@ export interface PlacementQuestion {
   readonly told?:
     | { readonly class: NodeClass; readonly deletionCost?: number | undefined }
     | undefined;
-  /** True where the pod itself says which class its nodes are of: the other would find it no node. */
+  /** True where the pod itself names its class, or could be sent to neither. */
   readonly bound?: true | undefined;
+  /** The one class of which its affinity names hosts. */
+  readonly only?: NodeClass | undefined;
   /** Names of the claims of its volumes; absent where it has none. */
   readonly claims?: readonly string[] | undefined;
   /** True where nothing will be stored. */

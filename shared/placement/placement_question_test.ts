@@ -71,6 +71,8 @@ test("placementQuestion() names the claims of the pod, and of too many only that
     };
     const question = placementQuestion(request({}, { object }));
     assert.deepEqual(parsePlacementQuestion(JSON.stringify(question)), question);
+    const bounded = { ...question, only: "spot" };
+    assert.deepEqual(parsePlacementQuestion(JSON.stringify(bounded)), bounded);
     return [question?.claims?.length, question?.bound];
   };
   assert.deepEqual(asked(0), [undefined, undefined]);

@@ -112,6 +112,11 @@ export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.filter(isStranded);
 }
 
+/** Those of them that could run elsewhere: who is bound to a spot node that is full waits for that alone. */
+function freeStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+  return strandedPods(pods).filter(({ bound }) => bound === undefined);
+}
+
 /**
  * When a fallback begins unless a spot node is found before, ms since 1970; Infinity where no pod waits.
  * Pods that wait from before the end of a fallback get their time again: they are of before it.
@@ -122,7 +127,7 @@ export function fallbackDueMs(
   { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
 ): number {
   const untilMs = shortage?.untilMs ?? -Infinity;
-  const since = strandedPods(pods).map((one) => one.unschedulableSinceMs ?? Infinity);
+  const since = freeStranded(pods).map((one) => one.unschedulableSinceMs ?? Infinity);
   return Math.max(untilMs, Math.min(...since)) + scheduleTimeoutMs;
 }
 
@@ -165,7 +170,7 @@ function isOver(
     one === "spot" && !gone && scheduled && createdAtMs >= untilMs
   );
   const isQuiet = nowMs >= untilMs + lengthMs(rounds, options);
-  return isFound || (isQuiet && strandedPods(pods).length === 0);
+  return isFound || (isQuiet && freeStranded(pods).length === 0);
 }
 
 /** How long the fallback of this round takes, ms. */

@@ -54,11 +54,16 @@ test("nextShortage() minds pods that wait for a spot node, and no others", () =>
     { ...pod, class: "on-demand" as const },
     { ...pod, gone: true },
     { ...pod, scheduled: true },
+    { ...pod, name: "bound", bound: "its volume data allows no on-demand node" },
     placedPod("new", { class: "spot", scheduled: false }),
   ];
   const facts = { pods: others, asWished: false, nowMs: 10 * MINUTE_MS };
   assert.equal(nextShortage(undefined, facts), undefined);
-  assert.deepEqual(strandedPods([...others, pod]).map(({ name }) => name), ["new", "web-0"]);
+  assert.deepEqual(strandedPods([...others, pod]).map(({ name }) => name), [
+    "bound",
+    "new",
+    "web-0",
+  ]);
 });
 
 test("nextShortage() doubles from one fallback to the next, up to the longest", () => {

@@ -28,7 +28,11 @@ test("hostClasses() knows nodes by their host's label and by their names", () =>
     "karpenter.sh/capacity-type": "spot",
     "kubernetes.io/hostname": "ip-10-0-0-1",
   };
-  const nodes = [sampleNode("plain"), { ...sampleNode("labelled"), labels }];
+  const onDemand = { "karpenter.sh/capacity-type": "on-demand" };
+  const nodes = [
+    { ...sampleNode("plain"), labels: onDemand },
+    { ...sampleNode("labelled"), labels },
+  ];
   const hosts = hostClasses(() => nodes, NODE_CLASS_PRESETS.karpenter);
   assert.deepEqual(["ip-10-0-0-1", "labelled", "plain", "gone"].map((host) => hosts.get(host)), [
     "spot",
@@ -36,4 +40,14 @@ test("hostClasses() knows nodes by their host's label and by their names", () =>
     "on-demand",
     undefined,
   ]);
+});
+
+test("hostClasses() has no class for nodes to which none of the selectors sends a pod", () => {
+  const preemptible = { "cloud.google.com/gke-provisioning": "preemptible" };
+  const nodes = [sampleNode("plain"), { ...sampleNode("old"), labels: preemptible }];
+  const classOf = (host: string, preset: "gke" | "aks") =>
+    hostClasses(() => nodes, NODE_CLASS_PRESETS[preset]).get(host);
+  assert.deepEqual([classOf("plain", "gke"), classOf("old", "gke")], [undefined, undefined]);
+  // Where on-demand has no selector, nothing keeps its pods from any other node.
+  assert.deepEqual([classOf("plain", "aks"), classOf("old", "aks")], ["on-demand", "on-demand"]);
 });

@@ -20,7 +20,12 @@ const NAMES = ["mbcas-webhook.mbcas-system.svc", "mbcas-webhook.mbcas-system"];
 export function certificateContract(name: string, open: OpenHarness<CertificateHarness>): void {
   contractTest(`${name}: readPair() reads what makeAuthority() wrote`, open, async (h) => {
     const made = await h.settle(h.maker.makeAuthority({ name: "one", ...VALIDITY }));
-    assert.deepEqual(h.reader.readPair(made), { ...VALIDITY, names: [], authority: true });
+    assert.deepEqual(h.reader.readPair(made), {
+      ...VALIDITY,
+      names: [],
+      authority: true,
+      forClients: true,
+    });
     assert.ok(h.reader.signed(made.cert, made.cert));
   });
 
@@ -30,7 +35,12 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     );
     assert.ok(one !== undefined && two !== undefined);
     const serving = await h.settle(h.maker.makeServing(one, { names: NAMES, ...VALIDITY }));
-    assert.deepEqual(h.reader.readPair(serving), { ...VALIDITY, names: NAMES, authority: false });
+    assert.deepEqual(h.reader.readPair(serving), {
+      ...VALIDITY,
+      names: NAMES,
+      authority: false,
+      forClients: true,
+    });
     assert.ok(h.reader.signed(one.cert, serving.cert));
     assert.ok(!h.reader.signed(two.cert, serving.cert));
   });

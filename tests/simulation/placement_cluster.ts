@@ -17,7 +17,6 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
@@ -29,6 +28,7 @@ import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_copies.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { byCost } from "./deletion_order.ts";
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** Until a pod with a node is Ready, ms. */
@@ -56,6 +56,8 @@ export class PlacementCluster {
     random: seededRandom(21),
   });
   replicas = 0;
+  /** So many creations are denied after the webhook was asked, as by a quota. */
+  denials = 0;
   /** Annotation `spotalis.io/min-on-demand`. */
   floor = 0;
   /** What pods are made of beside what all have, as the API has it. */
@@ -272,6 +274,7 @@ export class PlacementCluster {
       clock: this.clock,
       withinMs: ADMISSION_MS,
     });
+    if (this.denials > 0) return void this.denials--;
     const name = `web-5f-${number}`;
     const { metadata, nodeSelector = {} } = storedPod(request, { name, patch });
     this.api.store.tables.Pod.seed({
@@ -339,11 +342,4 @@ export class PlacementCluster {
 
 function isSpot({ labels = {} }: Node): boolean {
   return labels[CAPACITY_TYPE] === "spot";
-}
-
-/** As a ReplicaSet takes them away: the cheapest first. */
-function byCost(pods: readonly Pod[]): readonly Pod[] {
-  const cost = ({ metadata: { annotations } }: Pod): number =>
-    Number(annotations[DELETION_COST] ?? 0);
-  return pods.toSorted((a, b) => cost(a) - cost(b));
 }

@@ -53,6 +53,37 @@ scene(
 );
 
 scene(
+  "runController() fills the floor though creations are denied after the webhook",
+  async (cluster) => {
+    cluster.share("100%");
+    cluster.floor = 2;
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    for (const denials of [1, 2, 3, 5]) {
+      cluster.denials = denials;
+      cluster.replicas = 3;
+      await cluster.pass(60_000);
+      assert.deepEqual([cluster.counts["on-demand"], cluster.evictions], [2, 0], `${denials}`);
+      cluster.replicas = 0;
+      await cluster.pass(60_000);
+    }
+  },
+);
+
+scene("runController() splits pods whose affinity names hosts of both classes", async (cluster) => {
+  const values = ["spot-0", "spot-1", "on-demand-0"];
+  const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
+  const required = { nodeSelectorTerms: [{ matchExpressions }] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
+  cluster.template = { spec: { affinity: { nodeAffinity } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 10;
+  await cluster.pass(5000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
+});
+
+scene(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
     cluster.replicas = 10;
