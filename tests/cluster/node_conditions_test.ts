@@ -12,7 +12,12 @@ import { assertTold, assertUntold } from "./scene/assert_told.ts";
 import { nodeFigures } from "./scene/ballast.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
-import { firstNode, nodeConditions, type NodeConditionType } from "./scene/node_condition_patch.ts";
+import {
+  conditionsText,
+  firstNode,
+  nodeConditions,
+  type NodeConditionType,
+} from "./scene/node_condition_patch.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
@@ -33,7 +38,7 @@ function whenShare(node: RealNode, share: number, { timeoutMs = SEEN_MS } = {}):
     const { capacity, unmanaged, allocatable } = await nodeFigures(node);
     const now = (capacity + unmanaged) / allocatable;
     if (Math.abs(now - share) < 1e-6) return now;
-    throw new Error(`it is ${now}`);
+    throw new Error(`it is ${now}, and the node says: ${await conditionsText(node)}`);
   }, { timeoutMs, everyMs: 250 });
 }
 

@@ -6,7 +6,7 @@
  */
 import { createKubectl } from "../kubectl.ts";
 import type { RealNode } from "./real_node.ts";
-import { silencedKubelet } from "./silenced_kubelet.ts";
+import { silencedKubelet, SILENCING_POLICY } from "./silenced_kubelet.ts";
 import { until } from "./until.ts";
 
 /** A condition of a node. */
@@ -26,12 +26,16 @@ export async function nodeConditions(
   await using undo = new AsyncDisposableStack();
   undo.use(await silencedKubelet(node, nodeName));
   await until("kubelet that is not heard", async () => {
-    const body = JSON.stringify({ status: { conditions: [] } });
-    const { ok } = await kubectl.run([
-      ...["patch", "node", nodeName, "--subresource=status", "--dry-run=server", "-p", body],
+    const path = `/api/v1/nodes/${nodeName}`;
+    const present = await node.connection.request({ path });
+    // Not `patch`, which reads the status first, and that no kubelet may.
+    const { ok, stderr } = await kubectl.run([
+      ...["replace", "--raw", `${path}/status?dryRun=All`, "-f", "-"],
       ...[`--as=system:node:${nodeName}`, "--as-group=system:nodes"],
-    ]);
-    return ok ? undefined : true;
+    ], present);
+    // Another refusal, or a server in trouble, keeps no kubelet silent.
+    if (!ok && stderr.includes(SILENCING_POLICY)) return true;
+    throw new Error(ok ? "it is heard" : stderr.trim());
   });
   const conditions = types.map((type) => ({ type, status, reason: "Test", message: "a test" }));
   await node.connection.request({
@@ -49,4 +53,14 @@ export async function firstNode({ connection }: Pick<RealNode, "connection">): P
     items: { metadata: { name: string } }[];
   };
   return items[0]?.metadata.name ?? "";
+}
+
+/** What the cluster's first node says of itself, for messages: `Ready=True MemoryPressure=False`. */
+export async function conditionsText(
+  { connection }: Pick<RealNode, "connection">,
+): Promise<string> {
+  const { items: [first] } = await connection.request({ path: "/api/v1/nodes" }) as {
+    items: { status: { conditions?: { type: string; status: string }[] } }[];
+  };
+  return (first?.status.conditions ?? []).map(({ type, status }) => `${type}=${status}`).join(" ");
 }

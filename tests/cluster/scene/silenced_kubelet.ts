@@ -7,7 +7,8 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RealNode } from "./real_node.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
-const NAME = "try-node-conditions";
+/** Name of the policy, which its refusals tell. */
+export const SILENCING_POLICY = "try-node-conditions";
 
 /**
  * Refuses what this node's kubelet says of its status, and no other's, until the end. What a run that
@@ -36,7 +37,7 @@ export async function silencedKubelet(
   );
   undo.use(
     await clusterObject(node, "validatingadmissionpolicybindings", {
-      policyName: NAME,
+      policyName: SILENCING_POLICY,
       validationActions: ["Deny"],
     }),
   );
@@ -51,12 +52,12 @@ async function clusterObject(
 ): Promise<AsyncDisposable> {
   const remove = async (): Promise<void> => {
     try {
-      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${NAME}` });
+      await connection.request({ method: "DELETE", path: `${GROUP}/${kind}/${SILENCING_POLICY}` });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }
   };
   await remove();
-  await create(`${GROUP}/${kind}`, { metadata: { name: NAME }, spec });
+  await create(`${GROUP}/${kind}`, { metadata: { name: SILENCING_POLICY }, spec });
   return { [Symbol.asyncDispose]: remove };
 }
