@@ -76,7 +76,7 @@ export function unplacedInFallback(
   { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
-  // Who is bound to spot nodes is not placed by anybody.
+  // Who is bound to spot nodes comes back there whoever answers.
   return strandedPods(pods).filter((pod) =>
     pod.unschedulableSinceMs !== undefined && pod.bound === undefined &&
     !isLeftBehind(pod, { shortage, nowMs })
