@@ -8,6 +8,8 @@ import { runLoad } from "./webhook/load.ts";
 import { startReplicas } from "./webhook/replicas.ts";
 import { webhookReport, webhookTable } from "./webhook/report.ts";
 
+/** Until V8 has compiled what is run often, s. */
+const WARM_UP_S = 20;
 /** Of the workload whose pods come and go. */
 const PODS = 500;
 
@@ -20,7 +22,7 @@ if ("exitCode" in request) {
 const { json, seconds, rate } = request;
 using replicas = await startReplicas(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
-await runLoad(replicas, { seconds: 5, rate, pods: PODS, name: "first" });
+await runLoad(replicas, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
 const before = await replicas.memory();
 const load = await runLoad(replicas, { seconds, rate, pods: PODS, name: "second" });
 const after = await replicas.memory();

@@ -49,7 +49,13 @@ export async function startReplicas(pods: number): Promise<BenchReplicas> {
   const first = await start(workers[0], shared);
   const second = await start(workers[1], { ...shared, leader: first.peers });
   const clients = [first, second].map(({ address }) =>
-    createWebhookClient({ address, bundle: authority.cert, serverName: SERVICE_NAME })
+    createWebhookClient({
+      address,
+      bundle: authority.cert,
+      serverName: SERVICE_NAME,
+      readsCertificate: false,
+      connections: 16,
+    })
   );
   return {
     clients,

@@ -75,8 +75,8 @@ export function createPodCounter(
 ): PodCounter {
   /** By UIDs of workloads; only those with open reservations. */
   const books = new Map<string, Reservations>();
-  /** Who was answered with which reservation. */
-  const answered = new Map<string, { readonly uid: string; readonly one: Reservation }>();
+  /** The question that each was the answer to, for as long as it is open. */
+  const asked = new WeakMap<Reservation, string>();
   /** Questions that are to be forgotten before they were answered, and until when that counts. */
   const forgotten = new Map<string, number>();
   const settledAtMs = clock.monotonic() + settleMs;
@@ -93,7 +93,6 @@ export function createPodCounter(
     if (nowMs < tidyAtMs) return;
     tidyAtMs = nowMs + reservedForMs;
     for (const [uid, book] of books) keep(uid, expire(book, nowMs));
-    for (const [id, { one }] of answered) if (one.expiresAtMs <= nowMs) answered.delete(id);
     for (const [id, untilMs] of forgotten) if (untilMs <= nowMs) forgotten.delete(id);
   }
 
@@ -130,7 +129,7 @@ export function createPodCounter(
     keep(workload.uid, reservations);
     const one = reservations.open.at(-1);
     const isNew = one !== undefined && !before.open.includes(one);
-    if (isNew) answered.set(question.id, { uid: workload.uid, one });
+    if (isNew) asked.set(one, question.id);
     return verdictOf(answer);
   }
 
@@ -148,16 +147,12 @@ export function createPodCounter(
       return decide(question);
     },
     forget(id) {
-      const found = answered.get(id);
-      if (found === undefined) {
-        tidy(clock.monotonic());
-        forgotten.set(id, clock.monotonic() + reservedForMs);
-        return;
+      for (const [uid, book] of books) {
+        const open = book.open.filter((one) => asked.get(one) !== id);
+        if (open.length < book.open.length) return keep(uid, { ...book, open });
       }
-      answered.delete(id);
-      const book = books.get(found.uid);
-      if (book === undefined) return;
-      keep(found.uid, { ...book, open: book.open.filter((one) => one !== found.one) });
+      tidy(clock.monotonic());
+      forgotten.set(id, clock.monotonic() + reservedForMs);
     },
     close: unsubscribe,
   };
