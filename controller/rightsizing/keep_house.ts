@@ -42,9 +42,9 @@ export interface HouseParts extends PolicySurroundings {
 const GONE_MS = 600_000;
 
 /**
- * Forgets records of workloads that are gone for good or that no policy is for, and takes away words of policies
- * that are gone or not for their workload any more. A policy that is disabled keeps what it knows and
- * has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
+ * Forgets records of workloads that are gone for good or that no policy is for, and takes away words of
+ * policies that are gone or not for their workload any more. A policy that is disabled keeps what it knows
+ * and has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
 export async function keepHouse(
   { workloads, policies, annotateWorkloads, nowMs, book, writer, vpas, permits, log, ...around }:

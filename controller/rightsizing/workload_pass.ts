@@ -106,13 +106,7 @@ export async function passWorkload(
   // What is seen from now on may come from what is applied: pods are resized one by one, which may take
   // minutes, and the first of them may be killed before the last has its values.
   const beganMs = clock.wall();
-  /**
-   * Quotas and nodes are asked for each new pod: what is there of the workload is in quotas already, and
-   * nodes come and go.
-   */
-  const counting = (
-    { largestNode: _comesAndGoes, ...facts }: RightsizingFacts,
-  ): ReturnType<typeof countingValues> => countingValues(base.inForce, { ...facts, quotas: [] });
+  let endedWords: readonly string[] = [];
   const found = evaluateWorkload(answer, {
     policy: policy.spec,
     workload,
@@ -125,7 +119,12 @@ export async function passWorkload(
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
-      return { ...facts, inForce: counting(facts).values };
+      // Quotas and nodes are asked for each new pod: what is there of the workload is in quotas already,
+      // and nodes come and go.
+      const { largestNode: _comesAndGoes, ...lasting } = facts;
+      const { values, words } = countingValues(base.inForce, { ...lasting, quotas: [] });
+      endedWords = words;
+      return { ...facts, inForce: values };
     },
   });
   const lateEvents = late.length === 0 ? [] : [lateEvent(late)];
@@ -144,7 +143,7 @@ export async function passWorkload(
   };
   const ended = [
     ...lateEvents,
-    ...mayChange(facts) ? endedEvents(counting(facts).words) : [],
+    ...mayChange(facts) ? endedEvents(endedWords) : [],
   ];
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
   const pods = new Map(

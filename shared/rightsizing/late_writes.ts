@@ -4,13 +4,7 @@
  * @module
  */
 import type { PodContainer } from "../api/pod.ts";
-import {
-  type PairEntry,
-  pairOf,
-  RESOURCE_NAMES,
-  resourcesOf,
-  type WantedContainer,
-} from "./guards/wanted_resources.ts";
+import { byResource, type PairEntry, pairOf, resourcesOf } from "./guards/wanted_resources.ts";
 import { amountsOfResources, resourcesOfAmounts } from "./values_in_force.ts";
 import type { ContainerAmounts, ValuesInForce, WorkloadRecord } from "./workload_record.ts";
 
@@ -56,11 +50,10 @@ function valuesWith(
   const { container: _name, adoptedOn, ...before } = known ?? { container: present.name };
   const now = amountsOfResources(present);
   const merged = (old: ContainerAmounts, ofLate: (one: PairEntry) => PairEntry["pair"]) => {
-    const wanted: WantedContainer = Object.fromEntries(RESOURCE_NAMES.map((resource) => {
+    const wanted = byResource((resource) => {
       const found = late.find((one) => one.resource === resource);
-      const pair = found === undefined ? pairOf(resourcesOfAmounts(old), resource) : ofLate(found);
-      return [resource, pair];
-    }));
+      return found === undefined ? pairOf(resourcesOfAmounts(old), resource) : ofLate(found);
+    });
     return amountsOfResources(resourcesOf(wanted));
   };
   return {

@@ -7,6 +7,7 @@ import type { WrittenResource, WrittenTemplate } from "../api/recommendation_rep
 import { parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "./distribution.ts";
 import {
+  byResource,
   formatAmount,
   pair,
   pairOf,
@@ -44,25 +45,22 @@ export function writtenTemplate(
  * a `SyntaxError` that names a bad quantity or time.
  */
 export function templateOf(stored: WrittenTemplate): TemplateMemory {
-  const editedAtMs: Partial<Record<ResourceName, number>> = {};
-  const oldBeforeMs: Partial<Record<ResourceName, number>> = {};
-  const written: Partial<Record<ResourceName, WrittenOver>> = {};
-  for (const resource of RESOURCE_NAMES) {
-    const names = FIELDS[resource];
-    const [edited, before] = [stored[names.edited], stored[names.oldBefore]];
-    if (edited !== undefined) editedAtMs[resource] = millisecondsOf(edited);
-    if (before !== undefined) oldBeforeMs[resource] = millisecondsOf(before);
-    const over = stored[names.written];
-    const read = over === undefined ? formerOver(resource, stored) : overOf(resource, over);
-    if (read !== undefined) written[resource] = read;
-  }
+  const oldBeforeMs = byResource((resource) => optionalTime(stored[FIELDS[resource].oldBefore]));
+  const written = byResource((resource) => {
+    const over = stored[FIELDS[resource].written];
+    return over === undefined ? formerOver(resource, stored) : overOf(resource, over);
+  });
   return {
     container: stored.container,
     author: amountsOf(stored.author),
-    editedAtMs,
+    editedAtMs: byResource((resource) => optionalTime(stored[FIELDS[resource].edited])),
     ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
     ...(Object.keys(written).length === 0 ? {} : { written }),
   };
+}
+
+function optionalTime(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : millisecondsOf(time);
 }
 
 function writtenResource(

@@ -8,11 +8,12 @@ import type { PodContainer } from "../api/pod.ts";
 import type { WrittenValues } from "../api/workload.ts";
 import type { ResourceName } from "./distribution.ts";
 import {
+  byResource,
   pair,
+  PAIR_SIDES,
   type PairEntry,
   pairOf,
   type PairSide,
-  RESOURCE_NAMES,
   type ResourcePair,
   resourcesOf,
   type WantedResources,
@@ -158,8 +159,6 @@ interface SeenPair {
   readonly isLate: boolean;
 }
 
-const SIDES: readonly PairSide[] = ["request", "limit"];
-
 function lookAtPair(
   now: ResourcePair,
   { author, over, ours, oursAtMs, nowMs }: KnownPair,
@@ -170,7 +169,7 @@ function lookAtPair(
     return isKnown || now[side] !== ours[side] ? undefined : now[side];
   });
   const isOurs = (side: PairSide): boolean => side in stands || side in late;
-  const edited = SIDES.filter((side) => !isOurs(side) && now[side] !== (author ?? now)[side]);
+  const edited = PAIR_SIDES.filter((side) => !isOurs(side) && now[side] !== (author ?? now)[side]);
   const isEdited = edited.length > 0;
   const isLate = !isEmpty(late);
   const own = pairFrom((side) => {
@@ -196,7 +195,7 @@ function overNow(
   { takenBackAtMs, ...over }: WrittenOver,
   { now, nowMs }: { readonly now: ResourcePair; readonly nowMs: number },
 ): WrittenOver {
-  if (SIDES.every((side) => over.pair[side] === undefined || over.pair[side] === now[side])) {
+  if (PAIR_SIDES.every((side) => over.pair[side] === undefined || over.pair[side] === now[side])) {
     return over;
   }
   if (takenBackAtMs !== undefined) {
@@ -244,19 +243,7 @@ function pairFrom(of: (side: PairSide) => number | undefined): ResourcePair {
 }
 
 function isEmpty(one: ResourcePair): boolean {
-  return SIDES.every((side) => one[side] === undefined);
-}
-
-/** Of each resource for which there is something. */
-function byResource<T>(
-  of: (resource: ResourceName) => T | undefined,
-): Readonly<Partial<Record<ResourceName, T>>> {
-  const found: Partial<Record<ResourceName, T>> = {};
-  for (const resource of RESOURCE_NAMES) {
-    const value = of(resource);
-    if (value !== undefined) found[resource] = value;
-  }
-  return found;
+  return PAIR_SIDES.every((side) => one[side] === undefined);
 }
 
 function withOver(

@@ -31,7 +31,7 @@ import {
 } from "../fixtures/written_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
-import { contractTest as property, type ContractWorld } from "./scene/contract_world.ts";
+import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
 
 const CASES = { numRuns: 100 } as const;
 

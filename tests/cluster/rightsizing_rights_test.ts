@@ -32,7 +32,7 @@ import { anyFacts } from "../fixtures/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { requestToken, tokenConnector } from "./scene/account_token.ts";
-import { contractTest as property, type ContractWorld } from "./scene/contract_world.ts";
+import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
 import { drawnLooks, WAYS, writtenAs } from "./scene/drawn_looks.ts";
 import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_world.ts";
 import { until } from "./scene/until.ts";

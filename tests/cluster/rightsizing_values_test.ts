@@ -20,7 +20,7 @@ import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts
 import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing_patches.ts";
 import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
-import { contractTest } from "./scene/contract_world.ts";
+import { worldTest } from "./scene/contract_world.ts";
 import {
   createRightsizedWorld,
   type RightsizedWorld,
@@ -71,7 +71,7 @@ interface Scene {
 }
 
 function property(name: string, fn: (scene: Scene) => Promise<void>): void {
-  contractTest(
+  worldTest(
     name,
     ({ connection, namespace }) =>
       fn({ connection, world: createRightsizedWorld(connection, namespace) }),

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
-import { openRightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 
-Deno.test({
-  name:
-    "runRightsizingLoop() rolls out once where somebody takes the template's values back, and says so",
-  permissions: "none",
-  async fn() {
-    await using scene = openRightsizingScene();
+sceneTest(
+  "runRightsizingLoop() rolls out once where somebody takes the template's values back, and says so",
+  async (scene) => {
     const containers = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
     scene.deployment("web", { containers });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
@@ -45,14 +42,11 @@ Deno.test({
     assert.deepEqual(written(), [180, 360]);
     assert.equal(scene.recordOf("web")?.reason, "TakenBack");
   },
-});
+);
 
-Deno.test({
-  name:
-    "runRightsizingLoop() remembers what was taken back while it resizes another resource in place",
-  permissions: "none",
-  async fn() {
-    await using scene = openRightsizingScene();
+sceneTest(
+  "runRightsizingLoop() remembers what was taken back while it resizes another resource in place",
+  async (scene) => {
     const app = bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI });
     scene.deployment("web", { containers: [{ ...app, restartsOnMemory: true }] });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
@@ -74,13 +68,11 @@ Deno.test({
     assert.ok(takenBackAtMs !== undefined);
     assert.equal(times, 1);
   },
-});
+);
 
-Deno.test({
-  name: "runRightsizingLoop() knows a taking back that leaves its limits, as kubectl apply does",
-  permissions: "none",
-  async fn() {
-    await using scene = openRightsizingScene();
+sceneTest(
+  "runRightsizingLoop() knows a taking back that leaves its limits, as kubectl apply does",
+  async (scene) => {
     const manifest = { requestCPU: 100, requestMemory: 64 * MI };
     scene.deployment("web", { containers: [bareContainer("app", manifest)] });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
@@ -98,13 +90,11 @@ Deno.test({
     assert.equal(scene.recreations.length, 1);
     assert.deepEqual([memory?.author, memory?.editedAtMs], [{ cpu: 100, memory: 64 * MI }, {}]);
   },
-});
+);
 
-Deno.test({
-  name: "runRightsizingLoop() has nothing against an author who writes nearly what is recommended",
-  permissions: "none",
-  async fn() {
-    await using scene = openRightsizingScene();
+sceneTest(
+  "runRightsizingLoop() has nothing against an author who writes nearly what is recommended",
+  async (scene) => {
     scene.deployment("web", {
       containers: [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })],
     });
@@ -117,14 +107,11 @@ Deno.test({
     assert.equal(scene.recordOf("web")?.reason, "BelowThreshold");
     assert.equal(scene.recreations.length, 1);
   },
-});
+);
 
-Deno.test({
-  name:
-    "runRightsizingLoop() holds nothing against a workload made anew under a name that was taken back",
-  permissions: "none",
-  async fn() {
-    await using scene = openRightsizingScene();
+sceneTest(
+  "runRightsizingLoop() holds nothing against a workload made anew under a name that was taken back",
+  async (scene) => {
     const containers = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
     scene.deployment("web", { containers });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
@@ -141,4 +128,4 @@ Deno.test({
     await scene.run(10 * MINUTE_MS);
     assert.equal(scene.recreations.length, 2);
   },
-});
+);

@@ -3,25 +3,14 @@ import type { Resources } from "../../shared/api/pod.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
 import {
   NAMESPACE,
-  openRightsizingScene,
   type PolicyChoice,
   type RightsizingScene,
 } from "../fixtures/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 /** Until copies have heard of a change; before the loop looks at it. */
 const WATCHED_MS = 500;
-
-function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      await using scene = openRightsizingScene();
-      await fn(scene);
-    },
-  });
-}
 
 const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
 const LIMITS: PolicyChoice = {

@@ -9,6 +9,7 @@ import { capRequests, podLevelProblem } from "../../rightsizing/guards/request_a
 import {
   fieldOf,
   pair,
+  PAIR_SIDES,
   type PairEntry,
   pairOf,
   RESOURCE_NAMES,
@@ -79,7 +80,7 @@ function changedFields(present: Resources, { wanted, written }: Values): Resourc
     const before = pairOf(present, resource);
     const after = { ...before, ...wanted[resource] };
     if (after.request === before.request && after.limit === before.limit) return [];
-    return (["request", "limit"] as const).flatMap((side) => {
+    return PAIR_SIDES.flatMap((side) => {
       const field = fieldOf(resource, side);
       return after[side] === written[field] ? [] : [[field, after[side]] as const];
     });

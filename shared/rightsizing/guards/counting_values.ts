@@ -125,7 +125,8 @@ function withoutLimits(wanted: WantedResources): WantedResources {
 
 /**
  * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
- * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the bounds may be all that a quota has left room for.
+ * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the
+ * bounds may be all that a quota has left room for.
  */
 function bound(
   entry: PairEntry,

@@ -7,6 +7,7 @@ import type { ResourceName } from "../distribution.ts";
 import {
   formatAmount,
   pair,
+  PAIR_SIDES,
   type PairSide,
   pairsOf,
   wantedOf,
@@ -58,7 +59,7 @@ export function describeCut(
   after: WantedResources,
 ): string {
   return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
-    (["request", "limit"] as const).flatMap((side) => {
+    PAIR_SIDES.flatMap((side) => {
       const was = old[side];
       const is = after.get(container)?.[resource]?.[side];
       if (was === undefined || was === is) return [];

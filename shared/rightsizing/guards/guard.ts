@@ -55,7 +55,10 @@ export interface PartialObjection {
   readonly rest: ResourcePair;
 }
 
-/** Takes out each pair, or part of one, that there is something against, and says what; nothing when there is none. */
+/**
+ * Takes out each pair, or part of one, that there is something against, and says what; nothing when there
+ * is none.
+ */
 export function withoutPairs(
   wanted: WantedResources,
   reason: RightsizingReason,

@@ -17,6 +17,7 @@ import {
   fieldOf,
   formatAmount,
   pair,
+  PAIR_SIDES,
   type PairEntry,
   pairOf,
   pairsOf,
@@ -108,7 +109,7 @@ function fitPod(
 ): WantedResources {
   let fitting = wanted;
   for (const resource of RESOURCE_NAMES) {
-    for (const side of ["request", "limit"] as const) {
+    for (const side of PAIR_SIDES) {
       const max = ranges[resource]?.pod.max ?? Infinity;
       const total = podTotal(
         { ...subject, containers: containersWanted(subject, fitting) },

@@ -5,6 +5,7 @@
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import { timeText } from "../recorded_values.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
@@ -63,8 +64,4 @@ function partition(
     pair(isRequest ? request : undefined, isLimit ? limit : undefined),
     pair(isRequest ? undefined : request, isLimit ? undefined : limit),
   ];
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -16,6 +16,9 @@ export interface ResourcePair {
 /** Half of a pair. */
 export type PairSide = keyof ResourcePair;
 
+/** Both halves, in the order in which they are told. */
+export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
+
 /** What is wanted of one container; a resource that is absent is left alone. */
 export type WantedContainer = Readonly<Partial<Record<ResourceName, ResourcePair>>>;
 
@@ -27,6 +30,18 @@ export type WantedResources = ReadonlyMap<string, WantedContainer>;
 
 /** Both resources, in the order in which they are told. */
 export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
+
+/** Of each resource for which there is something. */
+export function byResource<T>(
+  of: (resource: ResourceName) => T | undefined,
+): Readonly<Partial<Record<ResourceName, T>>> {
+  const found: Partial<Record<ResourceName, T>> = {};
+  for (const resource of RESOURCE_NAMES) {
+    const value = of(resource);
+    if (value !== undefined) found[resource] = value;
+  }
+  return found;
+}
 
 const FIELDS = {
   cpu: { request: "requestCPU", limit: "limitCPU" },

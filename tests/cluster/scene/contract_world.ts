@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { contractTest } from "../../contract/contract_harness.ts";
 import { parseAllocation } from "../../../adapters/kube/allocations.ts";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
@@ -134,13 +135,6 @@ export function containerSpec(container: PodContainer): Record<string, unknown> 
 }
 
 /** Registers a test with a world of its own, which is closed after it. */
-export function contractTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const world = await openContractWorld();
-    try {
-      await fn(world);
-    } finally {
-      await world.close();
-    }
-  });
+export function worldTest(name: string, fn: (world: ContractWorld) => Promise<void>): void {
+  contractTest(name, openContractWorld, fn);
 }
