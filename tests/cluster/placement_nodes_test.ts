@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
 import { whenTold } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
@@ -23,6 +24,9 @@ const bed = placementBed([
   { name: "notice-spot-1", class: "spot", scene: "notice" },
   { name: "notice-spot-2", class: "spot", scene: "notice" },
   { name: "notice-steady-1", class: "on-demand", scene: "notice" },
+  { name: "drain-spot-1", class: "spot", scene: "drain" },
+  { name: "drain-spot-2", class: "spot", scene: "drain" },
+  { name: "drain-steady-1", class: "on-demand", scene: "drain" },
 ]);
 
 /** The specification's bound on a fallback, beyond the time that a pod may wait for a node. */
@@ -31,6 +35,8 @@ const FALLS_BACK_WITHIN_MS = PATIENCE.scheduleTimeoutMs + 15_000;
 const MARGIN_MS = 15_000;
 /** The node controller looks every 5 s, and deletes the pods of a few nodes at once. */
 const TAKEN_AWAY = { timeoutMs: 60_000 } as const;
+/** Times of the API are whole seconds. */
+const A_SECOND_LATER_MS = 1500;
 /** From the end of the fallback: a move each, with its cooldown. */
 const RETURNS = { timeoutMs: PATIENCE.fallbackMs + 60_000 } as const;
 
@@ -93,24 +99,39 @@ placementTest(
   },
 );
 
-placementTest("a spot node that is about to go is left early, within the budget", async () => {
-  const name = "notice";
+/** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
+async function assertLeaves(scene: string, key: string): Promise<void> {
+  const name = scene;
   await bed.node.create(`/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`, {
     metadata: { name },
     spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } } },
   });
-  await apply({ name, scene: "notice", replicas: 8, share: "75%" });
-  const before = await bed.replicas.whenDivided(name, { spot: 6, "on-demand": 2 });
+  await apply({ name, scene, replicas: 8, share: "75%" });
+  const whole = { spot: 6, "on-demand": 2 };
+  const before = await bed.replicas.whenDivided(name, whole);
   const going = before.find((one) => one.class === "spot")?.nodeName ?? "";
   const moments = bed.replicas.everyMoment(name, (replicas) => {
     const ready = replicas.filter((one) => one.ready).length;
     assert.ok(ready >= 7, `${ready} of 8 are Ready`);
   });
-  await bed.nodes.interrupt(going.replace(/^z-/, ""));
-  const whole = { spot: 6, "on-demand": 2 };
-  await bed.replicas.whenDivided(name, whole, {
+  // Who was made in the second of the sign may have come after it, and stays.
+  await systemClock.sleep(A_SECOND_LATER_MS);
+  await bed.nodes.taint(going.replace(/^z-/, ""), key);
+  const after = await bed.replicas.whenDivided(name, whole, {
     timeoutMs: 60_000,
     suits: (replicas) => replicas.every(({ nodeName }) => nodeName !== going),
   });
   moments.end();
-});
+  const kept = before.filter(({ nodeName }) => nodeName !== going);
+  for (const { uid } of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
+}
+
+placementTest(
+  "a spot node that is gone in minutes, or that its autoscaler drains, is left within the budget",
+  async () => {
+    await Promise.all([
+      assertLeaves("notice", "aws-node-termination-handler/spot-itn"),
+      assertLeaves("drain", "karpenter.sh/disrupted"),
+    ]);
+  },
+);

@@ -122,7 +122,7 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
           : change;
         await t.step(
           `a ${kind} that was wrong takes ${what} by ${manner}`,
-          () => write(admin, { manner, target, change: kept }),
+          () => writeThrough(stage, { manner, target, change: kept }),
         );
       }
       await t.step(`a ${kind} that was wrong takes no other wrong words by ${manner}`, async () => {
@@ -133,6 +133,10 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
         assert.equal((await annotations())[SPOT_PERCENTAGE], WRONG[SPOT_PERCENTAGE]);
       });
     }
+    await t.step(`a ${kind} that was wrong loses its finalizers, so that it can go`, async () => {
+      const change = { metadata: { finalizers: null } };
+      await write(admin, { manner: "patch", target, change });
+    });
     await t.step(`a ${kind} that was wrong is scaled, by its scale too`, async () => {
       await admin.request({
         method: "PATCH",

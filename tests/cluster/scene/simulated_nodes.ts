@@ -29,8 +29,8 @@ export interface SimulatedNodes extends AsyncDisposable {
   add(node: SimulatedNode): Promise<void>;
   /** The class of the node with this name in the cluster; undefined for others. */
   classOf(nodeName: string): NodeClass | undefined;
-  /** Taints it as Karpenter does before it removes a node. */
-  interrupt(name: string): Promise<void>;
+  /** Gives it a taint with this key, as those do who are about to take a node away. */
+  taint(name: string, key: string): Promise<void>;
   /**
    * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then taint
    * the node and delete its pods, which nobody ends.
@@ -105,11 +105,11 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
         return others.length === 0 ? true : undefined;
       }, READY);
     },
-    async interrupt(name) {
+    async taint(name, key) {
       const path = `${NODES}/${known(name)}`;
       const taints = [
         { key: SIMULATED, effect: "NoSchedule" },
-        { key: "karpenter.sh/disrupted", effect: "NoSchedule" },
+        { key, effect: "NoSchedule" },
       ];
       await connection.request({
         method: "PATCH",
