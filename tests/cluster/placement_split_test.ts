@@ -293,6 +293,14 @@ placementTest("annotations missing or invalid → untouched", async () => {
   const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);
   assert.ok(tried.ok, tried.stderr);
   assert.match(tried.stderr, /^Warning: .*disruption-schedule/m);
+  const again = { name: "again", replicas: 3, share: "50%", annotations: unreadable };
+  const written = await kubectl.run(["apply", "--dry-run=server", "-f", "-"], manifest(again));
+  assert.ok(written.ok, written.stderr);
+  assert.match(
+    written.stderr,
+    /^Warning: placement leaves the pods of Deployment again as they are/m,
+  );
+  assert.match(written.stderr, /^Warning: .*disruption-schedule/m);
 
   await pause(5 * PATIENCE.cooldownMs);
   for (const [index, { name }] of workloads.entries()) {
