@@ -24,8 +24,9 @@ const INTRODUCTION = `# Configuration
 A flag stands over a variable, a variable over the file, the file over the default. The file is YAML
 with one section per part of the product; both programs read the same one, in a cluster the key
 \`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it uses: an
-unknown key, variable or flag, and a value that does not fit, end it with exit code 2 and one line per
-fault. At its start it logs what holds and where each value came from. There are no secrets among them.
+unknown key or flag, and a value that does not fit, end it with exit code 2 and one line per fault. So
+does an unknown variable MBCAS_… or SPOTALIS_… outside of the images, which may read those of this page
+alone. At its start it logs what holds and where each value came from. There are no secrets among them.
 
 \`\`\`yaml
 market:
@@ -95,8 +96,10 @@ and variables stand over them, and they are followed while the controller runs. 
 \`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
 none.
 
-The file of Spotalis is accepted as it is, as \`config.yaml\`: its keys with a dot in this table are those
-of its sections. Its port of metrics serves the probes, too.
+The file of Spotalis is accepted as it is, as \`config.yaml\`, in the form with a section
+\`controller\`: its keys with a dot in this table are those of its sections. Its port of metrics serves
+the probes, too. [The form with a section \`controllers\`](placement.md#coming-from-spotalis) has to be
+written anew, and so have its variables.
 
 Two flags, or two keys, that give one setting different values are a fault that names both; a flag
 stands over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,
