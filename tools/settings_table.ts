@@ -24,9 +24,10 @@ const INTRODUCTION = `# Configuration
 A flag stands over a variable, a variable over the file, the file over the default. The file is YAML
 with one section per part of the product; both programs read the same one, in a cluster the key
 \`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it uses: an
-unknown key or flag, and a value that does not fit, end it with exit code 2 and one line per fault. So
-does an unknown variable MBCAS_… or SPOTALIS_… outside of the images, which may read those of this page
-alone. At its start it logs what holds and where each value came from. There are no secrets among them.
+unknown key, variable or flag, and a value that does not fit, end it with exit code 2 and one line per
+fault. The images may read the variables of this page alone, and those of Spotalis that have another name
+here: there a misspelt one is passed over. At its start a program logs what holds and where each value
+came from. There are no secrets among them.
 
 \`\`\`yaml
 market:
