@@ -11,6 +11,7 @@ import {
 import type { SettingTable } from "../shared/config/setting.ts";
 import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
 import type { SettingsFile } from "../shared/config/settings_file.ts";
+import { SPOTALIS_VARIABLES } from "../shared/config/spotalis_variables.ts";
 import { readSettingsFile } from "./mounted_settings.ts";
 
 /** Where the settings are looked for. */
@@ -70,13 +71,14 @@ export function readProgramSettings<const T extends SettingTable>(
 
 /**
  * The part of the environment that the program may read: all of it where it is allowed to list it,
- * otherwise the variables of its table. Misspelt names show in the first case only.
+ * otherwise the variables of its table, and those of Spotalis that it may read. Other names that are
+ * misspelt show in the first case only.
  */
 export function programEnvironment(table: SettingTable): Readonly<Record<string, string>> {
   if (Deno.permissions.querySync({ name: "env" }).state === "granted") return Deno.env.toObject();
   const env: Record<string, string> = {};
-  for (const { env: name } of Object.values(table)) {
-    if (name === undefined) continue;
+  const own = Object.values(table).flatMap(({ env: name }) => name ?? []);
+  for (const name of [...own, ...SPOTALIS_VARIABLES.keys()]) {
     const granted = Deno.permissions.querySync({ name: "env", variable: name }).state === "granted";
     const value = granted ? Deno.env.get(name) : undefined;
     if (value !== undefined) env[name] = value;

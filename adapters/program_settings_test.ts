@@ -6,6 +6,9 @@ import {
   readProgramSettings,
 } from "./program_settings.ts";
 
+/** What a user of Spotalis may have set so that nothing changes. */
+const THEIRS = "SPOTALIS_OPERATOR_READ_ONLY_MODE";
+
 const TABLE = {
   config: {
     key: "config",
@@ -117,6 +120,26 @@ Deno.test({
     } finally {
       if (before === undefined) Deno.env.delete("NO_COLOR");
       else Deno.env.set("NO_COLOR", before);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "programEnvironment() sees variables of Spotalis, of which readProgramSettings() tells the names here",
+  permissions: { env: [THEIRS] },
+  fn() {
+    Deno.env.set(THEIRS, "true");
+    try {
+      const env = programEnvironment(TABLE);
+      assert.deepEqual(env, { [THEIRS]: "true" });
+      assert.deepEqual(read([], { ...env }), {
+        exitCode: 2,
+        text: `Cannot run controller: env ${THEIRS} is not a setting; did you mean ` +
+          "SPOTALIS_READ_ONLY_MODE?\n",
+      });
+    } finally {
+      Deno.env.delete(THEIRS);
     }
   },
 });

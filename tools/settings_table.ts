@@ -25,7 +25,9 @@ A flag stands over a variable, a variable over the file, the file over the defau
 with one section per part of the product; both programs read the same one, in a cluster the key
 \`config.yaml\` of the ConfigMap \`mbcas-config\`. Each program checks the sections that it uses: an
 unknown key, variable or flag, and a value that does not fit, end it with exit code 2 and one line per
-fault. At its start it logs what holds and where each value came from. There are no secrets among them.
+fault. The images may read the variables of this page alone, and those of Spotalis that have another name
+here: there a misspelt one is passed over. At its start a program logs what holds and where each value
+came from. There are no secrets among them.
 
 \`\`\`yaml
 market:
@@ -41,8 +43,11 @@ next start on; a text with faults is refused as a whole and logged. The agents r
 start.
 
 Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\` and
-\`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Another
-\`controller.listen\` needs its port in the Deployment and the NetworkPolicy, too.
+\`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Certificates of files
+stand in \`/etc/mbcas-webhook\` or below \`/etc/mbcas\`: mount them there, and say
+\`webhook.certificateFolder\` where it is another folder than the first. Another \`controller.listen\`,
+\`webhook.listen\` or \`placement.peerListen\` needs its port in the Deployment and the NetworkPolicy,
+too.
 `;
 
 function programSection({ title, table }: DescribedProgram): string {
@@ -95,8 +100,10 @@ and variables stand over them, and they are followed while the controller runs. 
 \`config.yaml\` is a fault: certificates and the like belong into a volume of their own. An empty key is
 none.
 
-The file of Spotalis is accepted as it is, as \`config.yaml\`: its keys with a dot in this table are those
-of its sections. Its port of metrics serves the probes, too.
+The file of Spotalis is accepted as it is, as \`config.yaml\`, in the form with a section
+\`controller\`: its keys with a dot in this table are those of its sections. Its port of metrics serves
+the probes, too. [The form with a section \`controllers\`](placement.md#coming-from-spotalis) has to be
+written anew, and so have its variables.
 
 Two flags, or two keys, that give one setting different values are a fault that names both; a flag
 stands over the file whichever names they use. \`--dry-run\`, \`--metrics-provider\`,

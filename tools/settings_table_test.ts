@@ -68,5 +68,14 @@ Deno.test({
     assert(agent.read.includes("/etc/mbcas") && controller.read.includes("/etc/mbcas"));
     const fixed = /the agent's `listen`, `cgroupRoot` and\s`--kubeconfig`, .* `\/etc\/mbcas`\./;
     assert.match(settingsPage([]), fixed);
+    const { listen: probes, webhookListen, peerListen, webhookFolder } = CONTROLLER_SETTINGS;
+    const [, paragraph = ""] = settingsPage([]).split("\nPermissions that are part ");
+    for (const { key } of [probes, webhookListen, peerListen, webhookFolder]) {
+      assert.ok(paragraph.includes(`\`${key}\``), key);
+    }
+    // Certificates of files can be read in no other folder, such as that of Spotalis.
+    const folders = ["/etc/mbcas", webhookFolder.default];
+    assert.deepEqual(controller.read.filter((one) => one.startsWith("/etc/")), folders);
+    for (const one of folders) assert.ok(paragraph.includes(`\`${one}\``), one);
   },
 });

@@ -83,13 +83,23 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     return labels;
   }
 
+  /** Takes the workload's series of these metrics away. */
+  function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
+    const series = all.get(keyOf(subject));
+    for (const metric of metrics) {
+      for (const labels of series?.get(metric) ?? []) metric.remove(JSON.parse(labels));
+      series?.delete(metric);
+    }
+  }
+
   return {
     leads: (isLeader) => leader.set(isLeader ? 1 : 0),
     looked(subject, { tookMs, action, result, replicas }) {
       durations.observe(tookMs / 1000);
       looks.inc(noted(subject, looks, { action, result }));
       if (result === "failed") errors.inc(noted(subject, errors));
-      if (replicas === undefined) return;
+      // What was true at the last look that could tell would be said, and alerted on, for ever.
+      if (replicas === undefined) return remove(subject, [actual, desired, floor, pending]);
       for (const one of ["spot", "on-demand"] as const) {
         const more = { replica_type: one };
         actual.set(noted(subject, actual, more), replicas.actual[one]);
@@ -101,9 +111,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     blocked: (subject) => blocked.inc(noted(subject, blocked)),
     fellBack: (subject) => fallbacks.inc(noted(subject, fallbacks)),
     left(subject) {
-      for (const [metric, series] of all.get(keyOf(subject)) ?? []) {
-        for (const labels of series) metric.remove(JSON.parse(labels));
-      }
+      remove(subject, [...all.get(keyOf(subject))?.keys() ?? []]);
       all.delete(keyOf(subject));
     },
   };

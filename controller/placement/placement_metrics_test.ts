@@ -5,6 +5,7 @@ import type { PlacementSubject } from "./placement_observer.ts";
 
 const WEB: PlacementSubject = { kind: "Deployment", namespace: "shop", name: "web" };
 const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+const OF_BAD = OF_WEB.replace('"web"', '"bad"');
 
 function lines(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.startsWith("spotalis_"));
@@ -25,7 +26,11 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
       pendingMs: 1500,
     },
   });
-  metrics.looked(WEB, { tookMs: 1, action: "ConfigurationError", result: "failed" });
+  metrics.looked({ ...WEB, name: "bad" }, {
+    tookMs: 1,
+    action: "ConfigurationError",
+    result: "failed",
+  });
   metrics.blocked(WEB);
   metrics.fellBack(WEB);
   const text = lines(await registry.metrics());
@@ -38,14 +43,31 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
       `spotalis_workload_floor_replicas{${OF_WEB}} 2`,
       `spotalis_pending_seconds{${OF_WEB}} 1.5`,
       `spotalis_reconciliations_total{${OF_WEB},action="PodRescheduled",result="done"} 1`,
-      `spotalis_reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 1`,
-      `spotalis_reconciliation_errors_total{${OF_WEB}} 1`,
+      `spotalis_reconciliations_total{${OF_BAD},action="ConfigurationError",result="failed"} 1`,
+      `spotalis_reconciliation_errors_total{${OF_BAD}} 1`,
       `spotalis_rebalancing_blocked_by_pdb_total{${OF_WEB}} 1`,
       `spotalis_fallbacks_total{${OF_WEB}} 1`,
       "spotalis_reconciliation_duration_seconds_count 2",
       "spotalis_leader_election_status 1",
     ]
   ) assert.ok(text.includes(line), line);
+});
+
+Deno.test("createPlacementMetrics() tells no replicas of a workload whose words can't be read any more", async () => {
+  const registry = new Registry();
+  const metrics = createPlacementMetrics(registry);
+  const counts = { spot: 0, "on-demand": 0 };
+  const replicas = { actual: counts, desired: counts, floor: 2, pendingMs: 1_200_000 };
+  const unread = { tookMs: 1, action: "ConfigurationError", result: "failed" } as const;
+  metrics.looked(WEB, { tookMs: 1, action: "NotWhole", result: "done", replicas });
+  metrics.looked(WEB, unread);
+  metrics.looked(WEB, unread);
+  const text = lines(await registry.metrics()).filter((line) => line.includes(OF_WEB));
+  assert.deepEqual(text, [
+    `spotalis_reconciliations_total{${OF_WEB},action="NotWhole",result="done"} 1`,
+    `spotalis_reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 2`,
+    `spotalis_reconciliation_errors_total{${OF_WEB}} 2`,
+  ]);
 });
 
 Deno.test("createPlacementMetrics() takes away the series of a workload that is gone, and no others", async () => {

@@ -14,6 +14,7 @@ import {
 } from "./setting.ts";
 import { fileValues, type SettingsFile } from "./settings_file.ts";
 import { keyValues } from "./settings_keys.ts";
+import { SPOTALIS_VARIABLES } from "./spotalis_variables.ts";
 
 /** Where values may come from. */
 export interface SettingSources {
@@ -165,7 +166,8 @@ function unknownVariables(
   }
   const isOurs = (name: string): boolean => PREFIXES.some((prefix) => name.startsWith(prefix));
   return Object.keys(env).filter((name) => isOurs(name) && !known.has(name)).map((name) => {
-    const nearest = nearestName(name, known);
+    const ours = SPOTALIS_VARIABLES.get(name);
+    const nearest = ours === undefined ? nearestName(name, known) : ours || undefined;
     const remedy = nearest === undefined ? "unset it" : `did you mean ${nearest}?`;
     return `env ${name} is not a setting; ${remedy}`;
   });

@@ -104,6 +104,19 @@ Deno.test({
   },
 });
 
+Deno.test("effectiveSettings() tells what variables of Spotalis are called here, or that they are none", () => {
+  const env = {
+    SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL: "30s",
+    SPOTALIS_HEALTH_ENABLED: "true",
+    SPOTALIS_METRICS_ENABLED: "",
+  };
+  assert.deepEqual(faultsOf({ env }), [
+    "env SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL is not a setting; did you mean SPOTALIS_RESYNC_PERIOD?",
+    "env SPOTALIS_HEALTH_ENABLED is not a setting; unset it",
+    "env SPOTALIS_METRICS_ENABLED is not a setting; unset it",
+  ]);
+});
+
 Deno.test({
   name:
     "effectiveSettings() takes `market: off` for the whole section, and an empty variable as unset",

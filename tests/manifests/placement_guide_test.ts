@@ -1,7 +1,9 @@
 /** docs/placement.md, held against the code: words, tables and the example. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
+import type { Setting } from "../../shared/config/setting.ts";
 import { MEMORY_LABEL } from "../../controller/placement/connect_placement.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
@@ -9,6 +11,8 @@ import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts
 import { UNPLACED_REASONS } from "../../shared/placement/placement_question.ts";
 import { readPlacement } from "../../shared/placement/read_placement.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { WEBHOOK_SECRET } from "../../controller/webhook/webhook_names.ts";
+import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 
 const root = new URL("../../", import.meta.url);
 const guide = await Deno.readTextFile(new URL("docs/placement.md", root));
@@ -16,9 +20,9 @@ const guide = await Deno.readTextFile(new URL("docs/placement.md", root));
 /** The cells of the table whose header begins with this cell. */
 function tableUnder(first: string): readonly (readonly string[])[] {
   const lines = guide.split("\n");
-  const begin = lines.findIndex((line) => line.startsWith(`| ${first} `));
+  const begin = lines.findIndex((line) => line.trimStart().startsWith(`| ${first} `));
   assert.ok(begin >= 0, `there is no table under ${first}`);
-  const length = lines.slice(begin).findIndex((line) => !line.startsWith("|"));
+  const length = lines.slice(begin).findIndex((line) => !line.trimStart().startsWith("|"));
   return lines.slice(begin + 2, begin + length)
     .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 }
@@ -75,6 +79,47 @@ Deno.test("docs/placement.md shows a workload that can be read, and a refusal in
   const [fault] = reading.is === "faulty" ? reading.faults : [];
   const shown = guide.replaceAll(/\s+/g, " ");
   assert.ok(shown.includes(`${fault?.key} of the workload is ${fault?.value}: ${fault?.remedy}`));
+});
+
+renderTest("docs/placement.md shows a patch by which the policy only warns", async () => {
+  const [, text = ""] = /```yaml\n(patches:[\s\S]*?)```/.exec(guide) ?? [];
+  const { patches } = parseAllDocuments(text)[0]?.toJS();
+  const objects = await renderWith(["placement"], { patches });
+  const { spec } = one(objects, "ValidatingAdmissionPolicyBinding", "spotalis-annotations");
+  assert.deepEqual(Object.entries(spec).find(([key]) => key === "validationActions")?.[1], [
+    "Warn",
+  ]);
+});
+
+renderTest("docs/placement.md takes each object away that the components add", async () => {
+  const keys = (objects: readonly Rendered[]): string[] =>
+    objects.map(({ kind, metadata: { name } }) => `${kind.toLowerCase()} ${name}`);
+  const before = keys(await render("base"));
+  const added = keys(await renderWith(["placement", "webhook"])).filter((key) =>
+    !before.includes(key)
+  );
+  const wayOut = guide.slice(guide.indexOf("\n## The way out"), guide.indexOf("\n## Coming"));
+  const taken = [...wayOut.matchAll(/^kubectl .*?delete ([\w,]+) ([\w-]+)$/gm)]
+    .flatMap(([, kinds = "", name = ""]) => kinds.split(",").map((kind) => `${kind} ${name}`));
+  assert.deepEqual(taken.sort(), [...added, `secret ${WEBHOOK_SECRET}`].sort());
+});
+
+Deno.test("docs/placement.md says under which names the settings of Spotalis' later form stand here", () => {
+  const rows = Object.values<Setting<unknown>>(CONTROLLER_SETTINGS);
+  const words = (cell = ""): string[] =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, one = ""]) => one);
+  const table = tableUnder("Spotalis' file");
+  for (const [file, variable, here, env] of table) {
+    const [key = ""] = words(here);
+    const meant = rows.filter((row) => row.key === key || row.key.startsWith(`${key}.`));
+    assert.deepEqual(meant.map((row) => row.env), words(env), key);
+    // Whoever knows a name needs no table.
+    for (const theirs of words(file)) assert.ok(!rows.some((row) => row.key === theirs), theirs);
+    for (const theirs of words(variable)) {
+      assert.ok(!rows.some((row) => row.env === theirs), theirs);
+    }
+  }
+  assert.ok(table.length > 0);
 });
 
 Deno.test("docs/placement.md names each alert of placement and of the webhook, and no other", async () => {

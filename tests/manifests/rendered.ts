@@ -79,7 +79,13 @@ export function render(folder: string): Promise<Rendered[]> {
 }
 
 /** The base with these components, by an overlay as a user would write it. */
-export async function renderWith(components: readonly string[]): Promise<Rendered[]> {
+export async function renderWith(
+  components: readonly string[],
+  { patches = [] }: {
+    /** As a kustomization has them. @default {none} */
+    readonly patches?: readonly unknown[];
+  } = {},
+): Promise<Rendered[]> {
   const folder = await Deno.makeTempDir();
   try {
     const base = `${"../".repeat(folder.split("/").length)}${root.slice(1)}manifests`;
@@ -88,6 +94,7 @@ export async function renderWith(components: readonly string[]): Promise<Rendere
       kind: "Kustomization",
       resources: [`${base}/base`],
       components: components.map((name) => `${base}/components/${name}`),
+      patches,
     };
     await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(kustomization));
     return await renderedFrom(folder);

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import type { Setting } from "../../shared/config/setting.ts";
+import { SPOTALIS_VARIABLES } from "../../shared/config/spotalis_variables.ts";
 import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -16,6 +18,14 @@ for (
     }
   });
 }
+
+Deno.test("the permission set controller sees the variables that Spotalis had by other names", () => {
+  const ours = Object.values<Setting<unknown>>(CONTROLLER_SETTINGS).flatMap(({ env }) => env ?? []);
+  for (const [name, here] of SPOTALIS_VARIABLES) {
+    assert.ok(permissions.controller.env.includes(name), name);
+    assert.ok(!ours.includes(name) && (here === "" || ours.includes(here)), `${name}: ${here}`);
+  }
+});
 
 Deno.test("the programs in the cluster may run, load and write nothing", () => {
   for (const { permissions: name } of PROGRAMS.filter(({ image }) => image)) {
