@@ -23,6 +23,7 @@ import {
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { placementFaults } from "../shared/placement/settings/placement_faults.ts";
 import { PLACEMENT_ROWS } from "../shared/placement/settings/placement_settings.ts";
+import { listenFaults } from "./listen_faults.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
@@ -249,7 +250,7 @@ export const CONTROLLER_PROGRAM = {
   name: "mbcas-controller",
   description: "Publishes the market's bounds and enforces its limits on pods.",
   table: CONTROLLER_SETTINGS,
-  check: placementFaults,
+  check: (values: ControllerSettings) => [...placementFaults(values), ...listenFaults(values)],
 } as const;
 
 /** Sections of the settings file that the agent checks. */

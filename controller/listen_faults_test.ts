@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { type CheckedAddresses, listenFaults } from "./listen_faults.ts";
+
+const APART: CheckedAddresses = {
+  listen: ":8080",
+  webhook: true,
+  webhookListen: ":9443",
+  placement: true,
+  peerListen: ":9444",
+};
+
+Deno.test("listenFaults() names both keys of servers that have one port, if both are on", () => {
+  assert.deepEqual(listenFaults(APART), []);
+  assert.deepEqual(listenFaults({ ...APART, peerListen: "0.0.0.0:09443" }), [
+    "webhook.listen is :9443 and placement.peerListen is 0.0.0.0:09443: give each a port of its own",
+  ]);
+  assert.deepEqual(listenFaults({ ...APART, listen: "127.0.0.1:9443" }), [
+    "controller.listen is 127.0.0.1:9443 and webhook.listen is :9443: give each a port of its own",
+  ]);
+  for (const off of [{ placement: false }, { webhook: false }]) {
+    assert.deepEqual(listenFaults({ ...APART, ...off, peerListen: ":9443" }), []);
+  }
+});
+
+Deno.test("listenFaults() lets different hosts, and servers that take a free port, be", () => {
+  const hosts = { listen: "127.0.0.1:9443", webhookListen: "10.0.0.1:9443" };
+  assert.deepEqual(listenFaults({ ...APART, ...hosts }), []);
+  assert.deepEqual(listenFaults({ ...APART, listen: ":0", webhookListen: ":0" }), []);
+});
