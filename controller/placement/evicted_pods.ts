@@ -15,14 +15,14 @@ export interface EvictedPods {
   expire(nowMs: number): void;
 }
 
-/** Longer than copies are late, ms. */
-const LASTS_MS = 60_000;
+/** For how long each is noted: longer than copies are late, ms. */
+export const EVICTED_FOR_MS = 60_000;
 
 /** None yet. */
 export function createEvictedPods(): EvictedPods {
   const untilMs = new Map<string, number>();
   return {
-    note: (uid, nowMs) => void untilMs.set(uid, nowMs + LASTS_MS),
+    note: (uid, nowMs) => void untilMs.set(uid, nowMs + EVICTED_FOR_MS),
     forget: (uid) => void untilMs.delete(uid),
     has: (uid) => untilMs.has(uid),
     expire(nowMs) {

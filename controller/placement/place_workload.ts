@@ -27,7 +27,7 @@ import {
 import { movesInVain } from "../../shared/placement/vain_moves.ts";
 import { floorOf, splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { cachedObjects } from "./cached_objects.ts";
-import type { EvictedPods } from "./evicted_pods.ts";
+import { EVICTED_FOR_MS, type EvictedPods } from "./evicted_pods.ts";
 import type { RefusedEvictions } from "./refused_evictions.ts";
 import type { SeenSigns } from "./seen_signs.ts";
 import type { PlacementBook } from "./placement_book.ts";
@@ -243,6 +243,8 @@ export async function placeWorkload(
     againInMs: Math.min(
       againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
       remakeDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
+      // Whose eviction came to nothing tells nobody so.
+      pods.some(({ uid }) => evicted.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => {
         const at = clock.monotonic();
         return (refused.of(uid, at)?.untilMs ?? Infinity) - at;

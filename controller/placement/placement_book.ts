@@ -40,8 +40,8 @@ export interface PlacementBook {
   /** Resolves when all that is known of the namespace is written. Throws an `ApiError`. */
   save(namespace: string, signal: AbortSignal): Promise<void>;
   /**
-   * Forgets workloads that are not there any more, and writes it. What can't be written is logged, and
-   * tried the next time.
+   * Forgets workloads that are not there any more, and writes all that is not written yet. What can't be
+   * written is logged, and tried the next time.
    */
   keepOnly(
     isThere: (namespace: string, key: string) => boolean,
@@ -82,7 +82,7 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
 
   async function write(namespace: string, signal: AbortSignal): Promise<void> {
     const page = pageOf(namespace);
-    const data = Object.fromEntries([...page.entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const data = dataOf(page.entries);
     const text = JSON.stringify(data);
     if (page.stored === text) return;
     const name = memoryPage(namespace);
@@ -115,8 +115,10 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
             if (!name.startsWith(MEMORY_PAGE_PREFIX)) continue;
             const page = pageOf(name.slice(MEMORY_PAGE_PREFIX.length));
             for (const [key, text] of Object.entries(data)) page.entries.set(key, text);
-            // Not what would be written: then it is not taken for it.
-            page.stored = undefined;
+            // One without an entry is to go.
+            page.stored = page.entries.size === 0
+              ? undefined
+              : JSON.stringify(dataOf(page.entries));
           }
           return true;
         } catch (error) {
@@ -146,8 +148,8 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
       for (const [namespace, { entries }] of [...pages]) {
         const gone = [...entries.keys()].filter((key) => !isThere(namespace, key));
         for (const key of gone) entries.delete(key);
-        if (gone.length === 0) continue;
         try {
+          // Also what could not be written before; nothing is sent where all stands there.
           await save(namespace, signal);
         } catch (error) {
           if (signal.aborted) return;
@@ -159,4 +161,9 @@ export function createPlacementBook({ store, clock, log }: PlacementBookParts): 
       }
     },
   };
+}
+
+/** In one order, whatever order they became known in. */
+function dataOf(entries: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -102,6 +102,27 @@ Deno.test("createPlacementBook() forgets workloads that are gone, and removes wh
   assert.equal(store.kept.size, 0);
 });
 
+Deno.test("createPlacementBook() writes at the next look at all what could not be written", async () => {
+  const { store, signal, open } = desk();
+  const book = open();
+  for (const one of [WEB, workload("api", "shop")]) book.remember(one, { lastMoveAtMs: NOW_MS });
+  await book.save("shop", signal);
+  store.refusal = new ApiError(503, "", "busy");
+  const keep = () => book.keepOnly((_, key) => key === "Deployment.api", signal);
+  await keep();
+  store.refusal = undefined;
+  await keep();
+  const kept = Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {});
+  assert.deepEqual(kept, ["Deployment.api"]);
+  // What is written, also by another life, is not written again.
+  const writes = store.writes.length;
+  await keep();
+  const next = open();
+  await next.load(signal);
+  await next.keepOnly((_, key) => key === "Deployment.api", signal);
+  assert.equal(store.writes.length, writes);
+});
+
 Deno.test("createPlacementBook() waits until it can read, and goes on where it may not", async () => {
   const { clock, store, open } = desk();
   const end = new AbortController();

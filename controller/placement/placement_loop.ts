@@ -108,6 +108,8 @@ export async function runPlacementLoop(
       return {};
     }
     const begunAt = clock.monotonic();
+    // An eviction that came to nothing must not count until the next look at all.
+    evicted.expire(begunAt);
     const { namespace, name } = workload.metadata;
     const subject = { kind: moved.kind, namespace, name };
     const tell = (what: Omit<PlacementLook, "tookMs">): void => {
@@ -151,7 +153,6 @@ export async function runPlacementLoop(
     while (!signal.aborted) {
       await clock.sleep(config.resyncPeriodMs, signal);
       if (signal.aborted) return;
-      evicted.expire(clock.monotonic());
       refused.expire(clock.monotonic());
       for (const key of allPlacementKeys(caches)) queue.add(key);
       if (!config.readOnly) await book.keepOnly(isThere, signal);

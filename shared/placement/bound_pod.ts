@@ -22,7 +22,7 @@ export type NodeTerm = readonly NodeRequirement[];
 export interface NodeBounds {
   /** For instance `its volume data`, as the beginning of a sentence. */
   readonly what: string;
-  /** One of them is enough: a required node affinity, or that of a persistent volume. */
+  /** One of them is enough: a required node affinity, that of a persistent volume, or a named host. */
   readonly terms: readonly NodeTerm[];
 }
 
@@ -48,6 +48,14 @@ export type HostClasses = Pick<ReadonlyMap<string, NodeClass>, "get">;
 
 /** The label by which nodes are told apart. */
 export const HOSTNAME = "kubernetes.io/hostname";
+
+/** The bound of a node selector that names a host; none where it names none. */
+export function hostBounds(nodeSelector: Labels): readonly NodeBounds[] {
+  const host = nodeSelector[HOSTNAME];
+  if (host === undefined) return [];
+  const named = { key: HOSTNAME, operator: "In", values: [host] } as const;
+  return [{ what: "its node selector", terms: [[named]] }];
+}
 
 /** Annotations by which users keep node autoscalers from a pod; we ask no less of ourselves. */
 const PROTECTIONS = [

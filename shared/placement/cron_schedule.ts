@@ -59,11 +59,19 @@ export function parseCronSchedule(text: string): CronSchedule {
 /** The schedule of a zone with five fields after it, whose days come. Throws where one does not exist. */
 const scheduleOf = remembered((text): CronSchedule => {
   const [zone = "", ...fields] = text.split(/\s+/);
-  const cron = new Cron(fields.join(" "), { mode: "5-part", timezone: zone });
+  const cron = new Cron(fields.map(withEnds).join(" "), { mode: "5-part", timezone: zone });
   // A name that is no zone is not found out before.
   cron.nextRun(new Date(FIRST_MS));
   return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() };
 }, { most: MOST_KEPT });
+
+/** The last value of each field. */
+const LAST = ["59", "23", "31", "12", "6"];
+
+/** `5/15` begins at 5 and goes on to the end of the field, as Kubernetes reads it; croner asks for the end. */
+function withEnds(field: string, index: number): string {
+  return field.replace(/(^|,)(\w+)\//g, `$1$2-${LAST[index]}/`);
+}
 
 function refusal(text: string, why: string, cause?: unknown): SyntaxError {
   return new SyntaxError(`Cannot parse schedule: ${quotedText(text)} ${why}`, { cause });

@@ -21,6 +21,14 @@ test("parseCronSchedule() counts in UTC, or in the zone that is named", () => {
   assert.equal(nextOf("0 0 29 2 *", "2026-01-01T00:00:00Z"), "2028-02-29T00:00");
 });
 
+test("parseCronSchedule() goes on in steps from a value to the end of its field", () => {
+  assert.equal(nextOf("5/20 2 * * *", "2026-01-01T02:05:00Z"), "2026-01-01T02:25");
+  assert.equal(nextOf("5/20 2 * * *", "2026-01-01T02:45:00Z"), "2026-01-02T02:05");
+  assert.equal(nextOf("0 1,20/2 * * *", "2026-01-01T20:00:00Z"), "2026-01-01T22:00");
+  assert.equal(nextOf("0 2 * * mon/3", "2026-01-05T02:00:00Z"), "2026-01-08T02:00");
+  assert.equal(nextOf("0 2 1 nov/1 *", "2026-01-05T02:00:00Z"), "2026-11-01T02:00");
+});
+
 test("parseCronSchedule() comes once on the days when clocks change", () => {
   const berlin = "CRON_TZ=Europe/Berlin 30 2 * * *";
   assert.equal(nextOf(berlin, "2026-03-28T12:00:00Z"), "2026-03-29T01:00");

@@ -69,8 +69,17 @@ export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
         "that keeps on-demand pods off spot nodes",
     );
   }
-  if (faults.length === 0 && nodeClassOf(selectorOf("on-demand", classes), classes) === "spot") {
+  if (faults.length === 0 && selectsSpot(classes)) {
     faults.push("on-demand.selectors[0] must not select what spot.selectors select");
   }
   return faults;
+}
+
+/** Whether on-demand pods would be sent to spot nodes, too; a taint that only spot pods tolerate keeps them off. */
+function selectsSpot(classes: NodeClasses): boolean {
+  const { spot, "on-demand": onDemand } = classes;
+  if (nodeClassOf(selectorOf("on-demand", classes), classes) === "spot") return true;
+  const [first] = onDemand.selectors;
+  return first !== undefined && spot.tolerations.length === 0 &&
+    labelsMatch(selectorOf("spot", classes), first);
 }

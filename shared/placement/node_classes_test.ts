@@ -59,4 +59,8 @@ test("nodeClassesFaults() names what can't be used", () => {
     faultsOf(nodes(label({ pool: "spot" })), nodes(label({ pool: "spot", zone: "a" }))),
     /^on-demand\.selectors\[0\] must not select/,
   );
+  // Spot nodes have all labels of steady ones.
+  const spot = nodes(label({ pool: "steady", spot: "true" }));
+  assert.match(faultsOf(spot, steady), /^on-demand\.selectors\[0\] must not select/);
+  assert.equal(faultsOf({ ...spot, tolerations: [{ key: "spot" }] }, steady), "");
 });

@@ -34,7 +34,8 @@ export function placedFields(
   const own = classes[to].tolerations;
   const others = classes[otherClass(to)].tolerations;
   const kept = tolerations.filter((one) =>
-    ![...own, ...others].some((known) => isSameToleration(one, known))
+    ![...own, ...others].some((known) => isSameToleration(one, known)) &&
+    !others.some((known) => toleratesSame(one, known))
   );
   return {
     nodeSelector: {
@@ -51,4 +52,11 @@ function isSameToleration(a: Toleration, b: Toleration): boolean {
   return (a.operator ?? "Equal") === (b.operator ?? "Equal") && (a.key ?? "") === (b.key ?? "") &&
     (a.value ?? "") === (b.value ?? "") && (a.effect ?? "") === (b.effect ?? "") &&
     a.tolerationSeconds === b.tolerationSeconds;
+}
+
+/** Whether it tolerates a taint of this key that the other tolerates, too, in whatever words. */
+function toleratesSame(a: Toleration, b: Toleration): boolean {
+  const isAny = [a, b].some(({ operator }) => operator === "Exists");
+  return a.key !== undefined && a.key === b.key && (isAny || (a.value ?? "") === (b.value ?? "")) &&
+    ([a, b].some(({ effect }) => !effect) || a.effect === b.effect);
 }

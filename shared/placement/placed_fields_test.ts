@@ -50,4 +50,17 @@ test("placedFields() takes the toleration of spot from on-demand pods, which onl
     placedFields(pod, { to: "on-demand", classes: NODE_CLASS_PRESETS.aks }).tolerations,
     [{ ...SPOT_TAINT, effect: "NoExecute" }],
   );
+  // In whatever words, as long as they are of the spot taint alone.
+  const { key } = SPOT_TAINT;
+  const others = [
+    { key: "dedicated", operator: "Exists" },
+    { key, operator: "Equal", value: "batch" },
+    { operator: "Exists" },
+  ] as const;
+  const tolerations = [{ key, operator: "Exists" }, { key, value: "spot" }, ...others] as const;
+  assert.deepEqual(
+    placedFields({ ...BARE, tolerations }, { to: "on-demand", classes: NODE_CLASS_PRESETS.aks })
+      .tolerations,
+    others,
+  );
 });

@@ -10,7 +10,7 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import type { Workload } from "../api/workload.ts";
-import { boundBy, type NodeBounds, protectedBy } from "./bound_pod.ts";
+import { boundBy, hostBounds, type NodeBounds, protectedBy } from "./bound_pod.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import type { MovedWorkload } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_class.ts";
@@ -142,12 +142,14 @@ export function placedPod(
 }
 
 function boundOf(
-  { nodeName, requiredNodes, claims = [], metadata: { namespace, annotations } }: Pod,
+  { nodeName, nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace, annotations } }:
+    Pod,
   { objects, config: { classes }, to }: Pick<PodLook, "objects" | "config"> & {
     readonly to: NodeClass;
   },
 ): string | undefined {
   const bounds: readonly NodeBounds[] = [
+    ...hostBounds(nodeSelector),
     ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
     ...volumeBounds({ namespace, claims }, objects.volumesOf),
   ];

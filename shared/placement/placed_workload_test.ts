@@ -100,7 +100,7 @@ Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about
   assert.equal(evicted?.gone, true);
 });
 
-Deno.test("placedPodsOf() finds what binds a pod in its affinity and its volumes", () => {
+Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and volumes", () => {
   const expression = {
     key: "karpenter.sh/capacity-type",
     operator: "In" as const,
@@ -120,6 +120,8 @@ Deno.test("placedPodsOf() finds what binds a pod in its affinity and its volumes
   ]);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
   assert.equal(pinned?.bound, "its affinity allows no on-demand node");
+  const named = placed(podOf("a", { nodeSelector: { "kubernetes.io/hostname": "spot-1" } }));
+  assert.equal(named?.bound, "its node selector allows no on-demand node");
   const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };
   const volumes = [{
     metadata: { name: "pv", uid: "", resourceVersion: "" },

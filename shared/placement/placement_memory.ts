@@ -28,8 +28,10 @@ export interface MemoryOptions {
 /** Of another version nothing is known: it begins anew, which costs one cooldown. */
 const VERSION = 1;
 
-/** A clock that was wrong when it was written must not hold a workload for longer, ms. */
-const LONGEST_AHEAD_MS = 86_400_000;
+/** Clocks of leaders may differ by so much; what is of a later time was written by one that was wrong, ms. */
+const CLOCKS_DIFFER_MS = 60_000;
+/** No fallback lasts longer, ms. */
+const LONGEST_FALLBACK_MS = 86_400_000;
 
 /** Programs of before a field leave it out, and pass over what they don't know. */
 const storedSchema = z.object({
@@ -76,22 +78,29 @@ export function readMemory(
 ): PlacementMemory {
   const { data } = storedSchema.safeParse(parsed(text ?? ""));
   if (data === undefined || data.uid !== uid) return {};
-  const { lastMoveAtMs, shortage, vainMoves } = data;
+  const { lastMoveAtMs, vainMoves } = data;
+  const shortage = shortageAt(nowMs, data.shortage);
   return {
-    ...(lastMoveAtMs === undefined ? {} : { lastMoveAtMs: Math.min(lastMoveAtMs, nowMs) }),
-    ...(shortage === undefined ? {} : { shortage: shortageAt(nowMs, shortage) }),
+    ...(lastMoveAtMs === undefined || lastMoveAtMs > nowMs + CLOCKS_DIFFER_MS
+      ? {}
+      : { lastMoveAtMs }),
+    ...(shortage === undefined ? {} : { shortage }),
     ...(vainMoves === undefined ? {} : { vainMoves }),
   };
 }
 
-/** What can't be true by this clock is not: it would last, or have pods made again, for too long. */
-function shortageAt(
-  nowMs: number,
-  { sinceMs = Infinity, untilMs, rounds, remade }: Shortage,
-): Shortage {
+/**
+ * What can't be true by this clock is not: it would last, or have pods made again, for too long. It is dropped
+ * and not cut to the longest that can be, which would begin anew with each look.
+ */
+function shortageAt(nowMs: number, shortage: Shortage | undefined): Shortage | undefined {
+  if (shortage === undefined) return undefined;
+  const { sinceMs = -Infinity, untilMs, rounds, remade } = shortage;
+  const latestMs = nowMs + CLOCKS_DIFFER_MS;
+  if (sinceMs > latestMs || untilMs > latestMs + LONGEST_FALLBACK_MS) return undefined;
   return {
-    ...(sinceMs > nowMs ? {} : { sinceMs }),
-    untilMs: Math.min(untilMs, nowMs + LONGEST_AHEAD_MS),
+    ...(shortage.sinceMs === undefined || sinceMs > nowMs ? {} : { sinceMs }),
+    untilMs,
     rounds,
     ...(remade === undefined || remade.atMs > nowMs ? {} : { remade }),
   };

@@ -44,13 +44,29 @@ test("readMemory() knows nothing of another workload, version or text", () => {
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });
 
-test("readMemory() trusts no clock that is far ahead", () => {
-  const remade = { atMs: 1_000_001, count: 1 };
-  const shortage = { sinceMs: 1_000_001, untilMs: 1e15, rounds: 1, remade };
-  const text = memoryText({ lastMoveAtMs: 1e15, shortage }, "u1");
+test("readMemory() trusts no clock that is far ahead, however often it is asked", () => {
+  const aheadMs = READ.nowMs + 7_200_000;
+  const shortages = [
+    { sinceMs: aheadMs, untilMs: aheadMs + 120_000, rounds: 1 },
+    { untilMs: READ.nowMs + 200_000_000, rounds: 1 },
+  ];
+  for (const shortage of shortages) {
+    const text = memoryText({ lastMoveAtMs: aheadMs, shortage }, "u1");
+    for (const laterMs of [0, 60_000, 3_600_000]) {
+      const nowMs = READ.nowMs + laterMs;
+      assert.deepEqual(readMemory(text, { ...READ, nowMs }), {});
+    }
+  }
+});
+
+test("readMemory() lets a cooldown and a fallback end though another clock was ahead a little", () => {
+  const nowMs = READ.nowMs + 1;
+  const remade = { atMs: nowMs, count: 1 };
+  const shortage = { sinceMs: nowMs, untilMs: nowMs + 120_000, rounds: 1, remade };
+  const text = memoryText({ lastMoveAtMs: nowMs, shortage }, "u1");
   assert.deepEqual(readMemory(text, READ), {
-    lastMoveAtMs: 1_000_000,
-    shortage: { untilMs: 1_000_000 + 86_400_000, rounds: 1 },
+    lastMoveAtMs: nowMs,
+    shortage: { untilMs: nowMs + 120_000, rounds: 1 },
   });
 });
 

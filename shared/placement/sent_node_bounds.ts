@@ -4,8 +4,14 @@
  * @module
  */
 import type { SentObject } from "../admission/admission_review.ts";
-import { isMembers, membersOf, textIn } from "../admission/sent_members.ts";
-import { HOSTNAME, type NodeBounds, type NodeRequirement, type NodeTerm } from "./bound_pod.ts";
+import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
+import {
+  hostBounds,
+  HOSTNAME,
+  type NodeBounds,
+  type NodeRequirement,
+  type NodeTerm,
+} from "./bound_pod.ts";
 
 const OPERATORS: readonly NodeRequirement["operator"][] = [
   "In",
@@ -16,12 +22,15 @@ const OPERATORS: readonly NodeRequirement["operator"][] = [
   "Lt",
 ];
 
-/** The required node affinity; none where the pod has none. */
+/** The host that its node selector names, and the required node affinity; none where the pod has neither. */
 export function sentNodeBounds({ spec }: SentObject): readonly NodeBounds[] {
-  const { nodeAffinity } = membersOf(membersOf(spec)["affinity"]);
+  const { affinity, nodeSelector } = membersOf(spec);
+  const named = hostBounds(textsIn(nodeSelector));
+  const { nodeAffinity } = membersOf(affinity);
   const required = membersOf(nodeAffinity)["requiredDuringSchedulingIgnoredDuringExecution"];
-  if (!isMembers(required)) return [];
-  return [{ what: "its node affinity", terms: listIn(required["nodeSelectorTerms"]).map(termOf) }];
+  if (!isMembers(required)) return named;
+  const terms = listIn(required["nodeSelectorTerms"]).map(termOf);
+  return [...named, { what: "its node affinity", terms }];
 }
 
 function termOf(raw: unknown): NodeTerm {

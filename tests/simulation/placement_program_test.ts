@@ -1,5 +1,6 @@
 /** The whole controller with placement on, in virtual time. */
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { PlacementCluster } from "./placement_cluster.ts";
 
 function scene(name: string, fn: (cluster: PlacementCluster) => Promise<void>): void {
@@ -83,6 +84,19 @@ scene("runController() splits pods whose affinity names hosts of both classes", 
   assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
 });
 
+scene("runController() leaves pods on the host that their node selector names", async (cluster) => {
+  const HOST = "kubernetes.io/hostname";
+  for (const name of ["spot-0", "on-demand-0"]) {
+    cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [HOST]: name } }));
+  }
+  cluster.template = { spec: { nodeSelector: { [HOST]: "on-demand-0" } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 4;
+  await cluster.pass(300_000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
+});
+
 scene(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
@@ -103,6 +117,25 @@ scene(
     await cluster.pass(180_000);
     assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
     assert.equal(cluster.evictions, 7);
+  },
+);
+
+scene(
+  "runController() goes on a minute after an eviction that came to nothing",
+  async (cluster) => {
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    let failures = 0;
+    cluster.refusal = () => {
+      if (failures++ === 0) throw new ApiError(500, "InternalError", "etcd is gone");
+      cluster.refusal = undefined;
+      return { is: "blocked", message: "later" };
+    };
+    // However seldom it looks at all.
+    cluster.start("10.0.0.1", { "--resync-period": "1h" });
+    await cluster.pass(300_000);
+    assert.equal(failures, 2);
+    assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
   },
 );
 
