@@ -11,6 +11,7 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import { allowedClasses } from "../../shared/placement/bound_pod.ts";
+import { knownNodes } from "../../shared/placement/known_nodes.ts";
 import { podsOfWorkload } from "../../shared/placement/placed_workload.ts";
 import {
   type CountableNode,
@@ -18,7 +19,7 @@ import {
   type NodeRules,
   podStanding,
 } from "../../shared/placement/pod_standing.ts";
-import { hostClasses, volumeBounds } from "../../shared/placement/volume_bounds.ts";
+import { volumeBounds } from "../../shared/placement/volume_bounds.ts";
 import { cachedOwners } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
 import type { Copy, KnownWorkload, OwnedQuestion, WebhookFacts } from "./webhook_ports.ts";
@@ -119,7 +120,7 @@ export function createCopiedFacts(
     allowed({ namespace, claims = [], bounds = [] }) {
       const { classes } = rules();
       const all = [...bounds, ...volumeBounds({ namespace, claims }, volumes.byIndex)];
-      return allowedClasses(all, { classes, hosts: hostClasses(nodes.all, classes) });
+      return allowedClasses(all, { classes, nodes: knownNodes(nodes.all, classes) });
     },
     podsOf({ kind, uid, namespace }) {
       return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { allowedClasses, boundBy, namesClass, type NodeRequirement } from "./bound_pod.ts";
+import {
+  allowedClasses,
+  boundBy,
+  type KnownNodes,
+  namesClass,
+  type NodeRequirement,
+  selectorBounds,
+} from "./bound_pod.ts";
 import type { NodeClass } from "./node_class.ts";
 import { NODE_CLASS_PRESETS, type NodeClassPreset } from "./node_class_presets.ts";
 
@@ -9,6 +16,11 @@ function test(name: string, fn: () => void): void {
 
 const TYPE = "karpenter.sh/capacity-type";
 const HOSTS = new Map<string, NodeClass>([["s1", "spot"], ["o1", "on-demand"]]);
+const POOL = "eks.amazonaws.com/nodegroup";
+const NODES: KnownNodes = {
+  hostClass: (host) => HOSTS.get(host),
+  poolClass: (key, value) => key === POOL ? HOSTS.get(value) : undefined,
+};
 
 function requirement(
   key: string,
@@ -25,7 +37,7 @@ function mayGo(
   preset: NodeClassPreset = "karpenter",
 ): boolean {
   const pod = { annotations: {}, bounds: [{ what: "its affinity", terms }] };
-  const options = { to, classes: NODE_CLASS_PRESETS[preset], hosts: HOSTS };
+  const options = { to, classes: NODE_CLASS_PRESETS[preset], nodes: NODES };
   return boundBy(pod, options) === undefined;
 }
 
@@ -34,7 +46,7 @@ test("boundBy() heeds the annotations that keep autoscalers away", () => {
     boundBy({ annotations, bounds: [] }, {
       to: "spot",
       classes: NODE_CLASS_PRESETS.karpenter,
-      hosts: HOSTS,
+      nodes: NODES,
     });
   assert.equal(bound({}), undefined);
   assert.match(bound({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
@@ -72,6 +84,37 @@ test("boundBy() minds volumes of one host", () => {
   assert.equal(mayGo("spot", on("o1", "unknown")), false);
 });
 
+test("boundBy() minds pools of one class, and not those that are empty or mixed", () => {
+  const of = (...pools: readonly string[]) => [[requirement(POOL, "In", ...pools)]];
+  assert.equal(mayGo("on-demand", of("s1")), false);
+  assert.equal(mayGo("spot", of("s1")), true);
+  assert.equal(mayGo("on-demand", of("s1", "o1")), true);
+  assert.equal(mayGo("on-demand", of("empty")), true);
+  assert.equal(mayGo("on-demand", [[requirement("karpenter.sh/nodepool", "In", "s1")]]), true);
+});
+
+test("boundBy() minds hosts and pools of a node selector, but not what is replaced of it", () => {
+  const bound = (selector: Readonly<Record<string, string>>, classes = NODE_CLASS_PRESETS.eks) =>
+    boundBy({ annotations: {}, bounds: selectorBounds(selector) }, {
+      to: "spot",
+      classes,
+      nodes: NODES,
+    });
+  assert.equal(bound({ [POOL]: "o1" }), "its node selector allows no spot node");
+  assert.equal(bound({ [POOL]: "s1" }), undefined);
+  assert.equal(
+    bound({ [POOL]: "s1", "kubernetes.io/hostname": "o1", zone: "a" }) !== undefined,
+    true,
+  );
+  assert.deepEqual(selectorBounds({ zone: "a" }), []);
+  const pools = (value: string) => ({
+    selectors: [{ matchLabels: { [POOL]: value }, matchExpressions: [] }],
+    tolerations: [],
+  });
+  const byPool = { spot: pools("s1"), "on-demand": pools("o1") };
+  assert.equal(bound({ [POOL]: "o1" }, { ...NODE_CLASS_PRESETS.eks, ...byPool }), undefined);
+});
+
 test("boundBy() knows what labels mean that the selector does not write", () => {
   const gke = "cloud.google.com/gke-spot";
   assert.equal(mayGo("on-demand", [[requirement(gke, "In", "true")]], "gke"), false);
@@ -93,14 +136,14 @@ test("boundBy() says what binds the pod", () => {
     boundBy({ annotations: {}, bounds }, {
       to: "on-demand",
       classes: NODE_CLASS_PRESETS.karpenter,
-      hosts: HOSTS,
+      nodes: NODES,
     }),
     "its volume data allows no on-demand node",
   );
 });
 
 test("allowedClasses() has those that all bounds allow", () => {
-  const options = { classes: NODE_CLASS_PRESETS.karpenter, hosts: HOSTS };
+  const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
   const to = (...hosts: readonly string[]) => ({
     what: "its volume",
     terms: [[requirement("kubernetes.io/hostname", "In", ...hosts)]],

@@ -10,15 +10,16 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import type { Workload } from "../api/workload.ts";
-import { boundBy, hostBounds, type NodeBounds, protectedBy } from "./bound_pod.ts";
+import { boundBy, type NodeBounds, protectedBy, selectorBounds } from "./bound_pod.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
+import { knownNodes } from "./known_nodes.ts";
 import type { MovedWorkload } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_class.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import type { GateSubject } from "./placement_gate.ts";
 import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
 import { type NodeRules, podStanding } from "./pod_standing.ts";
-import { hostClasses, volumeBounds } from "./volume_bounds.ts";
+import { volumeBounds } from "./volume_bounds.ts";
 
 /** Objects by who controls them. */
 export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
@@ -149,7 +150,7 @@ function boundOf(
   },
 ): string | undefined {
   const bounds: readonly NodeBounds[] = [
-    ...hostBounds(nodeSelector),
+    ...selectorBounds(nodeSelector),
     ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
     ...volumeBounds({ namespace, claims }, objects.volumesOf),
   ];
@@ -157,6 +158,6 @@ function boundOf(
   return boundBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
     to,
     classes,
-    hosts: hostClasses(objects.nodes, classes),
+    nodes: knownNodes(objects.nodes, classes),
   });
 }

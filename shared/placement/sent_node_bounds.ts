@@ -6,11 +6,11 @@
 import type { SentObject } from "../admission/admission_review.ts";
 import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import {
-  hostBounds,
   HOSTNAME,
   type NodeBounds,
   type NodeRequirement,
   type NodeTerm,
+  selectorBounds,
 } from "./bound_pod.ts";
 
 const OPERATORS: readonly NodeRequirement["operator"][] = [
@@ -22,10 +22,10 @@ const OPERATORS: readonly NodeRequirement["operator"][] = [
   "Lt",
 ];
 
-/** The host that its node selector names, and the required node affinity; none where the pod has neither. */
+/** The host or pool that its node selector names, and the required node affinity; none where the pod has neither. */
 export function sentNodeBounds({ spec }: SentObject): readonly NodeBounds[] {
   const { affinity, nodeSelector } = membersOf(spec);
-  const named = hostBounds(textsIn(nodeSelector));
+  const named = selectorBounds(textsIn(nodeSelector));
   const { nodeAffinity } = membersOf(affinity);
   const required = membersOf(nodeAffinity)["requiredDuringSchedulingIgnoredDuringExecution"];
   if (!isMembers(required)) return named;

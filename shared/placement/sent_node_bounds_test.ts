@@ -29,6 +29,8 @@ Deno.test("sentNodeBounds() finds none where nothing is required", () => {
 Deno.test("sentNodeBounds() reads the host that a node selector names", () => {
   const spec = { nodeSelector: { zone: "a", "kubernetes.io/hostname": "n1" } };
   const host = { key: "kubernetes.io/hostname", operator: "In", values: ["n1"] };
-  assert.deepEqual(sentNodeBounds({ spec }), [{ what: "its node selector", terms: [[host]] }]);
+  assert.deepEqual(sentNodeBounds({ spec }), [
+    { what: "its node selector", terms: [[host]], selector: true },
+  ]);
   assert.deepEqual(sentNodeBounds({ spec: { nodeSelector: { zone: "a" } } }), []);
 });

@@ -4,11 +4,8 @@
  *
  * @module
  */
-import type { Node } from "../api/node.ts";
 import type { PersistentVolume } from "../api/persistent_volume.ts";
-import { type HostClasses, HOSTNAME, type NodeBounds } from "./bound_pod.ts";
-import { labelsMatch } from "../rightsizing/label_match.ts";
-import { type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
+import type { NodeBounds } from "./bound_pod.ts";
 
 /** A pod, as far as it has volumes. */
 export interface ClaimingPod {
@@ -30,25 +27,4 @@ export function volumeBounds(
       nodes === undefined ? [] : [{ what: `its volume ${claim}`, terms: nodes }]
     )
   );
-}
-
-/**
- * Classes of the nodes that there are, found as they are asked for: few pods name a host. A node that
- * counts for a class, but to which the selector of that class sends nobody, is none of either.
- */
-export function hostClasses(
-  nodes: () => Iterable<Pick<Node, "metadata" | "labels">>,
-  classes: NodeClasses,
-): HostClasses {
-  return {
-    get(host) {
-      for (const { metadata: { name }, labels = {} } of nodes()) {
-        if (name !== host && labels[HOSTNAME] !== host) continue;
-        const found = nodeClassOf(labels, classes);
-        const sent = { matchLabels: selectorOf(found, classes), matchExpressions: [] };
-        return labelsMatch(labels, sent) ? found : undefined;
-      }
-      return undefined;
-    },
-  };
 }

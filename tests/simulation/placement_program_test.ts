@@ -97,6 +97,19 @@ scene("runController() leaves pods on the host that their node selector names", 
   assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
 });
 
+scene("runController() leaves pods in the pool that their node selector names", async (cluster) => {
+  const POOL = "cloud.google.com/gke-nodepool";
+  for (const name of ["spot-0", "on-demand-0"]) {
+    cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [POOL]: name } }));
+  }
+  cluster.template = { spec: { nodeSelector: { [POOL]: "on-demand-0" } } };
+  cluster.start("10.0.0.1");
+  await cluster.pass(BEGIN_MS);
+  cluster.replicas = 4;
+  await cluster.pass(4_000_000);
+  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
+});
+
 scene(
   "runController() moves what was made before, and the next leader goes on",
   async (cluster) => {
