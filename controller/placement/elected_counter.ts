@@ -21,6 +21,9 @@ export interface ElectedCounterParts {
   readonly log: Log;
 }
 
+/** Why a wait ends early. */
+const ANSWERED = Symbol("answered");
+
 /** How long to wait. */
 export interface ElectedCounterOptions {
   /**
@@ -48,7 +51,9 @@ export function createElectedCounter(
       const answered = new AbortController();
       const giveUp = (): void => late.abort();
       signal.addEventListener("abort", giveUp, { once: true });
-      const waited = clock.sleep(peerWithinMs, answered.signal).then(giveUp);
+      const waited = clock.sleep(peerWithinMs, answered.signal).then(() => {
+        if (!answered.signal.aborted) giveUp();
+      });
       try {
         return await peer.ask(question, { address: now.address, signal: late.signal });
       } catch (error) {
@@ -57,7 +62,8 @@ export function createElectedCounter(
         log.debug("The leader has not answered", { leader: now.address, error: String(error) });
         return { unplaced: "LeaderSilent" };
       } finally {
-        answered.abort();
+        // The platform's own reason takes a stack trace, for each pod that is made.
+        answered.abort(ANSWERED);
         signal.removeEventListener("abort", giveUp);
         await waited;
       }

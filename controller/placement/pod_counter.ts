@@ -14,7 +14,7 @@ import {
   noReservations,
   type Reservation,
   type Reservations,
-  sight,
+  sightSome,
 } from "../../shared/placement/reservations.ts";
 import { questionGate, untilKnown } from "./question_gate.ts";
 import type {
@@ -73,7 +73,7 @@ export function createPodCounter(
   { facts, rules, shortageOf, clock }: PodCounterParts,
   { reservedForMs = 30_000, copyWithinMs = 50, settleMs = SETTLE_MS }: PodCounterOptions = {},
 ): PodCounter {
-  /** By UIDs of workloads; only those with open reservations. */
+  /** By UIDs of workloads; those without open reservations go when it is tidied. */
   const books = new Map<string, Reservations>();
   /** The question that each was the answer to, for as long as it is open. */
   const asked = new WeakMap<Reservation, string>();
@@ -82,25 +82,24 @@ export function createPodCounter(
   const settledAtMs = clock.monotonic() + settleMs;
   let tidyAtMs = settledAtMs;
 
-  function keep(uid: string, book: Reservations): void {
-    // Whom nobody is reserved for is known as well when the next one asks.
-    if (book.open.length === 0) books.delete(uid);
-    else books.set(uid, book);
-  }
-
   /** Workloads that nobody asks about any more end, too. */
   function tidy(nowMs: number): void {
     if (nowMs < tidyAtMs) return;
     tidyAtMs = nowMs + reservedForMs;
-    for (const [uid, book] of books) keep(uid, expire(book, nowMs));
+    for (const [uid, book] of books) {
+      const left = expire(book, nowMs);
+      // Whom nobody is reserved for is known as well when the next one asks.
+      if (left.open.length === 0) books.delete(uid);
+      else books.set(uid, left);
+    }
     for (const [id, untilMs] of forgotten) if (untilMs <= nowMs) forgotten.delete(id);
   }
 
   const unsubscribe = facts.onPod((pod, uid) => {
     const book = books.get(uid);
-    if (book === undefined || book.known.has(pod.uid)) return;
-    const { open } = sight(book, [pod]);
-    keep(uid, { open, known: new Set([...book.known, pod.uid]) });
+    // Where nothing is reserved it is time enough to see it when the next one asks.
+    if (book === undefined || book.open.length === 0) return;
+    books.set(uid, sightSome(book, [pod]));
   });
 
   /** Without a pause from the look at the reservations to the new one: nobody else decides meanwhile. */
@@ -126,7 +125,7 @@ export function createPodCounter(
       dryRun,
       nowMs,
     }, { reservedForMs });
-    keep(workload.uid, reservations);
+    books.set(workload.uid, reservations);
     const one = reservations.open.at(-1);
     const isNew = one !== undefined && !before.open.includes(one);
     if (isNew) asked.set(one, question.id);
@@ -149,7 +148,7 @@ export function createPodCounter(
     forget(id) {
       for (const [uid, book] of books) {
         const open = book.open.filter((one) => asked.get(one) !== id);
-        if (open.length < book.open.length) return keep(uid, { ...book, open });
+        if (open.length < book.open.length) return void books.set(uid, { ...book, open });
       }
       tidy(clock.monotonic());
       forgotten.set(id, clock.monotonic() + reservedForMs);

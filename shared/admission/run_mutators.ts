@@ -86,6 +86,8 @@ function applied({ object }: AdmissionRequest, mutation: Mutation): Step {
 
 /** What a wait ends with. */
 const LATE = Symbol("late");
+/** Why a wait ends early. */
+const DONE = Symbol("done");
 
 async function within<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
@@ -93,18 +95,17 @@ async function within<T>(
 ): Promise<T> {
   const late = new AbortController();
   const done = new AbortController();
-  const waited = clock.sleep(leftMs, done.signal).then(() => {
-    late.abort();
-    return LATE;
-  });
+  const waited = clock.sleep(leftMs, done.signal).then(() => LATE);
   const working = (async () => await work(late.signal))();
   try {
     const first = await Promise.race([working, waited]);
     if (first !== LATE) return first as T;
     // Where it fails after all, nobody waits for it any more.
     working.catch(() => {});
+    late.abort();
     throw new RangeError("Cannot wait for the mutator: it did not answer in time");
   } finally {
-    done.abort();
+    // The platform's own reason takes a stack trace, for each pod that is made.
+    done.abort(DONE);
   }
 }

@@ -30,9 +30,14 @@ export interface Reservation {
 export interface Reservations {
   /** In the order in which they were made. */
   readonly open: readonly Reservation[];
-  /** UIDs of the pods that there are: none of them ends another reservation. */
+  /** UIDs of pods that have been seen: none of them ends another reservation. */
   readonly known: ReadonlySet<string>;
+  /** Of those seen since, which are few: each step copies them, and not all pods of a workload. */
+  readonly recent: ReadonlySet<string>;
 }
+
+/** How many of them are few. */
+const MOST_RECENT = 64;
 
 /** Of whom is seen, only that counts. */
 export interface SeenPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "class"> {
@@ -45,33 +50,46 @@ export interface SeenPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "
 
 /** No reservations yet; the pods that there are already end none. */
 export function noReservations(pods: Iterable<SeenPod> = []): Reservations {
-  return { open: [], known: uidsOf(pods) };
+  return { open: [], known: uidsOf(pods), recent: new Set() };
 }
 
 /** One more. */
-export function reserve({ open, known }: Reservations, one: Reservation): Reservations {
-  return { open: [...open, one], known };
+export function reserve(
+  { open, ...seen }: Reservations,
+  one: Reservation,
+): Reservations {
+  return { open: [...open, one], ...seen };
 }
 
 /** Without those whose time is over. */
-export function expire({ open, known }: Reservations, nowMs: number): Reservations {
-  return { open: open.filter(({ expiresAtMs }) => nowMs < expiresAtMs), known };
+export function expire({ open, ...seen }: Reservations, nowMs: number): Reservations {
+  return { open: open.filter(({ expiresAtMs }) => nowMs < expiresAtMs), ...seen };
 }
 
 /**
- * After a look at all pods that there are, also those that are gone by now: each that was not there at
- * the last look ends one reservation, the one with its UID or name, or else the oldest for a generated
- * name like its own, of its revision and class.
+ * After a look at all pods that there are, also those that are gone by now: each that was never seen
+ * ends one reservation, the one with its UID or name, or else the oldest for a generated name like its
+ * own, of its revision and class.
  */
-export function sight({ open, known }: Reservations, pods: readonly SeenPod[]): Reservations {
+export function sight(before: Reservations, pods: readonly SeenPod[]): Reservations {
+  const { open, known, recent } = sightSome(before, pods);
+  // UIDs of pods that are gone do no harm, but must not become ever more.
+  const tooMany = recent.size > MOST_RECENT || known.size > 2 * pods.length + MOST_RECENT;
+  return tooMany ? { open, known: uidsOf(pods), recent: new Set() } : { open, known, recent };
+}
+
+/** As `sight`, after a look at some pods only. */
+export function sightSome(before: Reservations, pods: readonly SeenPod[]): Reservations {
+  const { open, known, recent } = before;
+  const unseen = pods.filter(({ uid }) => !known.has(uid) && !recent.has(uid));
+  if (unseen.length === 0) return before;
   const left = [...open];
-  for (const pod of pods) {
-    if (known.has(pod.uid)) continue;
+  for (const pod of unseen) {
     const named = left.findIndex((one) => isNamed(one.pod, pod));
     const index = named >= 0 ? named : left.findIndex((one) => isLike(one, pod));
     if (index >= 0) left.splice(index, 1);
   }
-  return { open: left, known: uidsOf(pods) };
+  return { open: left, known, recent: new Set([...recent, ...unseen.map(({ uid }) => uid)]) };
 }
 
 /** How many reservations of a revision there are by class. */
@@ -94,13 +112,13 @@ export interface GiveUpOptions {
  * who asks for more pods than there may be has lost those that nobody has seen for the longest.
  */
 export function giveUpOldest(
-  { open, known }: Reservations,
+  { open, ...seen }: Reservations,
   { revision, most, untilMs }: GiveUpOptions,
 ): Reservations {
   let excess = open.filter((one) => one.revision === revision).length - most;
   return {
     open: open.filter((one) => one.revision !== revision || one.sinceMs > untilMs || excess-- <= 0),
-    known,
+    ...seen,
   };
 }
 
