@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { measureStolen } from "./services/machine_use.ts";
 import { parseWebhookBench } from "./webhook/command_line.ts";
 import { runLoad } from "./webhook/load.ts";
 import { startReplicas } from "./webhook/replicas.ts";
@@ -20,12 +21,14 @@ if ("exitCode" in request) {
   Deno.exit(request.exitCode);
 }
 const { json, seconds, rate } = request;
-using replicas = await startReplicas(PODS);
+await using replicas = await startReplicas(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
 await runLoad(replicas, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
 const before = await replicas.memory();
+const stolenSince = measureStolen();
 const load = await runLoad(replicas, { seconds, rate, pods: PODS, name: "second" });
+const stolen = stolenSince();
 const after = await replicas.memory();
-const report = webhookReport({ seconds, rate, ...load, before, after });
+const report = webhookReport({ seconds, rate, ...load, stolen, before, after });
 console.log(json ? JSON.stringify(report, undefined, 2) : webhookTable(report));
 if (!report.held) Deno.exitCode = 1;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { Hono } from "hono";
 import { admissionAnswer } from "../../shared/admission/admission_answer.ts";
 import {
   type AdmissionRequest,
@@ -13,7 +12,13 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { boundedText } from "../bounded_text.ts";
+import {
+  createPostApp,
+  jsonAnswer,
+  type PostAnswer,
+  type PostApp,
+  type PostRoute,
+} from "./post_app.ts";
 
 /**
  * What became of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
@@ -28,7 +33,7 @@ export interface AdmissionFact {
   /** Empty where the request was no review. */
   readonly operation: AdmissionRequest["operation"] | "";
   readonly result: AdmissionResult;
-  /** From its arrival to its answer, ms. */
+  /** From when it was read to its answer, ms. */
   readonly tookMs: number;
 }
 
@@ -62,53 +67,54 @@ export interface AdmissionRoutesOptions {
 const DEFAULT_MOST_BYTES = 3 * 1024 * 1024;
 
 /** An app with these routes. Answers 400 in words to a body that is too long or no review. */
-export function admissionRoutes(options: AdmissionRoutesOptions): Hono {
+export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
   const { routes, clock, log, observer } = options;
   const { withinMs = 200, mostBytes = DEFAULT_MOST_BYTES } = options;
-  const app = new Hono();
-  // The framework's own would write to the console.
-  app.onError((error, context) => {
-    log.error("A route of the webhook failed", { error: String(error) });
-    return context.text("internal error\n", 500);
+
+  function refused(route: string, { message, tookMs }: {
+    readonly message: string;
+    readonly tookMs: number;
+  }): PostAnswer {
+    observer.answered({ route, operation: "", result: "malformed", tookMs });
+    // Whoever reaches the port can send such: a line each would be theirs to fill the log with.
+    log.debug("Admission review refused", { route, error: message });
+    return { status: 400, text: `${message}\n` };
+  }
+
+  async function answer(
+    text: string,
+    { route, mutators }: { readonly route: string; readonly mutators: readonly Mutator[] },
+  ): Promise<PostAnswer> {
+    const beganMs = clock.monotonic();
+    let request: AdmissionRequest;
+    try {
+      request = parseAdmissionReview(text);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return refused(route, { message, tookMs: clock.monotonic() - beganMs });
+    }
+    const { patch, warnings, failures } = await runMutators(request, mutators, { clock, withinMs });
+    const { uid, operation, namespace, name } = request;
+    for (const failure of failures) {
+      log.warn("A mutator failed", { ...failure, route, uid, operation, namespace, name });
+    }
+    const passed = patch.length === 0 ? "unchanged" : "patched";
+    const result = failures.length > 0 ? "failed" : passed;
+    observer.answered({ route, operation, result, tookMs: clock.monotonic() - beganMs });
+    return jsonAnswer(admissionAnswer(uid, { patch, warnings }));
+  }
+
+  const served = Object.entries(routes).map(([route, mutators]): [string, PostRoute] => [
+    route,
+    (text) => answer(text, { route, mutators }),
+  ]);
+  return createPostApp(Object.fromEntries(served), {
+    mostBytes,
+    tooLong: (route) =>
+      refused(route, {
+        message: `Cannot read an admission review: it has more than ${mostBytes} bytes`,
+        tookMs: 0,
+      }),
+    log,
   });
-
-  for (const [route, mutators] of Object.entries(routes)) {
-    app.post(route, async (context) => {
-      const beganMs = clock.monotonic();
-      const tell = (fact: Pick<AdmissionFact, "operation" | "result">): void =>
-        observer.answered({ ...fact, route, tookMs: clock.monotonic() - beganMs });
-      let request: AdmissionRequest;
-      try {
-        request = parseAdmissionReview(await textOf(context.req.raw, mostBytes));
-      } catch (error) {
-        tell({ operation: "", result: "malformed" });
-        const message = error instanceof Error ? error.message : String(error);
-        // Whoever reaches the port can send such: a line each would be theirs to fill the log with.
-        log.debug("Admission review refused", { route, error: message });
-        return context.text(`${message}\n`, 400);
-      }
-      const { patch, warnings, failures } = await runMutators(request, mutators, {
-        clock,
-        withinMs,
-      });
-      const { uid, operation, namespace, name } = request;
-      for (const failure of failures) {
-        log.warn("A mutator failed", { ...failure, route, uid, operation, namespace, name });
-      }
-      const passed = patch.length === 0 ? "unchanged" : "patched";
-      tell({ operation, result: failures.length > 0 ? "failed" : passed });
-      return context.json(admissionAnswer(uid, { patch, warnings }));
-    });
-  }
-  return app;
-}
-
-async function textOf(request: Request, mostBytes: number): Promise<string> {
-  const text = await boundedText(request, { mostBytes, signal: request.signal });
-  if (text === undefined) {
-    throw new RangeError(
-      `Cannot read an admission review: it has more than ${mostBytes} bytes`,
-    );
-  }
-  return text;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { LogFields } from "../../shared/log.ts";
 import { silentLog } from "../../shared/log.ts";
+import { postTo } from "../../tests/fixtures/post_to.ts";
 import { systemClock } from "../system_clock.ts";
 import { type AdmissionFact, admissionRoutes } from "./admission_routes.ts";
 
@@ -54,11 +55,8 @@ function stage(
     debugged,
     results: () => facts.map(({ route, operation, result }) => `${route} ${operation} ${result}`),
     post: (body: unknown, path = "/mutate/pods") =>
-      app.request(path, {
-        method: "POST",
-        body: typeof body === "string" ? body : JSON.stringify(body),
-      }),
-    get: (path: string) => app.request(path),
+      postTo(app, { target: path, body: typeof body === "string" ? body : JSON.stringify(body) }),
+    get: (target: string) => app.answer({ method: "GET", target, body: new Uint8Array() }),
   };
 }
 
@@ -66,8 +64,8 @@ Deno.test("admissionRoutes() answers with the mutators' patch and warnings", asy
   const { post, results, facts } = stage([LABELS]);
   const answer = await post(REVIEW);
   assert.equal(answer.status, 200);
-  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
-  const { response } = await answer.json();
+  assert.equal(answer.type, "application/json");
+  const { response } = JSON.parse(answer.text);
   assert.deepEqual([response.uid, response.allowed, response.warnings], ["u1", true, ["seen"]]);
   assert.deepEqual(JSON.parse(atob(response.patch)), [{ op: "add", path: "/spec/a", value: 1 }]);
   assert.deepEqual(results(), ["/mutate/pods CREATE patched"]);
@@ -77,7 +75,7 @@ Deno.test("admissionRoutes() answers with the mutators' patch and warnings", asy
 Deno.test("admissionRoutes() lets pass what no mutator has to do with", async () => {
   const { post, results } = stage([{ name: "idle", mutate: () => undefined }]);
   for (const path of ["/mutate/pods", "/mutate/idle"]) {
-    const { response } = await (await post(REVIEW, path)).json();
+    const { response } = JSON.parse((await post(REVIEW, path)).text);
     assert.deepEqual(response, { uid: "u1", allowed: true });
   }
   assert.deepEqual(results(), [
@@ -88,7 +86,7 @@ Deno.test("admissionRoutes() lets pass what no mutator has to do with", async ()
 
 Deno.test("admissionRoutes() allows what a mutator fails on, tells who asked, and why its own log", async () => {
   const { post, results, warned } = stage([BROKEN, LABELS]);
-  const { response } = await (await post(REVIEW)).json();
+  const { response } = JSON.parse((await post(REVIEW)).text);
   assert.equal(response.allowed, true);
   assert.ok("patch" in response);
   assert.match(response.warnings.join(), /broken failed/);
@@ -109,7 +107,7 @@ Deno.test("admissionRoutes() refuses bodies that are no review, and names what i
   for (const [body, message] of bodies) {
     const answer = await post(body);
     assert.equal(answer.status, 400);
-    assert.match(await answer.text(), message);
+    assert.match(answer.text, message);
   }
   assert.deepEqual(results(), bodies.map(() => "/mutate/pods  malformed"));
   assert.deepEqual([debugged.length, warned.length], [bodies.length, 0]);
@@ -121,7 +119,7 @@ Deno.test("admissionRoutes() reads bodies of up to 3 MiB unless told otherwise",
   const most = 3 * 1024 * 1024;
   assert.equal((await post(text.padEnd(most))).status, 200);
   const long = await post(text.padEnd(most + 1));
-  assert.deepEqual([long.status, /more than 3145728 bytes/.test(await long.text())], [400, true]);
+  assert.deepEqual([long.status, /more than 3145728 bytes/.test(long.text)], [400, true]);
 });
 
 Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {
@@ -144,7 +142,7 @@ Deno.test("admissionRoutes() answers 500 without words where the program has a f
     },
   });
   const body = JSON.stringify(REVIEW);
-  const answer = await app.request("/mutate/pods", { method: "POST", body });
-  assert.deepEqual([answer.status, await answer.text()], [500, "internal error\n"]);
+  const answer = await postTo(app, { target: "/mutate/pods", body });
+  assert.deepEqual([answer.status, answer.text], [500, "internal error\n"]);
   assert.deepEqual(errors, ["RangeError: bug"]);
 });

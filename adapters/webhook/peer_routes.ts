@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { Hono } from "hono";
+import { silentLog } from "../../shared/log.ts";
 import {
   parsePlacementQuestion,
   type PlacementQuestion,
   type PlacementVerdict,
 } from "../../shared/placement/placement_question.ts";
-import { boundedText } from "../bounded_text.ts";
+import { createPostApp, jsonAnswer, type PostApp, type PostRoute } from "./post_app.ts";
 
 /** Where a question is asked. */
 export const QUESTIONS_ROUTE = "/placement/questions";
@@ -20,6 +20,9 @@ export const FORGOTTEN_ROUTE = "/placement/forgotten";
 /** Bytes of a question or an answer: names of the API have some hundred. */
 export const MOST_PEER_BYTES = 65_536;
 
+/** Whoever gives up says so by the other route. */
+const NOBODY_GIVES_UP = new AbortController().signal;
+
 /** Who answers; the controller's port of the same shape. */
 export interface AnsweringReplica {
   /** Never throws for what a question holds. */
@@ -28,30 +31,24 @@ export interface AnsweringReplica {
 }
 
 /** An app with these routes: 400 in words to what is no question, 500 without words where it breaks. */
-export function peerRoutes(replica: AnsweringReplica): Hono {
-  const app = new Hono();
-  // The framework's own would write to the console; whoever asked counts what it lacks.
-  app.onError((_error, context) => context.text("internal error\n", 500));
-  app.post(QUESTIONS_ROUTE, async (context) => {
-    const { raw } = context.req;
-    const body = await bodyOf(raw);
+export function peerRoutes(replica: AnsweringReplica): PostApp {
+  const answer: PostRoute = async (body) => {
     let question: PlacementQuestion;
     try {
       question = parsePlacementQuestion(body);
     } catch (error) {
-      return context.text(`${error instanceof Error ? error.message : String(error)}\n`, 400);
+      return { status: 400, text: `${error instanceof Error ? error.message : String(error)}\n` };
     }
-    return context.json(await replica.answer(question, raw.signal));
+    return jsonAnswer(await replica.answer(question, NOBODY_GIVES_UP));
+  };
+  const forget: PostRoute = (id) => {
+    replica.forget(id);
+    return Promise.resolve({ status: 204, text: "" });
+  };
+  return createPostApp({ [QUESTIONS_ROUTE]: answer, [FORGOTTEN_ROUTE]: forget }, {
+    mostBytes: MOST_PEER_BYTES,
+    tooLong: () => ({ status: 400, text: "Cannot read a question of placement: it is too long\n" }),
+    // Whoever asked counts what it lacks.
+    log: silentLog,
   });
-  app.post(FORGOTTEN_ROUTE, async (context) => {
-    replica.forget(await bodyOf(context.req.raw));
-    return context.body(null, 204);
-  });
-  return app;
-}
-
-/** Empty where it is too long. */
-async function bodyOf(request: Request): Promise<string> {
-  const { signal } = request;
-  return await boundedText(request, { mostBytes: MOST_PEER_BYTES, signal }) ?? "";
 }

@@ -11,11 +11,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { HTTPApp } from "../http_server.ts";
 import { parseAddress } from "../listen_address.ts";
 import { type BodyReader, createBodyReader } from "./body_reader.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";
+import type { PostApp } from "./post_app.ts";
 
 /** A certificate with its key, both PEM. */
 export interface ServingPair {
@@ -83,7 +83,7 @@ const MIB = 1024 * 1024;
  * be bound. An app that throws answers 500 without the error's text.
  */
 export async function serveWebhook(
-  app: HTTPApp,
+  app: PostApp,
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
   const { address, certificate, graceMs = 5000, ...limits } = options;
@@ -172,7 +172,7 @@ function namedClients(name: string): (socket: Socket) => boolean {
 
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */
 async function answer(
-  app: HTTPApp,
+  app: PostApp,
   { request, response, bodies }: {
     readonly request: IncomingMessage;
     readonly response: ServerResponse;
@@ -193,29 +193,21 @@ async function answer(
       return;
     }
     done = body.done;
-    const answered = await app.fetch(fetchRequest(request, body.bytes));
-    const bytes = Buffer.from(await answered.arrayBuffer());
-    response.writeHead(answered.status, {
-      ...Object.fromEntries(answered.headers),
-      "content-length": bytes.length,
+    const { method = "GET", url: target = "/" } = request;
+    const { status, type = "text/plain", text } = await app.answer({
+      method,
+      target,
+      body: body.bytes,
     });
-    response.end(bytes);
+    response.writeHead(status, {
+      "content-type": type,
+      "content-length": Buffer.byteLength(text),
+    });
+    response.end(text);
   } catch {
     if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
     response.end("internal error\n");
   } finally {
     done();
   }
-}
-
-function fetchRequest(request: IncomingMessage, body: Uint8Array<ArrayBuffer>): Request {
-  const method = request.method ?? "GET";
-  // The host is the client's word and nobody's matter here.
-  const url = new URL(request.url ?? "/", "https://webhook");
-  const type = request.headers["content-type"];
-  return new Request(url, {
-    method,
-    ...(type === undefined ? {} : { headers: { "content-type": type } }),
-    ...(method === "GET" || method === "HEAD" ? {} : { body }),
-  });
 }

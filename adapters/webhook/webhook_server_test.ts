@@ -3,8 +3,8 @@ import {
   createWebhookClient,
   type WebhookClientOptions,
 } from "../../tests/fixtures/webhook_client.ts";
-import type { HTTPApp } from "../http_server.ts";
 import { createCertificateMaker, type KeyedCertificate } from "./certificate_maker.ts";
+import type { PostApp } from "./post_app.ts";
 import { serveWebhook, type ServeWebhookOptions, type WebhookServer } from "./webhook_server.ts";
 
 const SERVICE = "mbcas-webhook.mbcas-system.svc";
@@ -24,10 +24,12 @@ async function chain(name: string): Promise<Chain> {
   };
 }
 
-const ECHO: HTTPApp = { fetch: async (request) => new Response(await request.text()) };
+const ECHO: PostApp = {
+  answer: ({ body }) => Promise.resolve({ status: 200, text: new TextDecoder().decode(body) }),
+};
 
 async function serve(
-  app: HTTPApp,
+  app: PostApp,
   { serving }: Chain,
   options: Partial<ServeWebhookOptions> = {},
 ): Promise<WebhookServer> {
@@ -47,13 +49,17 @@ Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 
   const one = await chain("one");
   const two = await chain("two");
   const server = await serve({
-    fetch: (request) => new Response(`${request.method} ${new URL(request.url).pathname}`),
+    answer: ({ method, target }) => Promise.resolve({ status: 200, text: `${method} ${target}` }),
   }, one);
   for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     using speaker = client(server, [one], { maxVersion });
     const reply = await speaker.post("{}", "/mutate/pods?timeout=2s");
     const { text, protocol, status, headers } = reply;
-    assert.deepEqual([status, text, protocol], [200, "POST /mutate/pods", maxVersion]);
+    assert.deepEqual([status, text, protocol], [
+      200,
+      "POST /mutate/pods?timeout=2s",
+      maxVersion,
+    ]);
     // Node's own five seconds would be too short for an API server that comes back.
     assert.deepEqual([headers["connection"], headers["keep-alive"]], ["keep-alive", undefined]);
   }
@@ -125,10 +131,10 @@ Deno.test("serveWebhook() ends what is in work before it shuts down, and takes n
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const server = await serve({
-    async fetch() {
+    async answer() {
       begun.resolve();
       await release.promise;
-      return new Response("done");
+      return { status: 200, text: "done" };
     },
   }, one);
   using speaker = client(server, [one]);
@@ -162,10 +168,10 @@ Deno.test("serveWebhook() gives an answer up that takes longer than the grace at
   const release = Promise.withResolvers<void>();
   const server = await serve(
     {
-      async fetch() {
+      async answer() {
         begun.resolve();
         await release.promise;
-        return new Response("late");
+        return { status: 200, text: "late" };
       },
     },
     one,
@@ -237,7 +243,7 @@ Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 withou
   const one = await chain("one");
   const server = await serve(
     {
-      fetch() {
+      answer() {
         throw new Error("secret");
       },
     },

@@ -38,7 +38,7 @@ export interface ReplicaAddresses {
   readonly peers: string;
 }
 
-/** Starts it on these copies. It ends with its thread. */
+/** Starts it on these copies. It ends with its process. */
 export async function startReplica(
   copies: HandCopies,
   { serving, authority, leader: other }: ReplicaOptions,

@@ -18,6 +18,8 @@ export interface WebhookFigures {
   /** From the moment at which a request was to be sent to its answer, ms, in ascending order. */
   readonly tookMs: readonly number[];
   readonly spot: number;
+  /** Of the time in which all wanted to run, the share that others on the machine's host had. */
+  readonly stolen: number;
   /** Of each replica, that which counts first, after a collection of garbage. */
   readonly before: readonly MemoryUse[];
   readonly after: readonly MemoryUse[];
@@ -57,12 +59,12 @@ function isFlat({ before, after }: Pick<WebhookFigures, "before" | "after">): bo
 
 /** The report as text. */
 export function webhookTable(report: WebhookReport): string {
-  const { seconds, rate, admissions, errors, example, spot, before, after } = report;
+  const { seconds, rate, admissions, errors, example, spot, stolen, before, after } = report;
   const ms = (value: number): string => value.toFixed(1);
   return [
     `${rate} admissions a second for ${seconds} s over TLS on 127.0.0.1, through two replicas of ` +
     "which one counts;",
-    "each in a thread of its own, and who asks in a third",
+    "each in a process of its own, and who asks in a third",
     "",
     ...alignedColumns([
       ["admissions", "errors", "p50, ms", "p99, ms", "highest, ms"],
@@ -87,6 +89,9 @@ export function webhookTable(report: WebhookReport): string {
     `${spot} on spot; goal: p99 at most ${MOST_P99_MS} ms without an error, memory ` +
     `grown by ${MOST_GROWTH * 100} % at most: ` +
     (report.held ? "held" : "MISSED"),
+    `others on this machine's host had ${
+      (100 * stolen).toFixed(0)
+    } % of the CPU time that was wanted`,
     ...(example === undefined ? [] : [`an error, for instance: ${example}`]),
   ].join("\n");
 }

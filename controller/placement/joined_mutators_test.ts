@@ -7,6 +7,7 @@ import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { postTo } from "../../tests/fixtures/post_to.ts";
 import { createCreationMutator } from "../rightsizing/creation_mutator.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
 
@@ -38,8 +39,8 @@ Deno.test("rightsizing and placement change a pod one after the other, whoever i
       log: silentLog,
       observer: { answered: () => {} },
     });
-    const answer = await app.request("/mutate", { method: "POST", body });
-    const { response } = await answer.json();
+    const { text } = await postTo(app, { target: "/mutate", body });
+    const { response } = JSON.parse(text);
     assert.equal(response.warnings, undefined);
     return applyJSONPatch(object, JSON.parse(atob(response.patch)));
   };
