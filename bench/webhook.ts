@@ -1,5 +1,6 @@
 /**
- * Admissions of pods through two replicas of the webhook: `deno task bench:webhook`.
+ * Admissions of pods through two replicas of the webhook: `deno task bench:webhook`. Who asks runs with the
+ * flags of the replicas: its own pauses, of several milliseconds else, would count as theirs.
  *
  * @module
  */
