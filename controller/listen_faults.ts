@@ -4,6 +4,8 @@
  * @module
  */
 
+import { parseAddress } from "../adapters/listen_address.ts";
+
 /** The settings that are looked at. */
 export interface CheckedAddresses {
   readonly listen: string;
@@ -14,7 +16,7 @@ export interface CheckedAddresses {
 }
 
 /** Hosts that stand for all. */
-const ANY_HOST = ["", "0.0.0.0", "[::]"];
+const ANY_HOST = ["0.0.0.0", "::"];
 
 /** A sentence for each two servers of one port, as the second would try in vain to open it for ever. */
 export function listenFaults(settings: CheckedAddresses): readonly string[] {
@@ -34,13 +36,9 @@ export function listenFaults(settings: CheckedAddresses): readonly string[] {
 }
 
 function areSame(a: string, b: string): boolean {
-  const [[hostA, portA], [hostB, portB]] = [partsOf(a), partsOf(b)];
-  const isOneHost = hostA === hostB || ANY_HOST.includes(hostA) || ANY_HOST.includes(hostB);
+  const [one, other] = [parseAddress(a), parseAddress(b)];
+  const isOneHost = one.hostname === other.hostname ||
+    ANY_HOST.includes(one.hostname) || ANY_HOST.includes(other.hostname);
   // Port 0 is a free one.
-  return portA === portB && portA !== 0 && isOneHost;
-}
-
-function partsOf(address: string): readonly [host: string, port: number] {
-  const at = address.lastIndexOf(":");
-  return [address.slice(0, at), Number(address.slice(at + 1))];
+  return one.port === other.port && one.port !== 0 && isOneHost;
 }

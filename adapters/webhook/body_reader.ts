@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 
 /** A body; `done` tells that it is not needed any more. */
 export interface ReadBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   done(): void;
 }
 
@@ -55,7 +55,7 @@ export function createBodyReader(
           }
           kept.push(chunk);
         }
-        return { bytes: new Uint8Array(Buffer.concat(kept)), done };
+        return { bytes: Buffer.concat(kept), done };
       } catch (error) {
         done();
         throw error;

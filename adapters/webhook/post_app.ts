@@ -57,8 +57,8 @@ export function createPostApp(
       const [path = ""] = target.split("?", 1);
       const route = method === "POST" ? known.get(path) : undefined;
       if (route === undefined) return { status: 404, text: "404 Not Found" };
-      if (body.length > mostBytes) return tooLong(path);
       try {
+        if (body.length > mostBytes) return tooLong(path);
         return await route(decoder.decode(body));
       } catch (error) {
         log.error("A route of the webhook failed", { error: String(error) });

@@ -16,16 +16,20 @@ const STOLEN = 7;
 
 /** CPU time that all programs used since the machine's start, ms, from the text of `/proc/stat`. */
 export function busyTime(stat: string): number {
-  const busy = ticksOf(stat).filter((_ticks, column) => !IDLE.includes(column));
-  return sum(busy) * TICK_MS;
+  return ticksOf(stat).reduce(
+    (sum, value, column) => IDLE.includes(column) ? sum : sum + value,
+    0,
+  ) * TICK_MS;
 }
 
 /** Of the time in which it wanted to run since the first text, the share that others on its host had. */
 export function stolenShare(before: string, after: string): number {
-  const earlier = ticksOf(before);
-  const ticks = ticksOf(after).map((value, column) => value - (earlier[column] ?? 0));
-  const wanted = sum(ticks.filter((_ticks, column) => !IDLE.includes(column)));
-  return wanted === 0 ? 0 : (ticks[STOLEN] ?? 0) / wanted;
+  const wantedMs = busyTime(after) - busyTime(before);
+  return wantedMs === 0 ? 0 : (stolenTime(after) - stolenTime(before)) / wantedMs;
+}
+
+function stolenTime(stat: string): number {
+  return (ticksOf(stat)[STOLEN] ?? 0) * TICK_MS;
 }
 
 function ticksOf(stat: string): readonly number[] {
@@ -36,20 +40,19 @@ function ticksOf(stat: string): readonly number[] {
   return ticks;
 }
 
-function sum(ticks: readonly number[]): number {
-  return ticks.reduce((all, one) => all + one, 0);
-}
-
 /** Begins to count; the result tells {@linkcode stolenShare} since. */
 export function measureStolen(): () => number {
-  const stat = (): string => Deno.readTextFileSync("/proc/stat");
-  const before = stat();
-  return () => stolenShare(before, stat());
+  const before = readStat();
+  return () => stolenShare(before, readStat());
 }
 
 /** Begins to count; the result tells the CPUs that were busy since, in the mean. */
 export function measureMachine(): () => number {
-  const busy = (): number => busyTime(Deno.readTextFileSync("/proc/stat"));
+  const busy = (): number => busyTime(readStat());
   const [busyMs, atMs] = [busy(), performance.now()];
   return () => (busy() - busyMs) / (performance.now() - atMs);
+}
+
+function readStat(): string {
+  return Deno.readTextFileSync("/proc/stat");
 }

@@ -95,11 +95,11 @@ export function readMemory(
  */
 function shortageAt(nowMs: number, shortage: Shortage | undefined): Shortage | undefined {
   if (shortage === undefined) return undefined;
-  const { sinceMs = -Infinity, untilMs, rounds, remade } = shortage;
+  const { sinceMs, untilMs, rounds, remade } = shortage;
   const latestMs = nowMs + CLOCKS_DIFFER_MS;
-  if (sinceMs > latestMs || untilMs > latestMs + LONGEST_FALLBACK_MS) return undefined;
+  if ((sinceMs ?? 0) > latestMs || untilMs > latestMs + LONGEST_FALLBACK_MS) return undefined;
   return {
-    ...(shortage.sinceMs === undefined || sinceMs > nowMs ? {} : { sinceMs }),
+    ...(sinceMs === undefined || sinceMs > nowMs ? {} : { sinceMs }),
     untilMs,
     rounds,
     ...(remade === undefined || remade.atMs > nowMs ? {} : { remade }),

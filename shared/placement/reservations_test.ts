@@ -9,6 +9,7 @@ import {
   reserve,
   reservedByClass,
   sight,
+  sightSome,
 } from "./reservations.ts";
 
 function test(name: string, fn: () => void): void {
@@ -61,6 +62,20 @@ test("sight() counts no pod that was there before", () => {
   const before = noReservations([spotPod("web-7d9f-old")]);
   const made = reserve(before, reservation({ generateName: "web-7d9f-" }));
   assert.equal(sight(made, [spotPod("web-7d9f-old")]).open.length, 1);
+});
+
+test("sight() forgets pods that are gone, and whoever was seen one by one ends nothing again", () => {
+  const generateName = "web-7d9f-";
+  const pods = Array.from({ length: 200 }, (_, index) => spotPod(`${generateName}${index}`));
+  const one = reservations(reservation({ generateName }));
+  const seen = pods.reduce((book, pod) => sightSome(book, [pod]), one);
+  assert.deepEqual([seen.open.length, seen.known.size + seen.recent.size], [0, 200]);
+  const again = sight(reserve(seen, reservation({ generateName })), pods.slice(0, 3));
+  assert.equal(again.open.length, 1);
+  assert.deepEqual([[...again.known], again.recent.size], [
+    pods.slice(0, 3).map(({ uid }) => uid),
+    0,
+  ]);
 });
 
 test("expire() takes away what nobody saw in time", () => {

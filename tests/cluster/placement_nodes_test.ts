@@ -100,13 +100,12 @@ placementTest(
 );
 
 /** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
-async function assertLeaves(scene: string, key: string): Promise<void> {
-  const name = scene;
+async function assertLeaves(name: string, key: string): Promise<void> {
   await bed.node.create(`/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`, {
     metadata: { name },
     spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } } },
   });
-  await apply({ name, scene, replicas: 8, share: "75%" });
+  await apply({ name, scene: name, replicas: 8, share: "75%" });
   const whole = { spot: 6, "on-demand": 2 };
   const before = await bed.replicas.whenDivided(name, whole);
   const going = before.find((one) => one.class === "spot")?.nodeName ?? "";

@@ -84,31 +84,25 @@ scene("runController() splits pods whose affinity names hosts of both classes", 
   assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
 });
 
-scene("runController() leaves pods on the host that their node selector names", async (cluster) => {
-  const HOST = "kubernetes.io/hostname";
-  for (const name of ["spot-0", "on-demand-0"]) {
-    cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [HOST]: name } }));
-  }
-  cluster.template = { spec: { nodeSelector: { [HOST]: "on-demand-0" } } };
-  cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 4;
-  await cluster.pass(300_000);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
-});
-
-scene("runController() leaves pods in the pool that their node selector names", async (cluster) => {
-  const POOL = "cloud.google.com/gke-nodepool";
-  for (const name of ["spot-0", "on-demand-0"]) {
-    cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [POOL]: name } }));
-  }
-  cluster.template = { spec: { nodeSelector: { [POOL]: "on-demand-0" } } };
-  cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 4;
-  await cluster.pass(4_000_000);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
-});
+for (
+  const [what, key, forMs] of [
+    ["on the host", "kubernetes.io/hostname", 300_000],
+    // Until each fallback that there might be has ended once.
+    ["in the pool", "cloud.google.com/gke-nodepool", 4_000_000],
+  ] as const
+) {
+  scene(`runController() leaves pods ${what} that their node selector names`, async (cluster) => {
+    for (const name of ["spot-0", "on-demand-0"]) {
+      cluster.changeNode(name, (node) => ({ ...node, labels: { ...node.labels, [key]: name } }));
+    }
+    cluster.template = { spec: { nodeSelector: { [key]: "on-demand-0" } } };
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 4;
+    await cluster.pass(forMs);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 4 }, 0]);
+  });
+}
 
 scene(
   "runController() moves what was made before, and the next leader goes on",
