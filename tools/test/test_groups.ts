@@ -1,0 +1,68 @@
+/**
+ * Which test files run, and which of them share an isolate. Deno gives each test module an isolate
+ * of its own, and loading the sources again for each file takes longer than most tests. So a group
+ * of files is one generated module that imports them. Pure.
+ *
+ * @module
+ */
+
+/** Files in one group: more would load faster, but balance worse over the CPUs. */
+const GROUP_SIZE = 50;
+
+/** Folders whose tests need a cluster, a browser or Prometheus. */
+const ELSEWHERE = /^tests\/(?:browser|prometheus)\/|^tests\/cluster\/[^/]+$/;
+
+const LONG = /^tests\/long\//;
+
+/** Which of the project's files to run. */
+export interface Selection {
+  /** Files or folders; empty: all. */
+  readonly paths: readonly string[];
+  /** Includes `tests/long/`, which a path that names it does too. */
+  readonly long: boolean;
+}
+
+/**
+ * The test files of a selection, sorted.
+ *
+ * @throws {RangeError} when a path of the selection names no test file
+ */
+export function selectedTests(files: readonly string[], selection: Selection): string[] {
+  const tests = files.filter((file) => file.endsWith("_test.ts") && !ELSEWHERE.test(file));
+  const named = selection.paths.map((path) => path.replace(/^\.\/|\/$/g, ""));
+  for (const path of named) {
+    if (!tests.some((file) => isBelow(file, path))) {
+      throw new RangeError(
+        `Cannot run ${path}: no test that runs without a cluster, browser or Prometheus is there`,
+      );
+    }
+  }
+  return tests.filter((file) =>
+    named.length > 0
+      ? named.some((path) => isBelow(file, path))
+      : selection.long || !LONG.test(file)
+  ).sort();
+}
+
+function isBelow(file: string, path: string): boolean {
+  return path === "." || file === path || file.startsWith(`${path}/`);
+}
+
+/**
+ * Divides sorted files into groups of neighbours, which import the same sources. The last folder,
+ * `tests/`, comes first: its simulations take longest, and what begins last should be short.
+ */
+export function testGroups(files: readonly string[], size = GROUP_SIZE): string[][] {
+  const reversed = files.toReversed();
+  const count = Math.ceil(files.length / size);
+  return Array.from({ length: count }, (_, i) =>
+    reversed.slice(
+      Math.floor(i * files.length / count),
+      Math.floor((i + 1) * files.length / count),
+    ));
+}
+
+/** Source of the module that runs the tests of a group. */
+export function groupModule(files: readonly string[], root: URL): string {
+  return files.map((file) => `import ${JSON.stringify(new URL(file, root).href)};\n`).join("");
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { groupModule, selectedTests, testGroups } from "./test_groups.ts";
+
+const FILES = [
+  "agent/main.ts",
+  "agent/main_test.ts",
+  "shared/market/solver_test.ts",
+  "shared/market_test.ts",
+  "tests/browser/page_test.ts",
+  "tests/cluster/harness/tar_test.ts",
+  "tests/cluster/undo_test.ts",
+  "tests/long/stability_test.ts",
+  "tests/prometheus/queries_test.ts",
+];
+
+Deno.test({
+  name: "selectedTests() leaves out what needs a cluster, a browser, Prometheus or time",
+  permissions: "none",
+  fn: () => {
+    const short = [
+      "agent/main_test.ts",
+      "shared/market/solver_test.ts",
+      "shared/market_test.ts",
+      "tests/cluster/harness/tar_test.ts",
+    ];
+    assert.deepEqual(selectedTests(FILES, { paths: [], long: false }), short);
+    assert.deepEqual(
+      selectedTests(FILES, { paths: [], long: true }),
+      [...short, "tests/long/stability_test.ts"],
+    );
+  },
+});
+
+Deno.test({
+  name: "selectedTests() takes files and folders, and refuses a path without tests",
+  permissions: "none",
+  fn: () => {
+    const at = (...paths: string[]): string[] => selectedTests(FILES, { paths, long: false });
+    assert.deepEqual(at("./shared/market/"), ["shared/market/solver_test.ts"]);
+    assert.deepEqual(at("tests/long", "agent/main_test.ts"), [
+      "agent/main_test.ts",
+      "tests/long/stability_test.ts",
+    ]);
+    assert.throws(() => at("agent", "tests/browser"), /RangeError.*tests\/browser/);
+  },
+});
+
+Deno.test({
+  name: "testGroups() has each file once, the last ones first, in groups of about one size",
+  permissions: "none",
+  fn: () => {
+    fc.assert(fc.property(fc.nat(300), fc.integer({ min: 1, max: 60 }), (count, size) => {
+      const files = Array.from({ length: count }, (_, i) => `f${i}_test.ts`);
+      const groups = testGroups(files, size);
+      assert.deepEqual(groups.flat(), files.toReversed());
+      const sizes = groups.map((group) => group.length);
+      assert.ok(sizes.every((length) => length <= size && length >= Math.max(...sizes) - 1));
+    }));
+  },
+});
+
+Deno.test({
+  name: "groupModule() imports each file of the group",
+  permissions: "none",
+  fn: () => {
+    assert.equal(
+      groupModule(["a_test.ts", "b/c_test.ts"], new URL("file:///p/")),
+      'import "file:///p/a_test.ts";\nimport "file:///p/b/c_test.ts";\n',
+    );
+  },
+});
