@@ -19,6 +19,7 @@ import {
   noPrivateKeyword,
   noReexport,
 } from "./plain_constructs.ts";
+import { proseInAssertions } from "./prose_in_assertions.ts";
 import { pureShared } from "./pure_shared.ts";
 import { returnType } from "./return_type.ts";
 
@@ -40,6 +41,7 @@ const plugin: Deno.lint.Plugin = {
     "no-module-state": noModuleState,
     "no-private-keyword": noPrivateKeyword,
     "no-reexport": noReexport,
+    "prose-in-assertions": proseInAssertions,
     "pure-shared": pureShared,
     "return-type": returnType,
   },

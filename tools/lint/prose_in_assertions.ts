@@ -1,0 +1,68 @@
+/**
+ * Sentences that people read are asserted once, in the table of their feature: the file
+ * `sentences_test.ts` in its folder. Other tests assert reason codes and values, so that a message
+ * can be improved in two places: where it is made, and in the table.
+ *
+ * @module
+ */
+import { placeOf } from "./place.ts";
+
+/** Four words in a row, with one space between two of them. */
+const PROSE = /(?:[A-Za-z][a-z']+[,;:]? ){3}[A-Za-z][a-z']+/;
+
+const TABLE = /(?:^|[/_])sentences_test\.ts$/;
+
+/** Index of the argument that says what a failed assertion means; it is not asserted. */
+const MESSAGE_ARGUMENT: Readonly<Record<string, number>> = {
+  "assert": 1,
+  "assert.deepEqual": 2,
+  "assert.doesNotMatch": 2,
+  "assert.doesNotReject": 1,
+  "assert.doesNotThrow": 1,
+  "assert.equal": 2,
+  "assert.fail": 0,
+  "assert.match": 2,
+  "assert.notDeepEqual": 2,
+  "assert.notEqual": 2,
+  "assert.ok": 1,
+  "assert.partialDeepStrictEqual": 2,
+  "assert.rejects": 2,
+  "assert.throws": 2,
+};
+
+/** The fixed text of a string, a template or a regular expression. */
+function textOf(node: Deno.lint.Literal | Deno.lint.TemplateLiteral): string {
+  if (node.type === "TemplateLiteral") return node.quasis.map(({ cooked }) => cooked).join("\n");
+  if (node.value instanceof RegExp) return node.value.source;
+  return typeof node.value === "string" ? node.value : "";
+}
+
+/** Whether the node is part of what the innermost call of an `assert` function around it asserts. */
+function isAsserted(node: Deno.lint.Node, sourceCode: Deno.lint.SourceCode): boolean {
+  const path = [...sourceCode.getAncestors(node), node];
+  for (let i = path.length - 2; i >= 0; i--) {
+    const call = path[i]!;
+    if (call.type !== "CallExpression") continue;
+    const index = call.arguments.findIndex(({ range }) => range[0] === path[i + 1]!.range[0]);
+    const callee = sourceCode.getText(call.callee);
+    if (index >= 0 && callee.startsWith("assert")) return MESSAGE_ARGUMENT[callee] !== index;
+  }
+  return false;
+}
+
+/** Refuses assertions on sentences outside of the tables of sentences. */
+export const proseInAssertions: Deno.lint.Rule = {
+  create(context) {
+    const { test, path } = placeOf(context.filename);
+    if (!test || TABLE.test(path)) return {};
+    const look = (node: Deno.lint.Literal | Deno.lint.TemplateLiteral): void => {
+      if (!PROSE.test(textOf(node)) || !isAsserted(node, context.sourceCode)) return;
+      context.report({
+        node,
+        message: "The assertion contains a sentence",
+        hint: "Assert the reason code and values; the sentence belongs in sentences_test.ts",
+      });
+    };
+    return { Literal: look, TemplateLiteral: look };
+  },
+};
