@@ -42,7 +42,7 @@ Deno.test("arena() shows a table and the goals, and writes the page", async () =
     const world = recordedWorld();
     assert.equal(await arena(args, world), 0);
     assert.match(world.errors, /^100 % /m);
-    for (const word of ["mbcas", "ours", "oracle", "static-equal", "What ours must reach"]) {
+    for (const word of ["mbcas", "ours", "oracle", "static-equal", "best rival"]) {
       assert.ok(world.output.includes(word), `"${word}" is missing`);
     }
     assert.match(world.output, /Report: arena\.html\n$/);

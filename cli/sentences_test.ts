@@ -2,6 +2,7 @@
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { syntheticRuns } from "../tests/fixtures/run_records.ts";
 import { parseArenaOptions } from "./arena_options.ts";
+import { goalTable } from "./arena_table.ts";
 import { parseDemoOptions } from "./demo_options.ts";
 import { reportProblem, traceProblem } from "./file_problem.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
@@ -99,6 +100,7 @@ Deno.test({
         trace(new PermissionDenied()),
         'Cannot read trace "a.csv": you may not read it; see ls -l',
       ],
+      ["arena: goals", () => goalTable([]).split("\n")[0] ?? "", "What ours must reach"],
       ["chart: no throttling", () => throttlingChart([]), "No pod was throttled under any law.\n"],
       [
         "chart: no step",

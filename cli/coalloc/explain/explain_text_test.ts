@@ -195,7 +195,7 @@ Deno.test({
     for (
       const [spec, figures] of [
         [{ ...bare, market }, /^Nothing is known .*: demand 100m, limit 200m; /],
-        [bare, /^Nothing is known .*: demand not known, limit 200m; /],
+        [bare, /^Nothing .*: demand not known, limit 200m; /],
       ] as const
     ) {
       assert.match(verdict({ nodeView: undefined, allocation: { ...ALLOCATION, spec } }), figures);

@@ -47,16 +47,20 @@ Deno.test("foresee() has no step where nothing is to be done, or nothing may be"
 
 Deno.test("foresee() looks beyond cooldown, window and fallback", () => {
   const pods = placedPods({ spot: 4 });
-  const move = "evict pod web-spot-x4 (youngest surplus spot) to on-demand";
+  const move = / web-spot-x4 .* on-demand /;
   const lastMoveAtMs = NOW - 4000;
-  assert.equal(wordsOf(factsOf(pods, { lastMoveAtMs })), `${move} 00:00:06.000Z`);
+  const cooled = wordsOf(factsOf(pods, { lastMoveAtMs }));
+  assert.match(cooled, move);
+  assert.match(cooled, / 00:00:06\.000Z$/);
   const window = { schedule: "0 2 * * *", durationMs: 3_600_000 };
   const wish = { spotPercentage: 50, minOnDemand: 0, paused: false, window };
-  assert.equal(wordsOf(factsOf(pods, { lastMoveAtMs, wish })), `${move} 02:00:00.000Z`);
+  const open = wordsOf(factsOf(pods, { lastMoveAtMs, wish }));
+  assert.match(open, move);
+  assert.match(open, / 02:00:00\.000Z$/);
   const shortage = { untilMs: NOW + 60_000, rounds: 1 };
-  assert.equal(
+  assert.match(
     wordsOf(factsOf(placedPods({ "on-demand": 2 }), { shortage })),
-    "evict pod web-on-demand-x2 (youngest surplus on-demand) to spot 00:01:00.000Z",
+    / web-on-demand-x2 .* spot 00:01:00\.000Z$/,
   );
   const blocked = pods.map((pod) => ({ ...pod, budget: "budget web allows no disruption" }));
   assert.match(

@@ -1,12 +1,14 @@
 /** The sentences of `simulate --trace`. */
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
 import { AS_IT_IS, type Entry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
 import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
 import { chooseSeries } from "./choose_series.ts";
 import { readHistory } from "./read_history.ts";
 import { P90 } from "./replayed_laws.ts";
+import { simulatePage } from "./simulate_page.ts";
 import { notes, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
 
@@ -142,6 +144,21 @@ Deno.test({
         "Inside a sample of 60 s demand is modelled: requests are drawn around it.\n" +
         "The usage in the file touches the limit: without it, more would have been used, and " +
         "every law here would have been given too little to do.",
+      ],
+      [
+        "page",
+        () => {
+          const { replay, ...rest } = story();
+          const outcomes = [outcome(OURS, 1, 50), outcome(AS_IT_IS, 4, 50)];
+          const runs = syntheticRuns({ pods: 1, minutes: 1 });
+          const text = simulatePage({ ...rest, replay: { ...replay, outcomes, runs } });
+          return [/<title>.*(?=<\/title>)/, /One container alone[^.]*\.[^.]*\./]
+            .map((part) => part.exec(text)?.[0]).join("\n");
+        },
+        "<title>What would have happened: cpu.csv\n" +
+        "One container alone on a node of 11 cores, which is never short; limits stay between " +
+        "the product&#39;s floor and ceiling for it under every law. The table has medians over " +
+        "the seeds, the plots show the first.",
       ],
       ["arrivals", () => {
         const { history, ...rest } = story();

@@ -11,7 +11,7 @@ Deno.test({
     const shown = (...args: string[]) => async (): Promise<string> => {
       scene.out = scene.err = "";
       await scene.run("top", ...args);
-      // Lines of nodes are no sentences.
+      // Leaves out the lines of nodes.
       return (scene.out + scene.err).replaceAll(/^node-1 .*\n/gm, "");
     };
     await assertSentences([
