@@ -60,16 +60,12 @@ Deno.test({
   name: "parseArenaOptions() names flag, value and remedy of a mistake",
   permissions: "none",
   fn() {
-    assert.equal(
-      message("--seeds", "0"),
-      "Cannot run the arena: option '--seeds <count>' argument '0' is invalid. " +
-        "Give a whole number from 1 to 100; see deno task arena --help",
-    );
+    assert.match(message("--seeds", "0"), /--seeds <count>.*'0'.* 1 to 100; .*arena --help$/);
     assert.match(message("--slo-ms", "x"), /--slo-ms <ms>.*'x'.*from 1 to 600000/);
     assert.match(message("--minutes", "241"), /--minutes <count>.*'241'.*from 1 to 240/);
     assert.match(message("--scale-p95", "0"), /--scale-p95 <cores>.*'0'.*above 0 and up to 16/);
     assert.match(message("--scale-p95", "1e9"), /'1e9'/);
-    assert.match(message("--laws", "captain,magic"), /No law is named 'magic', only static, hpa/);
+    assert.match(message("--laws", "captain,magic"), /--laws .*'magic', .*static, hpa/);
     assert.match(message("--format", "csv", "--trace", "f"), /'csv'.*rps, cores, arrivals/);
     assert.match(message("--format", "rps"), /'--format rps'.*--trace is missing/);
     assert.match(message("--scale-p95", "2"), /'--scale-p95 2'.*--trace is missing/);

@@ -42,7 +42,7 @@ Deno.test("arena() shows a table and the goals, and writes the page", async () =
     const world = recordedWorld();
     assert.equal(await arena(args, world), 0);
     assert.match(world.errors, /^100 % /m);
-    for (const word of ["mbcas", "ours", "oracle", "static-equal", "What ours must reach"]) {
+    for (const word of ["mbcas", "ours", "oracle", "static-equal", "best rival"]) {
       assert.ok(world.output.includes(word), `"${word}" is missing`);
     }
     assert.match(world.output, /Report: arena\.html\n$/);
@@ -92,8 +92,8 @@ Deno.test("arena() says what is wrong with a trace, and exits with 1", async () 
   });
   for (
     const [text, problem] of [
-      ["1\n2\n3\n", /it is 3 s long, expected at least a minute: export/],
-      ["0\n".repeat(60), /no load in it, expected a value above 0: export/],
+      ["1\n2\n3\n", / 3 s long, .*minute: export/],
+      ["0\n".repeat(60), / load .* 0: export/],
       ["90000000\n".repeat(60), /scale-p95/],
     ] as const
   ) {
@@ -125,7 +125,7 @@ Deno.test("arena() keeps its figures when the page can't be written, and exits w
     const out = (text: string) => void written.push(text);
     const err = (text: string) => void written.push(text);
     assert.equal(await arena([...args, "--report", "x/y"], { ...world, out, err }), 1);
-    assert.match(written.join(""), /mbcas.*Cannot write report "x\/y": a file stands where/s);
+    assert.match(written.join(""), /mbcas.*Cannot write report "x\/y": .*folder/s);
   });
 });
 
@@ -136,11 +136,7 @@ Deno.test("arena() says before it plays that the page can't be written, and exit
     });
     assert.equal(await arena([...args, "--report", "gone/a.html"], world), 1);
     assert.equal(world.output, "");
-    assert.equal(
-      world.errors,
-      'Cannot write report "gone/a.html": its folder is not there; create the folder or give ' +
-        "another path\n",
-    );
+    assert.match(world.errors, /^Cannot write report "gone\/a\.html": .*folder .*\n$/);
   });
 });
 
@@ -149,7 +145,7 @@ Deno.test("arena() plays a quarter of an hour of a longer trace when it is to be
     const world = recordedWorld();
     assert.equal(await arena([...args, "--laws", "mbcas", "--quick", "--json"], world), 0);
     assert.equal(JSON.parse(world.output).minutes, 15);
-    assert.match(world.errors, /^Trace ".*" is read as rps; give --format otherwise\n/);
+    assert.match(world.errors, /^Trace ".*" .* rps; .*--format/);
     assert.equal(world.page, "");
   });
 });

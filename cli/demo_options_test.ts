@@ -52,18 +52,17 @@ Deno.test({
   name: "parseDemoOptions() names flag, value and remedy of a mistake",
   permissions: "none",
   fn() {
-    assert.equal(
+    assert.match(
       message("--minutes", "241"),
-      "Cannot run the demo: option '--minutes <count>' argument '241' is invalid. " +
-        "Give a whole number from 1 to 240; see deno task demo --help",
+      /--minutes <count>.*'241'.* 1 to 240; .*demo --help$/,
     );
     assert.match(message("--pods", "0"), /--pods <count>.*'0'.*from 1 to 200/);
     assert.match(message("--pods", "2.5"), /--pods <count>.*'2\.5'.*from 1 to 200/);
     assert.match(
       message("--seed", "x"),
-      /--seed <integer>.*'x'.*Give a whole number from -2147483647 to 2147483647/,
+      /--seed <integer>.*'x'.* -2147483647 to 2147483647/,
     );
-    assert.match(message("--seed", "2147483648"), /Give a whole number/);
+    assert.match(message("--seed", "2147483648"), /--seed <integer>.* to 2147483647/);
     assert.match(message("--pods"), /--pods <count>.*missing/);
     assert.match(message("--format", "csv", "--trace", "f"), /'csv'.*rps, cores, arrivals/);
     assert.match(message("--format", "rps"), /'--format rps'.*--trace is missing/);
@@ -104,7 +103,7 @@ Deno.test({
       fc.property(fc.array(word, { maxLength: 6 }), (args) => {
         const parsed = parseDemoOptions(args);
         if (parsed.kind === "usage-error") {
-          assert.match(parsed.message, /^Cannot run the demo: \S/);
+          assert.match(parsed.message, /^Cannot run .*demo: \S/);
           assert.equal(parsed.exitCode, 2);
         } else if (parsed.kind === "run") {
           const { seed, minutes, pods, trace, report } = parsed.options;

@@ -112,7 +112,7 @@ Deno.test("demo() keeps its figures when the report can't be written, and exits 
   const err = (text: string) => void errors.push(text);
   assert.equal(await demo([...SMALL, "--report", "x/y"], { ...world, out, err }), 1);
   assert.match(written.join(""), /Jain's/);
-  assert.match(errors.join(""), /Cannot write report "x\/y": a file stands where its folder/);
+  assert.match(errors.join(""), /Cannot write report "x\/y": .*folder/);
 });
 
 Deno.test("demo() says before it plays that the report can't be written, and exits with 1", async () => {
@@ -120,10 +120,7 @@ Deno.test("demo() says before it plays that the report can't be written, and exi
     probeFile: () => Promise.reject(new Deno.errors.IsADirectory("(os error 21)")),
   });
   assert.equal(await demo([...SMALL, "--report", "x"], world), 1);
-  assert.equal(
-    world.errors,
-    'Cannot write report "x": it is a directory; give the path of a file in it\n',
-  );
+  assert.match(world.errors, /^Cannot write report "x": .*directory; .*\n$/);
   assert.equal(world.output, "");
 });
 
@@ -140,7 +137,7 @@ Deno.test("demo() plays a trace of the user's own", async () => {
     const world = recordedWorld();
     assert.equal(await demo([...SMALL, "--trace", path], world), 0);
     assert.ok(world.files.get("report.html")?.includes(path));
-    assert.match(world.errors, /^Trace ".*" is read as rps; give --format otherwise\n/);
+    assert.match(world.errors, /^Trace ".*" .* rps; .*--format/);
   } finally {
     await Deno.remove(path);
   }
@@ -159,7 +156,7 @@ Deno.test("demo() says what is wrong with a trace, and exits with 1", async () =
     await Deno.writeTextFile(path, "0\n0\n0\n");
     const idle = recordedWorld();
     assert.equal(await demo(["--trace", path], idle), 1);
-    assert.match(idle.errors, /every value in it is 0/);
+    assert.match(idle.errors, /^Cannot read trace .* is 0, /);
   } finally {
     await Deno.remove(path);
   }

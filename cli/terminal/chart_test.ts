@@ -93,11 +93,9 @@ Deno.test({
   name: "throttlingChart() says in words that there was nothing to draw",
   permissions: "none",
   fn() {
-    assert.equal(
-      throttlingChart([run("ours", BUSY.map(() => 0))]),
-      "No pod was throttled under any law.\n",
-    );
-    assert.equal(throttlingChart([]), "No pod was throttled under any law.\n");
+    for (const runs of [[run("ours", BUSY.map(() => 0))], []]) {
+      assert.match(throttlingChart(runs), /^No pod .*\n$/);
+    }
     assert.match(coresChart({ ...run("ours", []), sumLimits: [] }), /nothing to draw/);
   },
 });

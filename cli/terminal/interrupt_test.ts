@@ -40,7 +40,7 @@ Deno.test({
     assert.equal(listeners.size, 1);
     assert.throws(() =>
       interrupt.unheard(() => {
-        throw new RangeError("Cannot ask: no terminal");
+        throw new RangeError("no terminal");
       }), /no terminal/);
     assert.equal(listeners.size, 1);
     interrupt.end();

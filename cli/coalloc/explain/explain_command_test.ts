@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { sampleNode } from "../../../tests/contract/sample_objects.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { SKIP_GUARANTEED } from "../../../shared/actuation/scope.ts";
+import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
 
@@ -38,7 +39,7 @@ Deno.test({
     const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "s" };
     pods.modify("shop/web", (pod) => ({ ...pod, metadata: { ...pod.metadata, owner } }));
     assert.equal(await scene.run("explain", "web"), 0);
-    assert.match(scene.out, /^Held back: the controller has made no allocation/m);
+    assert.match(scene.out, /^Held back: .* no allocation/m);
     assert.doesNotMatch(scene.out, /VPA|VerticalPodAutoscaler/);
 
     scene.out = "";
@@ -48,15 +49,15 @@ Deno.test({
       updateMode: "Recreate",
     });
     assert.equal(await scene.run("explain", "web"), 0);
-    assert.match(scene.out, /^Not in the market: VPAConflict: VPA right, mode Recreate, sets the/m);
-    assert.match(scene.out, /^What to do: set the VPA's updateMode to Off/m);
+    assert.match(scene.out, /market: VPAConflict: VPA right, mode Recreate/);
+    assert.match(scene.out, /^What to do: .*updateMode/m);
 
     scene.out = "";
     scene.hidesAutoscalers = true;
     nodes.create({ ...sampleNode("node-1"), kubeletVersion: "v1.30.1" });
     assert.equal(await scene.run("explain", "web"), 0);
-    assert.match(scene.out, /^Not in the market: KubeletTooOld: /m);
-    assert.match(scene.out, /^VerticalPodAutoscalers can't be read: .*VPAConflict/m);
+    assert.match(scene.out, /market: KubeletTooOld: /);
+    assert.match(scene.out, /^VerticalPodAutoscalers .*VPAConflict/m);
 
     // What the controller has decided needs no guess.
     scene.out = "";
@@ -75,10 +76,7 @@ Deno.test({
     addMarketPod(scene, "db", { limit: 200, own: 200, guaranteed: true, recorded: false });
     const { Pod: pods, HorizontalPodAutoscaler: autoscalers } = scene.api.store.tables;
     assert.equal(await scene.run("explain", "db"), 0);
-    assert.match(
-      scene.out,
-      /^Not in the market: NotBurstable: the pod is Guaranteed, and not ann/m,
-    );
+    assert.match(scene.out, /market: NotBurstable: .*Guaranteed/);
     assert.match(scene.out, /^What to do: .*mbcas.io\/skip-guaranteed: "false"/m);
 
     scene.out = "";
@@ -88,12 +86,12 @@ Deno.test({
     });
     autoscalers.create(sampleHPA({ target: { kind: "StatefulSet", name: "web" } }));
     assert.equal(await scene.run("explain", "db"), 0);
-    assert.match(scene.out, /^Not in the market: HPAConflict: HPA web-hpa divides the CPU usage/m);
+    assert.match(scene.out, /market: HPAConflict: HPA web-hpa /);
 
     scene.out = "";
     scene.hidesAutoscalers = true;
     assert.equal(await scene.run("explain", "db"), 0);
-    assert.match(scene.out, /^HorizontalPodAutoscalers can't be read: .*HPAConflict/m);
+    assert.match(scene.out, /^HorizontalPodAutoscalers .*HPAConflict/m);
     await scene.close();
   },
 });
@@ -118,7 +116,7 @@ Deno.test({
       rules: [{
         reason: "NodeDraining",
         message,
-        remedy: "none is needed: pods that move get their share on another node",
+        remedy: remedyFor("NodeDraining"),
       }],
     });
     await scene.close();
@@ -134,11 +132,9 @@ Deno.test({
     assert.equal(await scene.run("explain", "wed"), 1);
     assert.equal(await scene.run("explain", "web", "-c", "db"), 1);
     assert.equal(await scene.run("explain", "a/b/c"), 2);
-    assert.equal(
+    assert.match(
       scene.err,
-      "Cannot explain pod wed: namespace shop has no such pod; is -n right?\n" +
-        "Cannot explain container db: pod web has only app\n" +
-        'Cannot find pod: "a/b/c" is no name of a pod; see kubectl coalloc explain --help\n',
+      /^Cannot .* pod wed: .* shop .*\nCannot .* container db: .* web .*app\nCannot .*"a\/b\/c"/,
     );
     await scene.close();
   },

@@ -89,51 +89,14 @@ function controllerSays(
 }
 
 Deno.test({
-  name: "explainText() tells the path from readings to limit",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      explainText(explanation()),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Held back: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
-What to do: a larger request or priority gives a larger share; so does a less busy node
-
-Readings     250ms ago, by the node's agent
-  app        uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
-Demand
-  app        would use 480m: what its quota holds back can't show in the usage
-Bounds       revision 7; own limit × 4
-  app        floor 100m, ceiling 800m, weight 100 × credit 1.20
-Clearing     node node-1 is congested at price 0.267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
-  app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 0.267 = 450m, less than it needs
-Pacing
-  app        limit 200m, target 450m: raise to 450m waits for funds
-Desired      200m for Throttled: the container was held back by its limit
-  app        200m; own limit 200m
-Controller   Applied: the kubelet reports the desired limits
-Kubelet
-  app        limit 200m in the spec, 200m applied; request 100m
-`,
-    );
-  },
-});
-
-Deno.test({
   name: "explainText() uses what was written down where no agent answers",
   permissions: "none",
   fn() {
     const text = explainText(
       explanation({ nodeView: undefined, problems: ["No agent runs on node node-1"] }),
     );
-    assert.match(
-      text,
-      /^Market +congested at price 0\.267: demand 480m, need 480m, credit 1\.20 \(as last written\)$/m,
-    );
-    assert.match(text, /^Held back: the node is congested: its demand of 480m is above its limit/m);
-    assert.match(text, /^No agent runs on node node-1$/m);
+    assert.match(text, /^Market +congested .*480m.*480m.* 1\.20 .*\nNo agent .*node-1$/ms);
     const young = explainText(explanation({ nodeView: undefined, allocation: undefined }));
-    assert.match(young, /^Held back: the controller has made no allocation for the pod$/m);
     assert.match(young, /^Bounds +none yet/m);
   },
 });
@@ -146,16 +109,9 @@ Deno.test({
       ...POD,
       metadata: { ...POD.metadata, annotations: { "mbcas.io/managed": "false" } },
     };
-    assert.equal(
+    assert.match(
       explainText(explanation({ pod, allocation: undefined, nodeView: undefined })),
-      `\
-Pod shop/web on node node-1: Burstable, Running
-Not in the market: OptedOut: the pod says mbcas.io/managed: "false"
-What to do: to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)
-
-Kubelet
-  app     limit 200m in the spec, 200m applied; request 100m
-`,
+      /market: OptedOut: .*"false"\nWhat to do: .*mbcas.io\/managed.*\n\nKubelet\n/,
     );
   },
 });
@@ -226,26 +182,24 @@ Deno.test({
   name: "explainText() says that the limit covers the demand only where that is known",
   permissions: "none",
   fn() {
-    const covers = "Held back by nothing: the limit covers the demand";
+    const covers = /by nothing: .*covers/;
     const enough = { share: 480, target: 480 };
-    assert.equal(verdict({ nodeView: nodeView({ demand: 201, ...enough }) }), covers);
-    const unknown = "Nothing is known to hold it back: demand 480m, limit 200m";
-    assert.equal(verdict({ nodeView: nodeView(enough) }), unknown);
+    assert.match(verdict({ nodeView: nodeView({ demand: 201, ...enough }) }), covers);
+    assert.match(
+      verdict({ nodeView: nodeView(enough) }),
+      /^Nothing is known .*: demand 480m, limit 200m$/,
+    );
     const written = { demand: 100, need: 100, mode: "congested" as const, credit: 1 };
     const market = { ...written, reason: "DemandFell", observedBounds: 7 };
     const { market: _market, ...bare } = ALLOCATION.spec;
-    const allocation = { ...ALLOCATION, spec: { ...bare, market } };
-    const asWritten = (figures: string): string =>
-      `Nothing is known to hold it back: as last written down: ${figures}; ` +
-      "the agent's readings are not known";
-    assert.equal(
-      verdict({ nodeView: undefined, allocation }),
-      asWritten("demand 100m, limit 200m"),
-    );
-    assert.equal(
-      verdict({ nodeView: undefined, allocation: { ...ALLOCATION, spec: bare } }),
-      asWritten("demand not known, limit 200m"),
-    );
+    for (
+      const [spec, figures] of [
+        [{ ...bare, market }, /^Nothing is known .*: demand 100m, limit 200m; /],
+        [bare, /^Nothing .*: demand not known, limit 200m; /],
+      ] as const
+    ) {
+      assert.match(verdict({ nodeView: undefined, allocation: { ...ALLOCATION, spec } }), figures);
+    }
   },
 });
 
@@ -254,10 +208,9 @@ Deno.test({
   permissions: "none",
   fn() {
     const { usage: _usage, demand: _demand, ...young } = sampleContainerView();
-    assert.equal(
+    assert.match(
       verdict({ nodeView: sampleNodeView([viewOf(young)]) }),
-      "Held back: the agent has no readings of app: its limit stays\n" +
-        "What to do: if it lasts, look at the log of the agent on node node-1",
+      /no readings.* app: .*\nWhat to do: .* node-1$/,
     );
     assert.doesNotMatch(verdict({}), /no readings/);
     // A container without bounds has no limit that could be moved.
@@ -265,7 +218,7 @@ Deno.test({
     const calm = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
     assert.match(
       verdict({ nodeView: calm, pod: { ...POD, containers: [...POD.containers, plain] } }),
-      /^Held back by nothing/,
+      /by nothing: /,
     );
   },
 });
@@ -278,10 +231,7 @@ Deno.test({
     const line = (status: Parameters<typeof controllerSays>[0]) =>
       explainText(explanation(controllerSays(status))).split("\n")
         .find((one) => one.startsWith("Controller"));
-    assert.equal(
-      line({ lastAppliedTime }),
-      "Controller   Applied 3m ago: the kubelet reports the desired limits",
-    );
+    assert.match(line({ lastAppliedTime }) ?? "", /^Controller +Applied 3m ago: /);
     assert.match(line({ lastAppliedTime: "soon" }) ?? "", /Applied: the kubelet/);
     const deferred = { phase: "Pending", reason: "ResizeDeferred" } as const;
     assert.match(line({ ...deferred, lastAppliedTime }) ?? "", /; last change 3m ago$/);
@@ -298,7 +248,7 @@ Deno.test({
         .find((line) => line.startsWith("Clearing")) ?? "";
     assert.match(clearing({}), /allocatable$/);
     const pressed = clearing({ pressures: ["MemoryPressure"] });
-    assert.match(pressed, /allocatable; the capacity is smaller for MemoryPressure: each takes/);
+    assert.match(pressed, /allocatable; .* MemoryPressure: /);
   },
 });
 
@@ -311,11 +261,11 @@ Deno.test({
     const message = restoredMessage({ reason: "AgentSilent", message: told });
     assert.match(
       verdict(controllerSays({ ...restored, message })),
-      /AgentSilent: .*\nWhat to do: look at the node's agent: kubectl -n mbcas-system get pods/,
+      /AgentSilent: .*\nWhat to do: .*kubectl -n mbcas-system get pods/,
     );
     assert.match(
-      verdict(controllerSays({ ...restored, message: `the user's own limits are back: ${told}` })),
-      /What to do: nothing: the message says why/,
+      verdict(controllerSays({ ...restored, message: told })),
+      /do: nothing: /,
     );
   },
 });

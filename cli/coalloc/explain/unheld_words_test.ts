@@ -23,10 +23,6 @@ const LIMIT = 200;
 /** What the kubelet reports of a limit that it has not taken. */
 const ELSEWHERE = 500;
 const REMEDY = remedyFor("QuotaOff");
-const COVERED = {
-  covered: true,
-  words: "Held back by nothing: the limit covers the demand",
-};
 
 type Views = Readonly<Record<string, Partial<ContainerView>>>;
 
@@ -114,57 +110,37 @@ pure("heldBack() finds nothing that holds a container back whose limit is not en
   assert.equal(heldBack(explained({ app: CALM }, behind))?.by, "KubeletIsBehind");
   assert.equal(heldBack(explained({ app: OFF }, behind)), undefined);
   // One that is free does not hide what holds the other back.
-  assert.match(heldBack(explained({ app: OFF, side: on }))?.words ?? "", /^the ceiling of side,/);
+  assert.match(heldBack(explained({ app: OFF, side: on }))?.words ?? "", /ceiling of side, /);
 });
 
-pure("unheldWords() says of a limit that is not enforced that nothing is held back by it", () => {
-  const unenforced = "the limit of app is not enforced: QuotaOff";
-  assert.deepEqual(unheldWords(explained({ app: OFF })), {
-    covered: true,
-    words: `Held back by nothing: ${unenforced}`,
-    remedy: REMEDY,
-  });
-  assert.deepEqual(unheldWords(explained({ app: OFF, side: CALM })), {
-    covered: true,
-    words: `Held back by nothing: what is limited has what it demands; ${unenforced}`,
-    remedy: REMEDY,
-  });
-  assert.deepEqual(unheldWords(explained({ app: OFF, side: { demand: 480 } })), {
-    covered: false,
-    words: "Nothing is known to hold it back: demand 480m, limit 200m beside what is free; " +
-      unenforced,
-    remedy: REMEDY,
-  });
-  assert.equal(
-    unheldWords(explained({ app: OFF, side: OFF })).words,
-    "Held back by nothing: the limits of app, side are not enforced: QuotaOff",
-  );
-  assert.deepEqual(unheldWords(explained({ app: CALM })), COVERED);
-  assert.match(
-    explainText(explained({ app: OFF })),
-    /^Held back by nothing: the limit of app .*\nWhat to do: it takes cpuCFSQuota: true/m,
-  );
+pure("unheldWords() reports limits that are not enforced, with the remedy", () => {
+  for (
+    const [views, covered, figures] of [
+      [{ app: OFF }, true, / app .*: QuotaOff$/],
+      [{ app: OFF, side: OFF }, true, / app, side .*: QuotaOff$/],
+      [{ app: OFF, side: CALM }, true, /demands; .* app .*: QuotaOff$/],
+      [{ app: OFF, side: { demand: 480 } }, false, /480m, limit 200m .*; .* app .*: QuotaOff$/],
+    ] as const
+  ) {
+    const found = unheldWords(explained(views));
+    assert.deepEqual([found.covered, found.remedy], [covered, REMEDY]);
+    assert.match(found.words, figures);
+  }
+  const { covered, remedy } = unheldWords(explained({ app: CALM }));
+  assert.deepEqual([covered, remedy], [true, undefined]);
+  assert.match(explainText(explained({ app: OFF })), /QuotaOff\nWhat to do: .*cpuCFSQuota: true/);
   assert.doesNotMatch(explainText(explained({ app: CALM })), /QuotaOff|What to do/);
 });
 
-pure(
-  "unheldWords() never says that the demand is covered by what was written down some time",
-  () => {
-    const unread = "the agent's readings are not known";
-    assert.deepEqual(unheldWords(explained(undefined)), {
-      covered: false,
-      words: "Nothing is known to hold it back: as last written down: demand 100m, limit 200m; " +
-        unread,
-    });
-    const off = explained(undefined, { market: { demand: 480, reason: "QuotaOff" } });
-    assert.equal(heldBack(off), undefined);
-    assert.deepEqual(unheldWords(off), {
-      covered: false,
-      words:
-        `Nothing is known to hold it back: as last written down: demand 480m, limit 200m, QuotaOff; ${unread}`,
-      remedy: REMEDY,
-    });
-    const short = explained(undefined, { market: { demand: 480 } });
-    assert.equal(heldBack(short)?.by, "WrittenNeedIsBounded");
-  },
-);
+pure("unheldWords() never says that values written some time ago cover the demand", () => {
+  const unread = unheldWords(explained(undefined));
+  assert.deepEqual([unread.covered, unread.remedy], [false, undefined]);
+  assert.match(unread.words, /: demand 100m, limit 200m; /);
+  const off = explained(undefined, { market: { demand: 480, reason: "QuotaOff" } });
+  assert.equal(heldBack(off), undefined);
+  const found = unheldWords(off);
+  assert.deepEqual([found.covered, found.remedy], [false, REMEDY]);
+  assert.match(found.words, /: demand 480m, limit 200m, QuotaOff; /);
+  const short = explained(undefined, { market: { demand: 480 } });
+  assert.equal(heldBack(short)?.by, "WrittenNeedIsBounded");
+});

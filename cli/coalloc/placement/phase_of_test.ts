@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import type { MoveWait, NextMove } from "../../../shared/placement/next_move.ts";
 import { placedPod } from "../../../tests/fixtures/placed_pods.ts";
 import { phaseOf } from "./phase_of.ts";
@@ -34,8 +35,8 @@ Deno.test("phaseOf() names a phase for each reason, with its words and its end",
       phase: "Cooldown",
       until: "2026-01-01T00:00:05.000Z",
       reason: "MoveCooldown",
-      means: "a replica of the workload was moved a moment ago",
-      remedy: "nothing: the next one follows",
+      means: sentenceOf("MoveCooldown"),
+      remedy: remedyFor("MoveCooldown"),
       message: "so",
     },
   );

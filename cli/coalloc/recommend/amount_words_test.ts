@@ -54,12 +54,9 @@ pure("changeCell() tells what is not set, not known, and left alone", () => {
 pure("inForceWord() and changesWords() tell amounts in their units", () => {
   assert.equal(inForceWord(container({ inForce: { memory: 84.5 * MEBI } }), "memory"), "84.5Mi");
   assert.equal(inForceWord(container({}), "cpu"), "-");
-  assert.equal(
-    changesWords({
-      cpu: { grows: 1290, shrinks: 328 },
-      memory: { grows: 0, shrinks: 1.5 * 1024 * MEBI },
-    }),
-    "Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrinks by 1.5Gi " +
-      "and grows by 0",
-  );
+  const words = changesWords({
+    cpu: { grows: 1290, shrinks: 328 },
+    memory: { grows: 0, shrinks: 1.5 * 1024 * MEBI },
+  });
+  assert.match(words, /CPU .* 0\.33 .* 1\.29 cores, memory .* 1\.5Gi .* 0$/);
 });

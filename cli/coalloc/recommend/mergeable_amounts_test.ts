@@ -21,10 +21,9 @@ pure("mergeableAmounts() cuts a request only at a limit that stays", () => {
   const recommended = { cpu: 300, memory: 64 * MEBI };
   const template = { cpuLimit: 200, memoryLimit: 128 * MEBI };
   const stays = mergeableAmounts(container({ recommended, template }), {});
-  assert.deepEqual(stays, {
-    values: { cpu: 200, memory: 64 * MEBI },
-    notes: ["cpu is cut to the limit, 200m, which the patch leaves alone"],
-  });
+  assert.deepEqual(stays.values, { cpu: 200, memory: 64 * MEBI });
+  assert.equal(stays.notes.length, 1);
+  assert.match(stays.notes[0] ?? "", /^cpu .*limit, 200m/);
   const moved = { ...recommended, cpuLimit: 400 };
   assert.deepEqual(mergeableAmounts(container({ recommended: moved, template }), {}), {
     values: moved,

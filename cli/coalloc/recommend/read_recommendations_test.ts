@@ -6,6 +6,7 @@ import type { Cluster } from "../ports.ts";
 import { readRecommendations } from "./read_recommendations.ts";
 
 const SHOP = { all: false, name: "shop" } as const;
+const UNREADABLE = "Cannot parse CPU quantity";
 const FORBIDDEN = new ApiError(403, "Forbidden", 'User "u" cannot list resource "pods"');
 
 /** The cluster of a scene whose server answers so when pods are asked for. */
@@ -15,7 +16,7 @@ async function withPods<T>(
 ): Promise<T> {
   const scene = coallocScene();
   scene.rightsizing.reports = reportsOf(shopRecords());
-  const spoiled = { ...template("Deployment/web", 0, []), unreadable: "Cannot parse CPU quantity" };
+  const spoiled = { ...template("Deployment/web", 0, []), unreadable: UNREADABLE };
   scene.rightsizing.templates = [spoiled];
   const { reader, recommendations } = scene.cluster;
   const used = await use({
@@ -33,12 +34,9 @@ Deno.test({
     const readings = await withPods(FORBIDDEN, (cluster) => readRecommendations(cluster, SHOP));
     assert.equal(readings.pods, undefined);
     assert.equal(readings.reports.length, 1);
-    assert.deepEqual(readings.problems, [
-      'Cannot read pods: User "u" cannot list resource "pods"; ask an administrator for this ' +
-      "right; kubectl auth can-i --list shows what you have. What they have is not known: the " +
-      "manifests stand for them",
-      "Deployment shop/web: Cannot parse CPU quantity",
-    ]);
+    assert.equal(readings.problems.length, 2);
+    assert.match(readings.problems[0] ?? "", / pods: User "u" .*administrator/);
+    assert.equal(readings.problems[1], `Deployment shop/web: ${UNREADABLE}`);
   },
 });
 

@@ -19,10 +19,10 @@ shopTest(
     scene.rightsizing.reports = [{ ...report, workloads: [spoiled, ...others] }];
     const [code, out] = await recommended(scene);
     assert.equal(code, 0);
-    assert.match(out, /^1 of the workloads can't be read in the reports$/m);
+    assert.match(out, /^1 of .*reports$/m);
     assert.match(out, /^statefulset\/db/m);
     scene.rightsizing.reports = [report];
-    assert.doesNotMatch((await recommended(scene))[1], /can't be read/);
+    assert.doesNotMatch((await recommended(scene))[1], /^1 of /m);
   },
 );
 
@@ -32,25 +32,16 @@ shopTest(
     scene.rightsizing.templates = forbidden("deployments.apps");
     const [code, out] = await recommended(scene, "web");
     assert.equal(code, 0);
-    assert.match(
-      out,
-      /^Cannot read the workloads' manifests: deployments.apps is forbidden.*can-i/m,
-    );
+    assert.match(out, /^Cannot .*: deployments\.apps is forbidden.*can-i/m);
     assert.match(out, /request 200m..500m → 336m/);
     scene.rightsizing.reports = forbidden("recommendationreports.optipod.io");
     const [failed, , err] = await recommended(scene);
     assert.equal(failed, 1);
-    assert.match(
-      err,
-      /^Cannot read the RecommendationReports of namespace shop: recommendationreports.optipod.io is forbidden: .*; ask an administrator for this right/,
-    );
+    assert.match(err, /^Cannot .* shop: recommendationreports\.optipod\.io is forbidden/);
     scene.rightsizing.reports = new ApiError(404, "NotFound", "404 page not found");
     const [missing, , how] = await recommended(scene);
     assert.equal(missing, 1);
-    assert.match(
-      how,
-      /does not know RecommendationReports; kubectl apply -k manifests\/crds .* component rightsizing/,
-    );
+    assert.match(how, / RecommendationReports; .*manifests\/crds .*rightsizing/);
   },
 );
 
@@ -58,11 +49,11 @@ shopTest("recommendCommand() says why there is nothing, and what to do", async (
   scene.rightsizing.reports = [];
   const [code, out] = await recommended(scene);
   assert.equal(code, 0);
-  assert.match(out, /^No recommendations here\.\n\nNo OptimizationPolicy has looked at a workload/);
+  assert.match(out, /^No recommendations .*\n\nNo OptimizationPolicy /);
   scene.rightsizing.policies = [];
-  assert.match((await recommended(scene))[1], /^There is no OptimizationPolicy: one says/m);
+  assert.match((await recommended(scene))[1], /no OptimizationPolicy: /);
   scene.rightsizing.policies = forbidden("optimizationpolicies.optipod.io");
-  assert.match((await recommended(scene))[1], /has looked at a workload here yet/);
+  assert.match((await recommended(scene))[1], /^No OptimizationPolicy /m);
   const [, json] = await recommended(scene, "-o", "json");
   assert.deepEqual(JSON.parse(json).workloads, []);
 });
@@ -82,7 +73,7 @@ shopTest(
     const cluster = { ...scene.cluster, recommendations: { ...recommendations, policies } };
     const world = { ...scene.world, connect: () => Promise.resolve(cluster) };
     assert.equal(await runCoalloc(["recommend"], world), 0);
-    assert.match(scene.out, /There is no OptimizationPolicy/);
+    assert.match(scene.out, /no OptimizationPolicy: /);
     assert.deepEqual(asked, [undefined, "shop"]);
   },
 );
@@ -94,19 +85,16 @@ shopTest("recommendCommand() names the nearest workload, or the policy's state",
     return err;
   };
   assert.match(await problem("webb"), /^Cannot show .* webb: .* is it deployment\/web\?\n$/);
-  assert.match(await problem("cart"), /namespace shop has no such workload; is -n right\?/);
+  assert.match(await problem("cart"), / cart: .* shop .*; is -n /);
   scene.rightsizing.reports = reportsOf(shopRecords().slice(1));
-  assert.match(
-    await problem("web"),
-    /no policy has looked at deployment\/web of namespace shop yet/,
-  );
-  assert.match(await problem("--policy", "al"), /has such a policy; kubectl get opt/);
+  assert.match(await problem("web"), / no policy .* deployment\/web .* shop /);
+  assert.match(await problem("--policy", "al"), /; kubectl get opt/);
   assert.match(await problem("--policy", "databses"), /is it platform\/databases\?/);
   assert.match(await problem("db", "--policy", "all"), /statefulset\/db has platform\/databases/);
   scene.rightsizing.policies = [storedPolicy("idle")];
   assert.match(
     await problem("--policy", "idle"),
-    /counts for no workload .* its selector matches none/,
+    / idle: .*selector/,
   );
   const conditions = [{
     type: "Ready" as const,
@@ -126,7 +114,7 @@ shopTest("recommendCommand() refuses words that name no workload or policy", asy
   for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {
     const [code, , err] = await recommended(scene, ...args);
     assert.equal(code, 2, args.join(" "));
-    assert.match(err, /^Cannot find (workload|policy): ".*; see kubectl coalloc recommend --help/);
+    assert.match(err, /^Cannot find (workload|policy): ".*recommend --help/);
   }
   assert.equal(await scene.run("recommend", "-o", "html"), 2);
   // Of this command alone.

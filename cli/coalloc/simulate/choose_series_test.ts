@@ -34,16 +34,15 @@ Deno.test({
   fn() {
     assert.throws(() => chosen(exported(WEB_0, WEB_1)), {
       name: "SyntaxError",
-      message: "it has 2 series: {namespace=shop,pod=web-0}, {namespace=shop,pod=web-1}; choose " +
-        "one, for instance --series pod=web-0, or aggregate the query with sum()",
+      message: /^it has 2 series: \{namespace=shop,pod=web-0\}, .*--series pod=web-0, .*sum\(\)$/,
     });
     assert.throws(() => chosen(exported(WEB_0, WEB_1), { namespace: "shop" }), {
-      message: /^2 of its series have namespace=shop: .*--series pod=web-0/,
+      message: /^2 .*namespace=shop: .*--series pod=web-0/,
     });
     assert.throws(() => chosen(exported(WEB_0), { pod: "db" }), {
-      message: "none of its series has pod=db; it has {namespace=shop,pod=web-0}",
+      message: /^none .*pod=db; .*pod=web-0\}$/,
     });
-    assert.throws(() => chosen(exported({}, {})), { message: /don't tell them apart.*sum\(\)$/ });
+    assert.throws(() => chosen(exported({}, {})), { message: /apart: .*sum\(\)$/ });
     const many = Array.from({ length: 10 }, (_, pod) => ({ pod: `web-${pod}` }));
     assert.throws(() => chosen(exported(...many)), {
       message: /\{pod=web-7\}, and 2 more; choose/,

@@ -61,7 +61,7 @@ Deno.test({
   permissions: "none",
   async fn() {
     const rps = lines(60, () => "1");
-    assert.equal((await read(rps)).guess, 'Trace "f" is read as rps; give --format otherwise');
+    assert.match((await read(rps)).guess ?? "", /"f" .* rps; .*--format/);
     assert.equal((await read(rps, { format: "rps" })).guess, undefined);
     assert.equal((await read(prometheus("1", "1"))).guess, undefined);
   },
@@ -85,44 +85,36 @@ Deno.test({
   permissions: "none",
   async fn() {
     const refused: readonly (readonly [string, Parameters<typeof read>[1], RegExp])[] = [
-      ["", {}, /it is empty, expected a history/],
-      [" \n", { format: "prometheus" }, /it is empty, expected a history/],
-      [
-        "1\nmuch\n",
-        {},
-        /line 2 is "much", expected one request rate from 0 to 1e9 per line, for instance/,
-      ],
-      ["1\nNaN\n", { format: "rps" }, /line 2 is "NaN", expected one request rate/],
-      [
-        "t,v\n1,0.5\n2,-0.5\n",
-        {},
-        /line 3 is "2,-0.5", expected a timestamp and a number from 0 to 1e9,/,
-      ],
+      ["", {}, /it is empty/],
+      [" \n", { format: "prometheus" }, /it is empty/],
+      ["1\nmuch\n", {}, /line 2 is "much", .* 0 to 1e9/],
+      ["1\nNaN\n", { format: "rps" }, /line 2 is "NaN"/],
+      ["t,v\n1,0.5\n2,-0.5\n", {}, /line 3 is "2,-0.5", .*timestamp .* 0 to 1e9/],
       ["1\n2\n", { format: "cores" }, /line 1 is "1"|line 2 is "2"/],
-      ["a\nb\n", { format: "arrivals" }, /line 2 is "b", expected a time in the first column/],
-      ["{}", {}, /expected the JSON of \/api\/v1\/query_range/],
+      ["a\nb\n", { format: "arrivals" }, /line 2 is "b", .*first column/],
+      ["{}", {}, /\/api\/v1\/query_range/],
       ["{", {}, /it is not JSON/],
       [
         prometheus("0.5", "NaN"),
         {},
-        /values\.1 is "NaN" at 1700000030, expected a number of cores/,
+        /values\.1 is "NaN" at 1700000030, /,
       ],
-      [prometheus("0.5", "-1"), {}, /values\.1 is "-1" at 1700000030, expected .* from 0 to 1e9/],
-      [lines(60, () => "0"), {}, /every value in it is 0, expected some load: export a stretch/],
-      ["5\n5\n", {}, /it is 2 s long, expected at least a minute: export a longer stretch/],
-      [lines(60, () => "1"), { series: new Map([["pod", "a"]]) }, /taken for rps, and --series/],
+      [prometheus("0.5", "-1"), {}, /values\.1 is "-1" at 1700000030, .* 0 to 1e9/],
+      [lines(60, () => "0"), {}, / is 0, .*load: export/],
+      ["5\n5\n", {}, / 2 s long, .*minute: export/],
+      [lines(60, () => "1"), { series: new Map([["pod", "a"]]) }, / rps, .*--series/],
       [
         '{"status":"error","errorType":"timeout","error":"query timed out"}',
         {},
-        /Prometheus answered with an error, timeout: query timed out$/,
+        /Prometheus .*timeout: query timed out$/,
       ],
       [
         '{"status":"success","data":{"resultType":"matrix","result":[]}}',
         {},
-        /it has no series: the query found nothing in that time$/,
+        /no series: /,
       ],
-      ["1,200\n1.2,200\n", {}, /--format arrivals .*\(read as cores; give --format otherwise\)$/],
-      [prometheus("1"), { series: new Map([["pod", "a"]]) }, /none of its series has pod=a/],
+      ["1,200\n1.2,200\n", {}, /--format arrivals .*\(read as cores; .*--format/],
+      [prometheus("1"), { series: new Map([["pod", "a"]]) }, /^Cannot .*: none .*pod=a/],
     ];
     for (const [text, options, message] of refused) {
       await assert.rejects(read(text, options), (error: Error) => {
@@ -142,20 +134,24 @@ Deno.test({
     const { NotFound, PermissionDenied, IsADirectory, FilesystemLoop } = Deno.errors;
     const said = (error: Error) =>
       read(error).then(() => "", ({ name, message }) => [name, message]);
-    const problem = (state: string) => ["CommandProblem", `Cannot read trace "f": ${state}`];
-    assert.deepEqual(
-      await said(new NotFound("os error 2")),
-      problem("there is no such file; check the path"),
-    );
-    assert.deepEqual(
-      await said(new PermissionDenied("")),
-      problem("you may not read it; see ls -l"),
-    );
-    assert.deepEqual(
-      await said(new IsADirectory("")),
-      problem("it is a directory; give the path of a file in it"),
-    );
-    assert.deepEqual(await said(new FilesystemLoop("too many links")), problem("too many links"));
+    for (
+      const [error, state] of [
+        [new NotFound("os error 2"), /: .*path$/],
+        [new PermissionDenied(""), /: .*ls -l$/],
+        [new IsADirectory(""), /: it is a directory/],
+      ] as const
+    ) {
+      await assert.rejects(read(error), ({ name, message }: Error) => {
+        assert.equal(name, "CommandProblem");
+        assert.match(message, /^Cannot read trace "f": /);
+        assert.match(message, state);
+        return true;
+      });
+    }
+    assert.deepEqual(await said(new FilesystemLoop("links")), [
+      "CommandProblem",
+      'Cannot read trace "f": links',
+    ]);
     assert.deepEqual(await said(new TypeError("a fault")), ["TypeError", "a fault"]);
   },
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { AS_IT_IS } from "../../../simulation/arena/entry.ts";
 import { runCoalloc } from "../run_coalloc.ts";
+import { lawLabel } from "./replayed_laws.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
@@ -38,20 +40,16 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
     /^LAW +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
   );
   const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
+  const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(laws.slice(0, 7), [
-    "ours",
-    "ours, lending",
-    "static: as it is",
-    "static: request x 1",
-    "static: request x 2",
-    "static: request x 4",
-    "static: P90 x 1.15",
+    ...["ours", "ours, lending", lawLabel(AS_IT_IS)],
+    ...statics.map((setting) => lawLabel({ law: "static", setting })),
   ]);
   assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
-  assert.match(rows[2] ?? "", /^static: as it is +(held|missed) +0\.800 /);
-  assert.match(scene.out, /^CoAllocator would have allocated /m);
+  assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
+  assert.match(scene.out, /^CoAllocator .*cores/m);
   assert.match(scene.out, /\nInside a sample of 1 s demand is modelled: .*\n$/);
-  assert.equal(scene.err, 'Trace "rps.txt" is read as rps; give --format otherwise\n');
+  assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
 });
 
 sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
@@ -86,11 +84,8 @@ sceneTest("simulateCommand() reads standard input, and plays arrivals and usage"
     0,
   );
   assert.match(scene.out, /^standard input \(arrivals/);
-  assert.match(scene.out, /limit of 320m \(assumed: give yours with --request and --limit\)/);
-  assert.match(
-    scene.out,
-    /\nRequests come when they were recorded; what each costs in CPU is drawn/,
-  );
+  assert.match(scene.out, / 320m \(assumed: .*--request .*--limit\)/);
+  assert.match(scene.out, /\nRequests .* recorded; /);
   scene.out = "";
   const cores = Array.from({ length: 4 }, (_, index) => `${30 * index},0.48`).join("\n");
   scene.files.set("cpu.csv", cores);
@@ -99,7 +94,7 @@ sceneTest("simulateCommand() reads standard input, and plays arrivals and usage"
     0,
   );
   assert.match(scene.out, /the busiest 1 of its 2 minutes/);
-  assert.match(scene.out, /\nThe usage in the file touches the limit: without it, more would have/);
+  assert.match(scene.out, /\nThe usage .* limit: /);
 });
 
 sceneTest(
@@ -112,9 +107,9 @@ sceneTest(
     scene.err = "";
     assert.equal(await runCoalloc(args, world), 0);
     assert.match(scene.out, /^<!doctype html>/);
-    assert.match(scene.out, /<title>What would have happened: rps\.txt<\/title>/);
+    assert.match(scene.out, /<title>.*: rps\.txt<\/title>/);
     assert.match(scene.out, /<h2>Limit against demand<\/h2>/);
-    assert.match(scene.out, /inside a sample the demand is modelled/);
+    assert.match(scene.out, /inside a sample .* modelled/);
     assert.match(scene.out, /<b>rps\.txt<\/b>: your own file/);
     assert.match(
       scene.out,
@@ -156,17 +151,14 @@ sceneTest(
       assert.equal(await scene.run("simulate", "--trace", ...args), 1, args.join(" "));
       return scene.err;
     };
-    assert.equal(
-      await said("gone"),
-      'Cannot read trace "gone": there is no such file; check the path\n',
-    );
+    assert.match(await said("gone"), /^Cannot read trace "gone": .*path\n$/);
     assert.match(
       await said("rps.txt", "--format", "prometheus"),
       /^Cannot read trace "rps\.txt": .*\n$/,
     );
     assert.match(
       await said("milli.csv", "--format", "cores"),
-      /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes are .*; if it counts millicores, use --scale-p95\n$/,
+      /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes .*--scale-p95\n$/,
     );
     assert.equal(scene.out, "");
   },

@@ -87,15 +87,15 @@ Deno.test({
         /--limit <cpu>.*above 0 and up to 512, for instance 500m/,
       );
     }
-    assert.match(said("--series web-0"), /--series <label=value>.*label=value, for instance pod=/);
-    assert.match(said("--format xml"), /'xml'.*rps, cores, arrivals, prometheus/);
+    assert.match(said("--series web-0"), /--series <label=value>.*label=value.* pod=/);
+    assert.match(said("--format xml"), /'xml'.*rps,.*prometheus/);
     assert.match(String(asked("--trace", "--json")), /'--json'.*\.\/--json/);
-    assert.match(String(asked("--trace", "")), /Give the path of a file/);
+    assert.match(String(asked("--trace", "")), /--trace <file>.*path/);
     assert.equal(
       said("--request 2 --limit 500m"),
       "Cannot simulate: --request 2 is above --limit 500m",
     );
-    assert.match(said("--series pod=a --format rps"), /--series chooses in a Prometheus export/);
-    assert.match(said("--json --html"), /of --json, --html and --output only one/);
+    assert.match(said("--series pod=a --format rps"), /--series .*--format is rps/);
+    assert.match(said("--json --html"), /--json, --html .*--output /);
   },
 });

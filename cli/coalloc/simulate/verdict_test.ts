@@ -40,25 +40,20 @@ Deno.test({
   name: "verdict() says what ours saves or costs beside the limit as it is",
   permissions: "none",
   fn() {
-    assert.equal(
-      first([1.2, 57], [4, 41]),
-      "CoAllocator would have allocated 1.20 cores on average instead of 4.00 (70 % less) and kept " +
-        "P99 at 57.0 ms (as it is: 41.0 ms), within the SLO of 140 ms.",
-    );
-    assert.equal(
-      first([3, 57], [2, 900]),
-      "CoAllocator would have allocated 3.00 cores on average instead of 2.00 (50 % more) and kept " +
-        "P99 at 57.0 ms, within the SLO of 140 ms; as it is, P99 was 900 ms.",
-    );
-    assert.equal(
-      first([1, 200], [1, 41]),
-      "CoAllocator would have allocated 1.00 cores, as many as your limit, but let P99 rise to " +
-        "200 ms, beyond the SLO of 140 ms; your limit as it is kept it at 41.0 ms.",
-    );
+    const saved = first([1.2, 57], [4, 41]) ?? "";
     assert.match(
-      first([3, 200], [4, 900]) ?? "",
-      /\(25 % less\) with P99 at 200 ms instead of 900 ms; neither holds the SLO of 140 ms\.$/,
+      saved,
+      /1\.20 cores .* 4\.00 \(70 % less\) .* 57\.0 ms \(.*: 41\.0 ms\), within .* 140 ms/,
     );
+    const spent = first([3, 57], [2, 900]) ?? "";
+    assert.match(
+      spent,
+      /3\.00 cores .* 2\.00 \(50 % more\) .* 57\.0 ms, within .* 140 ms; .* 900 ms/,
+    );
+    const worse = first([1, 200], [1, 41]) ?? "";
+    assert.match(worse, /1\.00 cores, .* 200 ms, beyond .* 140 ms; .* 41\.0 ms/);
+    const neither = first([3, 200], [4, 900]) ?? "";
+    assert.match(neither, /\(25 % less\) .* 200 ms .* 900 ms; neither .* 140 ms/);
   },
 });
 
@@ -68,22 +63,16 @@ Deno.test({
   fn() {
     const vpa = (cores: number, p99Ms: number) =>
       outcome({ law: "vpa", setting: "s" }, cores, p99Ms);
-    assert.equal(
-      second([1.2, 57], vpa(3, 50)),
-      'Of the other laws "vpa: s" held the SLO with the fewest cores: 3.00, more than CoAllocator.',
-    );
+    assert.match(second([1.2, 57], vpa(3, 50)) ?? "", /"vpa: s" .*: 3\.00, more /);
     assert.match(second([1.2, 57], vpa(1, 50)) ?? "", /1\.00, fewer than CoAllocator\.$/);
-    assert.match(second([1.2, 57], vpa(1.205, 50)) ?? "", /as many as CoAllocator\.$/);
+    assert.match(second([1.2, 57], vpa(1.205, 50)) ?? "", /: 1\.21, as many /);
     assert.match(second([1.2, 500], vpa(1, 50)) ?? "", /fewest cores: 1\.00\.$/);
     assert.match(
       second([1.2, 57], outcome(P90, 1, 50)) ?? "",
-      /^Of the other laws "static: P90 x 1\.15", which knows the whole load beforehand, held/,
+      /"static: P90 x 1\.15", .*beforehand, /,
     );
-    assert.equal(second([1.2, 57], vpa(1, 500)), "No other law in the table held the SLO.");
-    assert.equal(
-      second([1.2, 57], vpa(5, 50), [4, 100]),
-      "No other law in the table held the SLO with fewer cores than your limit as it is.",
-    );
+    assert.match(second([1.2, 57], vpa(1, 500)) ?? "", /^No other .* SLO\.$/);
+    assert.match(second([1.2, 57], vpa(5, 50), [4, 100]) ?? "", /^No other .* fewer cores /);
   },
 });
 
@@ -94,7 +83,7 @@ Deno.test({
     const [ours, own] = [outcome(OURS, 1, 50), outcome(AS_IT_IS, 4, 50)];
     assert.match(
       verdict([ours, own, outcome(OURS_LENT, 8, 39)], { sloMs: SLO_MS })[2] ?? "",
-      /average 8\.00 cores, loans included, and P99 is 39\.0 ms\.$/,
+      / 8\.00 cores, .* 39\.0 ms\.$/,
     );
     assert.throws(() => verdict([ours], { sloMs: SLO_MS }), RangeError);
   },

@@ -14,7 +14,7 @@ Deno.test({
     scene.views.set("node-1", sampleNodeView([samplePodView("web", { uid })]));
     assert.equal(await scene.run("top"), 0);
     assert.match(scene.out, /^web +198m/m);
-    assert.match(scene.out, /Cannot read the agent of node node-2: no answer in 5000 ms/);
+    assert.match(scene.out, /^Cannot read .* node-2: .* 5000 ms; /m);
     scene.views.clear();
     scene.out = "";
     assert.equal(await scene.run("top", "-A", "-o", "json"), 0);
@@ -23,7 +23,7 @@ Deno.test({
     scene.agents.length = 0;
     scene.out = "";
     assert.equal(await scene.run("top", "--node", "node-7"), 0);
-    assert.match(scene.out, /No pods in the market here\.\n\nNo agent runs/);
+    assert.match(scene.out, /^No pods .*\n\nNo agent runs/);
     await scene.close();
   },
 });
@@ -41,9 +41,9 @@ Deno.test({
     assert.equal(await scene.run("top", "nosuchpod"), 1);
     assert.match(
       scene.out,
-      /Pod nosuchpod is not in the market of namespace shop; -A looks in all namespaces, .* explain nosuchpod -n shop/,
+      /^Pod nosuchpod .* shop; -A .* explain nosuchpod -n shop /m,
     );
-    assert.doesNotMatch(scene.out, /No pods in the market here/);
+    assert.doesNotMatch(scene.out, /^No pods /);
     assert.equal(await scene.run("top", "web", "nosuchpod"), 1);
     assert.match(scene.out, /^web /m);
     await scene.close();

@@ -84,7 +84,7 @@ Deno.test({
     const input = readings({
       views: [],
       allocations: [WRITTEN],
-      problems: ["No agent runs: figures are those of the allocations, as old as they say"],
+      problems: ["No agent runs"],
     });
     assert.equal(
       screen(input, ALL, { wide: true }),
@@ -92,13 +92,10 @@ Deno.test({
 NAMESPACE   POD   USAGE   DEMAND   LIMIT   THROTTLED   PRICE   REASON      NODE      OWN   FLOOR   CEILING   AGE
 other       far       -     500m    300m           -    0.01   Throttled   node-2   200m    100m      800m   90s
 
-No agent runs: figures are those of the allocations, as old as they say
+No agent runs
 `,
     );
-    assert.match(
-      screen({ views: [], allocations: [], problems: [] }),
-      /^No pods in the market here/,
-    );
+    assert.match(screen({ views: [], allocations: [], problems: [] }), /^No pods .*\n$/);
   },
 });
 
@@ -117,16 +114,14 @@ Deno.test({
     assert.deepEqual(names({ node: "node-1" }), ["web", "calm"]);
     assert.deepEqual(names({ pods: ["calm"] }), ["calm"]);
     const { notes } = topView(input, { choice: { ...ALL, pods: ["gone"] }, nowMs: NOW });
-    assert.deepEqual(notes, [
-      "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE tells why",
-    ]);
+    assert.match(notes.join(), /^Pod gone .* explain gone -n NAMESPACE /);
     const here = { ...ALL, pods: ["gone"], namespace: "shop", node: "node-1" };
     const view = topView(input, { choice: here, nowMs: NOW });
-    const sentence = "Pod gone is not in the market of namespace shop on node node-1; " +
-      "-A looks in all namespaces, kubectl coalloc explain gone -n shop tells why";
-    assert.deepEqual(view.notes, [sentence]);
+    const [note = ""] = view.notes;
+    assert.equal(view.notes.length, 1);
+    assert.match(note, /^Pod gone .* shop .* node-1; .* explain gone -n shop /);
     // Others are in the market here, so it must not be said that none is.
-    assert.equal(topScreen({ ...view, nodes: [] }, { named: true }), `${sentence}\n`);
+    assert.equal(topScreen({ ...view, nodes: [] }, { named: true }), `${note}\n`);
   },
 });
 

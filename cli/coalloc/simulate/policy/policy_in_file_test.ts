@@ -28,14 +28,14 @@ Deno.test({
   permissions: PURE,
   fn() {
     const wrong: readonly (readonly [string, RegExp])[] = [
-      ["", /it has 0 objects of kind OptimizationPolicy, expected one$/],
-      ["kind: Namespace", /it has 0 objects/],
-      [`${POLICY}---\n${POLICY}`, /it has 2 objects/],
-      ["a: [", /it is no YAML: /],
-      [POLICY.replace("Auto", "Often"), /spec\.mode is "Often": must be one of Auto/],
+      ["", /0 objects .*OptimizationPolicy/],
+      ["kind: Namespace", /0 objects/],
+      [`${POLICY}---\n${POLICY}`, /2 objects/],
+      ["a: [", /YAML: /],
+      [POLICY.replace("Auto", "Often"), /spec\.mode .*"Often": .*Auto/],
       [
         POLICY.replace("Auto", "Often").replace("50m", "none"),
-        /spec\.mode is .*; spec\.resourceBounds\.cpu\.min is "none": must/,
+        /spec\.mode .*; spec\.resourceBounds\.cpu\.min .*"none"/,
       ],
     ];
     for (const [text, message] of wrong) {

@@ -49,13 +49,13 @@ Deno.test({
   permissions: "none",
   fn() {
     const wrong: readonly (readonly [string, RegExp])[] = [
-      ["--history h", /--history and --resource go with --policy$/],
-      ["--policy p", /--policy needs a --history to replay$/],
-      ["--policy p --history h --trace t", /--trace does not go with --policy$/],
-      ["--policy p --history h --limit 2", /--limit does not go with --policy$/],
-      ["--policy p --history h --html", /--html does not go with --policy$/],
-      ["--policy p --history h --format cores --series a=b", /--series chooses in a Prometheus/],
-      ["--policy p --history h --json -o yaml", /of --json and --output only one/],
+      ["--history h", /--history .*--resource .*--policy$/],
+      ["--policy p", /--policy .*--history/],
+      ["--policy p --history h --trace t", /--trace .*--policy$/],
+      ["--policy p --history h --limit 2", /--limit .*--policy$/],
+      ["--policy p --history h --html", /--html .*--policy$/],
+      ["--policy p --history h --format cores --series a=b", /--series .*--format is cores/],
+      ["--policy p --history h --json -o yaml", /--json .*--output /],
     ];
     for (const [line, message] of wrong) {
       const answer = asked(line);

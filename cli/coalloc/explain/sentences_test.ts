@@ -1,0 +1,348 @@
+/** The sentences of `explain`. */
+import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
+import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/node_views.ts";
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import { explainText } from "./explain_text.ts";
+import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";
+import { boundsNotes, clearingWords } from "./stage_words.ts";
+
+/** What differs from the usual; undefined takes a part away. */
+type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
+
+const BOUNDS = {
+  containerID: "containerd://web",
+  name: "app",
+  floor: 100,
+  ceiling: 800,
+  weight: 100,
+};
+const MARKET = {
+  ...{ mode: "congested" as const, price: 0.266_666, demand: 480, need: 480, credit: 1.2 },
+  ...{ reason: "Throttled", observedBounds: 7 },
+};
+
+/** A container with a limit of 200m, and what the agent reports of it. */
+function app(view: Partial<ContainerView>, change: Partial<ContainerExplanation> = {}) {
+  return {
+    ...{ name: "app", sidecar: false, request: 100, limit: 200, applied: 200, bounds: BOUNDS },
+    view: sampleContainerView(view),
+    ...change,
+  };
+}
+
+const WAITING = app({ waiting: "raise to 450m waits for funds" }, { ownLimit: 200, desired: 200 });
+
+/** A running pod whose limit is applied, on a congested node. */
+const POD: Explanation = {
+  ...{ namespace: "shop", pod: "web", node: "node-1", phase: "Running", terminating: false },
+  ...{ qosClass: "Burstable", hasAllocation: true, desired: 200, market: MARKET },
+  bounds: { revision: 7, reason: "own limit × 4" },
+  nodeView: { ...sampleNodeView([]), ageMs: 250 },
+  controller: { phase: "Applied", reason: "Applied" },
+  resizeConditions: [],
+  containers: [WAITING],
+  problems: [],
+};
+const { view: _view, ...unseen } = app({});
+/** Where no agent answers. */
+const UNSEEN: Change = { nodeView: undefined, containers: [unseen] };
+const OPTED_OUT = { reason: "OptedOut", message: "the pod is opted out" } as const;
+
+const CALM = { usage: 30, demand: 40, need: 100, share: 100, target: 200, heldBackMsPerSecond: 0 };
+const ENOUGH = { share: 480, target: 480 };
+const OFF = { ...ENOUGH, quotaOff: true } as const;
+const UNREAD = { usage: undefined, demand: undefined };
+
+const page = (change: Change): string => explainText({ ...POD, ...change } as Explanation);
+const lineOf = (stage: string, change: Change): string =>
+  page(change).split("\n").find((line) => line.startsWith(stage)) ?? "";
+const held = (hold: "half" | "lower" | "both") => ({ bounds: { ...BOUNDS, held: hold } });
+
+function bounds(...reasons: string[]): ExplainedBounds {
+  const rules = reasons.map((reason) => ({ reason, message: `app, ${reason}` }));
+  return { revision: 7, reason: reasons.join(", "), rules };
+}
+
+/** An uncongested node; each container is in another situation. */
+const MANY: Change = {
+  nodeView: {
+    ...sampleNodeView([], {
+      mode: "uncongested",
+      price: 0,
+      pressures: ["MemoryPressure", "DiskPressure"],
+    }),
+    ageMs: 5000,
+  },
+  bounds: bounds("HPADamped", "PodNotReady", "NodeDraining", "Moonlight"),
+  market: { ...MARKET, observedBounds: 6 },
+  controller: { phase: "Pending", reason: "ResizeDeferred", appliedAgeMs: 180_000 },
+  containers: [
+    app({ ...CALM, throttledShare: 0 }, held("half")),
+    app({ ...ENOUGH, target: 600 }, { name: "lent", ...held("lower") }),
+    app({ demand: 900 }, { name: "metric", bounds: { ...BOUNDS, boost: true, demand: 900 } }),
+    app(UNREAD, { name: "young", ...held("both") }),
+    app(
+      { ...CALM, usage: 40, enforced: undefined, limit: 450 },
+      { name: "none", bounds: { ...BOUNDS, demand: 25 } },
+    ),
+  ],
+};
+
+/** A row with the head of the page: what blocks the pod, and the remedy. */
+function head(code: string, change: Change, expected: string): SentenceRow {
+  const lines = () => page(change).split("\n\n")[0]?.split("\n").slice(1) ?? [];
+  return [code, () => lines().join("\n"), expected];
+}
+
+Deno.test("sentences of explain: whole pages", () =>
+  assertSentences([
+    [
+      "congested",
+      () => page({}),
+      `\
+Pod shop/web on node node-1: Burstable, Running
+Held back: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
+What to do: a larger request or priority gives a larger share; so does a less busy node
+
+Readings     250ms ago, by the node's agent
+  app        uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+Demand
+  app        would use 480m: what its quota holds back can't show in the usage
+Bounds       revision 7; own limit × 4
+  app        floor 100m, ceiling 800m, weight 100 × credit 1.20
+Clearing     node node-1 is congested at price 0.267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
+  app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 0.267 = 450m, less than it needs
+Pacing
+  app        limit 200m, target 450m: raise to 450m waits for funds
+Desired      200m for Throttled: the container was held back by its limit
+  app        200m; own limit 200m
+Controller   Applied: the kubelet reports the desired limits
+Kubelet
+  app        limit 200m in the spec, 200m applied; request 100m
+`,
+    ],
+    [
+      "no agent",
+      () => page({ ...UNSEEN, problems: ["No agent runs on node node-1"] }),
+      `\
+Pod shop/web on node node-1: Burstable, Running
+Held back: the node is congested: its demand of 480m is above its limit of 200m, as last written down
+What to do: a larger request or priority gives a larger share; so does a less busy node
+
+Market       congested at price 0.267: demand 480m, need 480m, credit 1.20 (as last written)
+Bounds       revision 7; own limit × 4
+  app        floor 100m, ceiling 800m, weight 100
+Desired      200m for Throttled: the container was held back by its limit
+Controller   Applied: the kubelet reports the desired limits
+Kubelet
+  app        limit 200m in the spec, 200m applied; request 100m
+No agent runs on node node-1
+`,
+    ],
+    [
+      "each stage",
+      () => page(MANY),
+      `\
+Pod shop/web on node node-1: Burstable, Running
+Held back: ResizeDeferred: the kubelet has deferred the resize
+What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
+
+Readings     5s ago, by the node's agent
+  app        uses 30m of a quota of 200m; not held back
+  lent       uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+  metric     uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+  young      no readings yet
+  none       uses 40m without a quota; not held back, in 86 % of the periods
+Demand
+  app        would use 40m: its recent usage with room for its swings
+  lent       would use 480m: what its quota holds back can't show in the usage
+  metric     would use 900m: a metric asks for 900m
+  young      unknown while there are no readings: the limit stays
+  none       would use 40m: its usage, since nothing holds it back; a metric asks for 25m
+Bounds       revision 7 (the last written clearing used 6)
+  app        floor 100m, ceiling 800m, weight 100 × credit 1.20; held, lowered by half steps only: HPADamped
+  lent       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
+  metric     floor 100m, ceiling 800m, weight 100 × credit 1.20; boosted while the pod starts: gets what the node has to spare
+  young      floor 100m, ceiling 800m, weight 100 × credit 1.20; held as it is: NodeDraining
+  none       floor 100m, ceiling 800m, weight 100 × credit 1.20
+             HPADamped: an HPA scales the workload on CPU: limits go down by half steps (app, HPADamped)
+             what to do: mbcas.io/hpa-coordination: "false" on workload, pods or HPA switches this off
+             PodNotReady: the pod is not Ready: its limits are not lowered (app, PodNotReady)
+             what to do: its conditions and readiness probes say why: kubectl describe pod
+             NodeDraining: a node autoscaler is about to remove the node: limits stay as they are (app, NodeDraining)
+             what to do: none is needed: pods that move get their share on another node
+             Moonlight: a reason that this version does not know (app, Moonlight)
+Clearing     node node-1 is uncongested at price 0: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth
+  app        need 100m, share 100m: all needs fit the node; 100m lent on top
+  lent       need 480m, share 480m: all needs fit the node; 120m lent on top
+  metric     need 480m, share 450m: all needs fit the node
+  young      need 480m, share 450m: all needs fit the node
+  none       need 100m, share 100m: all needs fit the node; 100m lent on top
+Pacing
+  app        limit 200m is at its target
+  lent       limit 200m is at its target
+  metric     limit 200m is at its target
+  young      limit 200m is at its target
+  none       limit 450m is at its target
+Desired      200m for Throttled: the container was held back by its limit
+Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
+Kubelet
+  app        limit 200m in the spec, 200m applied; request 100m
+  lent       limit 200m in the spec, 200m applied; request 100m
+  metric     limit 200m in the spec, 200m applied; request 100m
+  young      limit 200m in the spec, 200m applied; request 100m
+  none       limit 200m in the spec, 200m applied; request 100m
+`,
+    ],
+    [
+      "outside",
+      () => page({ ...UNSEEN, outside: OPTED_OUT, hasAllocation: false }),
+      `\
+Pod shop/web on node node-1: Burstable, Running
+Not in the market: OptedOut: the pod is opted out
+What to do: to opt in, remove mbcas.io/managed from pod and namespace (label and annotation)
+
+Kubelet
+  app     limit 200m in the spec, 200m applied; request 100m
+`,
+    ],
+  ]));
+
+Deno.test("sentences of explain: what blocks the pod", () =>
+  assertSentences([
+    head("NotRunning: terminating", { terminating: true }, "Held back: the pod is terminating"),
+    head("NotRunning: no node", { node: "" }, "Held back: the pod is on no node yet"),
+    head("NotRunning: Pending", { phase: "Pending" }, "Held back: the pod is Pending"),
+    head(
+      "NoAllocation",
+      { hasAllocation: false },
+      "Held back: the controller has made no allocation for the pod\n" +
+        "What to do: does it run? kubectl -n mbcas-system get pods",
+    ),
+    head(
+      "ControllerHolds",
+      { controller: {} },
+      "Held back: the controller has not looked at the desired limit yet\n" +
+        "What to do: if it lasts, does it run? kubectl -n mbcas-system get pods",
+    ),
+    head(
+      "KubeletIsBehind",
+      { containers: [app({}, { limit: 450 })] },
+      "Held back: the kubelet still has 200m for app, not 450m: it has not said why",
+    ),
+    head(
+      "BoundsHold",
+      { containers: [app({}, held("both"))] },
+      "Held back: the controller keeps the limit of app as it is: own limit × 4",
+    ),
+    head(
+      "CeilingBinds",
+      { containers: [app({ ceiling: 200 })] },
+      "Held back: the ceiling of app, 200m (own limit × 4), is below its demand of 480m\n" +
+        "What to do: a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling",
+    ),
+    head(
+      "NoReadings",
+      { containers: [app(UNREAD)] },
+      "Held back: the agent has no readings of app: its limit stays\n" +
+        "What to do: if it lasts, look at the log of the agent on node node-1",
+    ),
+    head(
+      "WrittenNeedIsBounded: ceiling",
+      { ...UNSEEN, market: { ...MARKET, need: 200 } },
+      "Held back: the ceiling: its demand of 480m is above its limit of 200m, as last written " +
+        "down",
+    ),
+    head(
+      "PacingWaits",
+      { containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] },
+      "Held back: for a moment by pacing: app: raise waits 1 s",
+    ),
+  ]));
+
+Deno.test("sentences of explain: nothing known blocks the pod", () =>
+  assertSentences([
+    head(
+      "not covered",
+      { containers: [app(ENOUGH)] },
+      "Nothing is known to hold it back: demand 480m, limit 200m",
+    ),
+    head(
+      "kept",
+      { bounds: bounds("PodNotReady"), containers: [app(CALM, held("lower"))] },
+      "Held back by nothing: the limit covers the demand; app is held, not to be lowered: " +
+        "PodNotReady",
+    ),
+    head(
+      "QuotaOff",
+      { containers: [app(OFF)] },
+      "Held back by nothing: the limit of app is not enforced: QuotaOff\n" +
+        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
+        "exclusive CPUs",
+    ),
+    head(
+      "QuotaOff: two",
+      { containers: [app(OFF), app(OFF, { name: "side" })] },
+      "Held back by nothing: the limits of app, side are not enforced: QuotaOff\n" +
+        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
+        "exclusive CPUs",
+    ),
+    head(
+      "QuotaOff: covered",
+      { containers: [app(OFF), app(CALM, { name: "side" })] },
+      "Held back by nothing: what is limited has what it demands; the limit of app is not " +
+        "enforced: QuotaOff\n" +
+        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
+        "exclusive CPUs",
+    ),
+    head(
+      "QuotaOff: not covered",
+      { containers: [app(OFF), app(ENOUGH, { name: "side" })] },
+      "Nothing is known to hold it back: demand 480m, limit 200m beside what is free; the " +
+        "limit of app is not enforced: QuotaOff\n" +
+        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
+        "exclusive CPUs",
+    ),
+    head(
+      "no agent",
+      { ...UNSEEN, market: undefined },
+      "Nothing is known to hold it back: as last written down: demand not known, limit 200m; " +
+        "the agent's readings are not known",
+    ),
+    head(
+      "no agent: QuotaOff",
+      { ...UNSEEN, market: { ...MARKET, reason: "QuotaOff" } },
+      "Nothing is known to hold it back: as last written down: demand 480m, limit 200m, " +
+        "QuotaOff; the agent's readings are not known\n" +
+        "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
+        "exclusive CPUs",
+    ),
+  ]));
+
+Deno.test("sentences of explain: stages", () =>
+  assertSentences([
+    ["held both", () => boundsNotes({ held: "both" }, {}), "; held as it is"],
+    [
+      "no bounds",
+      () => lineOf("Bounds", { bounds: undefined }),
+      "Bounds       none yet: the controller has not published them",
+    ],
+    [
+      "overloaded",
+      () => clearingWords(app({}).view, { mode: "overloaded", price: null }),
+      "need 480m, share 450m: the floors alone exceed the node, limits stay at their floors",
+    ],
+    [
+      "enough",
+      () => clearingWords(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
+      "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 0.2 = 600m, enough for " +
+      "its need",
+    ],
+    [
+      "no market",
+      () => lineOf("Market", { ...UNSEEN, market: undefined }),
+      "Market       the agent has not cleared with this pod yet",
+    ],
+    ["no status", () =>
+      lineOf("Controller", { controller: {} }), "Controller   has not looked at it yet"],
+  ]));
