@@ -76,8 +76,8 @@ pure("interpolatedQuantile() refuses fractions outside of 0..1, and no values", 
   for (const wrong of [-0.1, 1.1, NaN]) {
     assert.throws(() => quantile([1], wrong), {
       name: "RangeError",
-      message: `Cannot take a quantile: ${wrong} is not between 0 and 1`,
+      message: new RegExp(`: ${wrong} `),
     });
   }
-  assert.throws(() => quantile([], 0.5), { name: "RangeError", message: /there are 0 samples/ });
+  assert.throws(() => quantile([], 0.5), /^RangeError: .* 0 samples/);
 });

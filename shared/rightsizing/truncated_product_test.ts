@@ -53,13 +53,13 @@ pure("truncatedProduct() refuses what is no amount or no factor, naming it", () 
   for (const wrong of [-1, NaN, Infinity]) {
     assert.throws(() => truncatedProduct(wrong, 1.2), {
       name: "RangeError",
-      message: `Cannot multiply ${wrong}: expected an amount of at least 0`,
+      message: new RegExp(`${wrong}: .*amount`),
     });
   }
   for (const wrong of [-1, NaN, Infinity, 1e-9]) {
     assert.throws(() => truncatedProduct(1, wrong), {
       name: "RangeError",
-      message: `Cannot multiply by ${wrong}: expected a decimal number above a millionth`,
+      message: new RegExp(`by ${wrong}: `),
     });
   }
 });
