@@ -185,7 +185,6 @@ pure(
           assert.deepEqual(build({ workloads: workloads.toReversed(), dryRun }), status);
         },
       ),
-      { numRuns: 200 },
     );
   },
 );

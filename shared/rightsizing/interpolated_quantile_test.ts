@@ -44,7 +44,6 @@ pure("interpolatedQuantile() is exact in whole numbers where the quantile is who
       if (exact % 100n === 0n) assert.equal(found, Number(exact / 100n));
       else assert.ok(Math.abs(found - Number(exact) / 100) <= 1e-4);
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -57,7 +56,6 @@ pure("interpolatedQuantile() stays between two neighbours, whatever their digits
       const found = quantile([low, high], share);
       assert.ok(low <= found && found <= high, `${found} of ${low} and ${high}`);
     }),
-    { numRuns: 2000 },
   );
 });
 

@@ -156,7 +156,6 @@ pure("property 15: readPolicySpec() takes well-formed policies for what they say
         meant,
       );
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -170,7 +169,6 @@ for (const [field, wrong, valid] of MISTAKES) {
         assert.equal(own.length > 0, true, faults.map(faultText).join("; "));
         assert.match(own.map((fault) => fault.valid).join("; "), valid);
       }),
-      { numRuns: 100 },
     );
   });
 }

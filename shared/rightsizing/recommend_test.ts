@@ -106,7 +106,6 @@ pure("property 4: recommend() stays within the bounds, and moves nothing that is
         }
       },
     ),
-    { numRuns: 500 },
   );
 });
 
@@ -130,7 +129,6 @@ pure("property 14: recommend() is percentile × factor before clamping, within a
         assert.ok(off <= 1, `${amount} for ${exact}`);
       }
     }),
-    { numRuns: 500 },
   );
 });
 

@@ -67,7 +67,6 @@ pure(
           assert.ok(ranks[index]! <= Math.max(2 * before, wanted ?? 0));
         }
       }),
-      { numRuns: 300 },
     );
   },
 );

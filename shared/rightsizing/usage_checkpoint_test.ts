@@ -72,7 +72,6 @@ pure("decodeSlots() gives back exactly what encodeSlots() was given", () => {
       assert.match(text, /^1:[\w-]+$/);
       assert.deepEqual(content(decodeSlots(text)), content(slots));
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -114,7 +113,6 @@ pure(
         assert.equal(encodeSlots(decodeSlots(text), { coarseness }), text);
         assert.ok(text.length <= encodeSlots(slots).length);
       }),
-      { numRuns: 300 },
     );
   },
 );
@@ -174,7 +172,6 @@ pure("decodeSlots() refuses a text that differs in one character, or was cut", (
         message: / usage checkpoint: /,
       });
     }),
-    { numRuns: 2000 },
   );
   for (let end = 0; end < text.length; end++) {
     assert.throws(() => decodeSlots(text.slice(0, end)), SyntaxError);
@@ -223,9 +220,8 @@ pure("decodeSlots() refuses bodies that no version wrote, even with the right ch
         refused++;
       }
     }),
-    { numRuns: 1000 },
   );
-  assert.ok(refused > 500);
+  assert.ok(refused > 50, `${refused}`);
 });
 
 pure("decodeSlots() says which number in a body cannot be", () => {

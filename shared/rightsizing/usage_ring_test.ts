@@ -98,7 +98,6 @@ pure("createUsageRing() has quantiles within 1 % of those of the same samples", 
         assert.ok(error <= RELATIVE_ERROR * expected * (1 + 1e-9), `${error} of ${expected}`);
       }
     }),
-    { numRuns: 300 },
   );
 });
 

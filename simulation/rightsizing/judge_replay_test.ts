@@ -122,6 +122,5 @@ pure("judgeReplay() keeps accounts: set − usage = idle − lacking", () => {
         assert.equal(lack === 0, coverage === 1);
       },
     ),
-    { numRuns: 100 },
   );
 });

@@ -134,6 +134,5 @@ pure("replayPolicy() never sets anything outside of the bounds", () => {
         }
       },
     ),
-    { numRuns: 100 },
   );
 });

@@ -218,6 +218,5 @@ pure("replayRule() sets nothing by what comes later", () => {
         assert.ok(followed.length > known(followed).length);
       },
     ),
-    { numRuns: 100 },
   );
 });

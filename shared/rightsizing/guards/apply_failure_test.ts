@@ -66,6 +66,5 @@ test("applyFailure() tries no 403 again in the cycle, whatever its words and cau
       assert.equal(failure.permission !== undefined, failure.reason === "RBACError");
       assert.ok(failure.message.length > 0 || message === "");
     }),
-    { numRuns: 300 },
   );
 });
