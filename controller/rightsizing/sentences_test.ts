@@ -33,7 +33,7 @@ const POLICY = {
   faults: [],
   status: {},
 };
-/** What a reconcile of Deployment `web` came to. */
+/** Outcome of a reconcile of Deployment `web`. */
 const OUTCOME = {
   record: {
     workload: { kind: "Deployment", namespace: "shop", name: "web" },
@@ -48,7 +48,7 @@ const OUTCOME = {
   events: [],
 } as const;
 
-/** Usage of container `app` in so many samples of 150 m and 80 Mi. */
+/** Usage of container `app`: samples of 150 m and 80 Mi. */
 function usage(count: number) {
   const samples = (value: number) =>
     distributionOfSamples(new Array(count).fill({ atMs: NOW_MS, value }), {
@@ -59,7 +59,7 @@ function usage(count: number) {
   return { usage: new Map([["app", app]]) };
 }
 
-/** Why there is no recommendation for pods that have been Ready for ten minutes. */
+/** Message about missing usage of pods that have been Ready for ten minutes. */
 function missing(): string {
   const pods = facts.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
   const found = evaluateWorkload(usage(0), {
@@ -71,7 +71,7 @@ function missing(): string {
   return "missing" in found ? found.missing.message : "";
 }
 
-/** Record and events of one reconcile whose resizes are answered with this. */
+/** Outcome of a reconcile where the API server refuses the first resize. */
 async function reconciled(refusal?: ApiError) {
   const hands = notedHands();
   if (refusal !== undefined) hands.refusals.set("resize web-1", refusal);
@@ -140,7 +140,7 @@ async function undiscovered(): Promise<string> {
   return messages.join();
 }
 
-/** What is wrong with a checkpoint of samples. */
+/** Faults of a checkpoint of samples. */
 function damaged(data: Readonly<Record<string, string>>): string {
   const read = readCheckpoint({ name: "usage-shop", data }, { nowMs: NOW_MS });
   return "fault" in read ? read.fault : read.faults.join();
@@ -216,7 +216,7 @@ Deno.test({
     ]),
 });
 
-/** What is wrong with these settings of the controller. */
+/** Faults of these settings of the controller. */
 const faults = (sources: SettingSources) => (): string => {
   const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
   return "faults" in read ? read.faults.join() : "";

@@ -17,13 +17,13 @@ function test(name: string, fn: () => Promise<void>): void {
 const MEBI = 2 ** 20;
 const DAY_MS = 86_400_000;
 
-/** Usage of so many millicores or bytes in one sample, or in none. */
+/** Usage in one sample, millicores or bytes, or in none. */
 function usage(value?: number) {
   const samples = value === undefined ? [] : [{ atMs: 1, value }];
   return distributionOfSamples(samples, { nowMs: 1, windowMs: DAY_MS });
 }
 
-/** Explanation of a recommendation by P90, or why there is none. */
+/** Explanation of a recommendation by P90, or message about too few samples. */
 const explained = (
   { cpu, memory }: { readonly cpu?: number; readonly memory?: number },
   { corrections, ...fields }: Partial<RecommendationRule> & {
@@ -109,7 +109,7 @@ test("sentences about recommendations", () =>
     ],
   ]));
 
-/** What must be in the spec of a policy. */
+/** The required fields of a policy. */
 const LEAST = {
   mode: "Recommend",
   selector: { workloadSelector: {} },
@@ -117,11 +117,11 @@ const LEAST = {
   resourceBounds: { cpu: { min: "100m", max: 2 }, memory: { min: "128Mi", max: "1Gi" } },
 };
 
-/** Why a spec with these fields is not valid. */
+/** Faults of a spec with these fields. */
 const fault = (fields: Readonly<Record<string, unknown>>) => (): string =>
   readPolicySpec({ ...LEAST, ...fields }).faults.map(faultText).join("; ");
 
-/** The same of a term in the selector of workloads. */
+/** Faults of a term in the selector of workloads. */
 const termFault = (...terms: readonly unknown[]) =>
   fault({ selector: { workloadSelector: { matchExpressions: terms } } });
 
@@ -199,7 +199,7 @@ const condition = (type: string, cycle: Partial<PolicyCycle> = {}) => (): string
   return conditions.find((one) => one.type === type)?.message ?? "";
 };
 
-/** What a policy in namespace `shop` is told about its reach. */
+/** Note about the reach of a policy in namespace `shop`. */
 const noted = (selector: Partial<PolicySelector>, matched = 1) => (): string =>
   scopeNote({ workloadKinds: ["Deployment"], ...selector }, {
     policyNamespace: "shop",

@@ -8,7 +8,7 @@ import {
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues } from "./counting_values.ts";
 
-/** Why new pods don't get the values in force as they are. */
+/** Reasons why new pods get other values than those in force. */
 const counted = (
   inForce: Partial<ValuesInForce>,
   { strategy = { updateRequestsOnly: false }, ...choice }: FactsChoice = {},

@@ -162,7 +162,7 @@ const guaranteed = {
   containers: [templateContainer({ requestCPU: 200, requestMemory: 128 * MI })],
 };
 
-/** New pods whose own resources are these. */
+/** A template with pod-level resources, and no pods. */
 function podLevel(requestCPU: number): FactsChoice {
   const template = { ...workload.template, podLevel: { requestCPU, limitCPU: 400 } };
   return { workload: { ...workload, template }, pods: [] };
@@ -268,7 +268,7 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
     ],
   ]));
 
-/** What the author of the template edited. */
+/** An edit of the template by its author. */
 const edited = { container: "app", author: {}, editedAtMs: { cpu: NOW_MS } };
 
 test("sentences of the guards about present values and methods", () =>
