@@ -42,7 +42,8 @@ async function applied(
 
 test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
   const { asked, inForce, failure } = await applied(wish("Recreate"));
-  assert.deepEqual(asked, ["recreate web app cpu 150m"]);
+  assert.equal(asked.length, 1);
+  assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
   assert.deepEqual([...inForce ?? []], [["app", { requestCPU: 150 }]]);
   assert.equal(failure, undefined);
 });

@@ -27,7 +27,7 @@ function stage() {
     metadata: named,
     usedLimitsCPU: 0,
     scopes: [],
-    unreadable: "no number",
+    unreadable: "odd",
   });
   tables.Node.create({
     metadata: { name: "node-1", uid: "", resourceVersion: "" },
@@ -52,7 +52,7 @@ Deno.test({
     assert.equal(found.verticalAutoscalers.length, 1);
     assert.equal(found.ranges?.cpu?.container.max, 200);
     assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
-    assert.deepEqual(found.unreadable, ["ResourceQuota caps: no number"]);
+    assert.deepEqual(found.unreadable, ["ResourceQuota caps: odd"]);
     assert.equal(found.workload.template.containers.length, 1);
     assert.equal(surroundingsOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
     assert.equal(surroundingsOf("shop", { kind: "Job", name: "web" }), undefined);

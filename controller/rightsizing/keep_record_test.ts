@@ -9,9 +9,8 @@ Deno.test({
   async fn() {
     const clock = createVirtualClock({ wallStart: 0 });
     const end = new AbortController();
-    const told: string[] = [];
-    const log = { ...silentLog, warn: (message: string) => void told.push(message) };
-    let writes = 0;
+    let [writes, warnings] = [0, 0];
+    const log = { ...silentLog, warn: () => void warnings++ };
     const book = {
       flushApplied() {
         writes++;
@@ -20,7 +19,7 @@ Deno.test({
     };
     const running = keepRecord({ book, clock, log }, end.signal);
     await clock.runUntil(16_000);
-    assert.deepEqual([writes, told], [3, ["What was applied can't be written"]]);
+    assert.deepEqual([writes, warnings], [3, 1]);
     end.abort();
     await clock.runUntil(60_000);
     await running;

@@ -184,7 +184,6 @@ Deno.test({
           ]
         ) assert.deepEqual(await lines(registry, name), expectedLines(expected, name), name);
       }),
-      { numRuns: 200 },
     );
   },
 });

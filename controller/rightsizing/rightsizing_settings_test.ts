@@ -30,6 +30,13 @@ function faultsOf(sources: SettingSources): readonly string[] {
   return "faults" in read ? read.faults : [];
 }
 
+/** The faults of these settings, each by a pattern, and no others. */
+function assertFaults(sources: SettingSources, patterns: readonly RegExp[]): void {
+  const faults = faultsOf(sources);
+  assert.equal(faults.length, patterns.length, faults.join("\n"));
+  for (const [index, pattern] of patterns.entries()) assert.match(faults[index] ?? "", pattern);
+}
+
 function typed(...args: readonly string[]): SettingSources {
   const command = commandFlags(CONTROLLER_PROGRAM, args);
   assert.ok("flags" in command);
@@ -89,7 +96,7 @@ Deno.test({
     for (const name of ["workers", "policyNamespaces", "annotateWorkloads", "interval"]) {
       assert.match(faults, new RegExp(`rightsizing\\.${name} is`));
     }
-    assert.match(faults, /a whole number from 1 to 100/);
+    assert.match(faults, /from 1 to 100/);
   },
 });
 
@@ -110,18 +117,13 @@ Deno.test({
       [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
       [":9000", true, "metrics-server", true],
     );
-    assert.deepEqual(faultsOf(typed("--metrics-addr=:8080", "--health-probe-addr=:8081")), [
-      'flag --metrics-addr is ":8080" and flag --health-probe-addr is ":8081", but both are names ' +
-      "of controller.listen: keep one of them",
+    assertFaults(typed("--metrics-addr=:8080", "--health-probe-addr=:8081"), [
+      /--metrics-addr .*":8080" .*--health-probe-addr .*":8081", .*controller\.listen/,
     ]);
-    assert.deepEqual(
-      faultsOf(typed("--enable-leader-election=false", "--metrics-provider=influx")),
-      [
-        'flag --metrics-provider is "influx", expected one of prometheus, metrics-server, custom',
-        'flag --enable-leader-election is "false", expected true: of all controllers one works, ' +
-        "which can't be switched off",
-      ],
-    );
+    assertFaults(typed("--enable-leader-election=false", "--metrics-provider=influx"), [
+      /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
+      /--enable-leader-election .*"false", expected true/,
+    ]);
   },
 });
 
@@ -133,22 +135,15 @@ Deno.test({
     assert.ok("help" in command);
     const help = command.help.replaceAll(/\s+/g, " ");
     for (const flag of ["--metrics-addr", "--health-probe-addr"]) {
-      assert.match(
-        help,
-        new RegExp(`${flag} <value> Another name of --listen: one address serves `),
-      );
+      assert.match(help, new RegExp(`${flag} <value> Another name of --listen: `));
     }
     for (const flag of ["--metrics-provider", "--enable-leader-election"]) {
-      assert.match(help, new RegExp(`${flag} \\S+ Accepted and of no effect: `));
+      assert.match(help, new RegExp(`${flag} \\S+ Accepted [^:]*no effect: `));
     }
-    assert.deepEqual(faultsOf(typed("--metrics-addr=0")), [
-      'flag --metrics-addr is "0", expected an address to listen on, for instance :8080 or ' +
-      "127.0.0.1:8080",
-    ]);
+    assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
     const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
-    assert.deepEqual("faults" in short && short.faults, [
-      "flag -metrics-addr=:8080 is not known; did you mean --metrics-addr?",
-    ]);
+    assert.ok("faults" in short && short.faults.length === 1);
+    assert.match(short.faults[0] ?? "", / -metrics-addr=:8080 .* --metrics-addr\?$/);
   },
 });
 
@@ -166,23 +161,17 @@ Deno.test({
       [values.dryRun, values.prometheusURL, values.rightsizingProvider, values.market],
       [true, "http://prometheus:9090", "prometheus", false],
     );
-    assert.deepEqual(
-      faultsOf({
-        file: file(
-          "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
-            "dryRun: true\ncontroller: {dryRun: false}\n",
-        ),
-      }),
-      [
-        "config.yaml: metricProvider is not a setting; did you mean metricsProvider?",
-        'config.yaml: reconciliationInterval is "10m", expected 5m: others are said in each ' +
-        "policy, as its reconciliationInterval",
-        'config.yaml: leaderElection is "false", expected true: of all controllers one works, ' +
-        "which can't be switched off",
-        'config.yaml: controller.dryRun is "false" and config.yaml: dryRun is "true", but both are ' +
-        "names of controller.dryRun: keep one of them",
-      ],
-    );
+    assertFaults({
+      file: file(
+        "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
+          "dryRun: true\ncontroller: {dryRun: false}\n",
+      ),
+    }, [
+      /^config\.yaml: metricProvider .* metricsProvider\?$/,
+      /^config\.yaml: reconciliationInterval .*"10m", expected 5m/,
+      /^config\.yaml: leaderElection .*"false", expected true/,
+      /^config\.yaml: controller\.dryRun .*"false" .*config\.yaml: dryRun .*"true"/,
+    ]);
   },
 });
 

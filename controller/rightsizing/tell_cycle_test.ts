@@ -86,10 +86,10 @@ async function told(
   });
   if (refuses) await assert.rejects(telling, TypeError);
   else await telling;
-  return hands.asked.map((words) => words.replace(/ \{.*/, ""));
+  return hands.asked.map((line) => line.replace(/ \{.*/, "").replace(/^PolicyValid: .*/, VALID));
 }
 
-const VALID = "PolicyValid: each field of the policy is valid";
+const VALID = "PolicyValid";
 
 test("tellCycle() tells the status first, and workloads even where the status can't be written", async () => {
   assert.deepEqual(await told(), [VALID, "publish 1", "annotate web"]);
@@ -103,10 +103,7 @@ test("tellCycle() tells once in an event, and in each status, what can't be put 
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const outcome = { ...OUTCOME, unwritten };
   const [event, status] = await told({ outcome });
-  assert.match(
-    event ?? "",
-    /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; look at /,
-  );
+  assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
   assert.equal(status, "RecordNotWritten: forbidden");
   const condition = {
     type: "Ready",

@@ -18,9 +18,8 @@ Deno.test("unwrittenRecord() names a namespace of the policy's workloads, and no
     unwritten: (namespace: string) => namespace === "bank" ? "forbidden" : undefined,
   };
   const both = { matched: [matched("shop"), matched("bank")] };
-  assert.deepEqual(unwrittenRecord(both, book), {
-    reason: "RecordNotWritten",
-    message: "reports can't be written in namespace bank: forbidden",
-  });
+  const problem = unwrittenRecord(both, book);
+  assert.equal(problem?.reason, "RecordNotWritten");
+  assert.match(problem.message, / bank: forbidden$/);
   assert.equal(unwrittenRecord({ matched: [matched("shop")] }, book), undefined);
 });

@@ -109,6 +109,5 @@ pure("checkpointData() never passes its size, and holds or names every container
       assert.ok(bytes <= mostBytes);
       assert.deepEqual([...Object.keys(data), ...leftOut].toSorted(), [...all.keys()].toSorted());
     }),
-    { numRuns: 100 },
   );
 });

@@ -50,7 +50,7 @@ pure(
         shape: { windowMs: WINDOW_MS },
         nowMs: NOW_MS,
       });
-      assert.match(fault ?? "", /^Cannot read usage checkpoint: /);
+      assert.match(fault ?? "", / usage checkpoint: /);
       assert.equal(rings.cpu.distribution(WINDOW).count, 0);
       assert.equal(rings.cpu.add({ atMs: NOW_MS, value: 7 }, NOW_MS), undefined);
       assert.equal(rings.cpu.distribution(WINDOW).count, 1);

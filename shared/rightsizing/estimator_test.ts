@@ -46,14 +46,14 @@ pure("withBounds() moves what is outside to the nearer bound, and nothing that i
   const bounded = (min: number, max: number) =>
     withBounds(percentile("P50"), { resource: "cpu", bounds: { min, max } })(USAGE);
   const cases = [
-    [bounded(100, 1000), 200, "within bounds 100m to 1"],
-    [bounded(200, 200), 200, "within bounds 200m to 200m"],
-    [bounded(201, 1000), 201, "raised to the minimum of bounds 201m to 1"],
-    [bounded(10, 199), 199, "lowered to the maximum of bounds 10m to 199m"],
+    [bounded(100, 1000), 200, /^within .*100m to 1$/],
+    [bounded(200, 200), 200, /^within .*200m to 200m$/],
+    [bounded(201, 1000), 201, /^raised .*minimum .*201m to 1$/],
+    [bounded(10, 199), 199, /^lowered .*maximum .*10m to 199m$/],
   ] as const;
   for (const [{ amount, told }, expected, phrase] of cases) {
     assert.equal(amount, expected);
-    assert.equal(told.at(-1), phrase);
+    assert.match(told.at(-1) ?? "", phrase);
     assert.equal(told.length, 2);
   }
 });

@@ -44,7 +44,6 @@ pure("interpolatedQuantile() is exact in whole numbers where the quantile is who
       if (exact % 100n === 0n) assert.equal(found, Number(exact / 100n));
       else assert.ok(Math.abs(found - Number(exact) / 100) <= 1e-4);
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -57,7 +56,6 @@ pure("interpolatedQuantile() stays between two neighbours, whatever their digits
       const found = quantile([low, high], share);
       assert.ok(low <= found && found <= high, `${found} of ${low} and ${high}`);
     }),
-    { numRuns: 2000 },
   );
 });
 
@@ -76,8 +74,8 @@ pure("interpolatedQuantile() refuses fractions outside of 0..1, and no values", 
   for (const wrong of [-0.1, 1.1, NaN]) {
     assert.throws(() => quantile([1], wrong), {
       name: "RangeError",
-      message: `Cannot take a quantile: ${wrong} is not between 0 and 1`,
+      message: new RegExp(`: ${wrong} `),
     });
   }
-  assert.throws(() => quantile([], 0.5), { name: "RangeError", message: /there are 0 samples/ });
+  assert.throws(() => quantile([], 0.5), /^RangeError: .* 0 samples/);
 });

@@ -128,7 +128,6 @@ pure("property 16: discoverWorkloads() finds exactly the matching workloads, eac
         }
       },
     ),
-    { numRuns: 300 },
   );
   assert.ok(discovered > 100, `${discovered}`);
 });
@@ -151,7 +150,6 @@ pure("discoverWorkloads() gives each workload one winner, whom no other policy o
         }
       }
     }),
-    { numRuns: 300 },
   );
   assert.ok(lost > 20, `${lost}`);
 });

@@ -21,10 +21,11 @@ const LEAST: WrittenSpec = {
   resourceBounds: { cpu: { min: "100m", max: 2 }, memory: { min: "128Mi", max: "1Gi" } },
 };
 
-function faultTexts(raw: unknown): readonly string[] {
+/** Field and value of each fault. */
+function faultyValues(raw: unknown) {
   const { spec, faults } = readPolicySpec(raw);
   assert.equal(spec === undefined, faults.length > 0);
-  return faults.map(faultText);
+  return faults.map(({ field, value }) => [field, value] as const);
 }
 
 pure("readPolicySpec() gives each field that is not there its default", () => {
@@ -95,28 +96,24 @@ pure("readPolicySpec() takes exclude over include, and an empty rest", () => {
 pure(
   "readPolicySpec() takes a label's key of 253 characters before the slash, and no longer one",
   () => {
-    const faultsOf = (prefix: string): readonly string[] => {
+    const faultsOf = (prefix: string) => {
       const key = `${prefix}/a`;
       const matchExpressions = [{ key, operator: "Exists" }];
-      return faultTexts({
-        ...LEAST,
-        selector: { workloadSelector: { matchLabels: { [key]: "" }, matchExpressions } },
-      }).map((text) => text.replace(/ is .*: must /, " must "));
+      const selector = { workloadSelector: { matchLabels: { [key]: "" }, matchExpressions } };
+      return faultyValues({ ...LEAST, selector }).map(([field]) => field);
     };
     const longest = `${"x.".repeat(126)}x`;
     assert.deepEqual(faultsOf(longest), []);
     assert.deepEqual(faultsOf(`${longest}x`), [
-      "spec.selector.workloadSelector.matchLabels must have labels' keys, for instance app or " +
-      "example.com/tier",
-      "spec.selector.workloadSelector.matchExpressions[0].key must be a label's key, for instance " +
-      "app or example.com/tier",
+      "spec.selector.workloadSelector.matchLabels",
+      "spec.selector.workloadSelector.matchExpressions[0].key",
     ]);
   },
 );
 
-pure("readPolicySpec() names each field that is wrong, with its value and what is valid", () => {
+pure("readPolicySpec() names each field that is wrong, with its value", () => {
   assert.deepEqual(
-    faultTexts({
+    faultyValues({
       ...LEAST,
       mode: "Sometimes",
       selector: { workloadTypes: {} },
@@ -124,23 +121,20 @@ pure("readPolicySpec() names each field that is wrong, with its value and what i
       resourceBounds: { cpu: { min: "3", max: 2 }, memory: { min: 0 } },
     }),
     [
-      'spec.mode is "Sometimes": must be one of Auto, Recommend, Disabled',
-      "spec.selector is an object: must have at least one of namespaceSelector, workloadSelector " +
-      "and namespaces",
-      "spec.metricsConfig.safetyFactor is 0.5: must be at least 1",
-      "spec.metricsConfig.minSamples is 1.5: must be a whole number",
-      'spec.resourceBounds.cpu.min is "3": must not be above max',
-      "spec.resourceBounds.memory.min is 0: must be a quantity above 0, for instance 128Mi or 1Gi",
-      "spec.resourceBounds.memory.max is missing: must be a quantity above 0, for instance 128Mi " +
-      "or 1Gi",
+      ["spec.mode", '"Sometimes"'],
+      ["spec.selector", "an object"],
+      ["spec.metricsConfig.safetyFactor", "0.5"],
+      ["spec.metricsConfig.minSamples", "1.5"],
+      ["spec.resourceBounds.cpu.min", '"3"'],
+      ["spec.resourceBounds.memory.min", "0"],
+      ["spec.resourceBounds.memory.max", undefined],
     ],
   );
-  assert.deepEqual(faultTexts({ ...LEAST, metricsConfig: { provider: "custom" } }), [
-    "spec.metricsConfig.custom is missing: must name a provider of the controller's configuration " +
-    "where provider is custom",
+  assert.deepEqual(faultyValues({ ...LEAST, metricsConfig: { provider: "custom" } }), [
+    ["spec.metricsConfig.custom", undefined],
   ]);
-  assert.deepEqual(faultTexts(undefined), ["spec is missing: must be an object"]);
-  assert.deepEqual(faultTexts([]), ["spec is a list of 0: must be an object"]);
+  assert.deepEqual(faultyValues(undefined), [["spec", undefined]]);
+  assert.deepEqual(faultyValues([]), [["spec", "a list of 0"]]);
 });
 
 pure("property 15: readPolicySpec() takes well-formed policies for what they say", () => {
@@ -162,7 +156,6 @@ pure("property 15: readPolicySpec() takes well-formed policies for what they say
         meant,
       );
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -176,7 +169,6 @@ for (const [field, wrong, valid] of MISTAKES) {
         assert.equal(own.length > 0, true, faults.map(faultText).join("; "));
         assert.match(own.map((fault) => fault.valid).join("; "), valid);
       }),
-      { numRuns: 100 },
     );
   });
 }
@@ -188,12 +180,8 @@ pure(
     fc.assert(fc.property(bound, bound, fc.boolean(), (a, b, exists) => {
       const [min, max] = [Math.max(a, b) + 1, Math.min(a, b)];
       assert.deepEqual(
-        readPolicySpec(withField(LEAST, "spec.resourceBounds.memory", { min, max })).faults,
-        [{
-          field: "spec.resourceBounds.memory.min",
-          value: String(min),
-          valid: "must not be above max",
-        }],
+        faultyValues(withField(LEAST, "spec.resourceBounds.memory", { min, max })),
+        [["spec.resourceBounds.memory.min", String(min)]],
       );
       const term = exists
         ? { key: "app", operator: a % 2 === 0 ? "Exists" : "DoesNotExist", values: ["web"] }
@@ -201,14 +189,14 @@ pure(
       const field = "spec.selector.namespaceSelector.matchExpressions[0]";
       const [fault, ...more] = readPolicySpec(withField(LEAST, field, term)).faults;
       assert.deepEqual([fault?.field, more], [`${field}.values`, []]);
-      assert.match(fault?.valid ?? "", exists ? /must be empty/ : /at least one value/);
+      assert.match(fault?.valid ?? "", exists ? / empty / : / one value /);
     }));
   },
 );
 
 pure("property 15: readPolicySpec() never throws, whatever stands in a policy", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(...MISTAKES), (value, [field]) => {
-    const texts = faultTexts(withField(LEAST, field, value));
-    for (const text of texts) assert.match(text, /^spec\S* is .+: must /);
+    const { faults } = readPolicySpec(withField(LEAST, field, value));
+    for (const fault of faults) assert.match(faultText(fault), /^spec\S* is .+: must /);
   }));
 });

@@ -51,7 +51,6 @@ pure("recommendWorkload() has every container exactly once, with quantities that
         assert.equal(parseBytes(formatBytes(recommendation.memory)), 120 * MEBI);
       }
     }),
-    { numRuns: 300 },
   );
 });
 

@@ -16,5 +16,5 @@ test("writtenAmounts() writes what there is as quantities, and amountsOf() reads
 test("timeText() writes a time that millisecondsOf() reads, which throws at another text", () => {
   assert.equal(timeText(1), "1970-01-01T00:00:00.001Z");
   assert.equal(millisecondsOf(timeText(1)), 1);
-  assert.throws(() => millisecondsOf("soon"), { name: "SyntaxError", message: /soon is no date/ });
+  assert.throws(() => millisecondsOf("soon"), /^SyntaxError: .*soon/);
 });

@@ -68,7 +68,6 @@ pure("reportParts() writes what the schema takes, and recordsOf() reads the same
         JSON.stringify(sorted(records)),
       );
     }),
-    { numRuns: 200 },
   );
 });
 

@@ -62,6 +62,5 @@ test("resourceRangesOf() reads each resource as if nothing were said of the othe
       const ranges = resourceRangesOf([swapped])?.memory ?? { container: ANYTHING, pod: ANYTHING };
       assert.deepEqual(ranges, cpuRangesOf([cpuOnly]) ?? { container: ANYTHING, pod: ANYTHING });
     }),
-    { numRuns: 300 },
   );
 });

@@ -6,9 +6,6 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const ALONE = "; it acts on its own namespace shop alone, since the controller's setting " +
-  "policyNamespaces does not have that";
-
 function noteOf(
   selector: Partial<PolicySelector>,
   { matched = 3, policyNamespaces = [] }: {
@@ -26,21 +23,15 @@ test("scopeNote() says which namespaces a policy asks for in vain", () => {
   assert.equal(noteOf({}), undefined);
   assert.equal(noteOf({ namespaces: { allow: ["shop"], deny: ["other"] } }), undefined);
   const namespaces = { allow: ["shop", "b", "c"], deny: [] };
-  assert.equal(noteOf({ namespaces }), `its selector asks for b, c${ALONE}`);
-  assert.equal(noteOf({ namespaceSelector }), `it has a namespaceSelector${ALONE}`);
+  assert.match(noteOf({ namespaces }) ?? "", /selector .* b, c; .*shop .*policyNamespaces/);
+  assert.match(noteOf({ namespaceSelector }) ?? "", /namespaceSelector; .*shop .*policyNamespaces/);
   const many = { allow: ["a", "b", "c", "d", "e", "f", "g"], deny: [] };
-  assert.match(
-    noteOf({ namespaces: many }) ?? "",
-    /^its selector asks for a, b, c, d, e and 2 more;/,
-  );
+  assert.match(noteOf({ namespaces: many }) ?? "", / a, b, c, d, e and 2 more;/);
   const policyNamespaces = ["shop"];
   assert.equal(noteOf({ namespaces, namespaceSelector }, { policyNamespaces }), undefined);
 });
 
 test("scopeNote() says that nothing matches, and that a policy's reach may be why", () => {
-  assert.equal(noteOf({}, { matched: 0 }), `it matches no workload${ALONE}`);
-  assert.equal(
-    noteOf({}, { matched: 0, policyNamespaces: ["shop"] }),
-    "it matches no workload",
-  );
+  assert.match(noteOf({}, { matched: 0 }) ?? "", /no workload; .*shop .*policyNamespaces/);
+  assert.match(noteOf({}, { matched: 0, policyNamespaces: ["shop"] }) ?? "", /no workload$/);
 });

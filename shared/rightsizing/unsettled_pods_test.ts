@@ -32,7 +32,7 @@ test("unsettledPods() tells the worst word of kubelets, and of how many pods", (
   });
   assert.deepEqual(
     unsettledPods([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
-    { reason: "NodeCapacity", message: "2 pods, web-2: Node didn't have enough capacity: cpu" },
+    { reason: "NodeCapacity", message: `2 pods, web-2: ${INFEASIBLE.message}` },
   );
   const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
   assert.equal(unsettledPods([podOf("web-1", failed)], FREE)?.reason, "ResizeError");

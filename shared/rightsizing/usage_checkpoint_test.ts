@@ -72,7 +72,6 @@ pure("decodeSlots() gives back exactly what encodeSlots() was given", () => {
       assert.match(text, /^1:[\w-]+$/);
       assert.deepEqual(content(decodeSlots(text)), content(slots));
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -114,7 +113,6 @@ pure(
         assert.equal(encodeSlots(decodeSlots(text), { coarseness }), text);
         assert.ok(text.length <= encodeSlots(slots).length);
       }),
-      { numRuns: 300 },
     );
   },
 );
@@ -171,10 +169,9 @@ pure("decodeSlots() refuses a text that differs in one character, or was cut", (
       const changed = text.slice(0, place) + character + text.slice(place + 1);
       assert.throws(() => decodeSlots(changed), {
         name: "SyntaxError",
-        message: /^Cannot read usage/,
+        message: / usage checkpoint: /,
       });
     }),
-    { numRuns: 2000 },
   );
   for (let end = 0; end < text.length; end++) {
     assert.throws(() => decodeSlots(text.slice(0, end)), SyntaxError);
@@ -186,18 +183,14 @@ pure("decodeSlots() names the version that it does not know", () => {
   for (const version of [0, 2, 999]) {
     assert.throws(() => decodeSlots(`${version}:${GOLDEN_SECONDS.slice(2)}`), {
       name: "SyntaxError",
-      message: `Cannot read usage checkpoint: its version is ${version}, expected 1`,
+      message: new RegExp(`version .*${version}, .*1$`),
     });
   }
-  assert.throws(() => decodeSlots("hello"), {
-    message: "Cannot read usage checkpoint: it does not begin with a version",
-  });
+  assert.throws(() => decodeSlots("hello"), SyntaxError);
 });
 
 pure("decodeSlots() does not even look at text longer than a ConfigMap", () => {
-  assert.throws(() => decodeSlots(`1:${"A".repeat(2 ** 20)}`), {
-    message: "Cannot read usage checkpoint: it has 1048578 characters, expected at most 1048576",
-  });
+  assert.throws(() => decodeSlots(`1:${"A".repeat(2 ** 20)}`), /1048578 .*1048576/);
 });
 
 /** A body with the version and the check sum (FNV-1a) that belong to it. */
@@ -227,9 +220,8 @@ pure("decodeSlots() refuses bodies that no version wrote, even with the right ch
         refused++;
       }
     }),
-    { numRuns: 1000 },
   );
-  assert.ok(refused > 500);
+  assert.ok(refused > 50, `${refused}`);
 });
 
 pure("decodeSlots() says which number in a body cannot be", () => {
@@ -242,7 +234,7 @@ pure("decodeSlots() says which number in a body cannot be", () => {
     writer.fixed(0, 2);
     writer.small(258);
   });
-  assert.throws(() => decodeSlots(manySlots), /it has 258 slots/);
+  assert.throws(() => decodeSlots(manySlots), /258 slots/);
   const oneSlot = (first: number, groups: number): string =>
     body((writer) => {
       writer.fixed(0, 2);
@@ -253,8 +245,8 @@ pure("decodeSlots() says which number in a body cannot be", () => {
       writer.fixed(first, 10);
       writer.small(groups);
     });
-  assert.throws(() => decodeSlots(oneSlot(600, 95)), /it has bucket 694 of 694/);
-  assert.throws(() => decodeSlots(oneSlot(600, 94)), /is not one of the alphabet/);
+  assert.throws(() => decodeSlots(oneSlot(600, 95)), /bucket 694 of 694/);
+  assert.throws(() => decodeSlots(oneSlot(600, 94)), /character \d+ of /);
   const otherTimes = body((writer) => {
     writer.fixed(0, 2);
     writer.small(0);
@@ -262,5 +254,5 @@ pure("decodeSlots() says which number in a body cannot be", () => {
     writer.small(1);
     writer.fixed(1, 1);
   });
-  assert.throws(() => decodeSlots(otherTimes), /it has times of 0 slots/);
+  assert.throws(() => decodeSlots(otherTimes), /times of 0 slots/);
 });

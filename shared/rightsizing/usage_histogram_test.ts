@@ -66,7 +66,6 @@ pure(
           assert.ok(error <= allowed, `${error} at ${fraction} of ${expected}`);
         }
       }),
-      { numRuns: 500 },
     );
   },
 );

@@ -98,7 +98,6 @@ pure("createUsageRing() has quantiles within 1 % of those of the same samples", 
         assert.ok(error <= RELATIVE_ERROR * expected * (1 + 1e-9), `${error} of ${expected}`);
       }
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -156,7 +155,7 @@ pure("createUsageRing() answers for shorter windows, and for no longer one", () 
   assert.equal(ring.distribution({ ...WINDOW, windowMs: 2 * HOUR_MS }).count, 1);
   assert.throws(() => ring.distribution({ ...WINDOW, windowMs: WINDOW_MS + 1 }), {
     name: "RangeError",
-    message: "Cannot look back 86400001 ms: the ring covers 86400000 ms",
+    message: /86400001 .*86400000/,
   });
 });
 
@@ -164,13 +163,13 @@ pure("createUsageRing() refuses shapes that cannot be, naming the field", () => 
   for (const windowMs of [0, -1, 0.5, NaN, Infinity]) {
     assert.throws(() => createUsageRing("cpu", { windowMs }), {
       name: "RangeError",
-      message: `Cannot make a ring: windowMs is ${windowMs}, expected a whole number of at least 1`,
+      message: new RegExp(`: windowMs is ${windowMs},`),
     });
   }
   for (const slots of [0, 257, 1.5, NaN]) {
     assert.throws(() => createUsageRing("cpu", { windowMs: 1000, slots }), {
       name: "RangeError",
-      message: `Cannot make a ring: slots is ${slots}, expected 1 to 256`,
+      message: new RegExp(`: slots is ${slots},`),
     });
   }
 });

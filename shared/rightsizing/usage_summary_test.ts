@@ -46,6 +46,5 @@ pure("usageSummaryOf() is in order and in whole numbers, whatever was seen", () 
       assert.deepEqual(figures, figures.toSorted((a, b) => a - b));
       assert.ok(figures.every(Number.isSafeInteger));
     }),
-    { numRuns: 200 },
   );
 });

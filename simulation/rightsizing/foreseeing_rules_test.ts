@@ -65,6 +65,5 @@ pure("nextMaximum() covers all, and no rule that does wastes less", () => {
         if (ours.coverage === 1) assert.ok(oracle.waste <= ours.waste);
       },
     ),
-    { numRuns: 100 },
   );
 });

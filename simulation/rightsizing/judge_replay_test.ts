@@ -107,10 +107,7 @@ pure("judgeReplay() has no ratio to a usage of nothing", () => {
 });
 
 pure("judgeReplay() refuses to judge nothing", () => {
-  assert.throws(
-    () => judged({ values: [1, 2] }, []),
-    /^RangeError: Cannot judge a rule on history "f": it has no sample after the warm-up$/,
-  );
+  assert.throws(() => judged({ values: [1, 2] }, []), /^RangeError: .*"f"/);
 });
 
 pure("judgeReplay() keeps accounts: set − usage = idle − lacking", () => {
@@ -125,6 +122,5 @@ pure("judgeReplay() keeps accounts: set − usage = idle − lacking", () => {
         assert.equal(lack === 0, coverage === 1);
       },
     ),
-    { numRuns: 100 },
   );
 });

@@ -31,8 +31,8 @@ Deno.test({
     assert.equal(new Set(labels).size, labels.length);
     for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
     const of = (label: string) => {
-      const found = rules.find((rule) => rule.label === label);
-      assert(found !== undefined, label);
+      const [found, ...others] = rules.filter((rule) => rule.label.startsWith(label));
+      assert(found !== undefined && (found.label === label || others.length === 0), label);
       return found;
     };
     assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
@@ -42,9 +42,9 @@ Deno.test({
     assert.ok(Math.abs(of(OURS).shortDays.p50 - 1 / 24) < 1e-9);
     // P99 does, once it has seen one: the judged days come after it.
     assert.equal(of("ours, P99 × 1.2, 24 h").coverage, 1);
-    const oracle = of("oracle, maximum of what comes");
+    const oracle = of("oracle, maximum");
     assert.deepEqual([oracle.coverage, oracle.waste], [1, 0]);
-    assert.equal(of("fixed, maximum of all").changesPerDay, 0);
+    assert.equal(of("fixed, maximum").changesPerDay, 0);
   },
 });
 
@@ -57,13 +57,13 @@ Deno.test({
       warmUpMs: HOUR_MS,
     });
     const kills = (label: string): number | undefined =>
-      rules.find((rule) => rule.label === label)?.kills;
+      rules.find((rule) => rule.label.startsWith(label))?.kills;
     // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
     for (const label of [OURS, VPA]) {
       const died = kills(label) ?? 0;
       assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
     }
-    assert.equal(kills("fixed, maximum of all"), 0);
+    assert.equal(kills("fixed, maximum"), 0);
   },
 });
 

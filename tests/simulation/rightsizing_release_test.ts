@@ -195,7 +195,7 @@ test("no pod has less memory than the recent peak + 15 % while a raise is held, 
   const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
   assert.deepEqual(limits, limits.map(() => lifted));
   const told = scene.events.filter(({ about, message }) =>
-    about.kind === "Deployment" && message.includes("the recent peak + 15 %")
+    about.kind === "Deployment" && message.includes("15 %: ")
   );
   assert.equal(told.length, 1);
 });

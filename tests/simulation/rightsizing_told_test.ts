@@ -174,7 +174,7 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
   assert.equal(await allowed(() => ask(100)), 0);
   assert.match(
     scene.recordOf("web")?.message ?? "",
-    /denied the request: no; it is asked again at 2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
+    / denied .*: no; .*2026-01-01T01:0\d:\d\d\.\d{3}Z$/,
   );
   assert.equal(methodOf(), "Skip");
   ask(101);
@@ -196,10 +196,7 @@ test("runRightsizingLoop() tells a policy that asks for what is beyond its reach
   await scene.run(MINUTE_MS);
   const ready = scene.statusOf("all").conditions?.find(({ type }) => type === "Ready");
   assert.equal(ready?.status, "True");
-  assert.match(
-    ready.message,
-    /its selector asks for elsewhere, it matches no workload; it acts on/,
-  );
+  assert.match(ready.message, /; .*elsewhere, .*no workload; /);
 });
 
 test("runRightsizingLoop() tells policies of what can't be listed, and goes on once it can", async (scene) => {
@@ -216,7 +213,7 @@ test("runRightsizingLoop() tells policies of what can't be listed, and goes on o
   assert.deepEqual([readyOf("all"), readyOf("off")], ["DiscoveryFailed", undefined]);
   const told = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
   assert.deepEqual(told.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
-  assert.match(told[0]?.message ?? "", /has not listed statefulSets for 30 s; correct what/);
+  assert.match(told[0]?.message ?? "", /^DiscoveryFailed: .*statefulSets .*30 s; /);
   await scene.run(20 * MINUTE_MS);
   assert.equal(readyOf("all"), "PolicyValid");
   assert.equal(wordsOf(scene)[0], "Applied");

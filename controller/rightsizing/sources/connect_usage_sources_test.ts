@@ -45,10 +45,8 @@ rightsizing:
     const found = await ask({ provider: "custom", customSource: "billing", ...INTERVAL });
     assert.ok("usage" in found && (found.usage.get("app")?.cpu.count ?? 0) > 0);
     const broken = await ask({ provider: "custom", customSource: "broken", ...INTERVAL });
-    assert.deepEqual(broken, {
-      problem: "unreachable",
-      message: `Cannot log in with ${folder}/none: there is no such file`,
-    });
+    assert.ok("problem" in broken && broken.problem === "unreachable");
+    assert.ok(broken.message.includes(`${folder}/none`), broken.message);
     const asked = await ask({ provider: "prometheus", ...INTERVAL });
     assert.ok("usage" in asked && (asked.usage.get("app")?.cpu.count ?? 0) > 0);
     assert.deepEqual(await ask({ provider: "metrics-server", ...INTERVAL }), { usage: new Map() });

@@ -42,7 +42,6 @@ test("property 12: momentsOf() lie in (from, to], the last at its end, at most 1
       assert.ok(countMoments(moments) <= 11_000);
       assert.equal((moments.endMs - moments.startMs) % moments.stepMs, 0);
     }),
-    { numRuns: 500 },
   );
 });
 

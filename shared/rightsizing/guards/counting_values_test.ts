@@ -43,7 +43,7 @@ test("countingValues() are all that was adopted, where nothing has changed since
 test("countingValues() have no limits where the policy updates requests only", () => {
   const { app, words } = counting({});
   assert.deepEqual(app, { requestCPU: 150, requestMemory: 96 * MI });
-  assert.match(words, /^the policy updates requests only: app cpu limit 180m left as it is/);
+  assert.match(words, /only: app cpu .*180m .*, app memory .*112Mi /);
 });
 
 test("countingValues() leave a resource to its author who has edited it, and no other", () => {
@@ -62,7 +62,7 @@ test("countingValues() leave a resource to its author who has edited it, and no 
     }];
     const { app, words } = counting({ ...LIMITS, containers });
     assert.deepEqual(app, CPU);
-    assert.equal(words, "the template has other memory values of app by now");
+    assert.match(words, /^[^;]*memory .* app [^;]*$/);
   }
   const { adoptedOn: _unknown, ...older } = IN_FORCE;
   const containers = [templateContainer({ limitMemory: 4096 * MI })];
@@ -73,7 +73,8 @@ test("countingValues() know nothing of containers that the template has no more,
   const sidecar = [templateContainer({ name: "web" }), templateContainer({ sidecar: true })];
   for (const containers of [sidecar, sidecar.slice(0, 1)]) {
     const { app, words } = counting({ ...LIMITS, containers });
-    assert.deepEqual([app, words], [{}, "the template has no container app"]);
+    assert.deepEqual(app, {});
+    assert.match(words, /container app$/);
   }
 });
 
@@ -88,7 +89,7 @@ test("countingValues() are not above the policy's bounds, and limits with their 
     requestMemory: 96 * MI,
     limitMemory: 112 * MI,
   });
-  assert.match(words, /^the policy's bounds: app cpu request 150m to 120m/);
+  assert.match(words, /bounds: app cpu .*150m to 120m/);
 });
 
 test("countingValues() lower memory for narrower bounds only where the recent peak allows it", () => {
@@ -113,10 +114,7 @@ test("countingValues() are not below the recent peak + 15 %, as far as the autho
   assert.deepEqual(of(80 * MI).app, ALL);
   const lifted = { ...CPU, requestMemory: 126.5 * MI, limitMemory: 126.5 * MI };
   assert.deepEqual(of(100 * MI).app, lifted);
-  assert.match(
-    of(100 * MI).words,
-    /^the recent peak \+ 15 %: app memory request 96Mi to 132644864, /,
-  );
+  assert.match(of(100 * MI).words, /15 %: app memory request 96Mi to 132644864, /);
   // The author has given less than the peak: what was adopted is more already, or all that he allows.
   const memoryPeaks = new Map([["app", 120 * MI]]);
   const less = counting({ ...LIMITS, memoryPeaks });

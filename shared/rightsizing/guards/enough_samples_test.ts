@@ -47,6 +47,6 @@ test("samplesLacking() holds without a recommendation in each mode that looks, a
   );
   assert.match(
     outcomeOf({ recommendations: [] }),
-    /InsufficientSamples: there is no recommendation/,
+    /^SamplesLacking InsufficientSamples: .*recommendation$/,
   );
 });

@@ -19,13 +19,10 @@ test("lastDenialHolds() holds in the engine's words until it may be asked again"
     retryAtMs: NOW_MS + 60_000,
   };
   const decision = decideRightsizing(rightsizingFacts({ denial }));
-  assert.equal(decision.outcome, "hold");
-  if (decision.outcome !== "hold") return;
-  assert.deepEqual([decision.reason, decision.message, decision.retryAfterMs], [
-    "AdmissionDenied",
-    "policy cost-guard: no more memory; it is asked again at 2027-01-15T08:01:00.000Z",
-    60_000,
-  ]);
+  assert.ok(decision.outcome === "hold");
+  assert.deepEqual([decision.reason, decision.retryAfterMs], ["AdmissionDenied", 60_000]);
+  assert.ok(decision.message.startsWith(denial.message), decision.message);
+  assert.match(decision.message, /2027-01-15T08:01:00\.000Z$/);
   assert.match(outcomeOf({ denial: { ...denial, retryAtMs: NOW_MS } }), /^InPlace: /);
   // What differs by 10 % is another wish: 150 m and 96 Mi were denied.
   for (const [cpu, isHeld] of [[164, true], [165, false], [135, false], [136, true]] as const) {

@@ -118,6 +118,5 @@ test("liftMemory() is safe as far as the author allows, and lasts until a peak h
         assert.ok(changes <= Math.floor(steps) + 2, `${changes} of ${steps}`);
       },
     ),
-    { numRuns: 400 },
   );
 });

@@ -26,10 +26,9 @@ test("unsafeMemoryDecrease() holds a decrease below the recent peak + 15 %, and 
     outcomeOf({ recommendations: less, memoryPeaks: peaks(40) }),
     "InPlace: app memory 46Mi",
   );
-  const held = outcomeOf({ recommendations: less, memoryPeaks: peaks(40.5) });
   assert.match(
-    held,
-    /^UnsafeMemoryDecrease UnsafeMemoryDecrease: app to 46Mi: its recent peak was/,
+    outcomeOf({ recommendations: less, memoryPeaks: peaks(40.5) }),
+    /^UnsafeMemoryDecrease UnsafeMemoryDecrease: app to 46Mi: .* 42467328, /,
   );
 });
 
@@ -52,7 +51,7 @@ test("unsafeMemoryDecrease() heeds limits, also new ones, and never speaks again
 
 test("unsafeMemoryDecrease() takes no decrease for safe where the peak is not known", () => {
   const held = outcomeOf({ recommendations: less, memoryPeaks: new Map() });
-  assert.match(held, /UnsafeMemoryDecrease: app to 46Mi: its recent peak is not known/);
+  assert.match(held, /^UnsafeMemoryDecrease .*: app to 46Mi: .*not known$/);
 });
 
 test("unsafeMemoryDecrease() leaves other containers and CPU to go on", () => {

@@ -18,10 +18,9 @@ const RECREATE = { allowRecreate: true };
 test("noMethod() takes recreation where pods can't be resized in place, if it is allowed", () => {
   assert.match(outcomeOf(), /^InPlace: /);
   assert.match(outcomeOf({ resizeServed: false, strategy: RECREATE }), /^Recreate: /);
-  assert.equal(
+  assert.match(
     outcomeOf({ resizeServed: false }),
-    "NoMethod InPlaceResizeUnavailable: the server does not serve pods/resize, and " +
-      "allowRecreate is false",
+    /^NoMethod InPlaceResizeUnavailable: .*pods\/resize, .*allowRecreate/,
   );
   const neither = { allowInPlaceResize: false, allowRecreate: false };
   assert.match(outcomeOf({ strategy: neither }), /^NoMethod MethodNotAllowed: /);
@@ -31,7 +30,7 @@ test("noMethod() knows kubelets that can't, and pods that can't be resized at al
   const nodes = new Map([["node-1", { kubeletVersion: "v1.32.1", pressures: [] }]]);
   assert.match(
     outcomeOf({ nodes }),
-    /^NoMethod InPlaceResizeUnavailable: pod web-1: the kubelet of node-1 is v1\.32\.1/,
+    /^NoMethod InPlaceResizeUnavailable: pod web-1: .*node-1 .*v1\.32\.1/,
   );
   assert.match(outcomeOf({ nodes, strategy: RECREATE }), /^Recreate: /);
   const [pod] = rightsizingFacts().pods;

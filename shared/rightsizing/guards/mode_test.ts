@@ -10,6 +10,6 @@ const inMode = (mode: "Auto" | "Recommend" | "Disabled"): string =>
 
 test("modeHolds() lets only Auto apply", () => {
   assert.equal(inMode("Auto"), "InPlace: app cpu 150m, app memory 96Mi");
-  assert.equal(inMode("Recommend"), "ModeHolds RecommendOnly: the policy's mode is Recommend");
-  assert.equal(inMode("Disabled"), "ModeHolds PolicyDisabled: the policy's mode is Disabled");
+  assert.match(inMode("Recommend"), /^ModeHolds RecommendOnly: /);
+  assert.match(inMode("Disabled"), /^ModeHolds PolicyDisabled: /);
 });

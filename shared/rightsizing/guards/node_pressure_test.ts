@@ -10,11 +10,11 @@ const nodes = (...pressures: NodePressure[]) => new Map([["node-1", { pressures 
 
 test("nodeUnderPressure() leaves out raises on a node that is short of something, and names it", () => {
   for (const pressure of ["MemoryPressure", "DiskPressure", "PIDPressure"] as const) {
-    assert.equal(
-      outcomeOf({ nodes: nodes(pressure) }),
-      `NodeUnderPressure NodePressure: no raise of app cpu: node node-1 has ${pressure}; ` +
-        `no raise of app memory: node node-1 has ${pressure}`,
-    );
+    const [cpu, memory, ...more] = outcomeOf({ nodes: nodes(pressure) }).split("; ");
+    assert.match(cpu ?? "", /^NodeUnderPressure NodePressure: .*app cpu: .*node-1 /);
+    assert.match(memory ?? "", /app memory: .*node-1 /);
+    assert.ok(cpu?.endsWith(pressure) && memory?.endsWith(pressure));
+    assert.deepEqual(more, []);
   }
   assert.match(outcomeOf({ nodes: nodes() }), /^InPlace: /);
   assert.match(outcomeOf({ nodes: new Map() }), /^InPlace: /);

@@ -34,11 +34,8 @@ function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
 test("notRolledOut() tells of pods that nobody replaces, and holds nothing", () => {
   const decision = decideRightsizing(rightsizingFacts(recreated(true)));
   assert.ok(decision.outcome === "hold" && decision.restOnly);
-  assert.deepEqual([decision.reason, decision.message], [
-    "NotRolledOut",
-    "the template of Deployment web has values that 2 pods lack, web-1 among them, and nobody " +
-    "replaces them",
-  ]);
+  assert.equal(decision.reason, "NotRolledOut");
+  assert.match(decision.message, /Deployment web .*2 pods .*web-1 /);
   const first = recreated(true, { inForce: new Map() });
   assert.match(
     outcomeOf({

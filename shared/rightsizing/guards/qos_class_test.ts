@@ -21,10 +21,9 @@ test("qosWouldChange() moves request and limit of Guaranteed pods together, or n
     outcomeOf({ containers: [guaranteed], strategy: LIMITS }),
     "InPlace: app cpu 150m (limit 150m), app memory 96Mi (limit 96Mi)",
   );
-  const held = outcomeOf({ containers: [guaranteed] });
   assert.match(
-    held,
-    /^QoSWouldChange QoSWouldChange: request and limit of app cpu would have to move/,
+    outcomeOf({ containers: [guaranteed] }),
+    /^QoSWouldChange QoSWouldChange: .*app cpu .*together.*; .*app memory .*together/,
   );
   assert.match(outcomeOf({ containers: [templateContainer()] }), /^InPlace: /);
 });
@@ -33,16 +32,15 @@ test("qosWouldChange() keeps a Burstable pod's last request a unit below its lim
   const containers = [templateContainer({ requestMemory: 128 * MI })];
   const recommendations = [recommendation({ cpu: 500, memory: 128 * MI })];
   assert.equal(outcomeOf({ containers, recommendations }), "InPlace: app cpu 199m");
-  assert.match(clampsOf({ containers, recommendations }).join(), /pod web-1 would turn Guaranteed/);
+  assert.match(clampsOf({ containers, recommendations }).join(), /: pod web-1 .*Guaranteed: /);
   const other = [...containers, templateContainer({ name: "log" })];
   assert.equal(outcomeOf({ containers: other, recommendations }), "InPlace: app cpu 200m");
 });
 
 test("qosWouldChange() gives BestEffort pods nothing", () => {
-  const held = outcomeOf({ containers: [bareContainer("app", {})] });
-  assert.equal(
-    held,
-    "QoSWouldChange QoSWouldChange: pod web-1 would turn from BestEffort to Burstable",
+  assert.match(
+    outcomeOf({ containers: [bareContainer("app", {})] }),
+    /^QoSWouldChange QoSWouldChange: pod web-1 .*BestEffort to Burstable$/,
   );
 });
 
@@ -85,5 +83,5 @@ test("qosWouldChange() counts what is in force beside the template that a rollou
     outcomeOf(beside),
     "Recreate: log cpu 149m (limit 150m), log memory 96Mi (limit 96Mi)",
   );
-  assert.match(clampsOf(beside).join(), /new pods would turn Guaranteed/);
+  assert.match(clampsOf(beside).join(), /new pods .*Guaranteed: /);
 });

@@ -12,14 +12,11 @@ const withState = (change: Partial<RightsizedWorkload>): string =>
 
 test("rolloutHolds() waits for a rollout to end, and for a paused one to go on", () => {
   const rollout = { updated: 1, total: 3, stands: false };
-  assert.equal(
-    withState({ rollout }),
-    "RolloutHolds RolloutInProgress: Deployment web rolls out: 1 of 3 pods are new",
-  );
   assert.match(
-    withState({ paused: true }),
-    /RolloutPaused: the rollout of Deployment web is paused/,
+    withState({ rollout }),
+    /^RolloutHolds RolloutInProgress: Deployment web .*1 of 3 pods /,
   );
+  assert.match(withState({ paused: true }), /^RolloutHolds RolloutPaused: .*Deployment web /);
   assert.match(withState({ rollout: { ...rollout, updated: 3 } }), /^InPlace: /);
   assert.match(withState({ rollout: { ...rollout, stands: true } }), /^InPlace: /);
 });

@@ -8,11 +8,9 @@ function test(name: string, fn: () => void): void {
 
 test("verticalAutoscalerConflicts() leaves the workload to a VPA in any mode but Off", () => {
   for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto", "SomethingNew"]) {
-    assert.equal(
-      outcomeOf({ verticalAutoscalers: [sampleVPA(mode)] }),
-      `VerticalAutoscalerConflicts VPAConflict: VPA web-vpa, mode ${mode}, sets the resources of ` +
-        "Deployment web",
-    );
+    const held = outcomeOf({ verticalAutoscalers: [sampleVPA(mode)] });
+    assert.match(held, /^VerticalAutoscalerConflicts VPAConflict: .*web-vpa, .*Deployment web$/);
+    assert.ok(held.includes(mode), held);
   }
   assert.match(outcomeOf({ verticalAutoscalers: [sampleVPA("Off")] }), /^InPlace: app cpu 150m/);
 });

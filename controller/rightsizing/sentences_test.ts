@@ -1,0 +1,243 @@
+import { ApiError } from "../../shared/api/api_error.ts";
+import { remedyFor } from "../../shared/api/reasons/reason_words.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import {
+  autoPolicy,
+  MI,
+  NOW_MS,
+  recommendation,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { CONTROLLER_SETTINGS } from "../settings.ts";
+import { awaitDiscovery } from "./await_discovery.ts";
+import { readLooks, writeLooks } from "./corrections/looks_text.ts";
+import { MOST_LOOKS } from "./corrections/throttle_memory.ts";
+import { evaluateWorkload } from "./evaluate_workload.ts";
+import { createPublishedVPAs } from "./published_vpas.ts";
+import { readCheckpoint } from "./sampler/checkpoint_parts.ts";
+import { unwrittenRecord } from "./unwritten_record.ts";
+import { passWorkload } from "./workload_pass.ts";
+
+const facts = rightsizingFacts();
+const { workload } = facts;
+const POLICY = {
+  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
+  spec: autoPolicy({ publishVPA: true }),
+  faults: [],
+  status: {},
+};
+/** Outcome of a reconcile of Deployment `web`. */
+const OUTCOME = {
+  record: {
+    workload: { kind: "Deployment", namespace: "shop", name: "web" },
+    policy: POLICY.metadata,
+    status: "Recommended",
+    recommendations: [recommendation()],
+    inForce: [],
+  },
+  metricsMissing: false,
+  recommends: true,
+  difference: 0,
+  events: [],
+} as const;
+
+/** Usage of container `app`: samples of 150 m and 80 Mi. */
+function usage(count: number) {
+  const samples = (value: number) =>
+    distributionOfSamples(new Array(count).fill({ atMs: NOW_MS, value }), {
+      nowMs: NOW_MS,
+      windowMs: 86_400_000,
+    });
+  const app = { container: "app", cpu: samples(150), memory: samples(80 * MI) };
+  return { usage: new Map([["app", app]]) };
+}
+
+/** Message about missing usage of pods that have been Ready for ten minutes. */
+function missing(): string {
+  const pods = facts.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
+  const found = evaluateWorkload(usage(0), {
+    policy: facts.policy,
+    workload,
+    corrections: new Map(),
+    factsWith: (known) => ({ ...facts, ...known, pods }),
+  });
+  return "missing" in found ? found.missing.message : "";
+}
+
+/** Outcome of a reconcile where the API server refuses the first resize. */
+async function reconciled(refusal?: ApiError) {
+  const hands = notedHands();
+  if (refusal !== undefined) hands.refusals.set("resize web-1", refusal);
+  const outcome = await passWorkload(
+    { workload, policy: POLICY, before: undefined, denial: undefined },
+    {
+      source: { usage: () => Promise.resolve(usage(20)) },
+      hands,
+      clock: { wall: () => NOW_MS },
+      cluster: {
+        podsIn: () => facts.pods,
+        correctionsOf: () => new Map(),
+        factsOf: (_subject, known) => ({ ...facts, ...known }),
+        whenSynced: () => Promise.resolve(true),
+        keepOnly: () => {},
+      },
+    },
+    { signal: new AbortController().signal },
+  );
+  return outcome;
+}
+
+/** Message of an event without the remedy for its reason, which the reason's own row has. */
+function withoutRemedy(message: string): string {
+  const [reason = ""] = message.split(":");
+  return message.replace(`; ${remedyFor(reason)}`, "");
+}
+
+/** Event about a recommendation that is not published. */
+async function unpublished(error?: ApiError): Promise<string> {
+  const messages: string[] = [];
+  const vpas = createPublishedVPAs({
+    copy: { get: () => error === undefined ? sampleVPA("Off") : undefined, all: () => [] },
+    publisher: {
+      create: () => Promise.reject(error),
+      recommend: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
+    },
+    events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
+    log: silentLog,
+  });
+  await vpas.tell(POLICY, {
+    looked: [{ workload, outcome: OUTCOME }],
+    permits: createPermits(() => 1),
+    signal: new AbortController().signal,
+  });
+  return messages.join();
+}
+
+/** Event about kinds that the API server does not list. */
+async function undiscovered(): Promise<string> {
+  const messages: string[] = [];
+  const clock = createVirtualClock({ wallStart: 0 });
+  const end = new AbortController();
+  const waiting = awaitDiscovery({
+    policies: { all: () => [POLICY], whenSynced: () => Promise.resolve(true) },
+    copies: { statefulSets: { whenSynced: () => clock.sleep(40_000).then(() => true) } },
+    statuses: { writeStatus: () => Promise.resolve("2") },
+    events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
+    config: { dryRun: false },
+    clock,
+    log: silentLog,
+  }, end.signal);
+  await clock.runUntil(60_000);
+  await waiting;
+  return messages.join();
+}
+
+/** Faults of a checkpoint of samples. */
+function damaged(data: Readonly<Record<string, string>>): string {
+  const read = readCheckpoint({ name: "usage-shop", data }, { nowMs: NOW_MS });
+  return "fault" in read ? read.fault : read.faults.join();
+}
+
+Deno.test({
+  name: "sentences of the rightsizing controller",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      [
+        "MetricsMissing",
+        missing,
+        "the source has seen none of its containers within the window, though pod web-1 has been " +
+        "Ready for 10 min",
+      ],
+      [
+        "OptimizationApplied",
+        async () => (await reconciled())?.events.map(({ message }) => message).join() ?? "",
+        "app cpu 180m, app memory 96Mi, in place. app: CPU 180m: P90 of 20 samples in 24h is " +
+        "150m, times 1.2 is 180m, within bounds 10m to 4. Memory 96Mi: P90 of 20 samples in 24h " +
+        "is 80Mi, times 1.2 is 96Mi, within bounds 1Mi to 4096Mi; kubectl coalloc recommend " +
+        "shows all",
+      ],
+      [
+        "ServerBusy",
+        async () => (await reconciled(new ApiError(503, "", "busy")))?.record.message ?? "",
+        "1 pods, web-1: busy",
+      ],
+      [
+        "RecordNotWritten",
+        () =>
+          unwrittenRecord({ matched: [OUTCOME] }, { unwritten: () => "forbidden" })?.message ?? "",
+        "reports can't be written in namespace shop: forbidden",
+      ],
+      [
+        "VPANotPublished, other owner",
+        () => unpublished(),
+        "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web is somebody else's",
+      ],
+      [
+        "VPANotPublished, kind",
+        () => unpublished(new ApiError(404, "NotFound", "")),
+        "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
+        "nobody has installed their definition",
+      ],
+      [
+        "DiscoveryFailed",
+        undiscovered,
+        "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
+      ],
+      [
+        "checkpoint of samples",
+        () => damaged({}),
+        "usage-shop has no readable key about of version 1",
+      ],
+      [
+        "checkpoint of samples, key",
+        () => {
+          const about = { version: 1, namespace: "shop", newestMs: 1, workloads: {} };
+          return damaged({ about: JSON.stringify(about), "uid-9.app": "" });
+        },
+        'usage-shop, key "uid-9.app": it is of no workload',
+      ],
+      [
+        "checkpoint of throttling",
+        () => {
+          const look = { atMs: NOW_MS, wanted: new Map() };
+          return messageOf(() => readLooks(writeLooks(new Array(MOST_LOOKS + 1).fill(look))));
+        },
+        "Cannot read looks: there are 481",
+      ],
+    ]),
+});
+
+/** Faults of these settings of the controller. */
+const faults = (sources: SettingSources) => (): string => {
+  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  return "faults" in read ? read.faults.join() : "";
+};
+
+Deno.test({
+  name: "sentences about OptiPod's settings",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      [
+        "leaderElection",
+        faults({ flags: new Map([["--enable-leader-election", "false"]]) }),
+        'flag --enable-leader-election is "false", expected true: of all controllers one ' +
+        "works, which can't be switched off",
+      ],
+      [
+        "reconciliationInterval",
+        faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
+        'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
+        "as its reconciliationInterval",
+      ],
+    ]),
+});
