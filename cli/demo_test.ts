@@ -85,15 +85,6 @@ Deno.test("demo() throttles far less than static limits of the same cores, beyon
   assert.equal(market.scores.overCapacityS, 0);
 });
 
-Deno.test("demo() grants nothing beyond capacity, however many pods share it", async () => {
-  for (const pods of [1, 5, 50, 110]) {
-    const world = recordedWorld();
-    const args = ["--pods", String(pods), "--minutes", "2", "--json", "--no-report"];
-    assert.equal(await demo(args, world), 0);
-    assert.equal(JSON.parse(world.output).runs[0].scores.overCapacityS, 0, `${pods} pods`);
-  }
-});
-
 Deno.test("demo() names a wrong flag and its remedy, and exits with 2", async () => {
   const world = recordedWorld();
   assert.equal(await demo(["--pods", "0"], world), 2);
