@@ -66,6 +66,5 @@ Deno.test("createBodyReader() has room for all again when none is in work", asyn
       assert.equal((await whole(reader, [10])).bytes.length, 10);
       assert.equal((await whole(reader, [10])).bytes.length, 10);
     }),
-    { numRuns: 200 },
   );
 });

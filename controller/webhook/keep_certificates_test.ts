@@ -188,6 +188,5 @@ Deno.test("keepCertificates() ends with one authority, whenever how many replica
         for (const replica of replicas) await replica.stop();
       },
     ),
-    { numRuns: 100 },
   );
 });

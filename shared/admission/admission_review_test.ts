@@ -103,6 +103,5 @@ pure("parseAdmissionReview() reads or refuses by name whatever it is given", () 
         }
       },
     ),
-    { numRuns: 300 },
   );
 });
