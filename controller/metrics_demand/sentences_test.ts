@@ -1,10 +1,12 @@
-import type { Log } from "../../shared/log.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import { type DemandReading, demandReading } from "./demand_reading.ts";
 import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
 import { createMetricReports, type MetricReports } from "./metric_reports.ts";
+import { createMetricWatch } from "./metric_watch.ts";
 import { queryTableKind } from "./query_table_kind.ts";
 import { readQueryTemplate } from "./query_template.ts";
 
@@ -85,6 +87,36 @@ test("sentences of pods whose metric gives no demand", () =>
     ["unusable: large", () => answer(100_001), "the value is above 100000 cores"],
     ["old", () => answer(1), "the value is too old, or the clocks differ"],
   ]));
+
+/** The source of a pod's demand after one answer of so many cores. */
+async function sourceOf(value: number): Promise<string> {
+  const sample = samplePod("web", { containers: [sampleContainer()] });
+  const annotations = { [DEMAND_QUERY]: "jobs" };
+  const pod = { ...sample, metadata: { ...sample.metadata, annotations } };
+  const allocation = newAllocation({ pod });
+  const queries = new Map([["jobs", { parts: ["up"] }]]);
+  const clock = createVirtualClock({ wallStart: 0 });
+  const end = new AbortController();
+  const watch = createMetricWatch({
+    caches: { pods: { all: () => [pod] }, allocations: { get: () => allocation } },
+    clock,
+    log: silentLog,
+    config: { metrics: { server: "http://s", queries, intervalMs: 10_000, staleAfterMs: 60_000 } },
+    source: { ask: () => Promise.resolve({ samples: [{ value, atMs: 0 }] }) },
+    onChange: () => {},
+    observe: () => {},
+  });
+  const running = watch.run(end.signal);
+  await clock.runUntil(1000);
+  const fact = watch.of(pod, allocation);
+  end.abort();
+  await clock.runUntil(clock.monotonic() + 1);
+  await running;
+  return fact !== undefined && "source" in fact ? fact.source : "";
+}
+
+test("sentences of pods whose metric gives a demand", () =>
+  assertSentences([["value", () => sourceOf(0.5), "query jobs says 0.5 cores for the pod"]]));
 
 function logged(report: (reports: MetricReports) => void): string {
   const lines: string[] = [];
