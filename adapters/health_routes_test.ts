@@ -7,14 +7,14 @@ Deno.test({
   name: "healthRoutes() answers 200, or 503 with the reason",
   permissions: "none",
   async fn() {
-    let unready: string | undefined = "pods are not in sync";
+    let unready: string | undefined = "NotSynced";
     const app = healthRoutes({
       unhealthy: () => undefined,
       unready: () => unready,
       registry: new Registry(),
     });
     const readyz = await app.request("/readyz");
-    assert.deepEqual([readyz.status, await readyz.text()], [503, "pods are not in sync\n"]);
+    assert.deepEqual([readyz.status, await readyz.text()], [503, "NotSynced\n"]);
     assert.equal((await app.request("/healthz")).status, 200);
     unready = undefined;
     assert.equal((await app.request("/readyz")).status, 200);

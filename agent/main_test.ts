@@ -6,6 +6,7 @@ import { runProgram, type Surroundings } from "./main.ts";
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
 const POD = `kubepods/burstable/pod${UID}`;
 const ID = "ab".repeat(32);
+const LAYOUT = /^cgroup v1, .*cgroupfs .* kubepods$/;
 
 /** Version 1 files in a temporary directory, and a clock whose sleep lets the container work. */
 async function inFolder(
@@ -59,7 +60,7 @@ const WORLD: Surroundings = {
   env: {},
   clock: systemClock,
   signal: new AbortController().signal,
-  connect: () => Promise.reject(new TypeError("Cannot connect: nobody should")),
+  connect: () => Promise.reject(new TypeError("no connection")),
 };
 
 interface Outcome {
@@ -73,8 +74,9 @@ Deno.test("runProgram() prints what it saw as JSON", () =>
     const args = ["--once", "--cgroup-root", root, "--json", "--interval", "500ms"];
     const { code, out, err } = await run(args);
     assert.deepEqual([code, err], [0, ""]);
-    assert.deepEqual(JSON.parse(out), {
-      layout: "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
+    const { layout, ...view } = JSON.parse(out);
+    assert.match(layout, LAYOUT);
+    assert.deepEqual(view, {
       cores: 4,
       intervalMs: 500,
       pods: [{
@@ -97,17 +99,15 @@ Deno.test("runProgram() prints a table for people", () =>
   inFolder(async (root, run) => {
     const { code, out } = await run(["--once", "--cgroup-root", root]);
     assert.equal(code, 0);
-    assert.equal(
-      out,
-      [
-        "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
-        "1 pods, 1 containers, 4 CPUs, 250 ms between the looks",
-        "",
-        "POD                                   CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
-        `${UID}  abababababab   150m         0m   200m     500m      0/2        -`,
-        "",
-      ].join("\n"),
-    );
+    const [layout = "", counts = "", ...lines] = out.split("\n");
+    assert.match(layout, LAYOUT);
+    assert.match(counts, /^1 pods, 1 containers, 4 CPUs, 250 ms /);
+    assert.deepEqual(lines, [
+      "",
+      "POD                                   CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+      `${UID}  abababababab   150m         0m   200m     500m      0/2        -`,
+      "",
+    ]);
   }));
 
 Deno.test("runProgram() ends with 1 and what it tried where there are no pods", () =>
@@ -115,7 +115,7 @@ Deno.test("runProgram() ends with 1 and what it tried where there are no pods", 
     await Deno.remove(`${root}/cpu`, { recursive: true });
     const { code, out, err } = await run(["--once", "--cgroup-root", root]);
     assert.deepEqual([code, out], [1, ""]);
-    assert.match(err, /^Cannot find the cgroups of pods: .*Tried .*\n$/);
+    assert.match(err, / cgroups of pods: .*Tried .*\n$/);
   }));
 
 Deno.test("runProgram() warns of a file that it cannot use, and shows the rest", () => {
@@ -128,10 +128,10 @@ Deno.test("runProgram() warns of a file that it cannot use, and shows the rest",
     assert.equal(code, 0);
     const { warnings, pods } = JSON.parse(out);
     assert.equal(warnings.length, 2);
-    assert.match(warnings[0], /^Cannot count the node's CPUs: Cannot parse .*effective_cpus: /);
+    assert.match(warnings[0], / CPUs: Cannot parse .*effective_cpus: /);
     const [, second] = warnings;
-    assert.ok(second.startsWith(`Cannot use a cgroup's file cpu/${POD}/${ID}/cpu.stat: `), second);
-    assert.match(second, /cpu\.stat: line 1 is "lots", expected a counter$/);
+    assert.ok(second.includes(` cpu/${POD}/${ID}/cpu.stat: `), second);
+    assert.match(second, /cpu\.stat: line 1 is "lots", /);
     assert.equal(err, `${warnings.join("\n")}\n`);
     assert.deepEqual(pods, [{ uid: UID, request: 500, containers: [{ id: ID, quota: 200 }] }]);
     const table = await run(["--once", "--cgroup-root", root]);
@@ -170,7 +170,7 @@ Deno.test("runProgram() ends with 2 for a wrong command line and 0 for help", ()
     assert.deepEqual([wrong.code, wrong.out], [2, ""]);
     assert.match(
       wrong.err,
-      /^Cannot run agent: flag --interval is "soon", expected a duration .*\n$/,
+      / agent: flag --interval is "soon", .* duration .*\n$/,
     );
     const nameless = await run([]);
     assert.deepEqual([nameless.code, nameless.out], [2, ""]);

@@ -108,7 +108,6 @@ Deno.test({
         const written = await runOver([...bad, boundedAllocation("good")]);
         assert.equal(written.get("good")?.market?.observedBounds, 1);
       }),
-      { numRuns: 600 },
     );
   },
 });

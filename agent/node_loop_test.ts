@@ -6,6 +6,7 @@ import { parseCPU } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createSimulatedAPI } from "../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import type { RoundResult } from "./market_round.ts";
 import { type NodeLoopOptions, runNodeLoop } from "./node_loop.ts";
@@ -198,8 +199,6 @@ test("runNodeLoop() shares out a tenth less for each pressure on its node, withi
   await stop();
 });
 
-const ACCUSATION = "Somebody else has written over an allocation";
-
 test("runNodeLoop() takes its own words for nobody else's where the watch is slow", async () => {
   const { clock, writes, startAgent } = stage({ lagMs: 40_000 });
   const { warnings, stop } = startAgent();
@@ -228,7 +227,8 @@ test("runNodeLoop() says its own again where somebody has written over it, and l
     });
   spoil();
   await clock.runUntil(3 * MINUTE_MS + 2000);
-  assert.deepEqual([limit(), writes(), warnings], [ours, before + 1, [ACCUSATION]]);
+  assert.deepEqual([limit(), writes()], [ours, before + 1]);
+  assertMatches(warnings, [/ allocation$/]);
   // One that does not give in.
   for (let since = 0; since < 30; since++) {
     await clock.runUntil((4 + since) * MINUTE_MS);

@@ -47,7 +47,7 @@ pure("seatsOf() has no seats while there are no bounds yet", () => {
 });
 
 pure("seatsOf() refuses the pod for one bad bid, and names container, field and value", () => {
-  assert.match(refusal(seatsOf(withBounds({ weight: 0 }))), /container app: weight is 0/);
+  assert.match(refusal(seatsOf(withBounds({ weight: 0 }))), /app: weight is 0/);
   assert.match(refusal(seatsOf(withBounds({ weight: NaN }))), /weight is NaN/);
   assert.match(refusal(seatsOf(withBounds({ floor: 300, ceiling: 200 }))), /floor 300 is above/);
   assert.match(refusal(seatsOf(withBounds({ floor: 12.5 }))), /floor is 12.5, expected whole/);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { effectiveSettings, type SettingSources } from "../shared/config/effective_settings.ts";
 import { settingsAmong } from "../shared/config/settings_keys.ts";
 import type { Log } from "../shared/log.ts";
+import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { CONTROLLER_SETTINGS } from "./settings.ts";
@@ -49,10 +50,10 @@ Deno.test({
       [2, "OptIn", true, 50],
     );
     assert.equal(changes(), 1);
-    assert.deepEqual(lines, [
-      "info Setting changed market.managementPolicy OptOut OptIn file",
-      "info Setting changed controller.dryRun false true file",
-      "warn Setting changed, restart to follow it controller.maxResizesPerSecond 50 7",
+    assertMatches(lines, [
+      /^info .* market\.managementPolicy OptOut OptIn file$/,
+      /^info .* controller\.dryRun false true /,
+      /^warn .* controller\.maxResizesPerSecond 50 7$/,
     ]);
     subject.takeFile({ path: "f", text: "controller: {maxResizesPerSecond: 7, dryRun: true}" });
     assert.equal(config.managementPolicy, "OptOut");
@@ -70,10 +71,7 @@ Deno.test({
     subject.takeFile({ path: "f", text: undefined });
     assert.equal(subject.values().market, true);
     assert.equal(changes(), 0);
-    assert.match(
-      lines.join("\n"),
-      /^error Settings refused f: market\.burstFactor is "0", expected/,
-    );
+    assert.match(lines.join("\n"), /^error .* f: market\.burstFactor is "0", /);
     subject.takeFile({ path: "f", text: "market: off" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [true, false, 1]);
   },
@@ -93,10 +91,7 @@ Deno.test({
     assert.deepEqual([dryRun, prometheusURL, changes()], [true, "http://prometheus:9090", 1]);
     take({ "config.yaml": "market: off", dryRuns: "false" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [false, true, 1]);
-    assert.match(
-      lines.at(-1) ?? "",
-      /^error Settings refused f: data\.dryRuns is not a setting; did/,
-    );
+    assert.match(lines.at(-1) ?? "", /^error .* f: data\.dryRuns /);
     take({ "config.yaml": "market: off" });
     const { market, dryRun: after } = subject.values();
     assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 2]);
@@ -111,10 +106,7 @@ Deno.test({
     const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
     subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *") });
     assert.deepEqual([subject.valid, subject.values().windowSchedule], [false, null]);
-    assert.deepEqual(lines, [
-      "error Settings refused placement.disruptionWindow.schedule is set and " +
-      "placement.disruptionWindow.duration is not: set both or neither",
-    ]);
+    assertMatches(lines, [/^error .* placement\.disruptionWindow\.schedule /]);
     subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *, duration: 2h") });
     const { windowSchedule, windowDuration } = subject.values();
     assert.deepEqual([subject.valid, windowSchedule, windowDuration], [

@@ -113,7 +113,7 @@ pure("parseHorizontalPodAutoscaler() keeps one whose CPU can't be read, with its
   for (
     const [target, why] of [
       [{ averageValue: "much" }, /^Cannot parse CPU quantity: "much"/],
-      [{ averageValue: {} }, /^Cannot read quantity averageValue/],
+      [{ averageValue: {} }, /quantity averageValue/],
       [{ averageUtilization: "80" }, /averageUtilization is .*80/],
       [{ averageUtilization: 0 }, /averageUtilization is/],
       ["80%", /target is/],
@@ -132,7 +132,7 @@ pure("parseHorizontalPodAutoscaler() takes one without a target for one of every
   const read = (metrics: unknown) => parseHorizontalPodAutoscaler({ metadata, spec: { metrics } });
   const { target, cpuTargets, unreadable } = read([utilization(80)]);
   assert.deepEqual([target, cpuTargets], [EVERY_WORKLOAD, []]);
-  assert.equal(unreadable, "Cannot read the object: no spec.scaleTargetRef.kind");
+  assert.match(unreadable ?? "", /spec\.scaleTargetRef\.kind$/);
 });
 
 pure("parseHorizontalPodAutoscaler() does not mind what is odd beside CPU", () => {

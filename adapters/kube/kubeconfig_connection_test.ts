@@ -98,10 +98,10 @@ Deno.test("createExecPlugin() keeps an answer until it expires, and tells why th
   });
   const failed = (script: string) => plugin(script)({ refresh: false });
   await assert.rejects(failed("echo expired session >&2; exit 3"), {
-    message: 'Cannot log in: plugin "sh" ended with 3: expired session',
+    message: /"sh" .* 3: expired session$/,
   });
   await assert.rejects(failed("echo secret"), (error: Error) => !/secret/.test(error.message));
-  await assert.rejects(failed("echo '{}'"), { message: /neither token nor certificate/ });
+  await assert.rejects(failed("echo '{}'"), { message: /neither token/ });
   assert.throws(() => createExecPlugin({}, { clock }), { message: /exec.command is empty/ });
 });
 
@@ -147,12 +147,12 @@ Deno.test("parseKubeconfig() and targetOf() name what is wrong", () => {
   const parse = (text: string) => parseKubeconfig([{ path: "/etc/config", text }]);
   assert.throws(() => parse("clusters: [{name: a}]"), {
     name: "SyntaxError",
-    message: "Cannot read kubeconfig /etc/config: clusters[0].cluster is missing",
+    message: /\/etc\/config: clusters\[0\]\.cluster /,
   });
   assert.throws(() => parse("a: [b"), { name: "SyntaxError", message: /\/etc\/config/ });
   const good = parse(config("https://a"));
   assert.throws(() => targetOf(good, "away"), { message: /"away".*"here", "lost"/ });
   assert.throws(() => targetOf(good, "lost"), { message: /its cluster "gone"/ });
   assert.throws(() => targetOf(good, "nobody"), { message: /its user "gone"/ });
-  assert.throws(() => targetOf(parse("")), { message: /no current-context, name one of none/ });
+  assert.throws(() => targetOf(parse("")), { message: /no current-context/ });
 });

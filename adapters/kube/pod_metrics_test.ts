@@ -105,6 +105,5 @@ Deno.test("createPodMetrics() gives readings that can be counted, or a problem, 
         assert.ok(containers.every(({ cpu, memory }) => cpu >= 0 && memory >= 0));
       }
     }),
-    { numRuns: 200 },
   );
 });

@@ -259,7 +259,7 @@ Deno.test({
       status,
       spec: { containers },
     });
-    assert.throws(() => parsePod({}), { message: /metadata\.name is not there/ });
+    assert.throws(() => parsePod({}), { message: /metadata\.name / });
     assert.throws(() => parsePod({ ...RUNNING, status: {} }), { message: /"web-0".*qosClass/ });
     const status = { qosClass: "Burstable" };
     assert.throws(() => parsePod(changed(status, [{}])), { message: /has no name/ });

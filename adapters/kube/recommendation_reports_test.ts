@@ -50,7 +50,6 @@ Deno.test("property 31: parseRecommendationReport() reads back what was written,
         assert.deepEqual(JSON.parse(JSON.stringify(again.flat())), stored.workloads);
       }
     }),
-    { numRuns: 200 },
   );
 });
 

@@ -52,6 +52,5 @@ Deno.test("property 20: readResizeSupport() finds in-place support exactly where
       const { resizeServed } = await readResizeSupport(server.connection);
       assert.equal(resizeServed, isOn);
     }),
-    { numRuns: 100 },
   );
 });

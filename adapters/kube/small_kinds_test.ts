@@ -164,7 +164,7 @@ pure("parseLimitRange() and parseResourceQuota() say what can't be read: it is n
   const faults = (limits: unknown): string | undefined =>
     parseLimitRange({ metadata, spec: { limits } }).unreadable;
   assert.match(faults([{ type: "Pod", max: { cpu: "two" } }]) ?? "", /CPU quantity: "two" is not/);
-  assert.match(faults([{ type: "Pod", min: { cpu: ["1"] } }]) ?? "", /quantity cpu: it is/);
+  assert.match(faults([{ type: "Pod", min: { cpu: ["1"] } }]) ?? "", /quantity cpu: /);
   assert.match(faults([{ type: 5 }]) ?? "", /type is "5"/);
   assert.match(faults({ type: "Pod" }) ?? "", /limits is "\{/);
   assert.match(faults([{ type: "Container", default: { cpu: [] } }]) ?? "", /default of "cpu"/);
@@ -174,12 +174,9 @@ pure("parseLimitRange() and parseResourceQuota() say what can't be read: it is n
   assert.throws(() => parseLimitRange({ spec: { limits: 5 } }), TypeError);
   const quota = (hard: unknown, used?: unknown) =>
     parseResourceQuota({ metadata, spec: { hard }, status: { used } });
-  assert.deepEqual(quota({ "limits.cpu": "-1" }), {
-    metadata: namespaced,
-    usedLimitsCPU: 0,
-    scopes: [],
-    unreadable: 'Cannot parse CPU quantity: "-1" is negative, expected at least 0',
-  });
+  const { unreadable: negative = "", ...readable } = quota({ "limits.cpu": "-1" });
+  assert.match(negative, /CPU quantity: "-1"/);
+  assert.deepEqual(readable, { metadata: namespaced, usedLimitsCPU: 0, scopes: [] });
   assert.match(quota("all").unreadable ?? "", /hard is/);
   assert.match(quota({ "limits.cpu": "1" }, { "limits.cpu": {} }).unreadable ?? "", /limits\.cpu/);
   assert.equal(quota({ "limits.memory": {} }).unreadable, undefined);

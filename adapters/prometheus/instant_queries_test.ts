@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { serveCanned, streamAnswer } from "../../tests/fixtures/canned_server.ts";
 import { createInstantQueries, type InstantQueriesOptions } from "./instant_queries.ts";
 
@@ -60,10 +61,9 @@ Deno.test("createInstantQueries() tells a query that can't be done from a server
 Deno.test("createInstantQueries() follows nobody to another place", async () => {
   await using elsewhere = serveCanned(() => vector("1"));
   const away = new Response(null, { status: 302, headers: { location: elsewhere.url } });
-  assert.deepEqual(await problemOf(away), [
-    "unreachable",
-    `HTTP 302: it sends on to "${elsewhere.url}"`,
-  ]);
+  const [problem, message = ""] = await problemOf(away);
+  assert.equal(problem, "unreachable");
+  assert.ok(message.startsWith("HTTP 302: ") && message.includes(`"${elsewhere.url}"`), message);
   assert.deepEqual(elsewhere.requests, []);
 });
 
@@ -72,22 +72,16 @@ Deno.test("createInstantQueries() refuses what is no answer to the question", as
   const histogram = { metric: {}, histogram: [1, {}] };
   const native = { status: "success", data: { resultType: "vector", result: [histogram] } };
   for (const other of [matrix, native]) {
-    assert.deepEqual(await problemOf(other), [
-      "unreadable",
-      "the query gives no instant vector of numbers and no scalar",
-    ]);
+    assertMatches(await problemOf(other), [/^unreadable$/, / query .*vector/]);
   }
   for (const other of ["up", {}, [], 3, null, new Response("<html>"), new Response(null)]) {
-    assert.deepEqual(await problemOf(other), [
-      "unreadable",
-      "the answer is not one of Prometheus's query API",
-    ]);
+    assertMatches(await problemOf(other), [/^unreadable$/, / answer .* API$/]);
   }
 });
 
 Deno.test("createInstantQueries() reads no endless answer", async () => {
-  const [problem, message] = await problemOf(vector(...Array(500).fill("1")), { mostBytes: 4096 });
-  assert.deepEqual([problem, message], ["unreadable", "the answer has more than 4096 bytes"]);
+  const long = await problemOf(vector(...Array(500).fill("1")), { mostBytes: 4096 });
+  assertMatches(long, [/^unreadable$/, / 4096 bytes$/]);
   const endless = () =>
     new Response(
       new ReadableStream({

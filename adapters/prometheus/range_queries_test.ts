@@ -79,10 +79,9 @@ Deno.test("createRangeQueries() refuses what is no answer to the question", asyn
     matrix(null),
   ];
   for (const other of others) {
-    assert.deepEqual(await problemOf(other), {
-      problem: "unreadable",
-      message: "the query gives no series of numbers over time",
-    });
+    const { problem, message } = await problemOf(other);
+    assert.equal(problem, "unreadable");
+    assert.match(message, / query .* series /);
   }
   assert.equal((await problemOf(new Response("<html>"))).problem, "unreadable");
 });
@@ -102,10 +101,9 @@ Deno.test("createRangeQueries() tells a question that is too large from one that
 Deno.test("createRangeQueries() takes a partial answer for none, and words on the query for nothing", async () => {
   const whole = matrix({ metric: { pod: "web-0" }, values: [[1, "0.25"]] });
   const warnings = ["PromQL info: metric might not be a counter", "No StoreAPIs matched 10.0.0.7"];
-  assert.deepEqual(await problemOf({ ...whole, warnings }), {
-    problem: "unreachable",
-    message: 'the answer is a partial one: "No StoreAPIs matched 10.0.0.7"',
-  });
+  const { problem, message } = await problemOf({ ...whole, warnings });
+  assert.equal(problem, "unreachable");
+  assert.match(message, / partial .*: "No StoreAPIs matched 10\.0\.0\.7"$/);
   for (const few of [[], warnings.slice(0, 1)]) {
     const { said } = await ask({ ...whole, warnings: few });
     assert.equal("series" in said && said.series.length, 1);
@@ -133,6 +131,5 @@ Deno.test("createRangeQueries() gives finite numbers or a problem for any answer
         }
       }
     }),
-    { numRuns: 200 },
   );
 });

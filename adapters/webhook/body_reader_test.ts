@@ -25,10 +25,9 @@ Deno.test("createBodyReader() refuses one that is too long, and counts it no mor
   const reader = createBodyReader({ mostBytes: 3, mostBytesInWork: 4 });
   for (let times = 0; times < 3; times++) {
     const body = await reader.read(chunksOf([3, 1]));
-    assert.deepEqual(body, {
-      status: 400,
-      refusal: "Cannot read the request: it has more than 3 bytes",
-    });
+    assert.ok("refusal" in body);
+    assert.equal(body.status, 400);
+    assert.match(body.refusal, / 3 bytes$/);
   }
   assert.equal((await whole(reader, [3])).bytes.length, 3);
 });
@@ -67,6 +66,5 @@ Deno.test("createBodyReader() has room for all again when none is in work", asyn
       assert.equal((await whole(reader, [10])).bytes.length, 10);
       assert.equal((await whole(reader, [10])).bytes.length, 10);
     }),
-    { numRuns: 200 },
   );
 });

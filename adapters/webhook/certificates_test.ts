@@ -52,7 +52,7 @@ Deno.test("createCertificateMaker() names what is wrong with an authority, witho
   const key = authority.key.replace(/\n[^-]{10}/, "\nAAAAAAAAAA");
   await assert.rejects(maker.makeServing({ ...authority, key }, wish), (error: unknown) => {
     assert.ok(error instanceof TypeError && error.cause === undefined);
-    assert.equal(error.message, "Cannot sign a certificate: the authority's key is none of ours");
+    assert.match(error.message, /authority's key /);
     return true;
   });
 });
@@ -73,7 +73,7 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
   const two = await maker.makeAuthority({ name: "two", ...validity });
   const cut = one.cert.slice(0, -40);
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [
-    [() => reader.readPair({ ...one, key: two.key }), /the key is that of another one/],
+    [() => reader.readPair({ ...one, key: two.key }), /another one/],
     [() => reader.readPair({ ...one, key: "" }), /no PEM of a private key/],
     [() => reader.readPair({ ...one, key: two.key.slice(0, 80) }), /no PEM of a private key/],
     [() => reader.readPair({ ...one, cert: "" }), /there is none/],

@@ -79,16 +79,10 @@ test("metricQuestion() lets no owner's name, which users may choose, out of its 
 });
 
 test("metricQuestion() says why an annotation can't count", () => {
-  assert.equal(
-    fault("job"),
-    'mbcas.io/demand-query: "job" is no query of metrics.queries; did you mean jobs?',
-  );
-  assert.equal(fault("x\ny"), 'mbcas.io/demand-query: "x\\ny" is no query of metrics.queries');
-  assert.equal(fault("constructor", configured({})).includes("is no query"), true);
-  assert.equal(
-    fault("jobs", configured({ jobs: TEXT }, null)),
-    'mbcas.io/demand-query: "jobs": no metrics.prometheusURL is configured',
-  );
+  assert.match(fault("job"), /^mbcas\.io\/demand-query: "job" .*metrics\.queries; .* jobs\?$/);
+  assert.match(fault("x\ny"), /: "x\\ny" .*metrics\.queries$/);
+  assert.match(fault("constructor", configured({})), /: "constructor" .*metrics\.queries$/);
+  assert.match(fault("jobs", configured({ jobs: TEXT }, null)), /: "jobs": .*prometheusURL/);
   const owner = { ...REPLICA_SET.owner, name: "x`" };
   const question = metricQuestion(
     podNaming("jobs", { owner }),

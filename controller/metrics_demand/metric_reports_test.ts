@@ -10,9 +10,14 @@ Deno.test({
   async fn() {
     const clock = createVirtualClock({ wallStart: 0 });
     const lines: string[] = [];
-    const put = (message: string, fields: object = {}): void =>
-      void lines.push([message, ...Object.values(fields)].join(" "));
-    const log: Log = { debug: put, info: put, warn: put, error: put };
+    const put = (level: string) => (_message: string, fields: object = {}): void =>
+      void lines.push([level, ...Object.values(fields)].join("|"));
+    const log: Log = {
+      debug: put("debug"),
+      info: put("info"),
+      warn: put("warn"),
+      error: put("error"),
+    };
     const { answered, late } = createMetricReports({ log, clock });
     const about = (name: string, reading: DemandReading): void =>
       answered({ server: "http://s", name, query: "up" }, reading);
@@ -23,23 +28,23 @@ Deno.test({
     about("web", { kind: "value", cores: 1, ageMs: 0 });
     assert.deepEqual(taken(), []);
     for (const name of ["web", "jobs", "web"]) about(name, gone);
-    assert.deepEqual(taken(), ["Prometheus does not answer http://s refused"]);
+    assert.deepEqual(taken(), ["warn|http://s|refused"]);
     for (const name of ["web", "web", "jobs"]) about(name, several);
     assert.deepEqual(taken(), [
-      "Prometheus answers http://s",
-      "A metric query gives no demand web ambiguous several",
-      "A metric query gives no demand jobs ambiguous several",
+      "info|http://s",
+      "warn|web|ambiguous|several",
+      "warn|jobs|ambiguous|several",
     ]);
     about("web", gone);
-    assert.deepEqual(taken(), ["Prometheus does not answer http://s refused"]);
+    assert.deepEqual(taken(), ["warn|http://s|refused"]);
     await clock.runUntil(600_000);
     late({ questions: 7, tookMs: 20_000.4 });
     late({ questions: 7, tookMs: 20_000 });
     about("jobs", several);
     assert.deepEqual(taken(), [
-      "Metric queries take longer than metrics.interval 7 20000",
-      "Prometheus answers http://s",
-      "A metric query gives no demand jobs ambiguous several",
+      "warn|7|20000",
+      "info|http://s",
+      "warn|jobs|ambiguous|several",
     ]);
   },
 });

@@ -4,6 +4,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import type { MetricOutcome } from "./demand_reading.ts";
 import { DEMAND_QUERY } from "./metric_question.ts";
@@ -140,7 +141,7 @@ watchTest(
     assert.ok(fact !== undefined && "demand" in fact);
     assert.equal(fact.demand, 1);
     assert.equal(fact.untilMs, INTERVAL_MS + LIFE_MS);
-    assert.match(fact.source, /query all says 1 cores/);
+    assert.match(fact.source, / all .* 1 /);
     const lost = of(watch, "lost");
     assert.ok(lost !== undefined && "ignored" in lost);
   },
@@ -161,7 +162,7 @@ watchTest(
     // 24 s a round, and a pause of 1 s: all were asked again before any was asked a third time.
     const second = asked.slice(30, 60).map(({ query }) => query);
     assert.equal(new Set(second).size, 30);
-    assert.deepEqual(warnings, ["Metric queries take longer than metrics.interval"]);
+    assertMatches(warnings, [/metrics\.interval/]);
   },
 );
 
@@ -180,7 +181,7 @@ watchTest(
     const second = asked.slice(first.length).map(({ query }) => query);
     assert.ok(second.length >= 3);
     assert.deepEqual(second.filter((query) => first.includes(query)), []);
-    assert.deepEqual(warnings, ["Prometheus does not answer"]);
+    assertMatches(warnings, [/^Prometheus /]);
   },
 );
 
@@ -244,7 +245,10 @@ watchTest("run() tells pods of values that move and of problems, each once", asy
   await at(79_000);
   assert.ok("demand" in (of(watch, "a") ?? {}));
   await at(80_001);
-  assert.deepEqual(of(watch, "a"), { missing: "query all: the query finds nothing", fault: false });
+  const missing = of(watch, "a");
+  assert.ok(missing !== undefined && "missing" in missing);
+  assert.equal(missing.fault, false);
+  assert.match(missing.missing, /^query all: .* nothing$/);
   assert.equal(changed.length, 3);
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -46,22 +47,19 @@ Deno.test({
   permissions: PURE,
   fn() {
     const text = "metrics: {queries: {Web: up, jobs: '$pod', ok: up, none: ''}}";
-    assert.deepEqual(faults(text), [
-      'f: metrics.queries: "Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 ' +
-      "and -; jobs has $pod outside of quotes; none is empty",
+    assertMatches(faults(text), [
+      /^f: metrics\.queries: "Web" [^;]*; jobs has \$pod [^;]*; none [^;]*$/,
     ]);
-    assert.deepEqual(faults("metrics: {queries: {jobs: 'up{n=\"${namespace}\"}'}}"), [
-      "f: metrics.queries: jobs has ${namespace}, expected $namespace",
+    assertMatches(faults("metrics: {queries: {jobs: 'up{n=\"${namespace}\"}'}}"), [
+      /^f: metrics\.queries: jobs has \$\{namespace\}, .* \$namespace$/,
     ]);
-    assert.deepEqual(faults("metrics: {queries: {a: 3, b: [up]}}"), [
-      "f: metrics.queries.a is 3, expected a text",
-      'f: metrics.queries.b is ["up"], expected a text',
+    assertMatches(faults("metrics: {queries: {a: 3, b: [up]}}"), [
+      /^f: metrics\.queries\.a is 3, /,
+      /^f: metrics\.queries\.b is \["up"\], /,
     ]);
-    assert.deepEqual(faults("metrics: {queries: up}"), [
-      'f: metrics.queries is "up", expected a map of names to texts',
-    ]);
-    assert.deepEqual(faults("metrics: {prometheusURL: 'http://me:secret@host'}"), [
-      "f: metrics.prometheusURL: the address has a user or password in it, which every log would show",
-    ]);
+    assertMatches(faults("metrics: {queries: up}"), [/^f: metrics\.queries is "up", .* map /]);
+    const [fault = "", ...others] = faults("metrics: {prometheusURL: 'http://me:secret@host'}");
+    assert.match(fault, /^f: metrics\.prometheusURL: .* password /);
+    assert.deepEqual([fault.includes("secret"), others], [false, []]);
   },
 });

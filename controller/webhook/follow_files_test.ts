@@ -96,7 +96,7 @@ Deno.test("followFiles() tells replicas whom to believe, and once where nobody s
   await look();
   await look();
   assert.deepEqual([used, believed], [[pair], []]);
-  assert.match(warned.splice(0).at(-1) ?? "", /there is no ca\.crt that can be read$/);
+  assert.match(warned.splice(0).at(-1) ?? "", / no ca\.crt /);
   for (const [authorities, fault] of [["none", /no paper/], ["", /no certificate/]] as const) {
     files.now = { ...pair, authorities };
     await look();
@@ -128,8 +128,8 @@ Deno.test("followFiles() serves, and tells once, what no other replica would hea
   await look();
   warned.length = 0;
   const cases: readonly (readonly [Parameters<typeof makePair>[0], RegExp])[] = [
-    [{ forClients: false }, /tls\.crt is for servers alone/],
-    [{ names: ["*.svc"] }, /tls\.crt has no DNS name a\.svc$/],
+    [{ forClients: false }, /tls\.crt .* clients$/],
+    [{ names: ["*.svc"] }, /tls\.crt .* a\.svc$/],
   ];
   for (const [changes, fault] of cases) {
     const pair = await makePair(changes);

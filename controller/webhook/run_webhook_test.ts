@@ -6,6 +6,7 @@ import { createCertificateReader } from "../../adapters/webhook/certificate_read
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
 import { createWebhookObjects } from "../../tests/fixtures/webhook_objects.ts";
@@ -115,22 +116,18 @@ Deno.test("runWebhook() renews certificate and authority without one review that
   ]);
   end.abort();
   await running;
-  assert.deepEqual(waits, [
-    "the webhook has no certificate yet",
-    undefined,
-    "the webhook has ended",
-  ]);
+  assertMatches(waits.map((reason) => reason ?? "ready"), [/certificate/, /^ready$/, /ended$/]);
 });
 
 Deno.test("runWebhook() ends before there is a certificate, and passes on what fails", async () => {
-  const waits: (string | undefined)[] = [];
+  const waits: string[] = [];
   const parts = {
     log: silentLog,
     listen: () => assert.fail("there is nothing to listen with"),
-    waitsFor: (reason: string | undefined) => void waits.push(reason),
+    waitsFor: (reason: string | undefined) => void waits.push(reason ?? "ready"),
   };
   await runWebhook({ ...parts, certificates: () => Promise.resolve() }, AbortSignal.abort());
-  assert.deepEqual(waits, ["the webhook has no certificate yet", "the webhook has ended"]);
+  assertMatches(waits, [/certificate/, /ended$/]);
   const broken = { ...parts, certificates: () => Promise.reject(new RangeError("bug")) };
   await assert.rejects(runWebhook(broken, AbortSignal.abort()), RangeError);
 });
@@ -153,13 +150,13 @@ Deno.test("runWebhook() listens once, and is ready only while it does", async ()
     },
     waitsFor: (reason) => events.push(reason ?? "ready"),
   }, new AbortController().signal);
-  assert.deepEqual(events, [
-    "the webhook has no certificate yet",
-    "listen one",
-    "ready",
-    "use two",
-    "use three",
-    "the webhook has ended",
-    "shutdown",
+  assertMatches(events, [
+    /certificate/,
+    /^listen one$/,
+    /^ready$/,
+    /^use two$/,
+    /^use three$/,
+    /ended$/,
+    /^shutdown$/,
   ]);
 });

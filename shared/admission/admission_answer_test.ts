@@ -52,6 +52,5 @@ pure("admissionAnswer() keeps warnings within bounds, whatever they are", () => 
         assert.ok(total <= LONGEST_WARNINGS);
       },
     ),
-    { numRuns: 100 },
   );
 });

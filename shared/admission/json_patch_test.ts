@@ -49,7 +49,7 @@ pure("applyJSONPatch() tests values without an eye for the order of members", ()
   const value = { containers: [{ name: "a" }, { name: "b" }], nodeSelector: { disk: "ssd" } };
   assert.deepEqual(apply({ op: "test", path, value }), POD);
   for (const other of [{ ...value, x: 1 }, { ...value, containers: [] }, null, []]) {
-    assert.throws(() => apply({ op: "test", path, value: other }), /another value is there/);
+    assert.throws(() => apply({ op: "test", path, value: other }), /another value/);
   }
 });
 
@@ -58,14 +58,14 @@ pure("applyJSONPatch() names the step that can't be made", () => {
     [{ op: "remove", path: "/spec/none" }, /^RangeError: Cannot .*"\/spec\/none": "none" is not/],
     [{ op: "replace", path: "/spec/none", value: 1 }, /"none" is not there/],
     [{ op: "add", path: "/metadata/labels", value: 1 }, /"metadata" is not there/],
-    [{ op: "add", path: "/spec/containers/3", value: 1 }, /"3" is no place in a list/],
+    [{ op: "add", path: "/spec/containers/3", value: 1 }, /"3" is no place/],
     [{ op: "replace", path: "/spec/containers/2", value: 1 }, /"2" is no place/],
     [{ op: "replace", path: "/spec/containers/-", value: 1 }, /"-" is no place/],
     [{ op: "add", path: "/spec/containers/01", value: 1 }, /"01" is no place/],
     [{ op: "add", path: "/spec/nodeSelector/disk/x", value: 1 }, /nothing to hold "x"/],
     [{ op: "add", path: "", value: 1 }, /names no member/],
     [{ op: "add", path: "spec/x", value: 1 }, /names no member/],
-    [{ op: "add", path: "/spec/x", value: undefined }, /it has no value/],
+    [{ op: "add", path: "/spec/x", value: undefined }, /no value/],
     [{ op: "remove", path: "/toString" }, /"toString" is not there/],
   ];
   for (const [step, message] of steps) assert.throws(() => apply(step), message);
@@ -85,6 +85,5 @@ pure("applyJSONPatch() makes a member of any name, and changes no prototype", ()
         assert.deepEqual(applyJSONPatch(added, [{ op: "remove", path }]), {});
       },
     ),
-    { numRuns: 200 },
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
 import { serverURLKind } from "./server_url_kind.ts";
 import { choiceKind, numberKind, optionalKind, switchKind, wordsKind } from "./setting_kinds.ts";
@@ -93,13 +94,13 @@ Deno.test({
         "market: {burstFacter: 3, excludedNamespaces: [a, {b: 1}]}\nagent: {sampleMs: 5}\nlog: 1",
       ),
     });
-    assert.deepEqual([...faults].sort(), [
-      "config.yaml: log is 1, expected a map of settings",
-      "config.yaml: market.burstFacter is not a setting; did you mean market.burstFactor?",
-      'config.yaml: market.excludedNamespaces is ["a",{"b":1}], expected one value or a list',
-      'env MBCAS_BURST_FACTOR is "0", expected a number from 1 to 100',
-      "env MBCAS_BURST_FACTR is not a setting; did you mean MBCAS_BURST_FACTOR?",
-      'flag --market is "maybe", expected true, on, false or off',
+    assertMatches([...faults].sort(), [
+      /^config\.yaml: log is 1, .* map /,
+      /^config\.yaml: market\.burstFacter .* market\.burstFactor\?$/,
+      /^config\.yaml: market\.excludedNamespaces is \["a",{"b":1}\], .* list$/,
+      /^env MBCAS_BURST_FACTOR is "0", .* 1 to 100$/,
+      /^env MBCAS_BURST_FACTR .* MBCAS_BURST_FACTOR\?$/,
+      /^flag --market is "maybe", .* off$/,
     ]);
   },
 });
@@ -110,10 +111,10 @@ Deno.test("effectiveSettings() tells what variables of Spotalis are called here,
     SPOTALIS_HEALTH_ENABLED: "true",
     SPOTALIS_METRICS_ENABLED: "",
   };
-  assert.deepEqual(faultsOf({ env }), [
-    "env SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL is not a setting; did you mean SPOTALIS_RESYNC_PERIOD?",
-    "env SPOTALIS_HEALTH_ENABLED is not a setting; unset it",
-    "env SPOTALIS_METRICS_ENABLED is not a setting; unset it",
+  assertMatches(faultsOf({ env }), [
+    /^env SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL .* SPOTALIS_RESYNC_PERIOD\?$/,
+    /^env SPOTALIS_HEALTH_ENABLED .*; unset it$/,
+    /^env SPOTALIS_METRICS_ENABLED .*; unset it$/,
   ]);
 });
 
@@ -149,8 +150,8 @@ Deno.test({
   permissions: PURE,
   fn() {
     assert.match(faultsOf({ file: file("market: {") }).join(), /^config\.yaml: is not YAML: /);
-    assert.match(faultsOf({ file: file("[1]") }).join(), /^config\.yaml: is not a map of sections/);
-    assert.match(faultsOf({ file: file("log: 7") }).join(), /log is 7, expected a map/);
+    assert.match(faultsOf({ file: file("[1]") }).join(), /^config\.yaml: .* sections .*market/);
+    assert.match(faultsOf({ file: file("log: 7") }).join(), /log is 7, .* map/);
     assert.deepEqual(faultsOf({ file: file("market:\n# nothing yet\n") }), []);
   },
 });
@@ -200,22 +201,18 @@ Deno.test({
       assert.ok("faults" in result);
       return result.faults;
     };
-    assert.deepEqual(told({ flags }), [
-      'flag --listen is "1" and flag --metrics-addr is "2", but both are names of ' +
-      "controller.listen: keep one of them",
+    assertMatches(told({ flags }), [
+      /^flag --listen is "1" and flag --metrics-addr is "2", .* controller\.listen: /,
     ]);
-    assert.deepEqual(told({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
-      'config.yaml: controller.listen is "4" and config.yaml: listenOn is "3", but both are names ' +
-      "of controller.listen: keep one of them",
+    assertMatches(told({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
+      /: controller\.listen is "4" and config\.yaml: listenOn is "3", .* controller\.listen: /,
     ]);
     // In no section, and none of its own names.
-    assert.deepEqual(told({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
-      "config.yaml: controller.listenOn is not a setting; did you mean controller.listen?",
-      "config.yaml: listen is not a setting; did you mean listenOn?",
+    assertMatches(told({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
+      /^config\.yaml: controller\.listenOn .* controller\.listen\?$/,
+      /^config\.yaml: listen .* listenOn\?$/,
     ]);
-    assert.deepEqual(told({ file: file("listenOn: {a: 1}") }), [
-      'config.yaml: listenOn is {"a":1}, expected one value or a list',
-    ]);
+    assertMatches(told({ file: file("listenOn: {a: 1}") }), [/: listenOn is {"a":1}, .* list$/]);
   },
 });
 
@@ -256,16 +253,12 @@ Deno.test({
       ]]
     ) {
       const result = effectiveSettings(ALIASED, { file: mounted(`${text}`, { listenOn: "3" }) });
-      assert.deepEqual("faults" in result && result.faults, [
-        `config.yaml: ${name} is "4" and /etc/listenOn is "3", but both are names of ` +
-        "controller.listen: keep one of them",
+      assertMatches("faults" in result ? result.faults : [], [
+        new RegExp(`: ${name} is "4" and /etc/listenOn is "3", .* controller\\.listen: `),
       ]);
     }
     const unknown = effectiveSettings(ALIASED, { file: mounted("", { listenAt: "3" }) });
-    assert.match(
-      "faults" in unknown ? unknown.faults.join() : "",
-      /^\/etc\/listenAt is not a setting; /,
-    );
+    assertMatches("faults" in unknown ? unknown.faults : [], [/^\/etc\/listenAt is not a/]);
   },
 });
 
@@ -286,7 +279,7 @@ Deno.test({
       const result = effectiveSettings({ url }, { file: file(text) });
       assert.ok("faults" in result);
       assert.equal(result.faults.length, 1);
-      assert.match(result.faults[0] ?? "", /url: the address has a user or password in it/);
+      assert.match(result.faults[0] ?? "", /url: .* password /);
       assert.ok(!result.faults[0]?.includes("hunter2"));
     }
   },

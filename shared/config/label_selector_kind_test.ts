@@ -25,22 +25,22 @@ Deno.test({
         ["team", undefined],
         ["=shop", undefined],
         ["team=a b", undefined],
-        ['{"matchLabel": {"a": "b"}}', "matchLabel is not known"],
+        ['{"matchLabel": {"a": "b"}}', /^matchLabel /],
         [
           '{"matchExpressions": [{"key": "a", "operator": "Exists", "valeus": []}]}',
-          "matchExpressions[0].valeus is not known",
+          /^matchExpressions\[0\]\.valeus /,
         ],
         [
           '{"matchExpressions": [{"key": "a", "operator": "Has"}]}',
-          'matchExpressions[0].operator is "Has": must be one of In, NotIn, Exists, DoesNotExist',
+          /^matchExpressions\[0\]\.operator is "Has": .*In, NotIn, Exists, DoesNotExist$/,
         ],
         ['{"matchLabels": {"-a": "b"}}', /labels' keys/],
       ] as const
     ) {
       assert.equal(labelSelectorKind.parse(text), undefined, text);
       const told = labelSelectorKind.explain?.(text);
-      if (fault instanceof RegExp) assert.match(told ?? "", fault);
-      else assert.equal(told, fault);
+      if (fault === undefined) assert.equal(told, undefined);
+      else assert.match(told ?? "", fault);
     }
   },
 });

@@ -18,12 +18,12 @@ test("loginFilesKind reads files of a token, of a user's password and of authori
 
 test("loginFilesKind says what is wrong, and shows nothing that may be a secret", () => {
   const faults: Readonly<Record<string, RegExp>> = {
-    "hunter2": /begins with none of tokenFile=/,
-    "token=hunter2": /begins with none of tokenFile=/,
-    "tokenFile=hunter2": /tokenFile of the login is no absolute path/,
-    "tokenFile=": /tokenFile of the login is empty/,
+    "hunter2": /tokenFile=, user=, passwordFile=, caFile=$/,
+    "token=hunter2": /tokenFile=, user=, passwordFile=, caFile=$/,
+    "tokenFile=hunter2": /^tokenFile .* path /,
+    "tokenFile=": /^tokenFile .* empty$/,
     "tokenFile=/a tokenFile=/b": /tokenFile twice/,
-    "tokenFile=/a user=b passwordFile=/c": /both a token and a user/,
+    "tokenFile=/a user=b passwordFile=/c": /a token and a user/,
     "user=b": /expected both/,
     "passwordFile=/c": /expected both/,
     "user=a:b passwordFile=/c": /without a colon/,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { switchKind, textKind } from "./setting_kinds.ts";
 import { keyValues, settingsAmong } from "./settings_keys.ts";
 
@@ -52,9 +53,6 @@ Deno.test({
   name: "keyValues() names what is no key, with what is near and all that there are; never a value",
   permissions: "none",
   fn() {
-    const known =
-      "known are config.yaml, dryRun, metricsProvider, prometheusURL, leaderElection, " +
-      "reconciliationInterval";
     const { texts, faults } = read({
       metricProvider: "prometheus",
       "config.yml": "market: off",
@@ -63,12 +61,13 @@ Deno.test({
       password: "hunter2",
     });
     assert.deepEqual([...texts], []);
-    assert.deepEqual(faults, [
-      `configmap a/b: data.metricProvider is not a setting; did you mean metricsProvider? ${known}`,
-      `configmap a/b: data.config.yml is not a setting; did you mean config.yaml? ${known}`,
-      `configmap a/b: data.--dry is not a setting; ${known}`,
-      `configmap a/b: data.log.level is not a setting; ${known}`,
-      `configmap a/b: data.password is not a setting; ${known}`,
+    assertMatches(faults, [
+      /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
+      /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
+      /^configmap a\/b: data\.--dry [^?]*config\.yaml, dryRun, /,
+      /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
+      /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
     ]);
+    assert.ok(!faults.join().includes("hunter2"));
   },
 });

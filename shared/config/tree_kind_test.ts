@@ -28,10 +28,9 @@ Deno.test({
       assert.equal(kind.parse(text), undefined);
       return kind.explain?.(text);
     };
-    assert.equal(
-      told('{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}'),
-      "size is 1.5: must be a whole number; inner.a is 1: must be text; inner.b is not known; " +
-        "sise is not known",
+    assert.match(
+      told('{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}') ?? "",
+      /^size is 1\.5: [^;]*; inner\.a is 1: [^;]*; inner\.b [^;]*; sise [^;]*$/,
     );
     assert.match(told("{size: 1}") ?? "", /^is not JSON: /);
   },

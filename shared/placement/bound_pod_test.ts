@@ -100,7 +100,7 @@ test("boundBy() minds hosts and pools of a node selector, but not what is replac
       classes,
       nodes: NODES,
     });
-  assert.equal(bound({ [POOL]: "o1" }), "its node selector allows no spot node");
+  assert.match(bound({ [POOL]: "o1" }) ?? "", /node selector.* spot/);
   assert.equal(bound({ [POOL]: "s1" }), undefined);
   assert.equal(
     bound({ [POOL]: "s1", "kubernetes.io/hostname": "o1", zone: "a" }) !== undefined,
@@ -127,19 +127,14 @@ test("boundBy() knows what labels mean that the selector does not write", () => 
   assert.equal(mayGo("spot", [[requirement(aks, "DoesNotExist")]], "aks"), false);
 });
 
-test("boundBy() says what binds the pod", () => {
+test("boundBy() names the bound that leaves out the class", () => {
   const bounds = [
     { what: "its affinity", terms: [[requirement(TYPE, "Exists")]] },
     { what: "its volume data", terms: [[requirement(TYPE, "In", "spot")]] },
   ];
-  assert.equal(
-    boundBy({ annotations: {}, bounds }, {
-      to: "on-demand",
-      classes: NODE_CLASS_PRESETS.karpenter,
-      nodes: NODES,
-    }),
-    "its volume data allows no on-demand node",
-  );
+  const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
+  const reason = boundBy({ annotations: {}, bounds }, { to: "on-demand", ...options });
+  assert.match(reason ?? "", /its volume data .*on-demand/);
 });
 
 test("allowedClasses() has those that all bounds allow", () => {

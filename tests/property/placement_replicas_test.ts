@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../fixtures/cases.ts";
 import type { CountablePod } from "../../shared/placement/pod_standing.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
@@ -89,7 +90,7 @@ Deno.test("a hundred pods at once through two replicas are 70 and 30, the floor 
         assert.equal(counter.reserved, 0);
       },
     ),
-    { numRuns: 40 },
+    cases(0.4),
   );
 });
 
@@ -132,7 +133,6 @@ Deno.test("a leader that dies in a burst costs placements, and no error, floor o
         assert.equal(next.reserved, 0);
       },
     ),
-    { numRuns: 100 },
   );
 });
 
@@ -160,6 +160,6 @@ Deno.test("what was reserved for answers that came too late is free again, and i
         assert.equal(countOf(world.stored, "spot"), 70);
       },
     ),
-    { numRuns: 60 },
+    cases(0.6),
   );
 });

@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { memoryText, readMemory } from "../../shared/placement/placement_memory.ts";
 import { nextShortage, type Shortage, shortagePhase } from "../../shared/placement/shortage.ts";
-import { PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -60,7 +59,6 @@ Deno.test({
           shortage = after;
         }
       }),
-      PLACEMENT_CASES,
     );
     const all = ["none to none", "none to fallback", "fallback to fallback"];
     for (const step of [...all, "returning to fallback", "returning to none"]) {

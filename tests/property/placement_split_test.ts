@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
-import { anySplitWish, PLACEMENT_CASES } from "../fixtures/placement_arbitrary.ts";
+import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -30,7 +30,6 @@ property(
           100 * more > replicas * wish.spotPercentage || replicas - more < wish.minOnDemand,
         );
       }),
-      PLACEMENT_CASES,
     );
   },
 );
@@ -43,7 +42,6 @@ property("one replica more is one more in exactly one class", () => {
       const steps = [after.spot - before.spot, after["on-demand"] - before["on-demand"]];
       assert.deepEqual(steps.toSorted(), [0, 1]);
     }),
-    PLACEMENT_CASES,
   );
 });
 
@@ -57,6 +55,5 @@ property("a larger share never takes from spot, a larger floor never gives to it
       const floor = minOnDemand + 1;
       assert.ok(splitReplicas(replicas, { spotPercentage, minOnDemand: floor }).spot <= spot);
     }),
-    PLACEMENT_CASES,
   );
 });

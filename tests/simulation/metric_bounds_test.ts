@@ -5,6 +5,7 @@ import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts
 import type { MetricsConfig } from "../../controller/metrics_demand/metrics_config.ts";
 import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
+import { assertMatches } from "../fixtures/assert_matches.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const MINUTE_MS = 60_000;
@@ -64,8 +65,8 @@ sceneTest(
     scene.metrics.results.set(QUERY, [0.6]);
     await scene.pass(20_000);
     assert.equal(demandOf(scene), 600, "a move is told at the next answer");
-    assert.deepEqual(eventsOf(scene, "CPULimitBounded"), [
-      "MetricDemand: app could use 500m: query jobs says 0.5 cores for the pod",
+    assertMatches(eventsOf(scene, "CPULimitBounded"), [
+      /^MetricDemand: app .* 500m: query jobs .* 0\.5 cores /,
     ]);
     assert.deepEqual(eventsOf(scene, "AnnotationIgnored"), []);
   },
@@ -85,7 +86,7 @@ sceneTest(
     assert.equal(demandOf(scene), undefined);
     assert.ok(
       rules.some(({ reason, message }) =>
-        reason === "MetricMissing" && message === "query jobs: connection refused"
+        reason === "MetricMissing" && /^query jobs: connection/.test(message)
       ),
     );
     const before = writes(scene);
@@ -102,9 +103,7 @@ sceneTest(
     scene.metrics.results.set(QUERY, [1, 2]);
     scene.startController({ metrics: METRICS });
     await naming(scene, "job");
-    assert.deepEqual(eventsOf(scene, "AnnotationIgnored"), [
-      'mbcas.io/demand-query: "job" is no query of metrics.queries; did you mean jobs?',
-    ]);
+    assertMatches(eventsOf(scene, "AnnotationIgnored"), [/demand-query: "job" .* jobs\?$/]);
     assert.ok(!boundsOf(scene).reason.includes("Metric"));
     // Events of a kind are at least five minutes apart.
     await scene.pass(10 * MINUTE_MS);
@@ -118,7 +117,7 @@ sceneTest(
     scene.metrics.results.set(QUERY, { refused: "bad_data: parse error" });
     await scene.pass(10 * MINUTE_MS);
     const [, several, refused, ...more] = eventsOf(scene, "AnnotationIgnored");
-    assert.match(several ?? "", /^query jobs: the query finds several series/);
+    assert.match(several ?? "", /^query jobs: .* several /);
     assert.equal(refused, "query jobs: bad_data: parse error");
     assert.deepEqual(more, []);
   },
@@ -139,9 +138,7 @@ sceneTest(
       },
     });
     await naming(scene, "jobs");
-    assert.deepEqual(eventsOf(scene, "AnnotationIgnored"), [
-      'mbcas.io/demand-query: "jobs": no metrics.prometheusURL is configured',
-    ]);
+    assertMatches(eventsOf(scene, "AnnotationIgnored"), [/"jobs": .*metrics\.prometheusURL/]);
     assert.deepEqual([demandOf(scene), scene.metrics.asked], [undefined, []]);
     config.metrics = METRICS;
     for (const changed of told) changed();

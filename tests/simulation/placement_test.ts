@@ -108,7 +108,6 @@ property(
           deaths += play.product.deaths;
         },
       ),
-      { numRuns: 150 },
     );
     assert.deepEqual(met, new Set(["move", "stranded", "departs", "drained"]));
     assert.ok(deaths > 5, `${deaths}`);
@@ -138,7 +137,6 @@ property(
           assert.ok(play.world.whole);
         },
       ),
-      { numRuns: 150 },
     );
     assert.ok(moments > 1000, `${moments}`);
   },

@@ -36,15 +36,15 @@ Deno.test({
   fn() {
     for (
       const [text, fault] of [
-        ["karpentr", /^presets\[0\] is "karpentr": must be one of karpenter, /],
-        ['{"taint": []}', /^taint is not known$/],
-        ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: must be text$/],
+        ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
+        ['{"taint": []}', /^taint /],
+        ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
         [
           '{"conditions": ["Going", "MemoryPressure"]}',
-          /^conditions\[1\] is "MemoryPressure": must say that a node goes: Ready, .* its health$/,
+          /^conditions\[1\] is "MemoryPressure": .* Ready, /,
         ],
-        ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": must say that a node goes/],
-        ['{"conditions": [""]}', /^conditions\[0\] is "": must be at least 1 characters$/],
+        ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
+        ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
       ] as const
     ) {
       assert.equal(kind.parse(text), undefined);

@@ -10,12 +10,6 @@ function read(value: unknown) {
   return found;
 }
 
-function told(value: unknown): string | undefined {
-  const text = JSON.stringify(value);
-  assert.equal(kind.parse(text), undefined, text);
-  return kind.explain?.(text);
-}
-
 Deno.test({
   name: "nodeClassifierKind knows the presets, and what of them is said otherwise",
   permissions: "none",
@@ -58,29 +52,27 @@ Deno.test({
 });
 
 Deno.test({
-  name: "nodeClassifierKind names what does not fit, in the words of the setting",
+  name: "nodeClassifierKind names what does not fit, by the keys of the setting",
   permissions: "none",
   fn() {
     const spotLabels = [{ matchLabels: { a: "b" } }];
-    assert.equal(told({ spotLabels }), "must have a preset, or spotLabels and onDemandLabels");
-    assert.equal(told({}), "must have a preset, or spotLabels and onDemandLabels");
-    assert.match(told({ presett: "eks" }) ?? "", /^presett is not known; must have a preset/);
-    assert.match(
-      told({ spotLabels, onDemandLabels: spotLabels }) ?? "",
-      /^onDemandLabels\[0\] must not select what spotLabels select$/,
-    );
-    assert.match(
-      told({ spotLabels, onDemandLabels: [] }) ?? "",
-      /^onDemandLabels must name at least one selector where spotTolerations has no taint /,
-    );
-    assert.match(told({ spot: "a=b", onDemand: "a=b" }) ?? "", /^onDemand\[0\] must not select/);
-    assert.equal(
-      told({ spot: "a", onDemand: "a=b" }),
-      'spot is "a": must be labels, for instance class=spot',
-    );
-    assert.match(
-      told({ preset: "eks", spotTolerations: [{ operator: "Any" }] }) ?? "",
-      /^spotTolerations\[0\]\.operator is "Any": must be one of Exists, Equal$/,
-    );
+    const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
+      [{ spotLabels }, /^must have a preset,.* onDemandLabels$/],
+      [{}, /^must have a preset,/],
+      [{ presett: "eks" }, /^presett .*; must have a preset,/],
+      [{ spotLabels, onDemandLabels: spotLabels }, /^onDemandLabels\[0\] .* spotLabels select$/],
+      [{ spotLabels, onDemandLabels: [] }, /^onDemandLabels must name .*spotTolerations/],
+      [{ spot: "a=b", onDemand: "a=b" }, /^onDemand\[0\] .* spot select$/],
+      [{ spot: "a", onDemand: "a=b" }, /^spot is "a": .*class=spot$/],
+      [
+        { preset: "eks", spotTolerations: [{ operator: "Any" }] },
+        /^spotTolerations\[0\]\.operator is "Any": .*Exists, Equal$/,
+      ],
+    ];
+    for (const [value, fault] of faults) {
+      const text = JSON.stringify(value);
+      assert.equal(kind.parse(text), undefined, text);
+      assert.match(kind.explain?.(text) ?? "", fault);
+    }
   },
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../../agent/settings.ts";
 import project from "../../../deno.json" with { type: "json" };
+import { assertMatches } from "../../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../../config/effective_settings.ts";
 import { commandFlags } from "../../config/settings_command.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../node_departure.ts";
@@ -164,55 +165,42 @@ Deno.test({
 });
 
 Deno.test({
-  name: "CONTROLLER_SETTINGS say of Spotalis' words what they can't do",
+  name: "CONTROLLER_SETTINGS name each setting of Spotalis that can't be read or honored",
   permissions: PURE,
   fn() {
-    assert.deepEqual(
-      faultsOf(file(
-        "controller: {leaderElection: {enabled: false, leaseNam: x}}\n" +
-          "metrics: {enabled: false, port: 0}\nlogging: {level: loud, levels: on}\n" +
-          "placement: {resyncPeriod: 40s, disruptionWindow: daily}\nwebhook: {port: https}\n" +
-          "nodeLabels: {spot: a=b, onDemand: a=c, other: a=d}\n",
-      )),
-      [
-        "config.yaml: controller.leaderElection.leaseNam is not a setting; did you mean " +
-        "controller.leaderElection.leaseName?",
-        "config.yaml: logging.levels is not a setting; did you mean logging.level?",
-        'config.yaml: placement.disruptionWindow is "daily", expected a map of settings',
-        'config.yaml: logging.level is "loud", expected one of debug, info, warn, error',
-        'config.yaml: controller.leaderElection.enabled is "false", expected true: of all ' +
-        "controllers one works, which can't be switched off",
-        'config.yaml: webhook.port is "https", expected an address to listen on, for instance ' +
-        ":8080 or 127.0.0.1:8080",
-        "config.yaml: nodeLabels: other is not known",
-        'config.yaml: metrics.enabled is "false", expected true: metrics are served beside the ' +
-        "probes, which can't be switched off",
-        'config.yaml: metrics.port is "0", expected an address to listen on, for instance :8080 ' +
-        "or 127.0.0.1:8080",
-      ],
-    );
-    assert.deepEqual(
-      faultsOf(file("controller: {workers: 3}\nplacement: {workers: 4}\n")),
-      [
-        'config.yaml: placement.workers is "4" and config.yaml: controller.workers is "3", but ' +
-        "both are names of placement.workers: keep one of them",
-      ],
-    );
+    const text = "controller: {leaderElection: {enabled: false, leaseNam: x}}\n" +
+      "metrics: {enabled: false, port: 0}\nlogging: {level: loud, levels: on}\n" +
+      "placement: {resyncPeriod: 40s, disruptionWindow: daily}\nwebhook: {port: https}\n" +
+      "nodeLabels: {spot: a=b, onDemand: a=c, other: a=d}\n";
+    assertMatches(faultsOf(file(text)), [
+      /: controller\.leaderElection\.leaseNam .* controller\.leaderElection\.leaseName\?$/,
+      /: logging\.levels .* logging\.level\?$/,
+      /: placement\.disruptionWindow is "daily", .* map /,
+      /: logging\.level is "loud", .* warn, error$/,
+      /: controller\.leaderElection\.enabled is "false", expected true: /,
+      /: webhook\.port is "https", .* :8080 /,
+      /: nodeLabels: other /,
+      /: metrics\.enabled is "false", expected true: /,
+      /: metrics\.port is "0", .* :8080 /,
+    ]);
+    assertMatches(faultsOf(file("controller: {workers: 3}\nplacement: {workers: 4}\n")), [
+      /: placement\.workers is "4" and .*: controller\.workers is "3", .* placement\.workers: /,
+    ]);
   },
 });
 
-/** A text that fits each row, other than its default, and one that does not, with what is told. */
+/** A text that fits each row, other than its default; one that does not; a part of the message. */
 const TEXTS = {
-  placement: ["on", "yes", "true, on, false or off"],
-  peerListen: ["10.0.0.1:9000", ":0", "a port of its own"],
+  placement: ["on", "yes", "false or off"],
+  peerListen: ["10.0.0.1:9000", ":0", "a port"],
   resyncPeriod: ["5s", "4s", "a duration from 5s to 1h"],
   placementWorkers: ["100", "0", "a whole number from 1 to 100"],
   placementNamespaces: ["team=shop", "team", "a label selector"],
-  nodeClassifier: ["aks", "azure", "karpenter, eks, gke, aks, or a map"],
-  departureSigns: ["aws,gke", "azure", 'presets[0] is "azure": must be one of karpenter,'],
-  readOnlyMode: ["on", "maybe", "true, on, false or off"],
+  nodeClassifier: ["aks", "azure", "karpenter, eks, gke, aks"],
+  departureSigns: ["aws,gke", "azure", 'presets[0] is "azure"'],
+  readOnlyMode: ["on", "maybe", "false or off"],
   windowSchedule: ["0 2 * * *", "@daily", 'Cannot parse schedule: "@daily"'],
-  windowDuration: ["4h", "0s", "Cannot parse duration: it is 0"],
+  windowDuration: ["4h", "0s", "Cannot parse duration"],
   placementCooldown: ["0s", "25h", "a duration from 0s to 24h"],
   evictionsPerSecond: ["0.1", "0", "a number from 0.001 to 1000"],
   evictionBurst: ["1", "1.5", "a whole number from 1 to 1000"],
@@ -261,9 +249,7 @@ Deno.test({
         assert.ok(fault.includes(where) && fault.includes(expected), fault);
       }
     }
-    assert.deepEqual(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [
-      "env SPOTALIS_WORKER is not a setting; did you mean SPOTALIS_WORKERS?",
-    ]);
+    assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
   },
 });
 
@@ -271,18 +257,13 @@ Deno.test({
   name: "CONTROLLER_PROGRAM checks what settings of placement must fulfil together",
   permissions: PURE,
   fn() {
-    assert.deepEqual(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
-      "placement.disruptionWindow.schedule is set and placement.disruptionWindow.duration is not: " +
-      "set both or neither",
+    assertMatches(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
+      /^placement\.disruptionWindow\.schedule .* placement\.disruptionWindow\.duration is not/,
     ]);
-    assert.deepEqual(
-      faultsOf(file("placement: {disruptionWindow: {duration: 1h}, fallbackDuration: 40m}")),
-      [
-        "placement.disruptionWindow.duration is set and placement.disruptionWindow.schedule is " +
-        "not: set both or neither",
-        "placement.fallbackDuration is 40m and placement.maxFallbackDuration is 30m: the longest " +
-        "must be at least as long as the first",
-      ],
-    );
+    const text = "placement: {disruptionWindow: {duration: 1h}, fallbackDuration: 40m}";
+    assertMatches(faultsOf(file(text)), [
+      /^placement\.disruptionWindow\.duration .* placement\.disruptionWindow\.schedule is not/,
+      /^placement\.fallbackDuration is 40m .* placement\.maxFallbackDuration is 30m: /,
+    ]);
   },
 });

@@ -1,0 +1,70 @@
+import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { createBodyReader } from "./body_reader.ts";
+import { createCertificateMaker } from "./certificate_maker.ts";
+import { createCertificateReader } from "./certificate_reader.ts";
+import { createPeerClient } from "./peer_client.ts";
+
+const SIGNAL = new AbortController().signal;
+
+Deno.test("sentences of certificates and connections of the webhook", async () => {
+  const [maker, reader] = [createCertificateMaker(), createCertificateReader()];
+  const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
+  const one = await maker.makeAuthority({ name: "one", ...validity });
+  const two = await maker.makeAuthority({ name: "two", ...validity });
+  const pair = (changes: Partial<typeof one>) =>
+    messageOf(() => reader.readPair({ ...one, ...changes }));
+  const serving = (changes: Partial<typeof one>) =>
+    messageOf(() => maker.makeServing({ ...one, ...changes }, { names: ["a.svc"], ...validity }));
+  const question = {
+    id: "q",
+    namespace: "shop",
+    owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" },
+    revision: "1",
+    pod: {},
+    dryRun: false,
+  };
+  await assertSentences([
+    [
+      "authority",
+      () => serving({ cert: "x" }),
+      "Cannot sign a certificate: the authority's own is no PEM of X.509",
+    ],
+    [
+      "authority's key",
+      () => serving({ key: one.key.replace(/\n[^-]{10}/, "\nAAAAAAAAAA") }),
+      "Cannot sign a certificate: the authority's key is none of ours",
+    ],
+    [
+      "another key",
+      () => pair({ key: two.key }),
+      "Cannot use a certificate: the key is that of another one",
+    ],
+    ["key", () => pair({ key: "" }), "Cannot read a key: the text is no PEM of a private key"],
+    ["no certificate", () => pair({ cert: "" }), "Cannot read a certificate: there is none"],
+    [
+      "bundle",
+      () => messageOf(() => reader.readBundle(one.cert.slice(0, -40))),
+      "Cannot read certificates: the text holds what is no certificate",
+    ],
+    [
+      "long request",
+      async () => {
+        const chunks = async function* () {
+          yield await Promise.resolve(new Uint8Array(4));
+        };
+        const read = await createBodyReader({ mostBytes: 3, mostBytesInWork: 9 }).read(chunks());
+        return "refusal" in read ? read.refusal : "";
+      },
+      "Cannot read the request: it has more than 3 bytes",
+    ],
+    [
+      "peer",
+      () =>
+        messageOf(() => {
+          const address = "127.0.0.1:1";
+          return createPeerClient({ serverName: "a" }).ask(question, { address, signal: SIGNAL });
+        }),
+      "Cannot ask a replica: there is no certificate yet",
+    ],
+  ]);
+});

@@ -1,0 +1,148 @@
+import { type Log, silentLog } from "../../shared/log.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
+import { type DemandReading, demandReading } from "./demand_reading.ts";
+import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
+import { createMetricReports, type MetricReports } from "./metric_reports.ts";
+import { createMetricWatch } from "./metric_watch.ts";
+import { queryTableKind } from "./query_table_kind.ts";
+import { readQueryTemplate } from "./query_template.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function template(text: string): string {
+  const read = readQueryTemplate(text);
+  return "fault" in read ? read.fault : "";
+}
+
+test("sentences of metrics.queries", () =>
+  assertSentences([
+    ["empty", () => template(" "), "is empty"],
+    ["length", () => template("x".repeat(4097)), "has 4097 characters, at most 4096 are allowed"],
+    [
+      "variable",
+      () => template('up{pod="$pods"}'),
+      "has the unknown variable $pods; known are $namespace, $workload, $pod",
+    ],
+    ["variable of another language", () => template('up{a="${pod}"}'), "has ${pod}, expected $pod"],
+    [
+      "unknown variable of another language",
+      () => template('up{a="${cluster}"}'),
+      "has ${cluster}, which is no variable; known are $namespace, $workload, $pod",
+    ],
+    ["quotes", () => template("$pod"), "has $pod outside of quotes"],
+    ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
+    [
+      "names",
+      () => queryTableKind.explain?.('{"Web": "up", "jobs": ""}') ?? "",
+      '"Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
+    ],
+  ]));
+
+function annotation(name: string, text: string, server: string | null = "http://s"): string {
+  const pod = samplePod("web`");
+  const annotated = { ...pod.metadata, annotations: { [DEMAND_QUERY]: name } };
+  const read = readQueryTemplate(text);
+  const queries = new Map("parts" in read ? [["jobs", read]] : []);
+  const question = metricQuestion({ ...pod, metadata: annotated }, { server, queries });
+  return question !== undefined && "fault" in question ? question.fault : "";
+}
+
+function answer(...values: readonly number[]): string {
+  const samples = values.map((value) => ({ value, atMs: 0 }));
+  const reading = demandReading({ samples }, { nowMs: 60_000, lifeMs: 60_000 });
+  return "message" in reading ? reading.message : "";
+}
+
+test("sentences of pods whose metric gives no demand", () =>
+  assertSentences([
+    [
+      "query",
+      () => annotation("job", "up"),
+      'mbcas.io/demand-query: "job" is no query of metrics.queries; did you mean jobs?',
+    ],
+    [
+      "prometheusURL",
+      () => annotation("jobs", "up", null),
+      'mbcas.io/demand-query: "jobs": no metrics.prometheusURL is configured',
+    ],
+    [
+      "back quotes",
+      () => annotation("jobs", "up{p=`$pod`}"),
+      "mbcas.io/demand-query: \"jobs\": a name of the pod can't stand in the query's back quotes",
+    ],
+    ["empty", () => answer(), "the query finds nothing"],
+    [
+      "ambiguous",
+      () => answer(1, 2),
+      "the query finds several series, expected one: aggregate it, for instance with sum()",
+    ],
+    ["unusable: NaN", () => answer(NaN), "the value is NaN, no number"],
+    ["unusable: infinite", () => answer(Infinity), "the value is infinite"],
+    ["unusable: negative", () => answer(-1), "the value is negative"],
+    ["unusable: large", () => answer(100_001), "the value is above 100000 cores"],
+    ["old", () => answer(1), "the value is too old, or the clocks differ"],
+  ]));
+
+/** The source of a pod's demand after one answer of so many cores. */
+async function sourceOf(value: number): Promise<string> {
+  const sample = samplePod("web", { containers: [sampleContainer()] });
+  const annotations = { [DEMAND_QUERY]: "jobs" };
+  const pod = { ...sample, metadata: { ...sample.metadata, annotations } };
+  const allocation = newAllocation({ pod });
+  const queries = new Map([["jobs", { parts: ["up"] }]]);
+  const clock = createVirtualClock({ wallStart: 0 });
+  const end = new AbortController();
+  const watch = createMetricWatch({
+    caches: { pods: { all: () => [pod] }, allocations: { get: () => allocation } },
+    clock,
+    log: silentLog,
+    config: { metrics: { server: "http://s", queries, intervalMs: 10_000, staleAfterMs: 60_000 } },
+    source: { ask: () => Promise.resolve({ samples: [{ value, atMs: 0 }] }) },
+    onChange: () => {},
+    observe: () => {},
+  });
+  const running = watch.run(end.signal);
+  await clock.runUntil(1000);
+  const fact = watch.of(pod, allocation);
+  end.abort();
+  await clock.runUntil(clock.monotonic() + 1);
+  await running;
+  return fact !== undefined && "source" in fact ? fact.source : "";
+}
+
+test("sentences of pods whose metric gives a demand", () =>
+  assertSentences([["value", () => sourceOf(0.5), "query jobs says 0.5 cores for the pod"]]));
+
+function logged(report: (reports: MetricReports) => void): string {
+  const lines: string[] = [];
+  const put = (message: string): void => void lines.push(message);
+  const log: Log = { debug: put, info: put, warn: put, error: put };
+  report(createMetricReports({ log, clock: createVirtualClock({ wallStart: 0 }) }));
+  return lines.join("; ");
+}
+
+test("sentences of logs of metrics", () => {
+  const question = { server: "http://s", name: "web", query: "up" };
+  const silent: DemandReading = { kind: "unreachable", message: "refused" };
+  const several: DemandReading = { kind: "ambiguous", message: "several" };
+  return assertSentences([
+    [
+      "unreachable, then ambiguous",
+      () =>
+        logged(({ answered }) => {
+          for (const reading of [silent, several]) answered(question, reading);
+        }),
+      "Prometheus does not answer; Prometheus answers; A metric query gives no demand",
+    ],
+    [
+      "late",
+      () => logged(({ late }) => late({ questions: 7, tookMs: 20_000 })),
+      "Metric queries take longer than metrics.interval",
+    ],
+  ]);
+});

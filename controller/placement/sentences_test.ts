@@ -1,0 +1,111 @@
+import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
+import { handCopies, PLACEMENT_RULES } from "../../tests/fixtures/placement_copies.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { startedPlacement } from "../../tests/fixtures/started_placement.ts";
+import { createCopiedFacts } from "./copied_facts.ts";
+import type { PlacementPass } from "./place_workload.ts";
+import { createPlacementWarner } from "./placement_warner.ts";
+import { createToldPlacement } from "./told_placement.ts";
+
+/** Reason and message of the last event after these passes. */
+function eventAfter(...passes: readonly Partial<PlacementPass>[]): string {
+  let last = "";
+  const emit = ({ reason, message }: { reason: string; message: string }): void => {
+    last = `${reason}: ${message}`;
+  };
+  const { looked } = createToldPlacement({ emit }, () => "web");
+  const counts = { spot: 1, "on-demand": 2 };
+  for (const changes of passes) {
+    looked(sampleWorkload(), {
+      next: { wait: "AsWished", message: "" },
+      evictions: [],
+      shortage: { unplaced: [] },
+      replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
+      againInMs: Infinity,
+      ...changes,
+    });
+  }
+  return last;
+}
+
+Deno.test({
+  name: "sentences of events of placement",
+  permissions: "none",
+  fn() {
+    const pod = placedPod("web-1");
+    const began = { sinceMs: 0, untilMs: 120_000, rounds: 1 };
+    const remade = { ...began, remade: { atMs: 1, count: 1 } };
+    const evicted = { pod, why: "to spot", answer: { is: "evicted" } } as const;
+    const blocked = { pod, why: "to spot", answer: { is: "blocked", message: "no" } } as const;
+    return assertSentences([
+      [
+        "fallback",
+        () => eventAfter({ shortage: { after: began, unplaced: [] } }),
+        "SpotFallback: until 1970-01-01T00:02:00.000Z",
+      ],
+      [
+        "pod for spot in a fallback",
+        () => eventAfter({ shortage: { before: remade, after: remade, unplaced: [pod] } }),
+        "SpotFallback: pod web-1 was made for spot in it: is the webhook asked?",
+      ],
+      [
+        "end of a fallback",
+        () => eventAfter({ shortage: { before: began, unplaced: [] } }),
+        "SpotReturned: 1 on spot, 2 on on-demand nodes",
+      ],
+      [
+        "move",
+        () => eventAfter({ next: { move: { pod, to: "spot" } }, evictions: [evicted] }),
+        "PodRescheduled: pod web-1 moves to spot",
+      ],
+      [
+        "end of moves",
+        () => eventAfter({ evictions: [evicted] }, {}),
+        "ReconciliationSuccess: 1 on spot, 2 on on-demand nodes",
+      ],
+      ["refusal", () => eventAfter({ evictions: [blocked] }), "BlockedByPDB: pod web-1: no"],
+    ]);
+  },
+});
+
+Deno.test("sentences of warnings of placement", () => {
+  const warner = createPlacementWarner({
+    facts: createCopiedFacts(handCopies(), { rules: () => PLACEMENT_RULES }),
+    scope: () => PLACEMENT_RULES.scope,
+  });
+  const warning = (flags: Readonly<Record<string, string>>) => {
+    const [[message, { reason = "" }] = ["", {}]] = startedPlacement(flags).warned;
+    return `${message} ${reason}`.trim();
+  };
+  const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
+  return assertSentences([
+    [
+      "workload with faults",
+      async () => {
+        const mutation = await warner.mutate({
+          uid: "1",
+          kind: "Deployment",
+          resource: "deployments",
+          operation: "CREATE",
+          namespace: "shop",
+          name: "web",
+          dryRun: false,
+          object: { metadata: { name: "web", annotations }, spec: {} },
+        }, new AbortController().signal);
+        return mutation?.warnings?.[0] ?? "";
+      },
+      "placement leaves the pods of Deployment web as they are",
+    ],
+    [
+      "no webhook",
+      () => warning({ "--pod-ip": "10.0.0.2" }),
+      "Placement without the webhook: new pods are made as they are sent, and moved one by one",
+    ],
+    [
+      "no address",
+      () => warning({ "--webhook": "on" }),
+      "Only the leader places new pods: other replicas can't ask it POD_IP is not set",
+    ],
+  ]);
+});

@@ -1,0 +1,103 @@
+import { effectiveSettings } from "../shared/config/effective_settings.ts";
+import { type Log, silentLog } from "../shared/log.ts";
+import { seededRandom } from "../shared/random.ts";
+import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
+import { listenFaults } from "./listen_faults.ts";
+import { createLiveSettings } from "./live_settings.ts";
+import { CONTROLLER_SETTINGS } from "./settings.ts";
+import { type ClusterFindings, startCheck } from "./start_check.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+/** The faults, or what the check waits for. */
+async function checked(findings: Partial<ClusterFindings>): Promise<string> {
+  const end = new AbortController();
+  let waited = "";
+  const fine = { serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true };
+  const verdict = await startCheck({
+    ask: () => Promise.resolve({ ...fine, unknownFields: [], missingRights: [], ...findings }),
+    clock: createVirtualClock({ wallStart: 0 }),
+    random: seededRandom(1),
+    log: silentLog,
+    rights: [],
+    waitsFor(reason) {
+      waited = reason ?? waited;
+      end.abort();
+    },
+  }, end.signal);
+  return typeof verdict === "object" ? verdict.faults.join() : waited;
+}
+
+/** Level and message of each line that is logged of a settings file. */
+function logged(text: string): string {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, {});
+  if ("faults" in settings) return "";
+  const lines: string[] = [];
+  const put = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  const log: Log = { ...silentLog, info: put("info"), warn: put("warn"), error: put("error") };
+  createLiveSettings({ settings, sources: {} }, log).takeFile({ path: "f", text });
+  return lines.join("; ");
+}
+
+Deno.test({
+  name: "sentences of the controller's start and settings",
+  permissions: PURE,
+  fn: () =>
+    assertSentences([
+      [
+        "ports",
+        () =>
+          listenFaults({
+            listen: ":8080",
+            webhook: true,
+            webhookListen: ":9443",
+            placement: true,
+            peerListen: "0.0.0.0:9443",
+          }).join(),
+        "webhook.listen is :9443 and placement.peerListen is 0.0.0.0:9443: give each a port of its own",
+      ],
+      [
+        "settings",
+        () => logged("controller: {dryRun: true, maxResizesPerSecond: 7}"),
+        "info Setting changed; warn Setting changed, restart to follow it",
+      ],
+      ["refused settings", () => logged("a: 1"), "error Settings refused"],
+      [
+        "server's version",
+        () => checked({ serverVersion: "v1.31.2", servesPodResize: false }),
+        "Cannot manage CPU limits: the API server (v1.31.2) does not serve pods/resize; it needs " +
+        "Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on",
+      ],
+      [
+        "right",
+        () =>
+          checked({
+            missingRights: [
+              {
+                verb: "watch",
+                group: "",
+                resource: "configmaps",
+                namespace: "ns",
+                name: "settings",
+              },
+            ],
+          }),
+        'Cannot run: the account may not watch configmaps "settings" in ns; apply the manifests of ' +
+        "your overlay again",
+      ],
+      [
+        "no CustomResourceDefinition",
+        () => checked({ servesAllocations: false }),
+        "the CustomResourceDefinition podallocations.allocation.mbcas.io is missing: apply " +
+        "manifests/crds",
+      ],
+      [
+        "old CustomResourceDefinition",
+        () => checked({ unknownFields: ["spec.a"] }),
+        "the CustomResourceDefinition podallocations.allocation.mbcas.io is older than this " +
+        "controller and lacks spec.a: apply manifests/crds of its version",
+      ],
+    ]),
+});

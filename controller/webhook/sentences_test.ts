@@ -1,0 +1,227 @@
+import { applyJSONPatch, type JSONPatchOperation } from "../../shared/admission/json_patch.ts";
+import { parseAdmissionReview } from "../../shared/admission/admission_review.ts";
+import { silentLog } from "../../shared/log.ts";
+import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
+import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
+import { webhookScene } from "../../tests/fixtures/webhook_replica.ts";
+import { certificateStep, lifeFrom } from "./certificate_step.ts";
+import { followFiles } from "./follow_files.ts";
+import type { CertificateFiles, StoredTexts } from "./ports.ts";
+import { runWebhook } from "./run_webhook.ts";
+import { readStoredPairs, storedTexts } from "./stored_pairs.ts";
+
+const DAY_MS = 86_400_000;
+const LIFE = lifeFrom(0, 90 * DAY_MS);
+const NAMES = ["a.svc"];
+
+const { maker, reader } = createPaperCertificates();
+const AUTHORITY = await maker.makeAuthority({ name: "ca", ...lifeFrom(0, 365 * DAY_MS) });
+const SERVING = await maker.makeServing(AUTHORITY, { names: NAMES, ...LIFE });
+const STORED = storedTexts({ authority: AUTHORITY, serving: SERVING, earlier: [] });
+
+function faultOf(changes: StoredTexts): string {
+  const read = readStoredPairs({ ...STORED, ...changes }, reader);
+  return "fault" in read ? read.fault : "";
+}
+
+function why(nowMs: number, names = NAMES): string {
+  const step = certificateStep({ stored: readStoredPairs(STORED, reader), names, nowMs });
+  return "why" in step ? step.why : "";
+}
+
+Deno.test("sentences of certificates that are made or of no use", () =>
+  assertSentences([
+    [
+      "none",
+      () => {
+        const step = certificateStep({ stored: undefined, names: NAMES, nowMs: 0 });
+        return "why" in step ? step.why : "";
+      },
+      "there are none yet",
+    ],
+    ["names", () => why(0, ["b.svc"]), "the certificate is not for b.svc"],
+    ["renewal", () => why(80 * DAY_MS), "the certificate ends at 1970-03-31T23:00:00.000Z"],
+    ["too late", () => why(91 * DAY_MS), "the certificate ended at 1970-03-31T23:00:00.000Z"],
+    ["authority", () => why(300 * DAY_MS), "the authority ends at 1970-12-31T23:00:00.000Z"],
+    [
+      "ca.crt of a server",
+      () => faultOf({ "ca.crt": SERVING.cert, "ca.key": SERVING.key }),
+      "ca.crt: it may not sign others",
+    ],
+    [
+      "ca.crt of another authority",
+      async () => {
+        const other = await maker.makeAuthority({ name: "other", ...LIFE });
+        return faultOf({ "ca.crt": other.cert, "ca.key": other.key });
+      },
+      "tls.crt: it is not signed by ca.crt",
+    ],
+  ]));
+
+type Files = Awaited<ReturnType<CertificateFiles["read"]>>;
+
+/** What is logged of files that are read once. */
+async function warningOf(files: Files): Promise<string> {
+  const end = new AbortController();
+  const warned: string[] = [];
+  await followFiles({
+    files: { read: () => Promise.resolve(files) },
+    reader,
+    peerName: "a.svc",
+    observer: { serves: () => {} },
+    clock: { ...createSteppedClock(0), sleep: () => Promise.resolve(end.abort()) },
+    log: { ...silentLog, warn: (text, fields = {}) => warned.push(`${text}: ${fields["error"]}`) },
+    use: () => {},
+    believe: () => {},
+  }, end.signal);
+  return warned.join();
+}
+
+Deno.test("sentences of certificates in files", () => {
+  const authorities = AUTHORITY.cert;
+  const serving = async (changes: { names?: readonly string[]; forClients?: boolean }) => {
+    const made = await maker.makeServing(AUTHORITY, { names: NAMES, ...LIFE, ...changes });
+    return warningOf({ ...made, authorities });
+  };
+  return assertSentences([
+    [
+      "tls.key",
+      () => warningOf({ ...SERVING, key: "secret" }),
+      "The certificate's files can't be used: TypeError: Cannot use it: another one's key",
+    ],
+    [
+      "no ca.crt",
+      () => warningOf(SERVING),
+      "Only the leader places new pods: TypeError: Cannot believe other replicas: there is no " +
+      "ca.crt that can be read",
+    ],
+    [
+      "empty ca.crt",
+      () => warningOf({ ...SERVING, authorities: "" }),
+      "Only the leader places new pods: TypeError: Cannot believe other replicas: ca.crt has no " +
+      "certificate",
+    ],
+    [
+      "tls.crt for servers",
+      () => serving({ forClients: false }),
+      "Only the leader places new pods: TypeError: Cannot ask other replicas: tls.crt is for " +
+      "servers alone, without the use of clients",
+    ],
+    [
+      "tls.crt for other names",
+      () => serving({ names: ["b.svc"] }),
+      "Only the leader places new pods: TypeError: Cannot ask other replicas: tls.crt has no DNS " +
+      "name a.svc",
+    ],
+  ]);
+});
+
+Deno.test("sentences of logs and probes of the webhook", () => {
+  const scene = webhookScene();
+  const logged = async (level: string, runMs: number, seeds: readonly number[]) => {
+    const replicas = seeds.map((seed) => scene.start({ seed }));
+    await scene.run(runMs);
+    for (const replica of replicas) await replica.stop();
+    const lines = replicas.flatMap(({ lines }) => lines);
+    return lines.find((line) => line.startsWith(level))?.replace(/ \{.*$/, "") ?? "";
+  };
+  return assertSentences([
+    [
+      "two replicas",
+      () => logged("debug", 1000, [1, 2]),
+      "debug Another replica was faster with the certificates",
+    ],
+    [
+      "unusable",
+      () => {
+        scene.objects.secret = { resourceVersion: scene.objects.nextVersion(), data: {} };
+        return logged("warn", 1000, [1]);
+      },
+      "warn Unusable certificates replaced",
+    ],
+    [
+      "refused",
+      () => {
+        scene.objects.refuse(403);
+        return logged("warn", 3_600_000, [1]);
+      },
+      "warn The certificates can't be looked after",
+    ],
+    [
+      "readiness",
+      async () => {
+        const waits: (string | undefined)[] = [];
+        await runWebhook({
+          log: silentLog,
+          listen: () => Promise.reject(new Error("unused")),
+          certificates: () => Promise.resolve(),
+          waitsFor: (reason) => waits.push(reason),
+        }, AbortSignal.abort());
+        return waits.join("; ");
+      },
+      "the webhook has no certificate yet; the webhook has ended",
+    ],
+  ]);
+});
+
+function reviewFault(changes: Readonly<Record<string, unknown>>): Promise<string> {
+  const resource = { group: "", version: "v1", resource: "pods" };
+  const request = { uid: "u", kind: { kind: "Pod" }, resource, operation: "CREATE", ...changes };
+  const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request };
+  return messageOf(() => parseAdmissionReview(JSON.stringify(review)));
+}
+
+function patchFault(op: JSONPatchOperation["op"], path: string, value?: unknown): Promise<string> {
+  const document = { spec: { disk: "ssd", list: [1] } };
+  return messageOf(() => applyJSONPatch(document, [{ op, path, value }]));
+}
+
+Deno.test("sentences of reviews and patches that can't be read", () =>
+  assertSentences([
+    [
+      "no JSON",
+      () => messageOf(() => parseAdmissionReview("secret: {")),
+      "Cannot read an admission review: 9 characters that are no JSON",
+    ],
+    [
+      "no object",
+      () => reviewFault({ object: [] }),
+      "Cannot read an admission review: request.object is a list: expected an object",
+    ],
+    [
+      "operation",
+      () => reviewFault({ operation: "PATCH" }),
+      'Cannot read an admission review: request.operation is "PATCH": Invalid option: expected one ' +
+      'of "CREATE"|"UPDATE"|"DELETE"|"CONNECT"',
+    ],
+    [
+      "member",
+      () => patchFault("remove", "/spec/none"),
+      'Cannot apply a patch: remove "/spec/none": "none" is not there',
+    ],
+    [
+      "holder",
+      () => patchFault("add", "/spec/disk/x", 1),
+      'Cannot apply a patch: add "/spec/disk/x": there is nothing to hold "x"',
+    ],
+    [
+      "index",
+      () => patchFault("replace", "/spec/list/1", 1),
+      'Cannot apply a patch: replace "/spec/list/1": "1" is no place in a list',
+    ],
+    ["path", () =>
+      patchFault("add", "", 1), 'Cannot apply a patch: add "": its path names no member'],
+    [
+      "value",
+      () =>
+        patchFault("add", "/spec/x"),
+      'Cannot apply a patch: add "/spec/x": it has no value',
+    ],
+    [
+      "test",
+      () =>
+        patchFault("test", "/spec/disk", "hdd"),
+      'Cannot apply a patch: test "/spec/disk": another value is there',
+    ],
+  ]));

@@ -1,0 +1,311 @@
+import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import {
+  DISRUPTION_DURATION,
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  PAUSED,
+  SPOT_PERCENTAGE,
+} from "../api/placement_keys.ts";
+import { boundBy, selectorBounds } from "./bound_pod.ts";
+import { parseCronSchedule } from "./cron_schedule.ts";
+import { parseWindowDuration } from "./disruption_window.ts";
+import { type MoveFacts, nextMove } from "./next_move.ts";
+import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
+import { nodeClassesFaults } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import { type GateSubject, placementGate, type PlacementScope } from "./placement_gate.ts";
+import { placementPatch } from "./placement_patch.ts";
+import { parsePlacementVerdict } from "./placement_question.ts";
+import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
+import { departureSignsKind } from "./settings/departure_signs_kind.ts";
+import { nodeClassifierKind } from "./settings/node_classifier_kind.ts";
+import { type CheckedPlacement, placementFaults } from "./settings/placement_faults.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function gate(changes: Partial<GateSubject>, scope: Partial<PlacementScope> = {}): string {
+  const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
+  const subject = { ...web, namespace: { name: "shop" }, ...changes };
+  const answer = placementGate(subject, { ownNamespace: "coallocator", ...scope });
+  return answer.wish === undefined ? answer.message : "takes part";
+}
+
+function annotated(key: string, value: string): string {
+  return gate({ annotations: { [SPOT_PERCENTAGE]: "70", [key]: value } });
+}
+
+test("sentences of workloads that take no part in placement", () => {
+  const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
+  const optedOut = { name: "shop", words: { labels: { [ENABLED]: "false" }, annotations: {} } };
+  return assertSentences([
+    ["KindNotPlaced", () => gate({ kind: "Job" }), "it is a Job"],
+    [
+      "NamespaceProtected",
+      () => gate({ namespace: { name: "kube-system" } }),
+      "namespace kube-system is the system's",
+    ],
+    ["NamespaceNotSelected", () => gate({}, noTeam), "namespaceSelector leaves shop out"],
+    ["NamespaceOptedOut", () => gate({ namespace: optedOut }), "namespace shop opted out"],
+    ["PlacementOff", () => gate({ labels: {} }), 'spotalis.io/enabled is not "true"'],
+    ["PlacementUntuned", () => gate({}), "spotalis.io/spot-percentage is not there"],
+    [
+      "ConfigurationError: enabled",
+      () => gate({ labels: { [ENABLED]: "True" } }),
+      'label spotalis.io/enabled of the workload is "True": must be "true" or "false"',
+    ],
+    [
+      "ConfigurationError: spot-percentage",
+      () => gate({ annotations: { [MIN_ON_DEMAND]: "2" } }),
+      "annotation spotalis.io/spot-percentage of the workload is missing: must be a whole number " +
+      "from 0 to 100, with or without %, for instance 70%",
+    ],
+    [
+      "ConfigurationError: min-on-demand",
+      () => annotated(MIN_ON_DEMAND, "two"),
+      'annotation spotalis.io/min-on-demand of the workload is "two": must be a whole number from ' +
+      "0 to 10000",
+    ],
+    [
+      "ConfigurationError: two annotations",
+      () => gate({ annotations: { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" } }),
+      'annotation spotalis.io/spot-percentage of the workload is "all": must be a whole number ' +
+      "from 0 to 100, with or without %, for instance 70%; annotation spotalis.io/paused of the " +
+      'workload is "yes": must be "true", or not be there',
+    ],
+    [
+      "ConfigurationError: disruption-schedule",
+      () => annotated(DISRUPTION_DURATION, "2h"),
+      "annotation spotalis.io/disruption-schedule of the workload is missing: must be five fields " +
+      "of cron that name a time, for instance 0 2 * * * (UTC) or CRON_TZ=Europe/Berlin 0 2 * * 1-5",
+    ],
+    [
+      "ConfigurationError: disruption-duration",
+      () => annotated(DISRUPTION_SCHEDULE, "0 2 * * *"),
+      "annotation spotalis.io/disruption-duration of the workload is missing: must be more than 0 " +
+      "with a unit, for instance 2h or 90m",
+    ],
+  ]);
+});
+
+const SPOT: MoveFacts = {
+  workload: { kind: "Deployment", replicas: 4, observed: true, present: 4, ready: 4, updated: 4 },
+  wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+  pods: placedPods({ spot: 4 }),
+  evictionFromMs: 0,
+  nowMs: Date.parse("2026-05-04T12:00:00Z"),
+};
+
+function waiting(changes: Partial<MoveFacts>): string {
+  const next = nextMove({ ...SPOT, ...changes });
+  return "move" in next ? "a move" : next.message;
+}
+
+const withPods = (changes: Partial<PlacedPod>) =>
+  waiting({ pods: placedPods({ spot: 4 }, changes) });
+
+test("sentences of workloads of which no pod is moved", () => {
+  const { nowMs, wish, workload } = SPOT;
+  const shortage = { untilMs: nowMs + 1, rounds: 1 };
+  const vainMoves = { count: 1, misplaced: 2, wish };
+  return assertSentences([
+    [
+      "NotWhole",
+      () => waiting({ workload: { ...workload, present: 5, ready: 3, updated: 2 } }),
+      "of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
+    ],
+    [
+      "AsWished",
+      () => waiting({ pods: placedPods({ spot: 2, "on-demand": 2 }) }),
+      "each replica is where it should be",
+    ],
+    [
+      "PlacementPaused",
+      () => waiting({ wish: { ...wish, paused: true } }),
+      "spotalis.io/paused is set",
+    ],
+    [
+      "SpotFallback",
+      () => waiting({ pods: placedPods({ "on-demand": 4 }), shortage }),
+      "spot nodes are short",
+    ],
+    [
+      "WindowClosed",
+      () => waiting({ wish: { ...wish, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
+      "0 22 * * * opens it",
+    ],
+    ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
+    [
+      "MoveCooldown after moves in vain",
+      () => waiting({ lastMoveAtMs: nowMs, vainMoves }),
+      "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
+      "pods be evicted?",
+    ],
+    ["EvictionRate", () => waiting({ evictionFromMs: nowMs + 1 }), "it is used up"],
+    ["NoneEvictable", () => withPods({ bound: "its PV" }), "pod web-spot-x4: its PV"],
+    ["BlockedByPDB", () => withPods({ budget: "budget web" }), "pod web-spot-x4: budget web"],
+  ]);
+});
+
+function bound(changes: Partial<Parameters<typeof boundBy>[0]>): string {
+  const nodes = { hostClass: () => undefined, poolClass: () => undefined };
+  const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
+  return boundBy({ annotations: {}, bounds: [], ...changes }, options) ?? "";
+}
+
+function refused(...changes: readonly Partial<PodBudget>[]): string {
+  const budget = {
+    name: "web",
+    selector: { matchLabels: {}, matchExpressions: [] },
+    disruptionsAllowed: 0,
+    current: true,
+    freesUnready: false,
+  };
+  const budgets = changes.map((change) => ({ ...budget, ...change }));
+  return budgetRefusal({ labels: {}, ready: true }, budgets) ?? "";
+}
+
+test("sentences of pods that stay where they are", () =>
+  assertSentences([
+    [
+      "protected",
+      () => bound({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      'annotation karpenter.sh/do-not-disrupt is "true"',
+    ],
+    [
+      "node selector",
+      () => bound({ bounds: selectorBounds({ "kubernetes.io/hostname": "o1" }) }),
+      "its node selector allows no spot node",
+    ],
+    ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
+    [
+      "several budgets",
+      () => refused({}, { name: "b" }),
+      "budgets web, b are for the same pod, which nobody may evict",
+    ],
+    [
+      "observedGeneration",
+      () => refused({ current: false }),
+      "budget web has changed and is not counted yet",
+    ],
+  ]));
+
+test("sentences of texts and objects that placement can't read", () => {
+  const places = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter } as const;
+  return assertSentences([
+    [
+      "schedule's form",
+      () => messageOf(() => parseCronSchedule("@daily")),
+      'Cannot parse schedule: "@daily" is not five fields: minute, hour, day, month, weekday',
+    ],
+    [
+      "schedule's day",
+      () => messageOf(() => parseCronSchedule("0 0 30 2 *")),
+      'Cannot parse schedule: "0 0 30 2 *" names a day that never comes',
+    ],
+    [
+      "schedule's value",
+      () => messageOf(() => parseCronSchedule("60 2 * * *")),
+      'Cannot parse schedule: "60 2 * * *" has a field or a time zone that does not exist',
+    ],
+    [
+      "duration",
+      () => messageOf(() => parseWindowDuration("0s")),
+      "Cannot parse duration: it is 0, expected more",
+    ],
+    [
+      "pod",
+      () => messageOf(() => placementPatch({ metadata: {} }, places)),
+      "Cannot place a pod: metadata or spec is no object",
+    ],
+    [
+      "answer's form",
+      () => messageOf(() => parsePlacementVerdict("secret")),
+      "Cannot read an answer of placement: 6 characters that are no JSON",
+    ],
+    [
+      "answer's value",
+      () => messageOf(() => parsePlacementVerdict('{"class":"secret"}')),
+      "Cannot read an answer of placement: : invalid_union",
+    ],
+  ]);
+});
+
+function selected(matchLabels: Readonly<Record<string, string>>) {
+  return { selectors: [{ matchLabels, matchExpressions: [] }], tolerations: [] };
+}
+
+function classifierFault(value: unknown): string {
+  return nodeClassifierKind.explain?.(JSON.stringify(value)) ?? "";
+}
+
+function together(changes: Partial<CheckedPlacement>): string {
+  return placementFaults({
+    windowSchedule: null,
+    windowDuration: null,
+    fallbackDuration: 2_400_000,
+    maxFallbackDuration: 2_400_000,
+    ...changes,
+  }).join("; ");
+}
+
+test("sentences of the settings of placement", () => {
+  const steady = selected({ pool: "steady" });
+  const none = { selectors: [], tolerations: [] };
+  const classFaults = (spot: typeof none | typeof steady, onDemand: typeof spot) =>
+    nodeClassesFaults({ spot, "on-demand": onDemand }).join("; ");
+  return assertSentences([
+    [
+      "spot selectors",
+      () => classFaults(none, steady),
+      "spot.selectors must name at least one selector",
+    ],
+    [
+      "selector without labels",
+      () => classFaults(selected({}), steady),
+      "spot.selectors[0] must have matchLabels alone: pods are sent to nodes by it",
+    ],
+    [
+      "on-demand selectors, by the keys of the setting",
+      () => classifierFault({ spotLabels: [{ matchLabels: { a: "b" } }], onDemandLabels: [] }),
+      "onDemandLabels must name at least one selector where spotTolerations has no taint that " +
+      "keeps on-demand pods off spot nodes",
+    ],
+    [
+      "selectors of the same nodes, by the keys of the setting",
+      () => classifierFault({ spot: "a=b", onDemand: "a=b" }),
+      "onDemand[0] must not select what spot select",
+    ],
+    [
+      "neither preset nor selectors",
+      () => classifierFault({ presett: "eks" }),
+      "presett is not known; must have a preset, or spotLabels and onDemandLabels",
+    ],
+    [
+      "labels",
+      () => classifierFault({ spot: "a", onDemand: "a=b" }),
+      'spot is "a": must be labels, for instance class=spot',
+    ],
+    [
+      "condition of health",
+      () => departureSignsKind.explain?.('{"conditions": ["Ready"]}') ?? "",
+      'conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, ' +
+      "PIDPressure tell of its health",
+    ],
+    [
+      "window without duration",
+      () => together({ windowSchedule: "0 2 * * *" }),
+      "placement.disruptionWindow.schedule is set and placement.disruptionWindow.duration is not: " +
+      "set both or neither",
+    ],
+    [
+      "fallbackDuration",
+      () => together({ maxFallbackDuration: 1_800_000 }),
+      "placement.fallbackDuration is 40m and placement.maxFallbackDuration is 30m: the longest " +
+      "must be at least as long as the first",
+    ],
+  ]);
+});
