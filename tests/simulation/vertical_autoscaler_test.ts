@@ -48,9 +48,11 @@ for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto"]) {
       await scene.pass(10_000);
       assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
       assert.equal(scene.allocation("web"), undefined);
-      assert.deepEqual(restored(scene), [
-        `own limits are back: VPA web-vpa, mode ${mode}, sets the resources of Deployment web`,
-      ]);
+      assert.equal(restored(scene).length, 1);
+      assert.match(
+        restored(scene).join(),
+        new RegExp(`VPA web-vpa, mode ${mode}, .*Deployment web`),
+      );
       const patches = scene.api.requests.get("resize Pod");
       await scene.pass(300_000);
       assert.equal(scene.api.requests.get("resize Pod"), patches);
