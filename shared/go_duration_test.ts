@@ -46,14 +46,11 @@ pure("parseGoDuration() reads every unit, sums and fractions", () => {
 pure("parseGoDuration() refuses what is no duration, naming the text", () => {
   const texts = ["", "5", "h", ".", ".h", "1w", "1h 30m", " 1h", "1H", "1,5h", "1e3s", "++1h"];
   for (const text of [...texts, "1h-30m", "NaN", "Infinity", "１h", "1h\n", "P1D", "1.2.3h"]) {
-    assert.throws(() => parseGoDuration(text), (error) => {
-      assert.ok(error instanceof SyntaxError);
-      assert.match(
-        error.message,
-        /^Cannot parse duration: ".*" is not a sum of numbers with a unit/,
-      );
-      return true;
-    }, text);
+    assert.throws(
+      () => parseGoDuration(text),
+      { name: "SyntaxError", message: /".*" .*90s/ },
+      text,
+    );
   }
 });
 

@@ -78,7 +78,7 @@ pure("parseCPU() refuses negative quantities, naming the text", () => {
   for (const text of ["-1", "-250m", "-1e3"]) {
     assert.throws(() => parseCPU(text), {
       name: "SyntaxError",
-      message: `Cannot parse CPU quantity: "${text}" is negative, expected at least 0`,
+      message: new RegExp(`CPU.*"${text}".*negative`),
     });
   }
 });
@@ -237,7 +237,7 @@ pure("formatBytes() refuses what is no whole number of bytes", () => {
   for (const bytes of [-1, 0.5, NaN, Infinity, 2 ** 53]) {
     assert.throws(() => formatBytes(bytes), {
       name: "RangeError",
-      message: `Cannot format memory quantity: ${bytes} is not a whole number of bytes`,
+      message: new RegExp(`memory.* ${bytes} `),
     });
   }
 });
