@@ -87,5 +87,5 @@ test("createScene() works for any seed and number of pods that the demo accepts"
 
 test("createScene() refuses to go without a trace", () => {
   const options = { seed: 1, pods: 1, minutes: 1, traces: [] };
-  assert.throws(() => createScene(options), /Cannot make a scene: there is no trace/);
+  assert.throws(() => createScene(options), { name: "RangeError", message: /no trace/ });
 });

@@ -77,7 +77,7 @@ Deno.test({
     );
     assert.throws(
       () => parseTimedValues(prometheus([[10, "1001"]]), { ...options, format: "prometheus" }),
-      /"1001" at 10, expected a number of bytes from 0 to 1e3/,
+      /"1001" at 10,.* bytes from 0 to 1e3/,
     );
   },
 });
@@ -179,8 +179,8 @@ Deno.test({
   fn() {
     const guessed = (format: TraceFormat, text: string) => () =>
       parseTrace(text, { format, name: "f", guessed: true });
-    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; give --format otherwise\)$/);
-    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; give --format otherwise\)$/);
+    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
+    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; .*--format.*\)$/);
     assert.throws(guessed("prometheus", prometheus()), /in that time$/);
     assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
   },

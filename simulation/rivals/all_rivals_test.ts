@@ -40,8 +40,7 @@ pure("rivalsNamed() has all settings of the laws, in the order of the sweep", ()
 pure("rivalsNamed() says which names it does not know, and which it does", () => {
   assert.throws(() => rivalsNamed(["hpa", "keda", "captian"]), {
     name: "RangeError",
-    message: 'Cannot choose rivals: no law is named "keda", "captian", only static, hpa, ' +
-      "k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, mbcas",
+    message: new RegExp(`"keda", "captian",.* ${rivalLaws().join(", ")}$`),
   });
 });
 

@@ -13,7 +13,7 @@ Deno.test({
   fn() {
     assert.ok(same("app at most 431m: ResourceQuota", "app at most 80m: ResourceQuota"));
     assert.ok(same("dial 10.0.0.1:4711: refused", "dial 10.0.0.1:4712: refused"));
-    assert.ok(!same("query jobs: refused", "query jobs: no series"));
+    assert.ok(!same("query jobs: refused", "query jobs: empty"));
     assert.ok(!same("HPA web-1 scales", "HPA web-2 scales"));
     assert.ok(!same("query jobs1: old", "query jobs2: old"));
     assert.ok(same("app could use 5m: a", "app could use 5m: b", "MetricDemand"));

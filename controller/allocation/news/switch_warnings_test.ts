@@ -101,8 +101,8 @@ test("switchWarnings() names a switch once that is no word and stands where nobo
   const [label = "", annotation = "", ...others] = switchWarnings(
     facts({ labels: odd }, { annotations: odd }),
   );
-  assert.match(label, /^mbcas\.io\/allow-overrides .*label of the pod\b/);
-  assert.match(annotation, /^mbcas\.io\/allow-overrides .*annotation of the namespace\b/);
+  assert.match(label, /^mbcas\.io\/allow-overrides .*label.* pod,/);
+  assert.match(annotation, /^mbcas\.io\/allow-overrides .*annotation.* namespace,/);
   assert.deepEqual(others, []);
 });
 

@@ -148,14 +148,14 @@ test("wordPlaceWarnings() names misspelt keys, their places and the nearest know
     workload: { annotations: { "mbcas.io/hpa-cordination": "false" } },
     hpa: { annotations: { "mbcas.io/HPA-Coordination": "false" } },
   }));
-  const values = /mbcas\.io\/[\w-]*|(?:label|annotation) of the \w+/g;
+  const values = /mbcas\.io\/[\w-]*|label|annotation|pod|namespace|workload|HPA/g;
   assert.deepEqual(warnings.map((warning) => warning.match(values)?.map(String)), [
-    ["mbcas.io/manage", "label of the pod", "mbcas.io/managed"],
-    ["mbcas.io/maxcpu", "annotation of the pod", "mbcas.io/max-cpu"],
-    ["mbcas.io/colour", "annotation of the pod"],
-    ["mbcas.io/", "annotation of the pod"],
-    ["mbcas.io/allow-override", "label of the namespace", "mbcas.io/allow-overrides"],
-    ["mbcas.io/hpa-cordination", "annotation of the workload", "mbcas.io/hpa-coordination"],
-    ["mbcas.io/HPA-Coordination", "annotation of the HPA", "mbcas.io/hpa-coordination"],
+    ["mbcas.io/manage", "label", "pod", "mbcas.io/managed"],
+    ["mbcas.io/maxcpu", "annotation", "pod", "mbcas.io/max-cpu"],
+    ["mbcas.io/colour", "annotation", "pod"],
+    ["mbcas.io/", "annotation", "pod"],
+    ["mbcas.io/allow-override", "label", "namespace", "mbcas.io/allow-overrides"],
+    ["mbcas.io/hpa-cordination", "annotation", "workload", "mbcas.io/hpa-coordination"],
+    ["mbcas.io/HPA-Coordination", "annotation", "HPA", "mbcas.io/hpa-coordination"],
   ]);
 });
