@@ -117,7 +117,7 @@ Deno.test({
     const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
     const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
     assert.match(markup, />No series /);
-    assert.match(markup, />No law has cores /);
+    assert.match(markup, />No law .*cores /);
     assert(!/NaN|undefined/.test(markup));
     assert.match(arenaPage([], []), /<h1>Control laws compared/);
   },
