@@ -20,9 +20,7 @@ import { hpa } from "./rivals/hpa.ts";
 import { koordinator } from "./rivals/koordinator.ts";
 import { requestTimes } from "./rivals/static_limit.ts";
 import { createScene } from "./scene.ts";
-import { parseTimedValues, parseTrace, type Trace } from "./trace.ts";
-import { guessOf, readShippedTrace } from "./trace_files.ts";
-import { busiestWindow, scaleToMean, scaleToP95 } from "./trace_shape.ts";
+import type { Trace } from "./trace.ts";
 import { createVirtualClock } from "./virtual_clock.ts";
 
 function test(name: string, rows: Parameters<typeof assertSentences>[0]): void {
@@ -37,52 +35,7 @@ function played(values: readonly number[], options: Partial<TraceSceneOptions> =
   return traceScene(trace(1, values), { seed: 1, ...options });
 }
 
-const RAMP = trace(60, [0, 1, 2]);
-const TIMED = { name: "f", most: 1e3, counted: "bytes", format: "prometheus" } as const;
-const SERIES = JSON.stringify({
-  status: "success",
-  data: { resultType: "matrix", result: [{ metric: {}, values: [[10, "1001"]] }] },
-});
-
-test("sentences on traces", [
-  [
-    "unknown trace",
-    () => messageOf(() => readShippedTrace("sunny")),
-    'Cannot read trace "sunny": it does not come with the project, expected one of diurnal, ' +
-    "bursty, azure-code, crane0, crane1, crane2, crane3, crane4, crane5",
-  ],
-  [
-    "guessed format",
-    () => guessOf("a.csv", "cores").guess ?? "",
-    'Trace "a.csv" is read as cores; give --format otherwise',
-  ],
-  [
-    "guessed format, refused",
-    () => messageOf(() => parseTrace("1\nx", { format: "rps", name: "f", guessed: true })),
-    'Cannot read trace "f": line 2 is "x", expected one request rate from 0 to 1e9 per line, for ' +
-    "instance 157 (read as rps; give --format otherwise)",
-  ],
-  [
-    "out of range",
-    () => messageOf(() => parseTimedValues(SERIES, TIMED)),
-    'Cannot read trace "f": data.result.0.values.0 is "1001" at 10, expected a number of bytes ' +
-    "from 0 to 1e3",
-  ],
-  [
-    "short window",
-    () => messageOf(() => busiestWindow(RAMP, 30)),
-    'Cannot cut trace "made up": 30 s is less than its step of 60 s',
-  ],
-  [
-    "scaled from 0",
-    () => messageOf(() => scaleToMean(trace(1, [0, 0]), 1)),
-    'Cannot scale trace "made up" to 1: its present level is 0',
-  ],
-  [
-    "scaled to no number",
-    () => messageOf(() => scaleToP95(RAMP, NaN)),
-    'Cannot scale trace "made up": the target is NaN',
-  ],
+test("sentences on traces that are played", [
   [
     "short trace",
     () => messageOf(() => played([1, 1, 1])),

@@ -69,7 +69,7 @@ Deno.test({
     const fixed = /the agent's `listen`, `cgroupRoot` and\s`--kubeconfig`, .* `\/etc\/mbcas`\./;
     assert.match(settingsPage([]), fixed);
     const { listen: probes, webhookListen, peerListen, webhookFolder } = CONTROLLER_SETTINGS;
-    const [, paragraph = ""] = settingsPage([]).split("\nPermissions that are part ");
+    const [, paragraph = ""] = settingsPage([]).split("\nPermissions that ");
     for (const { key } of [probes, webhookListen, peerListen, webhookFolder]) {
       assert.ok(paragraph.includes(`\`${key}\``), key);
     }

@@ -11,10 +11,12 @@ import type { BidFacts } from "./bid_rules/bid_rule.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
 import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
-import { STARTUP_BOOST } from "./bid_rules/startup_boost.ts";
+import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
+import type { Caches } from "./caches.ts";
 import { createEventGate } from "./news/event_gate.ts";
 import { switchWarnings } from "./news/switch_warnings.ts";
 import { warningText } from "./news/word_warning.ts";
+import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -112,6 +114,13 @@ Deno.test({
         "MetricDemand",
         () => rule("MetricDemand", { metric }),
         "app could use 700m: query jobs",
+      ],
+      [
+        "StartupBoost",
+        () =>
+          startupBoost({ factor: 2, holdMs: 30_000 })({ ...factsOf({}), ...notReadyPod })[0]
+            ?.message ?? "",
+        "ceilings × 2 until 30 s after the pod is Ready",
       ],
       ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: own limit × 4"],
       [
@@ -242,6 +251,19 @@ function droppedField(): string {
   return remedy;
 }
 
+/** What is logged where VerticalPodAutoscalers are never in sync. */
+async function unsynced(): Promise<string> {
+  let message = "";
+  const clock = createVirtualClock({ wallStart: 0 });
+  const never = { whenSynced: () => new Promise<boolean>(() => {}), all: () => [] };
+  const caches = { verticalPodAutoscalers: never } as unknown as Caches;
+  const log = { warn: (text: string) => void (message = text) };
+  const done = copiesInSync({ caches, clock, log }, new AbortController().signal);
+  await clock.runUntil(VPA_WAIT_MS);
+  await done;
+  return message;
+}
+
 Deno.test({
   name: "sentences of allocations' events and logs",
   permissions: "none",
@@ -249,5 +271,10 @@ Deno.test({
     assertSentences([
       ["left out", gated, "held (and 2 more since the last such event)"],
       ["old definition", droppedField, "apply manifests/crds of this controller's version"],
+      [
+        "no VPAs",
+        unsynced,
+        "VerticalPodAutoscalers can't be read: the market goes on without them",
+      ],
     ]),
 });

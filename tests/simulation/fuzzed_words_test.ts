@@ -133,7 +133,7 @@ sceneTest(
           assert.deepEqual(boundsOf(scene, name), usual);
           assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
           for (const { key, place } of unreadWords(words)) {
-            isTold(place, `${key} does not count as `);
+            isTold(place, `${key} does not `);
           }
           const ofPod = [...bad, ...unreadWords(words)].some(({ place }) =>
             place.startsWith("pod")

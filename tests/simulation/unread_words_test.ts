@@ -60,18 +60,12 @@ sceneTest(
     }
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpus": "250m" }));
     await scene.pass(900_000);
-    const hint = "; of pods it stands in spec.template.metadata";
-    const managed = "mbcas.io/managed does not count as label of the workload, but as label of " +
-      "the pod or annotation of the pod or label of the namespace or annotation of the namespace" +
-      hint;
-    const maxCPU = "mbcas.io/max-cpu does not count as annotation of the workload, but as " +
-      `annotation of the pod${hint}`;
-    const misspelt = "mbcas.io/max-cpus, annotation of the pod, is not known: did you mean " +
-      "mbcas.io/max-cpu?";
-    assert.deepEqual(told(scene).toSorted(), [
-      ["Deployment", managed],
-      ["Deployment", maxCPU],
-      ["misspelt", misspelt],
+    const subjectsAndKeys = () =>
+      told(scene).map(([of = "", message = ""]) => [of, message.match(/mbcas\.io\/[\w-]+/)?.[0]]);
+    assert.deepEqual(subjectsAndKeys().toSorted(), [
+      ["Deployment", "mbcas.io/managed"],
+      ["Deployment", "mbcas.io/max-cpu"],
+      ["misspelt", "mbcas.io/max-cpus"],
     ]);
     for (const name of ["web", "misspelt", "lone"]) {
       assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
@@ -82,7 +76,7 @@ sceneTest(
     assert.equal(scene.limits("misspelt").applied, 250);
     const before = ["Deployment", "Deployment", "misspelt"];
     assert.deepEqual(told(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
-    assert.deepEqual(told(scene).slice(3), [["Deployment", managed]]);
+    assert.deepEqual(subjectsAndKeys().slice(3), [["Deployment", "mbcas.io/managed"]]);
   },
 );
 
