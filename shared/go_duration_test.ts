@@ -85,7 +85,10 @@ function dayAsHours(_part: string, days: string): string {
 
 pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else", () => {
   const pattern = new RegExp(GO_DURATION_PATTERN);
-  const text = fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/);
+  const text = fc.oneof(
+    fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
+    fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
+  );
   let read = 0;
   fc.assert(
     fc.property(text, (one) => {
@@ -94,7 +97,6 @@ pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else
         assert.ok(parseGoDuration(one) >= 0);
       } else assert.throws(() => parseGoDuration(one), SyntaxError);
     }),
-    { numRuns: 2000 },
   );
   assert.ok(read > 0);
 });

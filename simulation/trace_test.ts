@@ -215,7 +215,6 @@ Deno.test({
           assert.match(error.message, /^Cannot read trace "file\.txt": /);
         }
       }),
-      { numRuns: 2000 },
     );
   },
 });

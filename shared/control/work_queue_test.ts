@@ -165,7 +165,6 @@ Deno.test({
           assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
         },
       ),
-      { numRuns: 200 },
     );
   },
 });

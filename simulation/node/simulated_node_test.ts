@@ -141,7 +141,6 @@ Deno.test({
           assert.ok(used <= cores * 3_000_000 + pods.length);
         },
       ),
-      { numRuns: 200 },
     ),
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { firstReadings } from "../../tests/fixtures/fed_rival.ts";
 import { allRivals, rivalLaws, rivalsNamed } from "./all_rivals.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -130,7 +131,7 @@ for (const rival of allRivals()) {
           }
         }
       }),
-      { numRuns: 40 },
+      cases(0.4),
     );
   });
 
@@ -147,7 +148,7 @@ for (const rival of allRivals()) {
         }
         assert.deepEqual(together, alone);
       }),
-      { numRuns: 25 },
+      cases(0.25),
     );
   });
 }

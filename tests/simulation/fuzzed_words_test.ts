@@ -150,7 +150,6 @@ sceneTest(
         assert.equal(pods.get("other/witness")?.containers[0]?.limitCPU, witness);
         pods.remove(`shop/${name}`);
       }),
-      { numRuns: 200 },
     );
     assert.ok(told > cases / 3, `${told} of ${cases}`);
   },

@@ -249,6 +249,5 @@ test("boundsOf() never has a floor above its ceiling, whatever the rules say", (
         assert.ok(10 <= floor && floor <= ceiling, `${floor} ${ceiling}`);
       }
     }),
-    { numRuns: 500 },
   );
 });

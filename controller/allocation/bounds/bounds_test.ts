@@ -244,7 +244,6 @@ test("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
         }
       }
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -262,6 +261,5 @@ test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at 
       });
       assert.equal(qosClassOf(atFloor), "Burstable");
     }),
-    { numRuns: 1000 },
   );
 });

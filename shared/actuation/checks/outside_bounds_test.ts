@@ -81,6 +81,5 @@ test("outsideBounds() never objects to what an agent of ours may clear, held or 
       const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
       assert.equal(verdict(wish, bounds, present), undefined);
     }),
-    { numRuns: 500 },
   );
 });
