@@ -74,7 +74,9 @@ Deno.test({
       { throttledMsPerS: 361.4, p99Ms: 207 },
     ));
     assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
-    const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) => `${value} with ${MADE[1]?.law}`);
+    const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) =>
+      `${value} with ${MADE[1]?.law}`
+    );
     assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
   },
 });

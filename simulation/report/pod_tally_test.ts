@@ -20,8 +20,11 @@ Deno.test({
   permissions: "none",
   fn() {
     const other = runs([], [])[1]?.law;
-    const said = (...throttled: Parameters<typeof runs>) => tallySentence(runs(...throttled)) ?? "";
-    assert.match(said([1, 2, 9], [4, 5, 6]), new RegExp(`^2 of 3 pods were .* ${other}, 1 more\\.$`));
+    const said = (...throttled: readonly number[][]) => tallySentence(runs(...throttled)) ?? "";
+    assert.match(
+      said([1, 2, 9], [4, 5, 6]),
+      new RegExp(`^2 of 3 pods were .* ${other}, 1 more\\.$`),
+    );
     assert.match(said([7, 8], [4, 5]), new RegExp(`^0 of 2 pods were .* ${other}, 2 more\\.$`));
   },
 });
