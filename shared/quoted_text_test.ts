@@ -37,6 +37,5 @@ test("quotedText() is one short line of visible characters, whatever the text", 
       assert.match(quoted, /^"[^\p{C}\p{Zl}\p{Zp}]*"( \(\d+ characters\))?$/u);
       assert.ok(quoted.isWellFormed());
     }),
-    { numRuns: 1000 },
   );
 });

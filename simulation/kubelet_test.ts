@@ -319,11 +319,10 @@ Deno.test({
     await scene.resize(web, 400);
     await clock.runUntil(20_000);
     assert.deepEqual([applied("db"), applied("web")], [700, 200]);
-    assert.deepEqual(pods.get("shop/web")?.resizeConditions, [{
-      type: "PodResizePending",
-      reason: "Deferred",
-      message: "Node didn't have enough resource: cpu, requested: 400, used: 700, capacity: 1000",
-    }]);
+    const [{ type, reason, message = "" } = {}, ...others] =
+      pods.get("shop/web")?.resizeConditions ?? [];
+    assert.deepEqual([type, reason, others], ["PodResizePending", "Deferred", []]);
+    assert.match(message, /cpu,.* 400,.* 700,.* 1000$/);
     await scene.resize(db, 600);
     await clock.runUntil(21_000);
     assert.deepEqual([applied("db"), applied("web")], [600, 400]);

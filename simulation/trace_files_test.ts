@@ -37,7 +37,7 @@ Deno.test({
 Deno.test({
   name: "readShippedTrace() names the traces there are when asked for another",
   permissions: "none",
-  fn: () => assert.rejects(readShippedTrace("sunny"), /"sunny".*expected one of diurnal, bursty/),
+  fn: () => assert.rejects(readShippedTrace("sunny"), /"sunny".* diurnal, bursty/),
 });
 
 Deno.test({
@@ -71,10 +71,10 @@ Deno.test({
       await Deno.writeTextFile(path, "1,200\n4,200\n");
       const { format, guess } = await readTraceFile(path);
       assert.equal(format, "cores");
-      assert.equal(guess, `Trace "${path}" is read as cores; give --format otherwise`);
+      assert.match(guess ?? "", new RegExp(`"${path}" .*cores.*--format`));
       assert.equal((await readTraceFile(path, "arrivals")).guess, undefined);
       await Deno.writeTextFile(path, "1,200\n1.5,200\n");
-      await assert.rejects(readTraceFile(path), /give --format arrivals .*\(read as cores; give/);
+      await assert.rejects(readTraceFile(path), /--format arrivals .*\(read as cores;/);
     } finally {
       await Deno.remove(path);
     }

@@ -24,7 +24,7 @@ Deno.test({
     assert.deepEqual([...busiestWindow(long, 180).values], [5, 0, 3]);
     assert.deepEqual([...busiestWindow(trace(60, [1, 5, 0, 3, 4, 1]), 120).values], [3, 4]);
     assert.equal(busiestWindow(long, 7200), long);
-    assert.throws(() => busiestWindow(long, 30), /30 s is less than its step of 60 s/);
+    assert.throws(() => busiestWindow(long, 30), / 30 s .* 60 s$/);
   },
 });
 
@@ -35,9 +35,7 @@ Deno.test({
     const refuse = (state: string) => new RangeError(state);
     assert.equal(wholeMinutes(trace(50, [1, 1, 1]), refuse), 2);
     assert.equal(wholeMinutes(trace(60, [1]), refuse), 1);
-    assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), {
-      message: "it is 4 s long, expected at least a minute: export a longer stretch",
-    });
+    assert.throws(() => wholeMinutes(trace(1.5, [1, 1, 1]), refuse), { message: /4 s.* a minute/ });
   },
 });
 
@@ -50,8 +48,8 @@ Deno.test({
     assert.ok(Math.abs(quantile(scaled.values, 0.95) - 1.9) < 1e-12);
     assert.ok(Math.abs((scaled.values[50] ?? 0) - 1) < 1e-12);
     assert.ok(Math.abs((scaleToMean(ramp, 5).values[100] ?? 0) - 10) < 1e-12);
-    assert.throws(() => scaleToMean(trace(1, [0, 0]), 1), /its present level is 0/);
-    assert.throws(() => scaleToP95(ramp, NaN), /the target is NaN/);
+    assert.throws(() => scaleToMean(trace(1, [0, 0]), 1), /level is 0$/);
+    assert.throws(() => scaleToP95(ramp, NaN), /target is NaN$/);
   },
 });
 

@@ -73,11 +73,11 @@ Deno.test({
     const options = { name: "f", most: 1e3, counted: "bytes" };
     assert.throws(
       () => parseTimedValues("0,1000\n60,1001\n", { ...options, format: "cores" }),
-      /line 2 is "60,1001", expected a timestamp and a number from 0 to 1e3,/,
+      /line 2 is "60,1001",.* from 0 to 1e3,/,
     );
     assert.throws(
       () => parseTimedValues(prometheus([[10, "1001"]]), { ...options, format: "prometheus" }),
-      /"1001" at 10, expected a number of bytes from 0 to 1e3/,
+      /"1001" at 10,.* bytes from 0 to 1e3/,
     );
   },
 });
@@ -104,46 +104,42 @@ Deno.test({
 
 const REFUSED: readonly (readonly [TraceFormat, string, RegExp])[] = [
   ["rps", "", /"file\.txt": it is empty/],
-  ["rps", "1\n-2", /line 2 is "-2", expected one request rate from 0 to 1e9 per line/],
+  ["rps", "1\n-2", /line 2 is "-2",.* from 0 to 1e9 /],
   ["rps", "1\n\n2", /line 2 is ""/],
   ["rps", "1e99", /line 1 is "1e99"/],
-  [
-    "cores",
-    "ts,value\n60,1\n120,-1",
-    /line 3 is "120,-1", expected a timestamp and a number from 0 to 1e9, for/,
-  ],
-  ["cores", "60,1\n0,2", /sample 2 has the time 0 after 60, expected growing times: sort it$/],
-  ["cores", "60,1\n60,2", /the time 60 after 60, expected at least 1 s .*--format arrivals/],
-  ["cores", "6,200\n9,200\n9.0001,404", /the time 9\.0001 after 9, expected .*--format arrivals/],
-  ["cores", "6,200\n9,200\n8.9,404", /the time 8\.9 after 9, expected at least .* arrivals/],
+  ["cores", "ts,value\n60,1\n120,-1", /line 3 is "120,-1",.* from 0 to 1e9,/],
+  ["cores", "60,1\n0,2", /sample 2 .* 0 after 60,.* sort /],
+  ["cores", "60,1\n60,2", / 60 after 60,.* 1 s .*--format arrivals/],
+  ["cores", "6,200\n9,200\n9.0001,404", / 9\.0001 after 9,.*--format arrivals/],
+  ["cores", "6,200\n9,200\n8.9,404", / 8\.9 after 9,.*--format arrivals/],
   ["cores", "60,1\n61,1\n62,1\n9e15,1", /line 4 is "9e15,1"/],
   ["cores", "60,1\n61,1\n62,1\n9000000000,1", /expected at most 1100000: cut it/],
-  ["arrivals", "time\n2023-13-45 00:00:00,1", /line 2 .* expected a time in the first column/],
+  ["arrivals", "time\n2023-13-45 00:00:00,1", /line 2 .* time .*first column/],
   ["arrivals", "0\n99999999999", /expected at most a year/],
   [
     "cores",
     "ts,value\n1700000000000,1\n1700000010000,2",
-    /line 2 has the time 1700000000000, .* looks like milliseconds: divide by 1000$/,
+    /line 2 .* 1700000000000, .* milliseconds: divide by 1000$/,
   ],
   ["cores", "1,1\n100000000000,1", /line 2 .* milliseconds/],
   ["cores", "1700000000000000,1\n1700000010000000,1", /microseconds: divide by 1e6$/],
   ["arrivals", "1700000000000000000,a", /line 1 .* nanoseconds: divide by 1e9$/],
   ["arrivals", "1700000000000\n1700000000250", /line 1 .* milliseconds: divide by 1000$/],
-  ["arrivals", "5\n7\n6\n9\n8", /fall at 2 of 5 lines.* a rate per second: give --format rps/],
+  ["arrivals", "5\n7\n6\n9\n8", / 2 of 5 lines.*--format rps/],
   ["prometheus", "{", /it is not JSON/],
   [
     "prometheus",
     '{"status":"error","errorType":"bad_data","error":"parse error: unclosed"}',
-    /Prometheus answered with an error, bad_data: parse error: unclosed$/,
+    /Prometheus .*bad_data: parse error: unclosed$/,
   ],
   ["prometheus", '{"status":"error"}', /status: .* expected the JSON of \/api\/v1\/query_range/],
-  ["prometheus", prometheus(), /it has no series: the query found nothing in that time$/],
-  ["prometheus", prometheus([], []), /it has 2 series, expected one: aggregate/],
+  ["prometheus", prometheus(), /no series/],
+  ["prometheus", prometheus([], []), / 2 series,.*aggregate/],
   ["prometheus", prometheus([]), /it is empty/],
   [
     "prometheus",
     prometheus([[1, "NaN"]]),
-    /values\.0 is "NaN" at 1, expected a number of cores from 0 to 1e9/,
+    /values\.0 is "NaN" at 1,.* cores from 0 to 1e9/,
   ],
   ["prometheus", prometheus([[1, "1"], [1.0001, "1"]]), /query with a step of 1s or more$/],
 ];
@@ -179,8 +175,8 @@ Deno.test({
   fn() {
     const guessed = (format: TraceFormat, text: string) => () =>
       parseTrace(text, { format, name: "f", guessed: true });
-    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; give --format otherwise\)$/);
-    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; give --format otherwise\)$/);
+    assert.throws(guessed("cores", "1,1\n1.2,1"), /\(read as cores; .*--format.*\)$/);
+    assert.throws(guessed("rps", "1\nx"), /157 \(read as rps; .*--format.*\)$/);
     assert.throws(guessed("prometheus", prometheus()), /in that time$/);
     assert.throws(() => parse("rps", "1\nx"), /for instance 157$/);
   },
@@ -219,7 +215,6 @@ Deno.test({
           assert.match(error.message, /^Cannot read trace "file\.txt": /);
         }
       }),
-      { numRuns: 2000 },
     );
   },
 });

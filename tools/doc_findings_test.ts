@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { declaredTypes, isMinded, parseDocFindings } from "./doc_findings.ts";
 
-const OUTPUT = `error[missing-jsdoc]: exported symbol is missing JSDoc documentation
+const MISSING = "exported symbol is missing JSDoc documentation";
+const HIDDEN = "public type 'A' references private type 'Hidden'";
+const OUTPUT = `error[missing-jsdoc]: ${MISSING}
   --> /p/shared/a.ts:12:1
    | 
 12 | export function f(): void {}
    | ^
 
 
-error[private-type-ref]: public type 'A' references private type 'Hidden'
+error[private-type-ref]: ${HIDDEN}
   --> /p/shared/b.ts:9:1
   | 
 9 | export type A = Hidden;
@@ -29,13 +31,13 @@ Deno.test({
     assert.deepEqual(parseDocFindings(OUTPUT), [
       {
         code: "missing-jsdoc",
-        message: "exported symbol is missing JSDoc documentation",
+        message: MISSING,
         place: "/p/shared/a.ts:12:1",
         line: "export function f(): void {}",
       },
       {
         code: "private-type-ref",
-        message: "public type 'A' references private type 'Hidden'",
+        message: HIDDEN,
         place: "/p/shared/b.ts:9:1",
         line: "export type A = Hidden;",
       },

@@ -35,7 +35,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const changing = RUNS.map((one) => ({ ...one, steady: false }));
-    assert.throws(() => fitBottleneck(changing, CURVES), /there is no steady run/);
+    assert.throws(() => fitBottleneck(changing, CURVES), RangeError);
     assert.equal(fitBottleneck([...changing, run(5, 1, 1000)], CURVES).constantMs, 1000);
   },
 });

@@ -52,14 +52,10 @@ Deno.test("comparisonTable() has the model below the real figures, then how far 
   assert.match(lines[1] ?? "", /^static +real +500 +900 +4\/2\/34 +100\.0 +1\.50 +8 +400 +1\.50/);
   assert.match(lines[2] ?? "", /^ +model +500 +900 +4\/2\/34 +70\.0/);
   assert.match(lines[3] ?? "", /^hpa +real/);
-  assert.equal(
-    lines[5],
-    "static: the kernel counts 60.0 ms/s at the pods' level and 45.5 at the containers'; threads " +
-      "with work stood still for 130.0, waiting for a CPU included",
-  );
-  assert.deepEqual(lines.slice(8), [
-    "static: the model's throttled time is off by -30 %, outside 20 %",
-    "static: the model's median reaction is off by +0 %, within 20 %",
-    "hpa: other programs used 1.25 CPUs: play it again on a quiet machine",
-  ]);
+  assert.match(lines[5] ?? "", /^static: .* 60\.0 ms\/s .*pods.* 45\.5 .*containers.* 130\.0/);
+  const [throttled = "", reaction = "", disturbed = "", ...others] = lines.slice(8);
+  assert.match(throttled, /^static: .*throttled time .* -30 %, outside 20 %$/);
+  assert.match(reaction, /^static: .*median reaction .* \+0 %, within 20 %$/);
+  assert.match(disturbed, /^hpa: .* 1\.25 CPUs/);
+  assert.deepEqual(others, []);
 });

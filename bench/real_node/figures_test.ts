@@ -25,8 +25,5 @@ Deno.test("figuresOf() has no reaction where every burst found enough", async ()
 
 Deno.test("modelRun() refuses a law whose replicas the model has not", async () => {
   const { scene } = await benchScene({ seed: 1, minutes: 1, load: 560 });
-  await assert.rejects(modelRun(scene, "hpa"), {
-    name: "RangeError",
-    message: "Cannot model hpa: a simulated pod has no replicas",
-  });
+  await assert.rejects(modelRun(scene, "hpa"), { name: "RangeError", message: /replicas/ });
 });

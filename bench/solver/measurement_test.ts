@@ -43,17 +43,18 @@ pure("solverTable() prints both tables in columns", () => {
     ],
     residuals: [{ mode: "congested", clearings: 1000, largest: 2.2e-16 }],
   });
+  const [times, distance = "", ...others] = text.split("\n\n");
   assert.equal(
-    text,
+    times,
     [
       "Time per clearing",
       " bids  mode         median    least  per bid",
       "    1  congested    640 ns   600 ns   640 ns",
       "1,000  overloaded  34.5 µs  34.0 µs    35 ns",
-      "",
-      "Distance from the optimum (at most 1e-9 is asked for)",
-      "clearings  mode       residual",
-      "    1,000  congested   2.2e-16",
     ].join("\n"),
   );
+  const [title = "", ...rows] = distance.split("\n");
+  assert.match(title, /1e-9/);
+  assert.deepEqual(rows, ["clearings  mode       residual", "    1,000  congested   2.2e-16"]);
+  assert.deepEqual(others, []);
 });

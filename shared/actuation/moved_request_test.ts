@@ -85,7 +85,6 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
         all.filter(({ own, wanted }) => wanted !== null && wanted !== own).length,
       );
     }),
-    { numRuns: 200 },
   );
 });
 

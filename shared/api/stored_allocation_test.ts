@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
 import { podAllocationSchema } from "./pod_allocation.ts";
-import { knownMarketReason, sentenceOf } from "./reasons/reason_words.ts";
+import { knownMarketReason } from "./reasons/reason_words.ts";
 import { storedAllocationSchema } from "./stored_allocation.ts";
 
 function test(name: string, fn: () => void): void {
@@ -70,11 +70,6 @@ test("podAllocationSchema lets only words of this version be written", () => {
     "status.conditions.1.type",
     "status.conditions.1.reason",
   ]);
-});
-
-test("sentenceOf() has a sentence for a word that this version does not know too", () => {
-  assert.equal(sentenceOf("OptedOut"), "pod or namespace opted out");
-  assert.match(sentenceOf("NoSuchWord"), /does not know/);
 });
 
 test("knownMarketReason() passes over words that this version does not know", () => {

@@ -35,23 +35,9 @@ test("findLayout() takes the nearest root, not those of nodes nested in this one
   assert.deepEqual(findLayout(trees(nested)).roots, [nested]);
 });
 
-test("findLayout() says in words what it found", () => {
-  assert.equal(
-    findLayout(trees("cpu/kubepods", "cpuacct/kubepods")).description,
-    "cgroup v1, cpu and cpuacct apart, cgroupfs driver, pods under kubepods",
-  );
-  assert.equal(
-    findLayout(trees("kubepods.slice")).description,
-    "cgroup v2, systemd driver, pods under kubepods.slice",
-  );
-});
-
 test("findLayout() lists what it tried when there is none", () => {
   assert.throws(() => findLayout(trees("cpu/docker/x", "cpuacct/docker/x", "system.slice")), {
     name: "Error",
-    message: new RegExp(
-      "cpu and cpuacct joined \\(not mounted\\).*apart \\(no pods' root, directories searched: 3\\)" +
-        ".*cgroup v2 \\(no pods' root, directories searched: 2\\).*/sys/fs/cgroup",
-    ),
+    message: /joined \(not mounted\).*apart \(.*: 3\).*cgroup v2 \(.*: 2\).*\/sys\/fs\/cgroup/,
   });
 });

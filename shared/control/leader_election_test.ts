@@ -293,7 +293,6 @@ Deno.test({
         await end();
         assert.equal(overlap(), undefined);
       }),
-      { numRuns: 100 },
     );
   },
 });

@@ -107,7 +107,7 @@ Deno.test({
     const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
     assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
     assert.throws(() => queue.add("a", NaN), RangeError);
-    assert.throws(() => queue.done("a"), /"a": it was not handed out/);
+    assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
   },
 });
 
@@ -165,7 +165,6 @@ Deno.test({
           assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
         },
       ),
-      { numRuns: 200 },
     );
   },
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./common_wait.ts";
 import { createEstimator } from "./estimator.ts";
 import type { DemandSignal } from "./signal.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
 
 const INTERVAL_MS = 250;
 
@@ -82,6 +83,6 @@ pure("createEstimator() settles on constant usage, whatever came before", () => 
         assert.equal(last.trial, 0);
       },
     ),
-    { numRuns: 30 },
+    cases(0.3),
   );
 });

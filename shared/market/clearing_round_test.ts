@@ -119,7 +119,6 @@ pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () 
         if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
       },
     ),
-    { numRuns: 1500 },
   );
 });
 

@@ -12,6 +12,7 @@ import {
   RECENT_MS,
 } from "./paced_container.ts";
 import { planChanges, type PlannedContainer } from "./plan_changes.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
 
 const ROUND_MS = 250;
 /** Sums of a few dozen numbers. */
@@ -182,7 +183,7 @@ const anyLoads = fc.array(load, { minLength: 1, maxLength: 6 });
 
 pure("planChanges() keeps its promises under any load, capacity and delay of the quotas", () => {
   const anyLag = fc.integer({ min: 0, max: 20 });
-  fc.assert(fc.property(drawnBounds, anyLoads, anyLag, checkPromises), { numRuns: 300 });
+  fc.assert(fc.property(drawnBounds, anyLoads, anyLag, checkPromises));
 });
 
 pure("planChanges() raises within what is free after a decrease that the quota has shown", () => {
@@ -229,7 +230,6 @@ pure("planChanges() counts each limit that is in force or on its way, whatever d
         }
       }
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -261,7 +261,6 @@ pure("planChanges() settles within 60 s of a step of any size on a node that is 
       const last = lastChange(table, second, { from: 60_000, endMs: 240_000, capacity });
       assert.ok(last < 120_000, `the last change came ${last - 60_000} ms after the step`);
     }),
-    { numRuns: 100 },
   );
 });
 
@@ -282,6 +281,6 @@ pure("planChanges() comes to rest under constant demand on a node that is short,
         assert.ok(last < 1_080_000, `the last change came ${last - 60_000} ms after the step`);
       },
     ),
-    { numRuns: 60, endOnFailure: true },
+    { ...cases(0.6), endOnFailure: true },
   );
 });

@@ -42,6 +42,5 @@ pure("grantRaises() never grants more than is free, nor more than was wished", (
         grants.forEach((grant, index) => assert.ok(grant <= (wishes[index]?.cost ?? 0)));
       },
     ),
-    { numRuns: 1000 },
   );
 });

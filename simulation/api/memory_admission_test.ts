@@ -49,16 +49,16 @@ Deno.test("resize() is refused where a container's memory would leave a LimitRan
   assert.equal(await resized({ requestMemory: 60 * MI }), "");
   assert.match(
     await resized({ requestMemory: 31 * MI }),
-    /minimum memory usage per Container is 33554432, but request is 32505856/,
+    /minimum memory .* Container .*33554432.*32505856/,
   );
-  assert.match(await resized({ limitMemory: 300 * MI }), /maximum memory usage per Container/);
-  assert.match(await resized({ limitMemory: 250 * MI }), /memory max limit to request ratio/);
+  assert.match(await resized({ limitMemory: 300 * MI }), /maximum memory .* Container/);
+  assert.match(await resized({ limitMemory: 250 * MI }), /memory .* ratio/);
 });
 
 Deno.test("resize() is refused where a pod's memory would leave a LimitRange, not for its CPU", async () => {
   const { resized } = stage({ items: [{ type: "Pod", memory: { max: 130 * MI } }] });
   assert.equal(await resized({ limitMemory: 130 * MI, limitCPU: 4000 }), "");
-  assert.match(await resized({ limitMemory: 131 * MI }), /maximum memory usage per Pod/);
+  assert.match(await resized({ limitMemory: 131 * MI }), /maximum memory .* Pod/);
 });
 
 Deno.test("resize() takes memory from a quota, gives it back, and is refused beyond it", async () => {
@@ -76,7 +76,7 @@ Deno.test("resize() takes memory from a quota, gives it back, and is refused bey
   assert.deepEqual(used(), [100 * MI, 200 * MI]);
   assert.match(
     await resized({ requestMemory: 101 * MI }),
-    /exceeded quota: cpu, requested: requests\.memory=1048576, used: requests\.memory=104857600/,
+    /quota: cpu, .*requests\.memory=1048576,.* requests\.memory=104857600/,
   );
   assert.deepEqual(used(), [100 * MI, 200 * MI]);
   assert.equal(await resized({ requestMemory: 10 * MI, limitCPU: 900 }), "");

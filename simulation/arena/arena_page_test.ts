@@ -116,20 +116,19 @@ Deno.test({
   fn() {
     const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
     const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
-    assert.match(markup, /No series of these laws were kept/);
-    assert.match(markup, /No law has cores and a latency to draw/);
+    assert.match(markup, />No series /);
+    assert.match(markup, />No law .*cores /);
     assert(!/NaN|undefined/.test(markup));
     assert.match(arenaPage([], []), /<h1>Control laws compared/);
   },
 });
 
 Deno.test({
-  name: "arenaPage() says that demand inside a sample is modelled, and how traces were scaled",
+  name: "arenaPage() says how traces were scaled",
   permissions: "none",
   fn() {
     const crane = fullStage({ name: "crane0", format: "cores", p95Cores: 2 });
     const text = made([crane]).replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
-    assert.match(text, /inside a sample the demand is modelled/);
     assert.match(text, /crane0: only its shape .* 95th percentile is 2\.00 CPUs/);
     assert.match(text, /Licence: Apache-2\.0/);
   },

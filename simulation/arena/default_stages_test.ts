@@ -85,10 +85,7 @@ Deno.test({
   fn() {
     const options = { name: "own", format: "cores", minutes: 60 } as const;
     assert.equal(playableStage(trace(1, 2), options).minutes, 2);
-    assert.throws(
-      () => playableStage(trace(0, 0), options),
-      /no load in it, expected a value above 0: export a/,
-    );
+    assert.throws(() => playableStage(trace(0, 0), options), /no load.* 0:/);
     assert.throws(() => playableStage(trace(100, 200), options), /150 CPUs.*--scale-p95/);
     assert.equal(playableStage(trace(100, 200), { ...options, p95Cores: 2 }).p95Cores, 2);
   },

@@ -62,19 +62,12 @@ Deno.test({
   fn() {
     assert.throws(() => service({ request: 500, ownLimit: 400 }), {
       name: "RangeError",
-      message:
-        "Cannot set up the service: its request of 500m is not between 0 and its limit of 400m",
+      message: /request of 500m .* limit of 400m$/,
     });
     assert.throws(() => service({ request: 0 }), /request of 0m/);
     const short = { ...TRACE, values: TRACE.values.subarray(0, 59) };
-    assert.throws(
-      () => traceScene(short, { seed: 1 }),
-      /it is 59 s long, expected at least a minute: export a longer/,
-    );
+    assert.throws(() => traceScene(short, { seed: 1 }), /59 s.*a minute/);
     const idle = { ...TRACE, values: new Float64Array(60) };
-    assert.throws(
-      () => traceScene(idle, { seed: 1 }),
-      /there is no load in it, expected a value above 0: export/,
-    );
+    assert.throws(() => traceScene(idle, { seed: 1 }), /no load.* 0:/);
   },
 });

@@ -118,7 +118,6 @@ Deno.test({
           assert.equal(pod.usageUs, container.usageUs);
         },
       ),
-      { numRuns: 200 },
     ),
 });
 

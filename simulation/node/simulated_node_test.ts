@@ -141,7 +141,6 @@ Deno.test({
           assert.ok(used <= cores * 3_000_000 + pods.length);
         },
       ),
-      { numRuns: 200 },
     ),
 });
 
@@ -159,7 +158,7 @@ Deno.test({
     assert.equal(node.pod("late").completed, 1);
     node.removePod("pod");
     assert.deepEqual(node.pods(), [{ uid: "late", containerIDs: ["c-late"] }]);
-    assert.throws(() => node.container("c-pod"), /c-pod: it is not on the node/);
+    assert.throws(() => node.container("c-pod"), { name: "RangeError", message: /c-pod/ });
   },
 });
 
@@ -172,7 +171,7 @@ Deno.test({
     assert.throws(() => createSimulatedNode({ cores: 1, random, sliceMs: 30 }), /does not divide/);
     assert.throws(() => createSimulatedNode({ cores: 1, random, tickMs: 0 }), /tickMs is 0/);
     const node = nodeWith(1, onePod(busyLoop(1)));
-    assert.throws(() => node.addPod(onePod(busyLoop(1))), /already on the node/);
+    assert.throws(() => node.addPod(onePod(busyLoop(1))), /already/);
     assert.throws(
       () => node.addPod(onePod(busyLoop(1), { uid: "x", threads: 0 })),
       /threads of container c-x is 0/,

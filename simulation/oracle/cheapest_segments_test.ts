@@ -133,7 +133,6 @@ Deno.test({
           assert.equal(cost, best);
         },
       ),
-      { numRuns: 300 },
     ),
 });
 

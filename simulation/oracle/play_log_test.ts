@@ -7,6 +7,7 @@ import { createWorkload } from "../workload.ts";
 import { periodGrid } from "./period_grid.ts";
 import { playLog, type PlayOptions } from "./play_log.ts";
 import { readRequestLog, type RequestLog } from "./request_log.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
 
 const BURSTS: RequestLog = {
   atMs: Float64Array.of(5, 5, 5, 2105, 2105, 2250),
@@ -121,6 +122,6 @@ Deno.test({
           assert.ok(apart <= 3, `${apart} of ${theirs.total} differ`);
         },
       ),
-      { numRuns: 40 },
+      cases(0.4),
     ),
 });

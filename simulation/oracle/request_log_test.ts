@@ -55,7 +55,10 @@ Deno.test({
   name: "readRequestLog() refuses durations and costs that make no sense",
   permissions: "none",
   fn() {
-    assert.throws(() => readRequestLog(requests([]), 0), /^RangeError: Cannot read requests/);
+    assert.throws(() => readRequestLog(requests([]), 0), {
+      name: "RangeError",
+      message: /durationMs is 0/,
+    });
     assert.throws(() => readRequestLog(requests([[1, NaN]]), 10), /costs NaN ms/);
   },
 });

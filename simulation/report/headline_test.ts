@@ -17,10 +17,9 @@ Deno.test({
   name: "headline() says how much less the pods were throttled at the same cost",
   permissions: "none",
   fn() {
-    assert.equal(
+    assert.match(
       headline(runs({ throttledMsPerS: 12.34 }, { throttledMsPerS: 361.4 })),
-      "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s under static " +
-        "limits of the same Σ cores.",
+      /1 minute.* 2 pods.* 8 cores.* 12\.3 ms\/s instead of 361 ms\/s/,
     );
   },
 });
@@ -31,11 +30,11 @@ Deno.test({
   fn() {
     assert.match(
       headline(runs({ throttledMsPerS: 400 }, { throttledMsPerS: 30 })),
-      /were throttled 400 ms\/s, more than the 30\.0 ms\/s under static limits of the same/,
+      / 400 ms\/s, more than the 30\.0 ms\/s .* same/,
     );
     assert.match(
       headline(runs({ throttledMsPerS: 0 }, { throttledMsPerS: 0 })),
-      /were throttled 0 ms\/s, as much as under static limits/,
+      / 0 ms\/s, as much /,
     );
   },
 });
@@ -49,7 +48,7 @@ Deno.test({
       { throttledMsPerS: 900, coresAllocated: 2 },
       { throttledMsPerS: 300, coresAllocated: 4.03 },
     );
-    assert.match(headline(near), /instead of 300 ms\/s under static limits of the same Σ cores/);
+    assert.match(headline(near), /instead of 300 ms\/s .* same Σ cores/);
     const dearer = runs({ throttledMsPerS: 10 }, { throttledMsPerS: 20, coresAllocated: 6 });
     assert.match(headline(dearer), /that allocate 6\.00 cores \(more than the 4\.00 here\)\.$/);
     const cheaper = runs({ throttledMsPerS: 10 }, { throttledMsPerS: 20, coresAllocated: 3 });
@@ -61,7 +60,7 @@ Deno.test({
   name: "headline() does without a second run, but not without any",
   permissions: "none",
   fn() {
-    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other law was run/);
+    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other law/);
     assert.throws(() => headline([]), RangeError);
   },
 });
@@ -75,11 +74,9 @@ Deno.test({
       { throttledMsPerS: 361.4, p99Ms: 207 },
     ));
     assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
-    assert.deepEqual(figures.map(({ beside }) => beside), [
-      "361 ms/s with static, own limits",
-      "207 ms with static, own limits",
-      "4.00 cores with static, own limits",
-      "1 burst, 0 missed",
-    ]);
+    const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) =>
+      `${value} with ${MADE[1]?.law}`
+    );
+    assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
   },
 });

@@ -169,12 +169,11 @@ Deno.test({
       ...run,
       pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
     }));
-    assert.deepEqual(texts(parsed(idle), ".nothing"), [
-      "No pod was throttled under any law.",
-      "No pod finished a request.",
-      "The price was 0 throughout: the estimated needs of all always fitted into the node.",
-      "No limit was changed.",
-    ]);
+    const absent = (runs: readonly RunRecord[]) =>
+      texts(parsed(runs), ".nothing").map((text) =>
+        /throttled|request|price|limit|steps|pods/.exec(text)?.[0]
+      );
+    assert.deepEqual(absent(idle), ["throttled", "request", "price", "limit"]);
     const bare = idle.map((run) => ({
       ...run,
       pods: [],
@@ -183,14 +182,7 @@ Deno.test({
       sumUsage: [],
       changes: [],
     }));
-    assert.deepEqual(texts(parsed(bare), ".nothing"), [
-      "The runs recorded no steps to draw.",
-      "The runs recorded no steps to draw.",
-      "No pod finished a request.",
-      "This law sets no price.",
-      "The runs recorded no pods to draw.",
-      "No limit was changed.",
-    ]);
+    assert.deepEqual(absent(bare), ["steps", "steps", "request", "price", "pods", "limit"]);
   },
 });
 

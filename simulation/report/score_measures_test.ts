@@ -50,16 +50,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "SCORE_MEASURES say which bursts count and what a missed one counts as",
-  permissions: "none",
-  fn() {
-    const { meaning } = measure("Reaction");
-    assert.match(meaning, /counts for a law only if its demand exceeds that law's limit/);
-    assert.match(meaning, /a missed one enters median and P95 with its own length/);
-  },
-});
-
-Deno.test({
   name: "describeScale() keeps round numbers of cores round",
   permissions: "none",
   fn() {

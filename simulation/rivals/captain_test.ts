@@ -117,6 +117,6 @@ pure("captain() does not climb out of reach while the ceiling holds it", () => {
 });
 
 pure("captain() refuses a target that is no share", () => {
-  assert.throws(() => captain(1), /^RangeError: Cannot run captain: target 1 /);
+  assert.throws(() => captain(1), { name: "RangeError", message: /target 1 / });
   assert.throws(() => captain(-0.1), RangeError);
 });

@@ -77,7 +77,7 @@ pure("hpa() takes the share of the request that it is told as a replica", () => 
 });
 
 pure("hpa() refuses settings that make no sense", () => {
-  assert.throws(() => hpa(0), /^RangeError: Cannot run hpa: target 0 /);
-  assert.throws(() => hpa(0.5, { replicaShare: 0 }), /0 of a pod is no replica/);
+  assert.throws(() => hpa(0), { name: "RangeError", message: /target 0 / });
+  assert.throws(() => hpa(0.5, { replicaShare: 0 }), / 0 of a pod/);
   assert.throws(() => hpa(0.5, { readyAfterMs: 50 }), /ready after 50 ms/);
 });

@@ -73,6 +73,9 @@ pure("koordinator() owes at most what the bucket holds", () => {
 });
 
 pure("koordinator() refuses settings that make no sense", () => {
-  assert.throws(() => koordinator({ budgetS: 0 }), /^RangeError: Cannot run koordinator: a budget/);
-  assert.throws(() => koordinator({ busyShare: 2 }), /2 is no share of a node/);
+  assert.throws(() => koordinator({ budgetS: 0 }), {
+    name: "RangeError",
+    message: /budget of 0 s/,
+  });
+  assert.throws(() => koordinator({ busyShare: 2 }), / 2 .*share/);
 });

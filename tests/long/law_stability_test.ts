@@ -19,6 +19,7 @@ import {
   type Settings,
 } from "../fixtures/drawn_plant.ts";
 import { createPlant, type LimitChange, type PlantContainer } from "../fixtures/law_plant.ts";
+import { cases } from "../fixtures/cases.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -84,7 +85,7 @@ test("the law converges under constant demand to limits that suffice, and they s
         assert.ok(limit >= Math.min(one?.ceiling ?? 0, drawn[index]?.[1] ?? 0));
       });
     }),
-    { numRuns: 40, endOnFailure: true, examples: [LATE_STEP] },
+    { ...cases(0.4), endOnFailure: true, examples: [LATE_STEP] },
   );
 });
 
@@ -119,7 +120,7 @@ test("the law covers a step of demand 20 s after it is read, whatever the delay,
         });
       },
     ),
-    { numRuns: 40, endOnFailure: true },
+    { ...cases(0.4), endOnFailure: true },
   );
 });
 
@@ -152,7 +153,7 @@ test("the law never lowers a limit below a demand that has lasted, so nothing de
         assert.ok(to >= wants, `${from} to ${to} for ${reason} at ${at}, demand ${wants}`);
       }
     }),
-    { numRuns: 60, endOnFailure: true },
+    { ...cases(0.6), endOnFailure: true },
   );
 });
 
@@ -196,7 +197,7 @@ test("the law has no ratchet: after any wave the limit is what the demand needs,
       );
       assert.ok(limit >= least - 1e-9 && limit <= most, `${limit} for a need of ${need}`);
     }),
-    { numRuns: 40, endOnFailure: true, examples: [FEW_READINGS] },
+    { ...cases(0.4), endOnFailure: true, examples: [FEW_READINGS] },
   );
 });
 
@@ -232,7 +233,7 @@ test("the law never commits more than may be granted by a raise, however short t
         });
       },
     ),
-    { numRuns: 40, endOnFailure: true },
+    { ...cases(0.4), endOnFailure: true },
   );
 });
 
@@ -272,7 +273,7 @@ test("the law comes to rest at the clearing's shares where all want more than th
         assert.ok(fair - limit > freeShare * capacity - GRID, `${limit} for ${fair}`);
       }
     }),
-    { numRuns: 20, endOnFailure: true },
+    { ...cases(0.2), endOnFailure: true },
   );
 });
 
@@ -310,7 +311,7 @@ test("the law leaves everybody what it needs beside one that eats all it gets, a
         }
       });
     }),
-    { numRuns: 20, endOnFailure: true },
+    { ...cases(0.2), endOnFailure: true },
   );
 });
 
@@ -336,6 +337,6 @@ test("the law has converged 60 s after a step of any size, but for what restless
         `${limit}, ${need}`,
       );
     }),
-    { numRuns: 100, endOnFailure: true },
+    { endOnFailure: true },
   );
 });

@@ -77,10 +77,9 @@ sceneTest(
     assert.deepEqual(told(scene), []);
     scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
     await scene.pass(600_000);
-    assert.deepEqual(told(scene), [
-      "HPAFloor: app at least 96m: 1.2 × 80m, the usage that HPA web-hpa aims at; " +
-      "HPADamped: HPA web-hpa scales the workload on CPU",
-    ]);
+    const [event = "", ...others] = told(scene);
+    assert.match(event, /^HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa/);
+    assert.deepEqual(others, []);
   },
 );
 
@@ -246,7 +245,7 @@ sceneTest(
       void quotas.modify("shop/cpu", (quota) => ({ ...quota, unreadable }));
     say("no unit");
     await scene.pass(2000);
-    assert.equal(said(), "ResourceQuota cpu: no unit");
+    assert.match(said() ?? "", /no unit$/);
     const before = writes(scene);
     for (let round = 0; round < 60; round++) {
       say(round % 2 === 0 ? "no number" : "no unit");
@@ -255,7 +254,7 @@ sceneTest(
     assert.ok(writes(scene) - before <= 6, `${writes(scene) - before} writes`);
     say("no sense");
     await scene.pass(91_000);
-    assert.equal(said(), "ResourceQuota cpu: no sense");
+    assert.match(said() ?? "", /ResourceQuota cpu.*no sense$/);
     assert.equal(scene.allocation("web")?.status?.bounds?.revision, revision);
   },
 );

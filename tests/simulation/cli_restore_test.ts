@@ -1,4 +1,4 @@
-/** `kubectl coalloc restore` and `resize` beside a controller that runs. */
+/** `kubectl coalloc restore` beside a controller that runs. */
 import assert from "node:assert/strict";
 import { coallocScene } from "../fixtures/coalloc_scene.ts";
 import { sceneTest } from "./controller_scene.ts";
@@ -38,20 +38,4 @@ sceneTest("restoreCommand() restores after the controller has died", async (clus
   startController();
   await pass(60_000);
   assert.deepEqual(limits("web"), { wanted: 200, applied: 200 });
-});
-
-sceneTest("resizeCommand() sets a new own limit in the controller's eyes", async (cluster) => {
-  const { pass, createPod, want, limits, startController, allocation } = cluster;
-  startController();
-  createPod("web");
-  await pass(5000);
-  want("web", 450);
-  await pass(5000);
-  const scene = coallocScene(cluster);
-  assert.equal(await scene.run("resize", "web", "--cpu-limit", "300m"), 0, scene.out + scene.err);
-  assert.match(scene.out, /450m → 300m: the new own limit; the market goes on with app at 450m/);
-  await pass(10_000);
-  assert.equal(allocation("web")?.status?.originalLimits?.[0]?.cpu, "300m");
-  // The market goes on from there.
-  assert.deepEqual(limits("web"), { wanted: 450, applied: 450 });
 });

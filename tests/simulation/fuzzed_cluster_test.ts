@@ -164,9 +164,8 @@ sceneTest(
         clear(scene);
         await scene.pass(3000);
       }),
-      { numRuns: 300 },
     );
-    // Two cases of five do on average; a quarter is five standard deviations less.
-    assert.ok(moved > cases / 4, `${moved} of ${cases}`);
+    // Two cases of five do on average; of 100 a sixth is almost five standard deviations less.
+    assert.ok(moved > cases / 6, `${moved} of ${cases}`);
   },
 );

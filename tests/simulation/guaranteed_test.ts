@@ -225,7 +225,7 @@ sceneTest("runAllocationLoop() foresees what the requests on the node leave", as
   const { bounds } = scene.allocation("web")?.status ?? {};
   assert.deepEqual([bounds?.reason, bounds?.containers[0]?.ceiling], ["NodeCapacity", 500]);
   assert.deepEqual(scene.pod("web").resizeConditions, []);
-  assert.match(eventsOf(scene, "CPULimitBounded").join(), /NodeCapacity: app at most 500m/);
+  assert.match(eventsOf(scene, "CPULimitBounded").join(), /NodeCapacity: app .*500m/);
   // What goes leaves room, also without an event about this pod.
   scene.api.store.tables.Pod.remove("shop/filler");
   await scene.pass(60_000);
@@ -248,10 +248,7 @@ sceneTest(
     await scene.pass(10_000);
     const { phase, reason, message } = scene.allocation("web")?.status ?? {};
     assert.deepEqual([phase, reason], ["Pending", "ResizeDeferred"]);
-    assert.equal(
-      message,
-      "Node didn't have enough resource: cpu, requested: 800, used: 3500, capacity: 4000",
-    );
+    assert.match(message ?? "", /cpu.*800.*3500.*4000$/);
     assert.deepEqual(scene.requests("web"), { wanted: 800, applied: 200 });
     scene.api.store.tables.Pod.remove("shop/filler");
     await scene.pass(10_000);
@@ -314,7 +311,7 @@ sceneTest("restoreCommand() and resizeCommand() move both beside a controller", 
   const cli = coallocScene(scene);
   cli.controllerAlive = true;
   assert.equal(await cli.run("resize", "web", "--cpu-limit", "300m"), 0, cli.out + cli.err);
-  assert.match(cli.out, /450m → 300m \(request and limit\): the new own limit; the market goes on/);
+  assert.match(cli.out, /450m → 300m \(request and limit\).*market/);
   await scene.pass(10_000);
   assertBoth(scene, "web", 450);
   cli.out = "";

@@ -139,13 +139,14 @@ Deno.test({
   permissions: "none",
   fn() {
     const clock = createVirtualClock({ wallStart: 0 });
-    const counts = { changed: 0, held: 0 };
+    const counts = { cases: 0, changed: 0, held: 0 };
     fc.assert(
       fc.property(
         pods,
         fc.array(items, { minLength: 1, maxLength: 3 }),
         fc.array(fc.tuple(fc.constantFrom("c0", "c1", "c2"), millicores), { minLength: 1 }),
         (pod, all, raises) => {
+          counts.cases++;
           const { store } = createSimulatedAPI({ clock, random: seededRandom(1) });
           store.tables.LimitRange.create({ metadata, items: all });
           const limits = new Map(raises.flatMap(([name, more]) => {
@@ -173,9 +174,9 @@ Deno.test({
           }
         },
       ),
-      { numRuns: 2000 },
     );
-    assert.ok(counts.changed > 100 && counts.held > 100, JSON.stringify(counts));
+    const least = counts.cases / 20;
+    assert.ok(counts.changed > least && counts.held > least, JSON.stringify(counts));
   },
 });
 

@@ -32,11 +32,12 @@ sceneTest(
     }
     scene.changePod("asks", (pod) => annotated(pod, { [MANAGED]: "true" }));
     await scene.pass(900_000);
-    assert.deepEqual(told(scene), [[
-      "asks",
-      "namespace shop is not labelled mbcas.io/managed=true; the pod's own mbcas.io/managed: " +
-      '"true" counts where an administrator has labelled it mbcas.io/allow-overrides=true',
-    ]]);
+    const [[subject, message = ""] = [], ...others] = told(scene);
+    assert.deepEqual([subject, others], ["asks", []]);
+    assert.match(
+      message,
+      /namespace shop.*mbcas\.io\/managed=true.*mbcas\.io\/allow-overrides=true/,
+    );
     assert.deepEqual([scene.allocation("asks"), scene.limits("asks").wanted], [undefined, 200]);
     labelNamespace(scene, { [ALLOW_OVERRIDES]: "true" });
     await scene.pass(900_000);
@@ -59,18 +60,12 @@ sceneTest(
     }
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpus": "250m" }));
     await scene.pass(900_000);
-    const hint = "; of pods it stands in spec.template.metadata";
-    const managed = "mbcas.io/managed does not count as label of the workload, but as label of " +
-      "the pod or annotation of the pod or label of the namespace or annotation of the namespace" +
-      hint;
-    const maxCPU = "mbcas.io/max-cpu does not count as annotation of the workload, but as " +
-      `annotation of the pod${hint}`;
-    const misspelt = "mbcas.io/max-cpus, annotation of the pod, is not known: did you mean " +
-      "mbcas.io/max-cpu?";
-    assert.deepEqual(told(scene).toSorted(), [
-      ["Deployment", managed],
-      ["Deployment", maxCPU],
-      ["misspelt", misspelt],
+    const subjectsAndKeys = () =>
+      told(scene).map(([of = "", message = ""]) => [of, message.match(/mbcas\.io\/[\w-]+/)?.[0]]);
+    assert.deepEqual(subjectsAndKeys().toSorted(), [
+      ["Deployment", "mbcas.io/managed"],
+      ["Deployment", "mbcas.io/max-cpu"],
+      ["misspelt", "mbcas.io/max-cpus"],
     ]);
     for (const name of ["web", "misspelt", "lone"]) {
       assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
@@ -81,7 +76,7 @@ sceneTest(
     assert.equal(scene.limits("misspelt").applied, 250);
     const before = ["Deployment", "Deployment", "misspelt"];
     assert.deepEqual(told(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
-    assert.deepEqual(told(scene).slice(3), [["Deployment", managed]]);
+    assert.deepEqual(subjectsAndKeys().slice(3), [["Deployment", "mbcas.io/managed"]]);
   },
 );
 

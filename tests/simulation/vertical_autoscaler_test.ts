@@ -48,9 +48,11 @@ for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto"]) {
       await scene.pass(10_000);
       assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
       assert.equal(scene.allocation("web"), undefined);
-      assert.deepEqual(restored(scene), [
-        `own limits are back: VPA web-vpa, mode ${mode}, sets the resources of Deployment web`,
-      ]);
+      assert.equal(restored(scene).length, 1);
+      assert.match(
+        restored(scene).join(),
+        new RegExp(`VPA web-vpa, mode ${mode}, .*Deployment web`),
+      );
       const patches = scene.api.requests.get("resize Pod");
       await scene.pass(300_000);
       assert.equal(scene.api.requests.get("resize Pod"), patches);
@@ -100,8 +102,6 @@ function warningLog(): { readonly log: Log; readonly told: string[] } {
   return { log: { ...silentLog, warn: (message) => void told.push(message) }, told };
 }
 
-const WITHOUT_VPAS = "VerticalPodAutoscalers can't be read: the market goes on without them";
-
 for (const status of [403, 500]) {
   sceneTest(
     `runAllocationLoop() goes on with a warning where VPAs can't be listed (${status}), until they can`,
@@ -117,7 +117,8 @@ for (const status of [403, 500]) {
       await scene.pass(25_000);
       assert.deepEqual([scene.limits("web").wanted, told], [200, []]);
       await scene.pass(15_000);
-      assert.deepEqual([scene.limits("web").applied, told], [600, [WITHOUT_VPAS]]);
+      assert.deepEqual([scene.limits("web").applied, told.length], [600, 1]);
+      assert.match(told.join(), /VerticalPodAutoscalers/);
       await scene.pass(180_000);
       assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
       assert.deepEqual([scene.allocation("web"), restored(scene).length, told.length], [

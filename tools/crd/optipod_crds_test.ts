@@ -122,11 +122,11 @@ test("optimizationPolicyCRD() says each rule in a sentence that the one who wrot
   });
   const told = (path: string) => rules.filter(([one]) => one === path).map(([, text]) => text);
   for (const [path, message] of rules) assert.match(message, /^must /, path);
-  assert.deepEqual(told("reconciliationInterval"), [
-    "must be a duration, for instance 90s, 1h30m or 7d",
-    "must be at most 100000d",
-    "must be at least 10s",
-  ]);
+  const [duration = "", most = "", least = "", ...others] = told("reconciliationInterval");
+  assert.match(duration, /duration/);
+  assert.match(most, /most 100000d$/);
+  assert.match(least, /least 10s$/);
+  assert.deepEqual(others, []);
   assert.match(told("metricsConfig.rollingWindow").join(), /must be above 0/);
   for (
     const path of [

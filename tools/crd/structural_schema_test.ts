@@ -71,7 +71,7 @@ Deno.test({
   name: "structuralSchema() refuses a type that OpenAPI can't tell",
   permissions: "none",
   fn() {
-    assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date cannot be represented/);
+    assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date /);
   },
 });
 

@@ -66,7 +66,7 @@ Deno.test({
   fn() {
     const plan = devPlan({ installed: new Set(["kubectl"]), kindClusters: [], follow });
     assert.ok("problem" in plan);
-    assert.match(plan.problem, /^Cannot run dev: docker is missing: install .*; kind is missing/);
+    assert.match(plan.problem, /docker .*install .*; kind /);
   },
 });
 
@@ -76,7 +76,7 @@ Deno.test({
   fn() {
     const plan = devPlan({ installed: all, context: "production", kindClusters: [], follow });
     assert.ok("problem" in plan);
-    assert.match(plan.problem, /context production is no Kind cluster/);
+    assert.match(plan.problem, / production .*Kind/);
   },
 });
 

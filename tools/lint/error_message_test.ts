@@ -5,9 +5,6 @@ import { lintSource } from "./lint_source.ts";
 const inShared = (source: string): string[] =>
   lintSource(errorMessage, { path: "shared/a.ts", source });
 
-const PREFIX = 'The error message does not begin with "Cannot "';
-const PERIOD = "The error message ends with a period";
-
 Deno.test("errorMessage accepts what cannot be done, and messages that come from elsewhere", () => {
   for (
     const source of [
@@ -23,11 +20,17 @@ Deno.test("errorMessage accepts what cannot be done, and messages that come from
 });
 
 Deno.test("errorMessage refuses another beginning, a period and no message", () => {
-  assert.deepEqual(inShared('throw new Error("Bad capacity");'), [PREFIX]);
-  assert.deepEqual(inShared("throw new Error(`${name} is bad`);"), [PREFIX]);
-  assert.deepEqual(inShared('f(new TypeError("Cannot clear: no bids."));'), [PERIOD]);
-  assert.deepEqual(inShared('throw new Error("Cannot clear: " + "no bids.");'), [PERIOD]);
-  assert.deepEqual(inShared("throw new Error();"), ["The error has no message"]);
+  const cases = [
+    ['throw new Error("Bad capacity");', /begin .*"Cannot "/],
+    ["throw new Error(`${name} is bad`);", /begin .*"Cannot "/],
+    ['f(new TypeError("Cannot clear: no bids."));', /period/],
+    ['throw new Error("Cannot clear: " + "no bids.");', /period/],
+    ["throw new Error();", /no message/],
+  ] as const;
+  for (const [source, message] of cases) {
+    assert.equal(inShared(source).length, 1, source);
+    assert.match(inShared(source).join(), message);
+  }
 });
 
 Deno.test("errorMessage leaves tests alone", () => {

@@ -35,14 +35,14 @@ Deno.test("fileName refuses names that fit any content", () => {
       "types_test",
     ]
   ) {
-    assert.deepEqual(messages(`shared/${name}.ts`), [
-      `The file name ${name}.ts says nothing of its content`,
-    ]);
+    assert.equal(messages(`shared/${name}.ts`).length, 1, name);
+    assert.match(messages(`shared/${name}.ts`).join(), new RegExp(` ${name}\\.ts .*content`));
   }
 });
 
 Deno.test("fileName refuses other cases than snake_case", () => {
   for (const base of ["podAllocation.ts", "pod-allocation.ts", "Pod.ts", "pod__a.ts", "_pod.ts"]) {
-    assert.deepEqual(messages(`shared/${base}`), [`The file name ${base} is not in snake_case`]);
+    assert.equal(messages(`shared/${base}`).length, 1, base);
+    assert.match(messages(`shared/${base}`).join(), new RegExp(` ${base} .*snake_case`));
   }
 });

@@ -5,9 +5,9 @@ import { lintSource } from "./lint_source.ts";
 Deno.test("injectedWorld refuses time, chance and console in loops that are simulated", () => {
   for (const area of ["agent", "controller", "simulation"]) {
     for (const use of ["Date.now", "Math.random", "console", "setTimeout"]) {
-      assert.deepEqual(lintSource(injectedWorld, { path: `${area}/a.ts`, source: `f(${use});` }), [
-        `${area}/ also runs in virtual time: it may not use ${use}`,
-      ]);
+      const messages = lintSource(injectedWorld, { path: `${area}/a.ts`, source: `f(${use});` });
+      assert.equal(messages.length, 1);
+      assert.match(messages.join(), new RegExp(`^${area}/ .* ${use}$`));
     }
   }
 });

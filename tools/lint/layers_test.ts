@@ -5,6 +5,11 @@ import { lintSource } from "./lint_source.ts";
 const imports = (path: string, specifier: string): string[] =>
   lintSource(layers, { path, source: `import { a } from "${specifier}";` });
 
+function assertOne(messages: readonly string[], expected: RegExp): void {
+  assert.equal(messages.length, 1, messages.join("\n"));
+  assert.match(messages.join(), expected);
+}
+
 Deno.test("layers accepts imports that point down", () => {
   for (
     const [path, specifier] of [
@@ -28,17 +33,17 @@ Deno.test("layers accepts imports that point down", () => {
 Deno.test("layers refuses imports that point up or across", () => {
   for (
     const [path, specifier, message] of [
-      ["shared/log.ts", "../adapters/log.ts", "shared may not import adapters"],
-      ["adapters/log.ts", "../agent/ports.ts", "adapters may not import agent"],
-      ["agent/main.ts", "../controller/main.ts", "agent may not import controller"],
-      ["controller/main.ts", "../cli/top.ts", "controller may not import cli"],
-      ["cli/top.ts", "../agent/view.ts", "cli may not import agent"],
-      ["agent/main.ts", "../simulation/cluster.ts", "agent may not import simulation"],
-      ["simulation/cluster.ts", "../adapters/log.ts", "simulation may not import adapters"],
-      ["agent/main.ts", "../main.ts", "agent may not import the root"],
+      ["shared/log.ts", "../adapters/log.ts", /^shared .* adapters$/],
+      ["adapters/log.ts", "../agent/ports.ts", /^adapters .* agent$/],
+      ["agent/main.ts", "../controller/main.ts", /^agent .* controller$/],
+      ["controller/main.ts", "../cli/top.ts", /^controller .* cli$/],
+      ["cli/top.ts", "../agent/view.ts", /^cli .* agent$/],
+      ["agent/main.ts", "../simulation/cluster.ts", /^agent .* simulation$/],
+      ["simulation/cluster.ts", "../adapters/log.ts", /^simulation .* adapters$/],
+      ["agent/main.ts", "../main.ts", /^agent .* root$/],
     ] as const
   ) {
-    assert.deepEqual(imports(path, specifier), [message]);
+    assertOne(imports(path, specifier), message);
   }
 });
 
@@ -49,21 +54,21 @@ Deno.test("layers lets a test import anything", () => {
 });
 
 Deno.test("layers refuses a test imported by other code", () => {
-  assert.deepEqual(imports("bench/solver.ts", "../shared/market/solver_test.ts"), [
-    "bench/solver.ts imports the test file shared/market/solver_test.ts",
-  ]);
-  assert.deepEqual(imports("bench/solver.ts", "../tests/browser/report_test.ts"), [
-    "bench/solver.ts imports the test file tests/browser/report_test.ts",
-  ]);
-  assert.deepEqual(imports("tools/size.ts", "../tests/cluster/scene/until.ts"), [
-    "tools/size.ts imports the test file tests/cluster/scene/until.ts",
-  ]);
+  for (
+    const [path, specifier] of [
+      ["bench/solver.ts", "shared/market/solver_test.ts"],
+      ["bench/solver.ts", "tests/browser/report_test.ts"],
+      ["tools/size.ts", "tests/cluster/scene/until.ts"],
+    ] as const
+  ) {
+    assertOne(imports(path, `../${specifier}`), new RegExp(`^${path} .*test.* ${specifier}$`));
+  }
 });
 
 Deno.test("layers keeps the Kubernetes client behind adapters/kube/", () => {
-  const message = "Only adapters/kube/ imports @kubernetes/client-node";
-  assert.deepEqual(imports("controller/main.ts", "@kubernetes/client-node"), [message]);
-  assert.deepEqual(imports("adapters/log.ts", "@kubernetes/client-node/dist/gen"), [message]);
+  const message = /adapters\/kube\/ .*@kubernetes\/client-node$/;
+  assertOne(imports("controller/main.ts", "@kubernetes/client-node"), message);
+  assertOne(imports("adapters/log.ts", "@kubernetes/client-node/dist/gen"), message);
 });
 
 Deno.test("layers sees dynamic imports, re-exports and imported types", () => {
@@ -75,7 +80,6 @@ Deno.test("layers sees dynamic imports, re-exports and imported types", () => {
       'type A = import("../cli/top.ts").A;',
     ]
   ) {
-    const messages = lintSource(layers, { path: "agent/a.ts", source });
-    assert.deepEqual(messages, ["agent may not import cli"], source);
+    assertOne(lintSource(layers, { path: "agent/a.ts", source }), /^agent .* cli$/);
   }
 });

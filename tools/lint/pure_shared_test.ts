@@ -28,14 +28,16 @@ Deno.test("pureShared refuses the host, time and chance", () => {
       ["AbortSignal.timeout(5);", "AbortSignal.timeout"],
     ] as const
   ) {
-    assert.deepEqual(inShared(source), [`shared/ is pure: it may not use ${name}`], source);
+    const [message = "", ...others] = inShared(source);
+    assert.ok(message.startsWith("shared/ ") && message.endsWith(` use ${name}`), message);
+    assert.deepEqual(others, [], source);
   }
 });
 
 Deno.test("pureShared refuses node: modules", () => {
-  assert.deepEqual(inShared('import { join } from "node:path";'), [
-    "shared/ is pure: it may not import node:path",
-  ]);
+  const messages = inShared('import { join } from "node:path";');
+  assert.equal(messages.length, 1);
+  assert.match(messages.join(), /^shared\/ .*import node:path$/);
 });
 
 Deno.test("pureShared accepts names that only look alike", () => {

@@ -8,9 +8,13 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
+/** What the rule says but its message. */
 function said(change: Partial<Node> | undefined) {
   const node = change === undefined ? undefined : { ...sampleNode("node-1"), ...change };
-  return nodeState(bidFacts(samplePod("web"), { node }));
+  return nodeState(bidFacts(samplePod("web"), { node })).map(({ message, ...rest }) => {
+    assert.match(message, /node-1/);
+    return rest;
+  });
 }
 
 test("nodeState() says nothing of a node that is Ready, under pressure, or not known", () => {
@@ -20,25 +24,18 @@ test("nodeState() says nothing of a node that is Ready, under pressure, or not k
 });
 
 test("nodeState() holds all limits on a node that is not Ready", () => {
-  assert.deepEqual(said({ ready: false }), [
-    { reason: "NodeNotReady", held: "both", message: "node-1 is not Ready" },
-  ]);
+  assert.deepEqual(said({ ready: false }), [{ reason: "NodeNotReady", held: "both" }]);
 });
 
 test("nodeState() holds all limits on a node that is on its way out", () => {
-  assert.deepEqual(said({ draining: true }), [
-    { reason: "NodeDraining", held: "both", message: "node-1 is being drained" },
-  ]);
+  assert.deepEqual(said({ draining: true }), [{ reason: "NodeDraining", held: "both" }]);
 });
 
 test("nodeState() lowers no limit for 10 min after a cordon, and then says nothing", () => {
   const cordoned = (agoMs: number) => said({ cordonedAtMs: FACTS_NOW_MS - agoMs });
-  assert.deepEqual(cordoned(599_999), [{
-    reason: "NodeCordoned",
-    held: "lower",
-    message: "node-1 was cordoned less than 10 min ago",
-    untilMs: FACTS_NOW_MS + 1,
-  }]);
+  assert.deepEqual(cordoned(599_999), [
+    { reason: "NodeCordoned", held: "lower", untilMs: FACTS_NOW_MS + 1 },
+  ]);
   assert.deepEqual(cordoned(600_000), []);
 });
 

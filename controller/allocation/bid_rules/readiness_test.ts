@@ -22,25 +22,24 @@ test("readiness() says nothing of a Ready pod that never restarted", () => {
 });
 
 test("readiness() lowers nothing of a pod that is not Ready", () => {
-  assert.deepEqual(said([sampleContainer()], { ready: false }), [
-    { reason: "PodNotReady", held: "lower", message: "the pod is not Ready" },
-  ]);
+  const [{ reason, held } = {}, ...more] = said([sampleContainer()], { ready: false });
+  assert.deepEqual([reason, held, more], ["PodNotReady", "lower", []]);
 });
 
 test("readiness() lowers nothing for five minutes after a restart, and says when they end", () => {
-  assert.deepEqual(said([restarted(1000)]), [{
-    reason: "RecentRestart",
-    held: "lower",
-    message: "app restarted less than 5 min ago",
-    untilMs: FACTS_NOW_MS + 299_000,
-  }]);
+  const [{ message = "", ...word } = {}, ...more] = said([restarted(1000)]);
+  assert.deepEqual([word, more], [
+    { reason: "RecentRestart", held: "lower", untilMs: FACTS_NOW_MS + 299_000 },
+    [],
+  ]);
+  assert.match(message, /app.*5 min/);
   assert.equal(said([restarted(299_999)])[0]?.untilMs, FACTS_NOW_MS + 1);
   assert.deepEqual(said([restarted(300_000)]), []);
 });
 
 test("readiness() reckons from the last of several restarts, and names all that count", () => {
   const [word] = said([restarted(400_000, "old"), restarted(200_000, "a"), restarted(90_000, "b")]);
-  assert.equal(word?.message, "a, b restarted less than 5 min ago");
+  assert.match(word?.message ?? "", /^a, b /);
   assert.equal(word?.untilMs, FACTS_NOW_MS + 210_000);
 });
 
@@ -56,12 +55,12 @@ test("readiness() lowers nothing of a pod that crashes again and again, and says
     ["RecentRestart", "lower"],
     ["PodNotReady", "lower"],
   ]);
-  assert.equal(words[0]?.message, "b crashes again and again");
+  assert.match(words[0]?.message ?? "", /^b /);
 });
 
 test("readiness() heeds sidecars as it does other containers", () => {
   const proxy = sampleContainer({ name: "proxy", sidecar: true, crashLooping: true });
-  assert.deepEqual(said([sampleContainer(), proxy]).map(({ message }) => message), [
-    "proxy crashes again and again",
-  ]);
+  const words = said([sampleContainer(), proxy]);
+  assert.deepEqual(words.map(({ reason }) => reason), ["CrashLoopBackOff"]);
+  assert.match(words[0]?.message ?? "", /proxy/);
 });

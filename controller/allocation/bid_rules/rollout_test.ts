@@ -24,7 +24,7 @@ test("rollout() lowers nothing while pods of an old template are being replaced"
   assert.deepEqual(more, []);
   assert.equal(word?.reason, "RolloutInProgress");
   assert.equal(word?.held, "lower");
-  assert.match(word?.message ?? "", /^Deployment web rolls out/);
+  assert.match(word?.message ?? "", /^Deployment web /);
   assert.equal(word?.untilMs, undefined);
 });
 

@@ -23,7 +23,7 @@ function allocation(appliedCPULimit?: string): PodAllocation {
 
 function event(reason: EnforcementReason, before: PodAllocation, after = "300m") {
   return statusEvent(before, {
-    decision: { changes: [], reason, message: "so it is" },
+    decision: { changes: [], reason, message: "so" },
     status: { appliedCPULimit: after },
   });
 }
@@ -40,10 +40,10 @@ Deno.test({
     assert.deepEqual(event("QuotaExceeded", allocation()), {
       reason: "CPULimitHeld",
       word: "QuotaExceeded",
-      message: "QuotaExceeded: so it is",
+      message: "QuotaExceeded: so",
     });
     assert.equal(event("BoundsStale", allocation()), undefined);
-    const restored = { reason: "CPULimitsRestored", message: "so it is" };
+    const restored = { reason: "CPULimitsRestored", message: "so" };
     assert.deepEqual(event("Restored", allocation()), restored);
   },
 });

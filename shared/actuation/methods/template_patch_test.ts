@@ -74,6 +74,6 @@ test("templatePatch() merges without server-side apply what changes, and no more
 test("templatePatch() refuses to build a rollout of nothing", () => {
   assert.throws(
     () => templatePatch(workload, { wanted: new Map(), owned: OWNS_NOTHING }),
-    { name: "RangeError", message: /^Cannot build a template patch: nothing is wanted/ },
+    { name: "RangeError" },
   );
 });

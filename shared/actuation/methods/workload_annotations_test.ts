@@ -74,7 +74,6 @@ test("recommendationAnnotation() is a valid name, and another one for each conta
         assert.ok(isOwnAnnotation(name));
       }
     }),
-    { numRuns: 300 },
   );
 });
 

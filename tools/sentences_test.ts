@@ -1,0 +1,138 @@
+import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
+import { permissionFlags } from "./build/permission_flags.ts";
+import { optimizationPolicyCRD } from "./crd/optimization_policy_crd.ts";
+import { devPlan } from "./dev/dev_plan.ts";
+import { argumentCount } from "./lint/argument_count.ts";
+import { errorMessage } from "./lint/error_message.ts";
+import { fileName } from "./lint/file_name.ts";
+import { injectedWorld } from "./lint/injected_world.ts";
+import { layers } from "./lint/layers.ts";
+import { lintSource } from "./lint/lint_source.ts";
+import { pureShared } from "./lint/pure_shared.ts";
+
+type Rule = Parameters<typeof lintSource>[0];
+
+/** Messages of a rule on a file with this source. */
+function linted(rule: Rule, source: string, path = "shared/a.ts"): string {
+  return lintSource(rule, { path, source }).join("\n");
+}
+
+function imported(path: string, specifier: string): string {
+  return linted(layers, `import { a } from "${specifier}";`, path);
+}
+
+function problem(surroundings: Parameters<typeof devPlan>[0]): string {
+  const plan = devPlan(surroundings);
+  return "problem" in plan ? plan.problem : "";
+}
+
+Deno.test("sentences of the lint rules", () =>
+  assertSentences([
+    [
+      "argumentCount",
+      () => linted(argumentCount, "export function f(a: A, b: B, c: C) {}"),
+      "f() takes 3 positional arguments, more than 2",
+    ],
+    [
+      "errorMessage, beginning",
+      () => linted(errorMessage, 'throw new Error("Bad capacity");'),
+      'The error message does not begin with "Cannot "',
+    ],
+    [
+      "errorMessage, end",
+      () => linted(errorMessage, 'throw new Error("Cannot clear: no bids.");'),
+      "The error message ends with a period",
+    ],
+    [
+      "errorMessage, none",
+      () => linted(errorMessage, "throw new Error();"),
+      "The error has no message",
+    ],
+    [
+      "fileName, content",
+      () => linted(fileName, "f();", "shared/utils.ts"),
+      "The file name utils.ts says nothing of its content",
+    ],
+    [
+      "fileName, case",
+      () => linted(fileName, "f();", "shared/podAllocation.ts"),
+      "The file name podAllocation.ts is not in snake_case",
+    ],
+    [
+      "injectedWorld",
+      () => linted(injectedWorld, "f(Date.now());", "agent/a.ts"),
+      "agent/ also runs in virtual time: it may not use Date.now",
+    ],
+    [
+      "layers",
+      () => imported("agent/main.ts", "../controller/main.ts"),
+      "agent may not import controller",
+    ],
+    [
+      "layers, root",
+      () => imported("agent/main.ts", "../main.ts"),
+      "agent may not import the root",
+    ],
+    [
+      "layers, test",
+      () => imported("bench/solver.ts", "../shared/market/solver_test.ts"),
+      "bench/solver.ts imports the test file shared/market/solver_test.ts",
+    ],
+    [
+      "layers, client",
+      () => imported("controller/main.ts", "@kubernetes/client-node"),
+      "Only adapters/kube/ imports @kubernetes/client-node",
+    ],
+    [
+      "pureShared, global",
+      () => linted(pureShared, "Date.now();"),
+      "shared/ is pure: it may not use Date.now",
+    ],
+    [
+      "pureShared, module",
+      () => linted(pureShared, 'import { join } from "node:path";'),
+      "shared/ is pure: it may not import node:path",
+    ],
+  ]));
+
+/** Distinct messages of the rules that match, of the definition of OptimizationPolicy. */
+function validated(pattern: RegExp): string {
+  const messages = JSON.stringify(optimizationPolicyCRD()).matchAll(/"message":"([^"]*)"/g);
+  const distinct = new Set([...messages].map(([, message = ""]) => message));
+  return [...distinct].filter((message) => pattern.test(message)).join("; ");
+}
+
+Deno.test("sentences of the other tools", () =>
+  assertSentences([
+    [
+      "permissions",
+      () => messageOf(() => permissionFlags({ all: true })),
+      "Cannot turn the permission set into flags: all is true, expected one of read, write, net, env, sys, run, " +
+      "ffi, import with true, false or a list without commas",
+    ],
+    [
+      "missing tools",
+      () => problem({ installed: new Set(["kubectl"]), kindClusters: [], follow: true }),
+      "Cannot run dev: docker is missing: install Docker Engine (docs.docker.com/engine/install) and " +
+      "start it; kind is missing: install Kind 0.31 or newer (kind.sigs.k8s.io)",
+    ],
+    [
+      "no Kind cluster",
+      () =>
+        problem({
+          installed: new Set(["docker", "kind", "kubectl"]),
+          context: "production",
+          kindClusters: [],
+          follow: true,
+        }),
+      "Cannot run dev: the context production is no Kind cluster, so images can't be loaded into it; " +
+      "unset KUBECONFIG for a new Kind cluster, or push images and apply " +
+      "manifests/overlays/release",
+    ],
+    [
+      "duration in a CRD",
+      () => validated(/duration|00d$|10s$/),
+      "must be a duration, for instance 90s, 1h30m or 7d; must be at most 100000d; must be at least " +
+      "10s",
+    ],
+  ]));
