@@ -43,11 +43,12 @@ export async function golden(
     } else {
       const lines = differencesOf(await stored.read(file), text);
       const isEqual = lines.length === 0;
-      out(`${name}: ${isEqual ? "unchanged" : accept ? "stored" : "DIFFERS"} (${file}, ${took})`);
-      for (const line of lines) out(`  ${line}`);
       // An output with a problem is not worth keeping.
-      if (!isEqual && accept && problems.length === 0) await stored.write(file, text);
-      if (!isEqual && !accept) failed = true;
+      const isStored = !isEqual && accept && problems.length === 0;
+      if (isStored) await stored.write(file, text);
+      if (!isEqual && !isStored) failed = true;
+      out(`${name}: ${isEqual ? "unchanged" : isStored ? "stored" : "DIFFERS"} (${file}, ${took})`);
+      for (const line of lines) out(`  ${line}`);
     }
     if (verbose) { for (const note of notes) out(`  ${note}`); }
   }

@@ -9,6 +9,8 @@ import type { Computed, GoldenPart } from "./golden_part.ts";
 import { renderedManifests } from "./rendered_manifests.ts";
 import type { DecisionTable } from "./tables/decision_table.ts";
 import { rightsizingTable } from "./tables/rightsizing/rightsizing_table.ts";
+import { moveTable } from "./tables/placement/move_table.ts";
+import { splitTable } from "./tables/placement/split_table.ts";
 import { marketTable } from "./tables/market/market_table.ts";
 
 const SEEDS = [1, 2, 3] as const;
@@ -32,6 +34,16 @@ export const GOLDEN_PARTS: readonly GoldenPart[] = [
     name: "rightsizing",
     file: "rightsizing.jsonl",
     compute: async () => computedTable(await rightsizingTable()),
+  },
+  {
+    name: "split",
+    file: "split.jsonl",
+    compute: () => Promise.resolve(computedTable(splitTable())),
+  },
+  {
+    name: "moves",
+    file: "moves.jsonl",
+    compute: () => Promise.resolve(computedTable(moveTable())),
   },
 ];
 

@@ -6,18 +6,10 @@
 import { hasKubectl, render, type Rendered, renderWith } from "../manifests/rendered.ts";
 import type { Computed } from "./golden_part.ts";
 
-/** Sets of components that are rendered on top of the base. */
+/** Sets of components that are rendered on top of the base: each component is in one of them. */
 const COMPONENTS: readonly (readonly string[])[] = [
-  ["alerts"],
-  ["dry-run"],
-  ["metric-queries"],
-  ["placement"],
-  ["prometheus"],
-  ["rightsizing"],
-  ["users"],
-  ["webhook"],
-  ["webhook", "webhook-cert-manager"],
   ["rightsizing", "placement", "webhook", "prometheus", "alerts", "users"],
+  ["dry-run", "metric-queries", "webhook", "webhook-cert-manager"],
 ];
 
 const OVERLAYS = ["overlays/kind", "overlays/release"] as const;

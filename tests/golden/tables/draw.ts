@@ -23,11 +23,31 @@ export function drawWith(seed: number): Draw {
     least + Math.floor(random.next() * (most - least + 1));
   return {
     chance: (probability) => random.next() < probability,
-    oneOf: (choices) => {
-      const chosen = choices[whole(0, choices.length - 1)];
-      if (chosen === undefined) throw new RangeError("Cannot draw: there are no choices");
-      return chosen;
-    },
+    oneOf: (choices) => choices[whole(0, choices.length - 1)] as typeof choices[number],
     whole,
   };
+}
+
+/** A case, and how often it is drawn. */
+export type DrawnCase<Input> = readonly [
+  change: (input: Input, draw: Draw) => Input,
+  times: number,
+];
+
+/** What cases are drawn from. */
+export interface CaseOptions<Input> {
+  readonly seed: number;
+  /** An input to which no case applies. */
+  readonly usual: (draw: Draw) => Input;
+}
+
+/** Each case several times. Each has a seed of its own: a case at the end changes no other row. */
+export function drawCases<Input>(
+  cases: readonly DrawnCase<Input>[],
+  { seed, usual }: CaseOptions<Input>,
+): readonly Input[] {
+  return cases.flatMap(([change, times], index) => {
+    const draw = drawWith(1000 * seed + index);
+    return Array.from({ length: times }, () => change(usual(draw), draw));
+  });
 }

@@ -39,6 +39,7 @@ export interface RawPod {
     readonly annotations?: RawList;
     readonly labels?: RawList;
     readonly deletionTimestamp?: string;
+    readonly creationTimestamp?: string;
     readonly uid?: string;
   };
   readonly spec: {
@@ -47,6 +48,7 @@ export interface RawPod {
     readonly os?: { readonly name: string };
     readonly resources?: RawResources;
     readonly nodeName?: string;
+    readonly nodeSelector?: RawList;
   };
   readonly status?: {
     /** That of the containers' resources where absent. */

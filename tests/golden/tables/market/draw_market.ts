@@ -3,26 +3,26 @@
  *
  * @module
  */
-import { type Draw, drawWith } from "../draw.ts";
+import { type Draw, drawCases, drawWith } from "../draw.ts";
 import { MARKET_CASES } from "./market_cases.ts";
 import type { MarketInput } from "./market_input.ts";
 import type { RawContainer } from "../raw_pod.ts";
 
-const SEED = 7;
+const SEED = 2;
 /** Inputs in which two cases apply, and inputs of a person. */
-const MIXED = 20;
+const MIXED = 12;
 
 /** Each case several times, then two at once, then those of a person; always the same inputs. */
 export function drawMarket(): readonly MarketInput[] {
   const draw = drawWith(SEED);
   const another = (input: MarketInput): MarketInput => draw.oneOf(MARKET_CASES)[0](input, draw);
-  const mixed = Array.from({ length: MIXED }, () => usual(draw));
   return [
-    ...MARKET_CASES.flatMap(([change, times]) =>
-      Array.from({ length: times }, () => change(usual(draw), draw))
-    ),
-    ...mixed.map((input) => another(another(input))),
-    ...mixed.map((input): MarketInput => ({ by: "person", ...another(input) })),
+    ...drawCases(MARKET_CASES, { seed: SEED, usual }),
+    ...Array.from({ length: MIXED }, () => another(another(usual(draw)))),
+    ...Array.from({ length: MIXED }, (): MarketInput => ({
+      by: "person",
+      ...another(usual(draw)),
+    })),
   ];
 }
 

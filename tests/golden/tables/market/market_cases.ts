@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Draw } from "../draw.ts";
+import type { Draw, DrawnCase } from "../draw.ts";
 import type { MarketInput } from "./market_input.ts";
 import { MARKET_REFUSALS } from "./market_refusals.ts";
 import type { RawContainer, RawContainerStatus, RawPod } from "../raw_pod.ts";
@@ -268,7 +268,7 @@ const podLevel: MarketCase = (input, draw) =>
   }));
 
 /** Each case, and how often it is drawn. */
-export const MARKET_CASES: readonly (readonly [MarketCase, number])[] = [
+export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [(input) => input, 5],
   [otherIdentity, 3],
   ...OUT_OF_SCOPE.map((one) => [one, 3] as const),

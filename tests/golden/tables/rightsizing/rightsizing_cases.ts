@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Draw } from "../draw.ts";
+import type { Draw, DrawnCase } from "../draw.ts";
 import { MARKET_REFUSALS } from "../market/market_refusals.ts";
 import type { RawContainer, RawList, RawResources } from "../raw_pod.ts";
 import type { RightsizingInput } from "./rightsizing_input.ts";
@@ -231,7 +231,7 @@ const REFUSED = [
 }));
 
 /** Each case, and how often it is drawn. */
-export const RIGHTSIZING_CASES: readonly (readonly [RightsizingCase, number])[] = [
+export const RIGHTSIZING_CASES: readonly DrawnCase<RightsizingInput>[] = [
   [(input) => input, 5],
   [lacksSamples, 4],
   [(input) => ({ ...input, mode: "Recommend" }), 3],
