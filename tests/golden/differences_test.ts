@@ -61,7 +61,8 @@ test("differencesOf() shows the path of the first value in a document", () => {
 
 test("differencesOf() shows the path in a row whose result is long", () => {
   const filler = "x".repeat(2000);
-  const lines = differencesOf(tableOf({ a: { filler, b: 1 } }), tableOf({ a: { filler, b: 2 } }));
+  const table = (b: number): string => tableOf({ a: { filler, b }, other: 0 });
+  const lines = differencesOf(table(1), table(2));
   assert.deepEqual(lines.slice(2), [
     "  1 values differ, the first is result.b",
     "    was  1",
