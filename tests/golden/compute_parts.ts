@@ -27,8 +27,7 @@ export async function computeParts(
   try {
     await Promise.all(workers.map(async (worker) => {
       for (let name = left.shift(); name !== undefined; name = left.shift()) {
-        // The arena has threads of its own: a core is left to the other parts.
-        done.set(name, await computeIn(worker, { name, cores: Math.max(1, cores - 1) }));
+        done.set(name, await computeIn(worker, { name, cores }));
       }
     }));
   } finally {

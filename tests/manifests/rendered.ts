@@ -127,8 +127,9 @@ async function renderedFrom(path: string): Promise<Rendered[]> {
 }
 
 /** Whether manifests can be rendered on this machine. */
-export const hasKubectl: boolean = new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
-  .outputSync().success;
+export const hasKubectl: boolean =
+  new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
+    .outputSync().success;
 
 /** A test that is left out where there is no kubectl. */
 export function renderTest(name: string, fn: () => Promise<void>): void {

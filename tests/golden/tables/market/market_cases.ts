@@ -201,18 +201,19 @@ const limitRange: MarketCase = (input, draw) => {
   return { ...input, limitRange: [{ type, ...draw.oneOf([max, min, ratio, { ...max, ...min }]) }] };
 };
 
-const defaults: MarketCase = (input, draw) => ({
-  ...input,
-  limitRange: [{
-    type: "Container",
-    ...draw.oneOf([
-      { default: { memory: "128Mi" } },
-      { defaultRequest: { cpu: "50m" } },
-      { default: { cpu: "1" } },
-      { default: { "ephemeral-storage": "1Gi" } },
-    ]),
-  }],
-});
+const DEFAULTS = [
+  { default: { memory: "128Mi" } },
+  { defaultRequest: { cpu: "50m" } },
+  { default: { cpu: "1" } },
+  { defaultRequest: { memory: "64Mi" } },
+  { default: { "ephemeral-storage": "1Gi" } },
+];
+
+/** Defaults that containers may lack: half of the pods are Guaranteed, which lack none of CPU and memory. */
+const WITH_DEFAULTS = DEFAULTS.map((list): MarketCase => (input, draw) => ({
+  ...(draw.chance(1 / 2) ? guaranteed(input) : input),
+  limitRange: [{ type: "Container", ...list }],
+}));
 
 const quota: MarketCase = (input, draw) => {
   const names = draw.oneOf([["limits.cpu"], ["limits.cpu"], ["limits.cpu", "requests.cpu"]]);
@@ -226,6 +227,30 @@ const quota: MarketCase = (input, draw) => {
     },
   };
 };
+
+/** The quota leaves exactly what is wanted; the controller keeps room for one more pod of 200m. */
+function exactQuota(kept: number): MarketCase {
+  return (input, draw) => {
+    const [present, raise] = [100 * draw.whole(2, 6), 50 * draw.whole(1, 6)];
+    const resources = { requests: { cpu: "100m" }, limits: { cpu: `${present}m` } };
+    return {
+      ...(kept === 0 ? { by: "person" } : {}),
+      pod: { spec: { containers: [{ name: "app", resources }] } },
+      wanted: { app: `${present + raise}m` },
+      quota: {
+        hard: { "limits.cpu": `${present + raise + kept}m` },
+        used: { "limits.cpu": `${present + draw.oneOf([0, 0, 10])}m` },
+      },
+      ...(input.settings === undefined ? {} : { settings: input.settings }),
+    };
+  };
+}
+
+/** The range of a whole pod, which says itself what it takes. */
+const podLevelRange: MarketCase = (input, draw) => ({
+  ...podLevel(input, draw),
+  limitRange: [{ type: "Pod", max: { cpu: draw.oneOf(["1", "1500m", "2"]) } }],
+});
 
 const backOff: MarketCase = (input, draw) => ({
   ...input,
@@ -284,7 +309,6 @@ export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [restarts, 6],
   [otherClass, 5],
   [wantsSpec, 4],
-  [defaults, 5],
   [limitRange, 12],
   [quota, 12],
   ...KUBELET_REPORTS.map((one) => [one, 4] as const),
@@ -296,4 +320,8 @@ export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [unknownOriginal, 3],
   [initContainer, 4],
   [podLevel, 5],
+  [exactQuota(0), 3],
+  [exactQuota(200), 3],
+  [podLevelRange, 4],
+  ...WITH_DEFAULTS.map((one) => [one, 2] as const),
 ];

@@ -300,4 +300,5 @@ export const RIGHTSIZING_CASES: readonly DrawnCase<RightsizingInput>[] = [
   [recreated, 3],
   [(input, draw) => recreated(limitsToo(input, draw), draw), 3],
   ...REFUSED.map((one) => [one, 2] as const),
+  [(input) => ({ ...recommendedAs(input, 150), appliedMinutesAgo: 30 }), 2],
 ];
