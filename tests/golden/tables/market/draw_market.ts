@@ -10,7 +10,7 @@ import type { RawContainer } from "../raw_pod.ts";
 
 const SEED = 2;
 /** Inputs in which two cases apply, and inputs of a person. */
-const MIXED = 8;
+const MIXED = 5;
 
 /** Each case several times, then two at once, then those of a person; always the same inputs. */
 export function drawMarket(): readonly MarketInput[] {

@@ -3,38 +3,27 @@
  *
  * @module
  */
-import type { Draw, DrawnCase } from "../draw.ts";
+import type { DrawnCase } from "../draw.ts";
 import type { MarketInput } from "./market_input.ts";
+import {
+  guaranteed,
+  type MarketCase,
+  withAnnotations,
+  withContainers,
+  withPod,
+  withStatus,
+} from "./market_changes.ts";
+import {
+  exactQuota,
+  initContainer,
+  limitRange,
+  podLevel,
+  podLevelRange,
+  quota,
+  WITH_DEFAULTS,
+} from "./namespace_cases.ts";
 import { MARKET_REFUSALS } from "./market_refusals.ts";
-import type { RawContainer, RawContainerStatus, RawPod } from "../raw_pod.ts";
-
-/** Changes an input so that the case applies. */
-export type MarketCase = (input: MarketInput, draw: Draw) => MarketInput;
-
-function withPod(input: MarketInput, change: (pod: RawPod) => RawPod): MarketInput {
-  return { ...input, pod: change(input.pod) };
-}
-
-function withStatus(input: MarketInput, status: RawPod["status"]): MarketInput {
-  return withPod(input, (pod) => ({ ...pod, status: { ...pod.status, ...status } }));
-}
-
-function withAnnotations(input: MarketInput, annotations: Readonly<Record<string, string>>) {
-  return withPod(input, (pod) => ({
-    ...pod,
-    metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, ...annotations } },
-  }));
-}
-
-function withContainers(
-  input: MarketInput,
-  change: (container: RawContainer, index: number) => RawContainer,
-): MarketInput {
-  return withPod(input, (pod) => ({
-    ...pod,
-    spec: { ...pod.spec, containers: pod.spec.containers.map(change) },
-  }));
-}
+import type { RawContainerStatus } from "../raw_pod.ts";
 
 /** The kubelet still has half of what the first container's spec asks for. */
 function lagging({ pod }: MarketInput): readonly RawContainerStatus[] {
@@ -93,6 +82,33 @@ const KUBELET_REPORTS = [
   { type: "PodResizeInProgress", reason: "Error", message: "it failed" },
 ].map(kubeletReports);
 
+/** The spec has what is wanted, and the kubelet reports other amounts: rounded, or another request. */
+function reportedAs(limitOff: number, requestOff: number): MarketCase {
+  return (input, draw) => {
+    const cpu = 10 * draw.whole(10, 40) - 5;
+    const list = { cpu: `${cpu}m`, memory: "64Mi" };
+    const isGuaranteed = draw.chance(2 / 3);
+    const requests = isGuaranteed ? list : { cpu: "50m" };
+    const annotations = { "mbcas.io/skip-guaranteed": "false" };
+    const reported = `${parseInt(requests.cpu) + requestOff}m`;
+    return {
+      ...input,
+      pod: {
+        ...(isGuaranteed ? { metadata: { annotations } } : {}),
+        spec: { containers: [{ name: "app", resources: { requests, limits: list } }] },
+        status: {
+          containerStatuses: [{
+            name: "app",
+            resources: { requests: { cpu: reported }, limits: { cpu: `${cpu + limitOff}m` } },
+            allocatedResources: { cpu: reported },
+          }],
+        },
+      },
+      wanted: { app: draw.chance(3 / 4) ? `${cpu}m` : `${cpu + 100}m` },
+    };
+  };
+}
+
 const inProgress: MarketCase = (input, draw) => {
   const base = draw.chance(1 / 2) ? wantsSpec(input) : input;
   return withStatus(base, { containerStatuses: lagging(base) });
@@ -119,17 +135,6 @@ const OUT_OF_SCOPE: readonly MarketCase[] = [
   (input) => ({ ...input, namespaceLabels: { "mbcas.io/managed": "false" } }),
   (input) => withAnnotations(guaranteed(input), { "mbcas.io/skip-guaranteed": "true" }),
 ];
-
-/** Each container with a request that is its limit. */
-function guaranteed(input: MarketInput): MarketInput {
-  const made = withContainers(input, ({ resources, ...one }) => {
-    const list = { memory: "64Mi", cpu: resources.limits?.["cpu"] ?? "200m" };
-    return { ...one, resources: { requests: list, limits: list } };
-  });
-  const { initContainers: _none, ...spec } = made.pod.spec;
-  const annotated = withAnnotations(made, { "mbcas.io/skip-guaranteed": "false" });
-  return { ...annotated, pod: { ...annotated.pod, spec } };
-}
 
 const verticalAutoscaler: MarketCase = (input, draw) => ({
   ...input,
@@ -193,65 +198,6 @@ const otherClass: MarketCase = (input, draw) => {
   return { ...input, pod, wanted };
 };
 
-const limitRange: MarketCase = (input, draw) => {
-  const max = { max: { cpu: `${100 * draw.whole(2, 8)}m` } };
-  const min = { min: { cpu: `${20 * draw.whole(1, 8)}m` } };
-  const ratio = { maxLimitRequestRatio: { cpu: draw.oneOf(["1", "2", "2500m", "4"]) } };
-  const type = draw.oneOf(["Container", "Container", "Pod"]);
-  return { ...input, limitRange: [{ type, ...draw.oneOf([max, min, ratio, { ...max, ...min }]) }] };
-};
-
-const DEFAULTS = [
-  { default: { memory: "128Mi" } },
-  { defaultRequest: { cpu: "50m" } },
-  { default: { cpu: "1" } },
-  { defaultRequest: { memory: "64Mi" } },
-  { default: { "ephemeral-storage": "1Gi" } },
-];
-
-/** Defaults that containers may lack: half of the pods are Guaranteed, which lack none of CPU and memory. */
-const WITH_DEFAULTS = DEFAULTS.map((list): MarketCase => (input, draw) => ({
-  ...(draw.chance(1 / 2) ? guaranteed(input) : input),
-  limitRange: [{ type: "Container", ...list }],
-}));
-
-const quota: MarketCase = (input, draw) => {
-  const names = draw.oneOf([["limits.cpu"], ["limits.cpu"], ["limits.cpu", "requests.cpu"]]);
-  const hard = draw.whole(6, 20) * 100;
-  const used = hard - draw.whole(-2, 12) * 50;
-  return {
-    ...input,
-    quota: {
-      hard: Object.fromEntries(names.map((name) => [name, `${hard}m`])),
-      used: Object.fromEntries(names.map((name) => [name, `${used}m`])),
-    },
-  };
-};
-
-/** The quota leaves exactly what is wanted; the controller keeps room for one more pod of 200m. */
-function exactQuota(kept: number): MarketCase {
-  return (input, draw) => {
-    const [present, raise] = [100 * draw.whole(2, 6), 50 * draw.whole(1, 6)];
-    const resources = { requests: { cpu: "100m" }, limits: { cpu: `${present}m` } };
-    return {
-      ...(kept === 0 ? { by: "person" } : {}),
-      pod: { spec: { containers: [{ name: "app", resources }] } },
-      wanted: { app: `${present + raise}m` },
-      quota: {
-        hard: { "limits.cpu": `${present + raise + kept}m` },
-        used: { "limits.cpu": `${present + draw.oneOf([0, 0, 10])}m` },
-      },
-      ...(input.settings === undefined ? {} : { settings: input.settings }),
-    };
-  };
-}
-
-/** The range of a whole pod, which says itself what it takes. */
-const podLevelRange: MarketCase = (input, draw) => ({
-  ...podLevel(input, draw),
-  limitRange: [{ type: "Pod", max: { cpu: draw.oneOf(["1", "1500m", "2"]) } }],
-});
-
 const backOff: MarketCase = (input, draw) => ({
   ...input,
   backOffMs: 1000 * draw.whole(1, 60),
@@ -270,27 +216,6 @@ const REFUSED = MARKET_REFUSALS.map((refusal): MarketCase => (input, draw) => ({
 const dryRun: MarketCase = (input) => ({ ...input, settings: { dryRun: true } });
 
 const unknownOriginal: MarketCase = (input) => ({ ...input, originalUnknown: true });
-
-const initContainer: MarketCase = (input, draw) =>
-  withPod(limitRange(input, draw), (pod) => ({
-    ...pod,
-    spec: {
-      ...pod.spec,
-      initContainers: [
-        ...pod.spec.initContainers ?? [],
-        { name: "setup", resources: { requests: { cpu: "100m" }, limits: { cpu: "900m" } } },
-      ],
-    },
-  }));
-
-const podLevel: MarketCase = (input, draw) =>
-  withPod(draw.chance(1 / 2) ? limitRange(input, draw) : input, (pod) => ({
-    ...pod,
-    spec: {
-      ...pod.spec,
-      resources: { requests: { cpu: "1" }, limits: { cpu: draw.oneOf(["1", "2"]) } },
-    },
-  }));
 
 /** Each case, and how often it is drawn. */
 export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
@@ -324,4 +249,8 @@ export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [exactQuota(200), 3],
   [podLevelRange, 4],
   ...WITH_DEFAULTS.map((one) => [one, 2] as const),
+  [reportedAs(5, 0), 2],
+  [reportedAs(10, 0), 2],
+  [reportedAs(0, 26), 2],
+  [reportedAs(0, 27), 2],
 ];
