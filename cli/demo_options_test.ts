@@ -116,7 +116,6 @@ Deno.test({
           assert(args.includes("--help") || args.some((arg) => arg.startsWith("-h")));
         }
       }),
-      { numRuns: 1000, seed: 1 },
     );
   },
 });

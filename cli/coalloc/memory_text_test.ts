@@ -32,6 +32,5 @@ pure("memoryText() is at most half a percent off, and short", () => {
       assert.ok(Math.abs(shown - bytes) <= bytes * 0.005, `${bytes}: ${digits}${unit}`);
       assert.ok(digits.length <= 4);
     }),
-    { numRuns: 500 },
   );
 });

@@ -126,8 +126,10 @@ async function renderedFrom(path: string): Promise<Rendered[]> {
   return parseAllDocuments(text.decode(stdout)).map((document) => document.toJS());
 }
 
-const hasKubectl = new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
-  .outputSync().success;
+/** Whether manifests can be rendered on this machine. */
+export const hasKubectl: boolean =
+  new Deno.Command("sh", { args: ["-c", "command -v kubectl"], stdout: "null" })
+    .outputSync().success;
 
 /** A test that is left out where there is no kubectl. */
 export function renderTest(name: string, fn: () => Promise<void>): void {

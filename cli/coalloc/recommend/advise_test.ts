@@ -66,7 +66,6 @@ pure(
           assert.deepEqual(shown.toSorted(), expected.toSorted());
         },
       ),
-      { numRuns: 100 },
     );
   },
 );

@@ -58,7 +58,6 @@ pure("changesOf() is what all pods would ask for less what they ask for now", ()
       }
       assert.deepEqual(sumOfChanges([changes, undefined]), changes);
     }),
-    { numRuns: 300 },
   );
 });
 

@@ -77,6 +77,5 @@ pure("mergeableAmounts() never lowers memory below the largest sample + 15 %", (
         if (raised) assert.ok(memory !== undefined);
       },
     ),
-    { numRuns: 300 },
   );
 });

@@ -96,7 +96,6 @@ test("patchText() is read again as what was recommended, each container once, no
         assert.deepEqual(read, values);
       }
     }),
-    { numRuns: 150 },
   );
 });
 

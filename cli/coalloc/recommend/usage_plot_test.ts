@@ -42,6 +42,5 @@ pure("usagePlot() is as wide as asked, in the order of the figures, with one req
       assert.doesNotMatch(bare, /│/);
       assert.match(bare, /[█▓▒░─]/);
     }),
-    { numRuns: 500 },
   );
 });

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import type { Computed } from "./golden_part.ts";
+import { golden, type GoldenRequest } from "./golden.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+interface Played {
+  readonly code: number;
+  readonly lines: readonly string[];
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** One part, `moves`, and what is stored by file. */
+async function play(
+  computed: Partial<Computed>,
+  { stored = {}, ...request }: Partial<GoldenRequest> & {
+    readonly stored?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Played> {
+  const files = new Map(Object.entries(stored));
+  const lines: string[] = [];
+  const code = await golden({
+    files: new Map([["moves", "moves.jsonl"]]),
+    known: ["moves.jsonl"],
+    accept: false,
+    verbose: false,
+    ...request,
+  }, {
+    compute: (names) =>
+      Promise.resolve(names.map((name) => ({ name, ms: 0, notes: [], problems: [], ...computed }))),
+    stored: {
+      read: (file) => Promise.resolve(files.get(file)),
+      write: (file, text) => Promise.resolve(void files.set(file, text)),
+      remove: (file) => Promise.resolve(void files.delete(file)),
+      names: () => Promise.resolve([...files.keys()]),
+    },
+    out: (line) => lines.push(line),
+  });
+  return { code, lines, files };
+}
+
+const STORED = { "moves.jsonl": "old\n" };
+
+test("golden() passes where the output is what is stored", async () => {
+  const { code, lines } = await play({ text: "old\n" }, { stored: STORED });
+  assert.deepEqual([code, lines], [0, ["moves: unchanged (moves.jsonl, 0.0 s)"]]);
+});
+
+test("golden() fails where it is not, and stores nothing", async () => {
+  const { code, lines, files } = await play({ text: "new\n" }, { stored: STORED });
+  assert.equal(code, 1);
+  assert.equal(lines[0], "moves: DIFFERS (moves.jsonl, 0.0 s)");
+  assert.match(lines.at(-1) ?? "", /golden --accept/);
+  assert.deepEqual(Object.fromEntries(files), STORED);
+});
+
+test("golden() stores what is accepted, and removes files of no part", async () => {
+  const stored = { ...STORED, "gone.jsonl": "" };
+  const { code, files } = await play({ text: "new\n" }, { stored, accept: true });
+  assert.deepEqual([code, Object.fromEntries(files)], [0, { "moves.jsonl": "new\n" }]);
+});
+
+test("golden() fails on a file of no part", async () => {
+  const stored = { ...STORED, "gone.jsonl": "" };
+  const { code, lines } = await play({ text: "old\n" }, { stored });
+  assert.deepEqual([code, lines[1]], [1, "gone.jsonl: DIFFERS, no part has such a file"]);
+});
+
+test("golden() never stores an output with a problem", async () => {
+  const computed = { text: "new\n", problems: ["reason AsWished occurs in 0 rows"] };
+  const { code, lines, files } = await play(computed, { stored: STORED, accept: true });
+  assert.equal(code, 1);
+  assert.equal(lines[0], "moves: reason AsWished occurs in 0 rows");
+  assert.deepEqual(Object.fromEntries(files), STORED);
+});
+
+test("golden() leaves out what this machine can't compute, and keeps its file", async () => {
+  const { code, lines, files } = await play({ leftOut: "kubectl is not installed" }, {
+    stored: STORED,
+    accept: true,
+  });
+  assert.deepEqual([code, lines], [0, ["moves: left out, kubectl is not installed"]]);
+  assert.deepEqual(Object.fromEntries(files), STORED);
+});
+
+test("golden() shows notes only when asked to", async () => {
+  const computed = { text: "old\n", notes: ["AsWished 3"] };
+  const { lines } = await play(computed, { stored: STORED, verbose: true });
+  assert.equal(lines[1], "  AsWished 3");
+});

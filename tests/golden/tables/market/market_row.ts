@@ -1,0 +1,259 @@
+/**
+ * Decides one input of the market's decision table, from the API's objects to the patches.
+ *
+ * @module
+ */
+import { parseAllocation } from "../../../../adapters/kube/allocations.ts";
+import { parseHorizontalPodAutoscaler } from "../../../../adapters/kube/horizontal_pod_autoscalers.ts";
+import { parseLimitRange } from "../../../../adapters/kube/limit_ranges.ts";
+import { parseNamespace } from "../../../../adapters/kube/namespaces.ts";
+import { parseNode } from "../../../../adapters/kube/nodes.ts";
+import { parsePod } from "../../../../adapters/kube/pods.ts";
+import { parseResourceQuota } from "../../../../adapters/kube/resource_quotas.ts";
+import { parseVerticalPodAutoscaler } from "../../../../adapters/kube/vertical_pod_autoscalers.ts";
+import type { Caches } from "../../../../controller/allocation/caches.ts";
+import { gather, type Gathered } from "../../../../controller/allocation/gather.ts";
+import { enforce } from "../../../../controller/allocation/limits/enforce.ts";
+import { refusalDecision } from "../../../../controller/allocation/limits/outcome_facts.ts";
+import type { PodResizer } from "../../../../controller/allocation/ports.ts";
+import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
+import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
+import { decideManually } from "../../../../shared/actuation/decide.ts";
+import { refusalReason } from "../../../../shared/actuation/refusal.ts";
+import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
+import { outOfScope } from "../../../../shared/actuation/scope.ts";
+import { ApiError } from "../../../../shared/api/api_error.ts";
+import type { Informer } from "../../../../shared/control/informer.ts";
+import type { ApiObject } from "../../../../shared/control/list_watch.ts";
+import { parseCPUBound } from "../../../../shared/quantity.ts";
+import type { MarketInput } from "./market_input.ts";
+import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
+
+/** What became of an input. */
+export interface MarketResult {
+  /** Why the limits are not changed, or are changed otherwise than wanted; null: no reason. */
+  readonly reason: string | null;
+  /** Why the user's own limits come back; absent while the market sets them. */
+  readonly restores?: string;
+  /** The `spec` of each patch, by field manager. */
+  readonly patch: readonly Readonly<Record<string, unknown>>[];
+  readonly retryAfterMs?: number;
+}
+
+const { name: POD, namespace: NAMESPACE, nodeName: NODE, uid: UID } = POD_IDENTITY;
+const OWNER = {
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  name: "web",
+  uid: "uid-set",
+  controller: true,
+};
+
+/** Decides what happens to the limits. */
+export async function marketResult(input: MarketInput): Promise<MarketResult> {
+  const caches = cachesOf(input);
+  const gathered = gather(caches, `${NAMESPACE}/${POD}`);
+  if (gathered === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
+  return input.by === "person" ? byPerson(input, gathered) : await byController(input, {
+    gathered,
+    caches,
+  });
+}
+
+function byPerson(input: MarketInput, { pod, node, limitRange }: Gathered): MarketResult {
+  const { hard = {}, used = {} } = input.quota ?? {};
+  const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
+  const { changes, reason = null } = decideManually({
+    pod,
+    ...(node === undefined ? {} : { node }),
+    ...(limitRange === undefined ? {} : { limitRange }),
+    ...(input.quota === undefined ? {} : { quotaHeadroom }),
+  }, wantedOf(input));
+  const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
+  return { reason, patch };
+}
+
+async function byController(
+  input: MarketInput,
+  { gathered, caches }: { readonly gathered: Gathered; readonly caches: Caches },
+): Promise<MarketResult> {
+  const { allocation } = gathered;
+  if (allocation === undefined) {
+    throw new RangeError("Cannot decide a row: its allocation is not found");
+  }
+  const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
+  const clock = { monotonic: () => 0 };
+  const headroom = createQuotaRooms({ caches, clock, config }).of(gathered)?.headroom();
+  const patch: Readonly<Record<string, unknown>>[] = [];
+  const resizer = (by: string): PodResizer => ({
+    resize(_namespace, _name, sent) {
+      patch.push({ by, ...sent.spec });
+      return answerTo(input);
+    },
+  });
+  const enforcement = await enforce({ ...gathered, allocation }, {
+    resizer: resizer("market"),
+    restorer: resizer("restore"),
+    outOfScope: outOfScope({ ...gathered, config }),
+    agentSilent: input.agentSilent ?? false,
+    originalUnknown: input.originalUnknown ?? false,
+    backOffMs: input.backOffMs ?? 0,
+    takeTurn: () => input.turnInMs ?? 0,
+    dryRun: config.dryRun,
+    quotaHeadroom: headroom?.millicores,
+    quotaName: headroom?.quota,
+  });
+  const { refusal, restoring } = enforcement;
+  const decision = refusal === undefined ? enforcement.decision : refusalDecision(enforcement, {
+    message: refusal.message,
+    reason: refusalReason(refusal),
+  });
+  const { reason = null, retryAfterMs } = decision;
+  return {
+    reason,
+    ...(restoring === undefined ? {} : { restores: restoring.reason }),
+    patch,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function answerTo({ refusal }: MarketInput): Promise<string> {
+  if (refusal === undefined) return Promise.resolve("8");
+  const { code, message, causes = [] } = refusal;
+  return Promise.reject(new ApiError(code, "", message, { causes }));
+}
+
+function wantedOf({ wanted = {} }: MarketInput): ReadonlyMap<string, number> {
+  return new Map(Object.entries(wanted).map(([name, limit]) => [name, millicores(limit)]));
+}
+
+function millicores(quantity = "0"): number {
+  return parseCPUBound(quantity);
+}
+
+function cachesOf(input: MarketInput): Caches {
+  const metadata = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
+    name,
+    namespace: NAMESPACE,
+    uid: `uid-${name}`,
+    resourceVersion: "5",
+    ...more,
+  });
+  const scaled = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
+  const { pod, node, limitRange, quota, vpaMode, hpaUtilization } = input;
+  const hpa = {
+    metadata: metadata("hpa"),
+    spec: {
+      scaleTargetRef: scaled,
+      metrics: [{
+        type: "Resource",
+        resource: {
+          name: "cpu",
+          target: { type: "Utilization", averageUtilization: hpaUtilization },
+        },
+      }],
+    },
+  };
+  const vpa = {
+    metadata: metadata("vpa"),
+    spec: { targetRef: scaled, updatePolicy: { updateMode: vpaMode } },
+  };
+  const rawNode = {
+    metadata: metadata(NODE, { labels: { "kubernetes.io/os": node?.os ?? "linux" } }),
+    status: {
+      allocatable: { cpu: "8", memory: "16Gi" },
+      nodeInfo: { kubeletVersion: node?.kubeletVersion ?? "v1.36.0" },
+    },
+  };
+  return {
+    pods: cacheOf([parsePod(wholePod(pod, { owner: OWNER }))]),
+    namespaces: cacheOf([
+      parseNamespace({ metadata: metadata(NAMESPACE, { labels: input.namespaceLabels }) }),
+    ]),
+    nodes: cacheOf([parseNode(rawNode)]),
+    allocations: cacheOf([parseAllocation(allocationOf(input))]),
+    leases: cacheOf([]),
+    limitRanges: cacheOf(
+      limitRange === undefined
+        ? []
+        : [parseLimitRange({ metadata: metadata("range"), spec: { limits: limitRange } })],
+    ),
+    resourceQuotas: cacheOf(
+      quota === undefined
+        ? []
+        : [parseResourceQuota({ metadata: metadata("quota"), spec: quota, status: quota })],
+    ),
+    deployments: cacheOf([]),
+    statefulSets: cacheOf([]),
+    daemonSets: cacheOf([]),
+    horizontalPodAutoscalers: cacheOf(
+      hpaUtilization === undefined ? [] : [parseHorizontalPodAutoscaler(hpa)],
+    ),
+    verticalPodAutoscalers: cacheOf(
+      vpaMode === undefined ? [] : [parseVerticalPodAutoscaler(vpa)],
+    ),
+  };
+}
+
+function allocationOf(input: MarketInput): unknown {
+  const { wanted, allocation = {}, observedBounds = 3, bounds } = input;
+  const names = Object.keys(wanted ?? {});
+  const containers = names.map((name) => ({ name, cpuLimit: wanted?.[name] }));
+  const usual = Object.fromEntries(names.map((name) => [name, "200m"]));
+  const market = {
+    mode: "uncongested",
+    price: 0,
+    demand: 400,
+    need: 400,
+    credit: 1,
+    reason: "Throttled",
+    observedBounds,
+  };
+  const wide = Object.fromEntries(names.map((name) => [name, { floor: 10, ceiling: 64_000 }]));
+  return {
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: { name: UID, namespace: NAMESPACE, uid: "uid-allocation", resourceVersion: "9" },
+    spec: {
+      podName: POD,
+      podUID: UID,
+      nodeName: NODE,
+      namespace: NAMESPACE,
+      ...allocation,
+      ...(containers.length === 0 ? {} : { containers, market }),
+    },
+    status: {
+      bounds: {
+        revision: 3,
+        reason: "",
+        containers: Object.entries(bounds ?? wide).map(([name, one]) => ({
+          name,
+          containerID: `containerd://${name}`,
+          weight: 100,
+          ...one,
+        })),
+      },
+      originalLimits: Object.entries(input.originalLimits ?? usual).map(([name, cpu]) => ({
+        name,
+        cpu,
+      })),
+    },
+  };
+}
+
+/** A copy that holds these objects and never changes. */
+function cacheOf<T extends ApiObject>(objects: readonly T[]): Informer<T> {
+  const byKey = new Map(objects.map((one) => {
+    const { namespace, name } = one.metadata;
+    return [namespace === undefined ? name : `${namespace}/${name}`, one];
+  }));
+  return {
+    get: (key) => byKey.get(key),
+    byIndex: () => objects,
+    all: () => byKey.values(),
+    synced: true,
+    whenSynced: () => Promise.resolve(true),
+    subscribe: () => () => {},
+    run: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Decides one input of the table of moves, from the API's objects to the pod that is evicted.
+ *
+ * @module
+ */
+import { parseNamespace } from "../../../../adapters/kube/namespaces.ts";
+import { parsePodDisruptionBudget } from "../../../../adapters/kube/pod_disruption_budgets.ts";
+import type { Workload } from "../../../../shared/api/workload.ts";
+import { leavesAtOnce } from "../../../../shared/placement/leaving_pods.ts";
+import { listedObjects } from "../../../../shared/placement/listed_objects.ts";
+import { misplacedCount } from "../../../../shared/placement/misplaced.ts";
+import { type MoveFacts, nextMove } from "../../../../shared/placement/next_move.ts";
+import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_class_presets.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
+import {
+  gateSubject,
+  movedWorkload,
+  type PlacedObjects,
+  placedPodsOf,
+  withBudgets,
+} from "../../../../shared/placement/placed_workload.ts";
+import { placementGate } from "../../../../shared/placement/placement_gate.ts";
+import type { PlacementWish } from "../../../../shared/placement/placement_wish.ts";
+import type { MoveInput } from "./placement_input.ts";
+import {
+  nodesOf,
+  NOW_MS,
+  placementPods,
+  placementWorkload,
+  rawMetadata,
+  replicaSetOf,
+} from "./raw_placement.ts";
+
+/** What became of an input. */
+export interface MoveResult {
+  /** Why no replica is moved; null: one is. */
+  readonly reason: string | null;
+  /** `POD to CLASS`. */
+  readonly move?: string;
+  /** Pods that leave their node at once, as it is about to go. */
+  readonly leave?: readonly string[];
+  /** When to look again. */
+  readonly againInS?: number;
+}
+
+/** Decides which replica moves. */
+export function moveResult(input: MoveInput): MoveResult {
+  const pods = placementPods(input);
+  const workload = placementWorkload(input, pods);
+  const labels = { labels: input.namespaceLabels ?? {} };
+  const objects = listedObjects({
+    pods,
+    nodes: nodesOf(input),
+    replicaSets: [replicaSetOf()],
+    namespaces: [parseNamespace({ metadata: rawMetadata(workload.metadata.namespace, labels) })],
+    budgets: input.disruptionsAllowed === undefined ? [] : [
+      parsePodDisruptionBudget({
+        metadata: rawMetadata("budget", { generation: 1 }),
+        spec: { selector: { matchLabels: { app: "web" } } },
+        status: { observedGeneration: 1, disruptionsAllowed: input.disruptionsAllowed },
+      }),
+    ],
+  });
+  const gate = placementGate(gateSubject(workload, objects), {
+    ownNamespace: "mbcas-system",
+    ...(input.selectsTeam === undefined
+      ? {}
+      : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
+  });
+  if (gate.wish === undefined) return { reason: gate.reason };
+  return decided(input, { workload, wish: gate.wish, objects });
+}
+
+interface Placed {
+  readonly workload: Workload;
+  readonly wish: PlacementWish;
+  readonly objects: PlacedObjects;
+}
+
+function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveResult {
+  const moved = movedWorkload(workload);
+  if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
+  const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
+  const pods = placedPodsOf(workload, {
+    objects,
+    config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
+    evicted: new Set<string>(),
+    signSinceMs: () => NOW_MS - 1000,
+  });
+  const misplaced = misplacedCount(pods, { ...moved, wish });
+  const facts: Omit<MoveFacts, "pods"> = {
+    workload: moved,
+    wish,
+    nowMs: NOW_MS,
+    evictionFromMs: NOW_MS + evictionInMs,
+    ...(shortageEndsInS === undefined
+      ? {}
+      : { shortage: { untilMs: NOW_MS + 1000 * shortageEndsInS, rounds: 1 } }),
+    ...(lastMoveSecondsAgo === undefined
+      ? {}
+      : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
+    ...(vainMoves === undefined ? {} : { vainMoves: { count: vainMoves, misplaced, wish } }),
+  };
+  const next = nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) });
+  const leave = pods.filter(leavesAtOnce).map(({ name }) => name);
+  const base = leave.length === 0 ? {} : { leave };
+  if ("move" in next) {
+    return { reason: null, move: `${next.move.pod.name} to ${next.move.to}`, ...base };
+  }
+  const { wait: reason, untilMs } = next;
+  return {
+    reason,
+    ...base,
+    ...(untilMs === undefined ? {} : { againInS: (untilMs - NOW_MS) / 1000 }),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Objects of the API for the tables of placement: nodes, a workload and its pods.
+ *
+ * @module
+ */
+import { parseNode } from "../../../../adapters/kube/nodes.ts";
+import { parsePod } from "../../../../adapters/kube/pods.ts";
+import { parseReplicaSet } from "../../../../adapters/kube/replica_sets.ts";
+import { parseWorkload } from "../../../../adapters/kube/workloads.ts";
+import type { Node } from "../../../../shared/api/node.ts";
+import type { Pod } from "../../../../shared/api/pod.ts";
+import type { ReplicaSet } from "../../../../shared/api/replica_set.ts";
+import type { Workload } from "../../../../shared/api/workload.ts";
+import { wholePod } from "../raw_pod.ts";
+import type { MoveInput, PlacementAnnotations } from "./placement_input.ts";
+
+/** When a row is decided. */
+export const NOW_MS: number = Date.UTC(2026, 0, 1);
+
+const NAMESPACE = "shop";
+const TAINTS: Readonly<Record<string, string>> = {
+  drained: "karpenter.sh/disrupted",
+  interrupted: "aws-node-termination-handler/spot-itn",
+};
+
+/** Names, versions and labels of an object. */
+export function rawMetadata(
+  name: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  return { name, namespace: NAMESPACE, uid: `uid-${name}`, resourceVersion: "5", ...more };
+}
+
+/** Annotations with their prefix, of a workload that takes part. */
+export function placementAnnotations(
+  annotations: PlacementAnnotations,
+): Readonly<Record<string, string>> {
+  const all = Object.entries({ enabled: "true", ...annotations });
+  return Object.fromEntries(all.map(([key, text]) => [`spotalis.io/${key}`, text]));
+}
+
+/** The nodes of a row: one for each pod. */
+export function nodesOf({ pods }: Pick<MoveInput, "pods">): readonly Node[] {
+  return pods.map((words, index) => {
+    const [capacity = ""] = words.split(" ");
+    const key = Object.keys(TAINTS).find((word) => words.includes(word));
+    return parseNode({
+      metadata: rawMetadata(`node-${index}`, {
+        labels: { "karpenter.sh/capacity-type": capacity },
+      }),
+      spec: {
+        ...(words.includes("cordoned") ? { unschedulable: true } : {}),
+        ...(key === undefined ? {} : { taints: [{ key: TAINTS[key], effect: "NoSchedule" }] }),
+      },
+      status: { allocatable: { cpu: "8" }, conditions: [{ type: "Ready", status: "True" }] },
+    });
+  });
+}
+
+/** Pods `web-0` and so on, each a second younger than the one before. */
+export function placementPods({ kind, pods }: Pick<MoveInput, "kind" | "pods">): readonly Pod[] {
+  const owner = kind === "Deployment"
+    ? { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-new", uid: "uid-web-new" }
+    : { apiVersion: "apps/v1", kind, name: "web", uid: "uid-web" };
+  return pods.map((words, index) => {
+    const [capacity = ""] = words.split(" ");
+    const isPending = words.includes("pending");
+    const isReady = !isPending && !words.includes("unready");
+    const hash = words.includes("old") ? "old" : "new";
+    return parsePod(wholePod({
+      metadata: {
+        labels: {
+          app: "web",
+          [kind === "Deployment" ? "pod-template-hash" : "controller-revision-hash"]: hash,
+        },
+        annotations: words.includes("protected") ? { "karpenter.sh/do-not-disrupt": "true" } : {},
+        creationTimestamp: timeText(NOW_MS - 3_600_000 + 1000 * index),
+      },
+      spec: {
+        containers: [{ name: "app", resources: { requests: { cpu: "100m" } } }],
+        nodeName: isPending ? "" : `node-${index}`,
+        ...(isPending ? { nodeSelector: { "karpenter.sh/capacity-type": capacity } } : {}),
+      },
+      status: {
+        ...(isPending ? { phase: "Pending" } : {}),
+        conditions: [
+          { type: "Ready", status: isReady ? "True" : "False" },
+          ...(isPending
+            ? [{
+              type: "PodScheduled",
+              status: "False",
+              reason: "Unschedulable",
+              lastTransitionTime: timeText(NOW_MS - 90_000),
+            }]
+            : []),
+        ],
+      },
+    }, { name: `web-${index}`, owner: { ...owner, controller: true } }));
+  });
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(".000Z", "Z");
+}
+
+/** The ReplicaSet between a Deployment and its pods. */
+export function replicaSetOf(): ReplicaSet {
+  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "uid-web" };
+  return parseReplicaSet({
+    metadata: rawMetadata("web-new", { ownerReferences: [{ ...owner, controller: true }] }),
+  });
+}
+
+/** The workload, all of whose pods are counted in its status. */
+export function placementWorkload(input: MoveInput, pods: readonly Pod[]): Workload {
+  const { kind, namespace, annotations, status, replicas = pods.length } = input;
+  return parseWorkload({
+    metadata: rawMetadata("web", {
+      ...(namespace === undefined ? {} : { namespace }),
+      generation: 3,
+      labels: { app: "web" },
+      annotations: placementAnnotations(annotations),
+    }),
+    spec: { replicas, template: { spec: { containers: [{ name: "app" }] } } },
+    status: {
+      observedGeneration: 3,
+      replicas: pods.length,
+      readyReplicas: pods.filter(({ ready }) => ready).length,
+      updatedReplicas: pods.length,
+      ...status,
+    },
+  }, kind);
+}

@@ -1,0 +1,270 @@
+/**
+ * What the guards of rightsizing look at, from the API's objects of an input.
+ *
+ * @module
+ */
+import { parseHorizontalPodAutoscaler } from "../../../../adapters/kube/horizontal_pod_autoscalers.ts";
+import { parseLimitRange } from "../../../../adapters/kube/limit_ranges.ts";
+import { parseNode } from "../../../../adapters/kube/nodes.ts";
+import { parseResources } from "../../../../adapters/kube/pod_container_fields.ts";
+import { parsePod } from "../../../../adapters/kube/pods.ts";
+import { parseResourceQuota } from "../../../../adapters/kube/resource_quotas.ts";
+import { parseVerticalPodAutoscaler } from "../../../../adapters/kube/vertical_pod_autoscalers.ts";
+import { parseWorkload } from "../../../../adapters/kube/workloads.ts";
+import type { Pod, Resources } from "../../../../shared/api/pod.ts";
+import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
+import type {
+  RightsizedWorkload,
+  RightsizingFacts,
+} from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { pairOf } from "../../../../shared/rightsizing/guards/wanted_resources.ts";
+import { largestNode } from "../../../../shared/rightsizing/largest_node.ts";
+import { namespaceRules } from "../../../../shared/rightsizing/namespace_rules.ts";
+import type { PolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
+import { readPolicySpec } from "../../../../shared/rightsizing/read_policy_spec.ts";
+import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommendation.ts";
+import { rightsizedWorkload } from "../../../../shared/rightsizing/rightsized_workload.ts";
+import { valuesInForce } from "../../../../shared/rightsizing/values_in_force.ts";
+import type { TemplateMemory } from "../../../../shared/rightsizing/workload_record.ts";
+import { parseBytes } from "../../../../shared/quantity.ts";
+import { POD_IDENTITY, type RawContainer, wholePod } from "../raw_pod.ts";
+import type { RawResourcesByName, RightsizingInput } from "./rightsizing_input.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const { namespace: NAMESPACE, nodeName: NODE } = POD_IDENTITY;
+
+/** The facts, and the pods as they are: with the market's limits, where it sets some. */
+export interface DrawnFacts {
+  readonly facts: RightsizingFacts;
+  readonly pods: ReadonlyMap<string, Pod>;
+}
+
+/** Reads the objects as the controller does. */
+export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
+  const workload = workloadOf(input);
+  const policy = policyOf(input);
+  const pods = podsOf(input, {});
+  const node = nodeOf(input);
+  const autoscalers = hpasOf(input);
+  const verticalAutoscalers = vpasOf(input);
+  const rules = namespaceRules({
+    limitRanges: input.limitRange === undefined ? [] : [
+      parseLimitRange({ metadata: metadata("range"), spec: { limits: input.limitRange } }),
+    ],
+    quotas: input.quota === undefined ? [] : [
+      parseResourceQuota({ metadata: metadata("quota"), spec: input.quota, status: input.quota }),
+    ],
+  }, { pods, template: workload.template });
+  const largest = largestNode([node]);
+  const names = workload.template.containers.map(({ name }) => name);
+  const { appliedMinutesAgo, missingPermissionFor, denied } = input;
+  const uncounted: RightsizingFacts = {
+    ...rules,
+    nowMs: NOW_MS,
+    policy,
+    dryRun: input.dryRun ?? false,
+    workload,
+    pods,
+    nodes: new Map([[NODE, node]]),
+    ...(largest === undefined ? {} : { largestNode: largest }),
+    recommendations: recommendationsOf(input.recommended),
+    samples: new Map(names.map((name) => [name, input.samples?.[name] ?? 100])),
+    memoryPeaks: new Map(names.flatMap((name) => {
+      const peak = input.memoryPeaks?.[name] ?? "30Mi";
+      return peak === "unknown" ? [] : [[name, parseBytes(peak)] as const];
+    })),
+    autoscalers,
+    verticalAutoscalers,
+    missingPermissions: missingPermissionFor === undefined
+      ? []
+      : [{ method: missingPermissionFor, permission: "patch" }],
+    ...(denied === undefined ? {} : {
+      denial: {
+        message: "no",
+        recommendations: recommendationsOf(denied),
+        retryAtMs: NOW_MS + 10 * MINUTE_MS,
+      },
+    }),
+    ...(appliedMinutesAgo === undefined
+      ? {}
+      : { lastAppliedMs: NOW_MS - appliedMinutesAgo * MINUTE_MS }),
+    inForce: new Map(),
+    ...rememberedOf(input, workload),
+    resizeServed: input.server?.resizeServed ?? true,
+    lowersMemoryLimits: input.server?.lowersMemoryLimits ?? true,
+    marketManages: input.marketLimits !== undefined,
+  };
+  const current = podsOf(input, input.marketLimits ?? {});
+  return {
+    facts: { ...uncounted, inForce: inForceOf(input, uncounted) },
+    pods: new Map(current.map((pod) => [pod.metadata.uid, pod])),
+  };
+}
+
+function metadata(name: string): Readonly<Record<string, unknown>> {
+  return { name, namespace: NAMESPACE, uid: `uid-${name}`, resourceVersion: "5" };
+}
+
+function workloadOf(input: RightsizingInput): RightsizedWorkload {
+  const { containers, initContainers = [], podResources, pods = 1, paused = false } = input;
+  const raw = {
+    metadata: metadata("web"),
+    spec: {
+      replicas: Math.max(1, pods),
+      paused,
+      template: {
+        spec: {
+          containers,
+          initContainers,
+          ...(podResources === undefined ? {} : { resources: podResources }),
+        },
+      },
+    },
+    status: input.status ?? { replicas: pods, updatedReplicas: pods },
+  };
+  const workload = rightsizedWorkload(parseWorkload(raw, "Deployment"));
+  if (workload === undefined) throw new RangeError("Cannot decide a row: its template is unread");
+  return workload;
+}
+
+function podsOf(
+  input: RightsizingInput,
+  marketLimits: Readonly<Record<string, string>>,
+): readonly Pod[] {
+  const { initContainers, podResources, pods = 1, os } = input;
+  const containers = (input.podContainers ?? input.containers).map((one): RawContainer => {
+    const limit = marketLimits[one.name];
+    const { requests, limits } = one.resources;
+    return limit === undefined || limits === undefined ? one : {
+      ...one,
+      resources: {
+        ...(requests === undefined ? {} : { requests }),
+        limits: { ...limits, cpu: limit },
+      },
+    };
+  });
+  return Array.from({ length: pods }, (_, index) =>
+    parsePod(wholePod({
+      metadata: { labels: { "pod-template-hash": "5d9c" } },
+      spec: {
+        containers,
+        ...(initContainers === undefined ? {} : { initContainers }),
+        ...(podResources === undefined ? {} : { resources: podResources }),
+        ...(os === undefined ? {} : { os: { name: os } }),
+      },
+    }, {
+      name: `web-${index + 1}`,
+      owner: {
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        name: "web-5d9c",
+        uid: "uid-set",
+        controller: true,
+      },
+    })));
+}
+
+function policyOf({ mode, updateStrategy = {} }: RightsizingInput): PolicySpec {
+  const { spec, faults } = readPolicySpec({
+    mode: mode ?? "Auto",
+    selector: { namespaces: { allow: [NAMESPACE] } },
+    metricsConfig: { provider: "prometheus" },
+    resourceBounds: {
+      cpu: { min: "10m", max: "4" },
+      memory: { min: "1Mi", max: "4Gi" },
+    },
+    updateStrategy,
+  });
+  if (spec !== undefined) return spec;
+  throw new RangeError(`Cannot decide a row: its policy has faults: ${JSON.stringify(faults)}`);
+}
+
+function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: RightsizingInput) {
+  return parseNode({
+    metadata: metadata(NODE),
+    status: {
+      allocatable: { cpu: "8", memory: "16Gi", ...allocatable },
+      conditions: pressure === undefined ? [] : [{ type: pressure, status: "True" }],
+      nodeInfo: { kubeletVersion: kubeletVersion ?? "v1.36.0" },
+    },
+  });
+}
+
+const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+
+function hpasOf({ hpaOn }: RightsizingInput): RightsizingFacts["autoscalers"] {
+  if (hpaOn === undefined) return [];
+  const target = { type: "Utilization", averageUtilization: 60 };
+  const metrics = hpaOn === "unreadable"
+    ? "none"
+    : [{ type: "Resource", resource: { name: hpaOn, target } }];
+  return [
+    parseHorizontalPodAutoscaler({
+      metadata: metadata("hpa"),
+      spec: { scaleTargetRef: TARGET, metrics },
+    }),
+  ];
+}
+
+function vpasOf({ vpaMode }: RightsizingInput): RightsizingFacts["verticalAutoscalers"] {
+  return vpaMode === undefined ? [] : [
+    parseVerticalPodAutoscaler({
+      metadata: metadata("vpa"),
+      spec: { targetRef: TARGET, updatePolicy: { updateMode: vpaMode } },
+    }),
+  ];
+}
+
+function recommendationsOf(recommended: RawResourcesByName): readonly ContainerRecommendation[] {
+  return Object.entries(recommended).map(([container, raw]) => {
+    const { requestCPU = 0, requestMemory = 0, limitCPU, limitMemory } = parseResources(raw);
+    return {
+      container,
+      cpu: requestCPU,
+      memory: requestMemory,
+      ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
+      ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
+      explanation: "",
+    };
+  });
+}
+
+function inForceOf(
+  { inForce = {}, isEditedSince }: RightsizingInput,
+  facts: RightsizingFacts,
+): ReadonlyMap<string, Resources> {
+  const { containers } = facts.workload.template;
+  const adoptedOn = containers.map((one) =>
+    isEditedSince === true ? { ...one, requestCPU: (one.requestCPU ?? 0) + 1 } : one
+  );
+  const values = Object.entries(inForce).map(([name, raw]) => [name, parseResources(raw)] as const);
+  return countingValues(valuesInForce(new Map(values), adoptedOn), facts).values;
+}
+
+function rememberedOf(
+  { editedHoursAgo, takenBack }: RightsizingInput,
+  { template }: RightsizedWorkload,
+): Pick<RightsizingFacts, "remembered"> {
+  if (editedHoursAgo === undefined && takenBack === undefined) return {};
+  const { cpu, memory } = editedHoursAgo ?? {};
+  const atMs = (hoursAgo: number): number => NOW_MS - hoursAgo * HOUR_MS;
+  const written = parseResources(takenBack?.resources);
+  const over = (resource: "cpu" | "memory") => ({
+    pair: pairOf(written, resource),
+    atMs: atMs((takenBack?.hoursAgo ?? 0) + 1),
+    takenBackAtMs: atMs(takenBack?.hoursAgo ?? 0),
+    times: takenBack?.times ?? 1,
+  });
+  const memoryOf: TemplateMemory = {
+    container: template.containers[0]?.name ?? "",
+    author: {},
+    editedAtMs: {
+      ...(cpu === undefined ? {} : { cpu: atMs(cpu) }),
+      ...(memory === undefined ? {} : { memory: atMs(memory) }),
+    },
+    ...(takenBack === undefined ? {} : { written: { cpu: over("cpu"), memory: over("memory") } }),
+  };
+  return { remembered: [memoryOf] };
+}

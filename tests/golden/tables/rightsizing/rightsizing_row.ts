@@ -1,0 +1,121 @@
+/**
+ * Decides one input of the decision table of rightsizing, from the API's objects to the patches.
+ *
+ * @module
+ */
+import {
+  applyDecision,
+  type ApplyHands,
+} from "../../../../controller/rightsizing/apply_decision.ts";
+import { bringToForce } from "../../../../controller/rightsizing/bring_to_force.ts";
+import { OWNS_NOTHING } from "../../../../shared/actuation/methods/owned_fields.ts";
+import { templatePatch } from "../../../../shared/actuation/methods/template_patch.ts";
+import {
+  type ContainerResources,
+  containerResources,
+} from "../../../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../../../shared/api/api_error.ts";
+import type { Resources } from "../../../../shared/api/pod.ts";
+import { decideRightsizing } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { formatCPU } from "../../../../shared/quantity.ts";
+import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
+import type { RightsizingInput } from "./rightsizing_input.ts";
+
+type ResourcesByName = Readonly<Record<string, ContainerResources["resources"]>>;
+
+/** What became of an input. */
+export interface RightsizingResult {
+  /** Why nothing is applied; null: something is. */
+  readonly reason: string | null;
+  /** Reasons of what was cut out of the recommendation, or reported; absent: nothing. */
+  readonly cuts?: readonly string[];
+  /** True where pods get what is in force, instead of what is recommended. */
+  readonly stragglers?: true;
+  readonly patch: readonly Readonly<Record<string, unknown>>[];
+  /** Of a change that the server has refused. */
+  readonly failure?: string;
+  readonly retryAfterMs?: number;
+  /** What counts of the values in force before. */
+  readonly counted?: ResourcesByName;
+  /** What new pods have afterwards; absent where that is what the first patch says. */
+  readonly inForce?: ResourcesByName;
+}
+
+/** Decides what happens to the workload. */
+export async function rightsizingResult(input: RightsizingInput): Promise<RightsizingResult> {
+  const { facts, pods } = rightsizingFactsOf(input);
+  const first = decideRightsizing(facts);
+  const stragglers = bringToForce(facts, first);
+  const decision = stragglers ?? first;
+  const cuts = [...new Set([...first.clamps, ...decision.clamps].map(({ reason }) => reason))];
+  const base = {
+    ...(cuts.length === 0 ? {} : { cuts }),
+    ...(stragglers === undefined ? {} : { stragglers: true as const }),
+    ...(input.inForce === undefined ? {} : { counted: rawOf(facts.inForce) }),
+  };
+  if (decision.outcome === "hold") {
+    const { reason, retryAfterMs } = decision;
+    return { reason, ...base, patch: [], ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  }
+  const patch: Readonly<Record<string, unknown>>[] = [];
+  const hands = recordingHands(input, patch);
+  const { failure, inForce } = await applyDecision(facts, decision, { pods, hands });
+  return {
+    reason: null,
+    ...base,
+    patch,
+    ...(failure === undefined ? {} : { failure: failure.reason }),
+    ...inForceAfter(inForce, patch),
+  };
+}
+
+/** Writes down what is sent, and answers as the input says. */
+function recordingHands(
+  input: RightsizingInput,
+  patch: Readonly<Record<string, unknown>>[],
+): ApplyHands {
+  const answer = <T>(value: T): Promise<T> => {
+    const { refusal } = input;
+    if (refusal === undefined) return Promise.resolve(value);
+    return Promise.reject(new ApiError(refusal.code, "", refusal.message));
+  };
+  const resizer = (by: string): ApplyHands["resizer"] => ({
+    resize(_namespace, pod, { spec }) {
+      patch.push({ by, ...(input.pods === undefined ? {} : { pod }), ...spec });
+      return answer("8");
+    },
+  });
+  return {
+    resizer: resizer("rightsizing"),
+    marketResizer: resizer("market"),
+    workloads: {
+      recreate(workload, wanted, options) {
+        const change = { wanted, owned: OWNS_NOTHING };
+        patch.push({ template: templatePatch(workload, change, options).body.spec.template.spec });
+        return answer(undefined);
+      },
+      annotate: () => Promise.resolve(),
+    },
+    setOwnLimits({ metadata }, limits) {
+      const own = [...limits].map(([name, limit]) => [name, formatCPU(limit)]);
+      patch.push({ pod: metadata.name, originalLimits: Object.fromEntries(own) });
+      return Promise.resolve();
+    },
+  };
+}
+
+function inForceAfter(
+  inForce: ReadonlyMap<string, Resources> | undefined,
+  [first]: readonly Readonly<Record<string, unknown>>[],
+): Pick<RightsizingResult, "inForce"> {
+  if (inForce === undefined) return {};
+  const sent = [...inForce].map(([name, one]) => containerResources({ name, ...one }));
+  const isSaid = JSON.stringify(first?.["containers"]) === JSON.stringify(sent);
+  return isSaid ? {} : { inForce: rawOf(inForce) };
+}
+
+function rawOf(values: ReadonlyMap<string, Resources>): ResourcesByName {
+  return Object.fromEntries(
+    [...values].map(([name, one]) => [name, containerResources({ name, ...one }).resources]),
+  );
+}

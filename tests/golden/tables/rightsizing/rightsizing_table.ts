@@ -1,0 +1,37 @@
+/**
+ * The decision table of rightsizing's guards and of what is applied.
+ *
+ * @module
+ */
+import { RIGHTSIZING_REASONS } from "../../../../shared/api/reasons/rightsizing_reasons.ts";
+import { type DecisionTable, tableOf } from "../decision_table.ts";
+import { drawRightsizing } from "./draw_rightsizing.ts";
+import { rightsizingResult } from "./rightsizing_row.ts";
+
+const BEFORE = "it is decided before the guards are asked";
+
+const IMPOSSIBLE = {
+  EvaluationFailed: BEFORE,
+  UnreadableTemplate: BEFORE,
+  Outweighed: BEFORE,
+  MetricsMissing: BEFORE,
+  ProviderUnavailable: BEFORE,
+  VPANotPublished: "it is about a VerticalPodAutoscaler that is published after the decision",
+};
+
+/** Draws the inputs and decides each. */
+export async function rightsizingTable(): Promise<DecisionTable> {
+  const rows = [];
+  for (const input of drawRightsizing()) {
+    rows.push({ input, result: await rightsizingResult(input) });
+  }
+  return tableOf(rows, {
+    reasonsOf: ({ reason, cuts = [], failure }) => [
+      reason ?? "none",
+      ...cuts.filter((one) => one !== reason),
+      ...(failure === undefined ? [] : [failure]),
+    ],
+    expected: Object.keys(RIGHTSIZING_REASONS),
+    impossible: IMPOSSIBLE,
+  });
+}
