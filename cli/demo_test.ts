@@ -76,15 +76,6 @@ Deno.test("demo() prints one JSON object whose changes all carry a reason", asyn
   assert.equal(world.files.size, 0);
 });
 
-Deno.test("demo() throttles far less than static limits of the same cores, beyond capacity never", async () => {
-  const world = recordedWorld();
-  assert.equal(await demo(["--minutes", "5", "--json", "--no-report"], world), 0);
-  const [market, , equal] = JSON.parse(world.output).runs;
-  assert.ok(Math.abs(market.scores.coresAllocated / equal.scores.coresAllocated - 1) < 0.01);
-  assert.ok(market.scores.throttledMsPerS <= equal.scores.throttledMsPerS / 3);
-  assert.equal(market.scores.overCapacityS, 0);
-});
-
 Deno.test("demo() names a wrong flag and its remedy, and exits with 2", async () => {
   const world = recordedWorld();
   assert.equal(await demo(["--pods", "0"], world), 2);

@@ -72,10 +72,7 @@ pure("seededRandom() takes negative and large seeds, and refuses what is no inte
     assert.equal(new Set(firstNumbers(seed)).size, 20);
   }
   for (const seed of [0.5, NaN, Infinity, 2 ** 53]) {
-    assert.throws(() => seededRandom(seed), {
-      name: "RangeError",
-      message: `Cannot seed a generator: seed is ${seed}, expected an integer`,
-    });
+    assert.throws(() => seededRandom(seed), new RegExp(`^RangeError: .*seed is ${seed},`));
   }
 });
 

@@ -13,7 +13,7 @@ Deno.test("peerRoutes() refuses what is no question in words, and repeats nothin
     const answer = await post(QUESTIONS_ROUTE, body);
     const { status, text } = answer;
     assert.equal(status, 400);
-    assert.match(text, /^Cannot read a question of placement: /);
+    assert.match(text, /^Cannot read .*placement: /);
     assert.ok(!text.includes("secret"));
   }
   assert.equal((await post(FORGOTTEN_ROUTE, "1")).status, 204);

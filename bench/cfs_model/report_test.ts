@@ -78,7 +78,7 @@ Deno.test({
       cells,
       passes: false,
     });
-    assert.match(text, /^Kernel 6\.1\.0-test, cgroup v1, 2 CPUs, a tick each 4 ms/);
+    assert.match(text, /^Kernel 6\.1\.0-test, cgroup v1, 2 CPUs, .* 4 ms/);
     assert.match(text, /500m +2 +1 +always .* 1490 \/ 1500 .* agrees/);
     assert.match(text, /7 of 47 ms .* 0 \/ 300! .* DIFFERS/);
     assert.match(text, /^1 of 2 cells agree/m);

@@ -12,7 +12,7 @@ const even = ruled(z.object({ count: z.int(), half: z.int().optional() }), {
     holds: ({ count }) => count % 2 === 0,
   }, {
     rule: "!has(self.half) || self.half * 2 == self.count",
-    message: "must have a half that fits",
+    message: "must fit",
     holds: ({ count, half }) => half === undefined || 2 * half === count,
   }],
 });
@@ -30,7 +30,7 @@ Deno.test({
         { rule: "self.count % 2 == 0", message: "must be even", fieldPath: ".count" },
         {
           rule: "!has(self.half) || self.half * 2 == self.count",
-          message: "must have a half that fits",
+          message: "must fit",
         },
       ],
     });
@@ -47,7 +47,7 @@ Deno.test({
     assert.deepEqual(faults({ count: 3 }), [[["count"], "must be even"]]);
     assert.deepEqual(faults({ count: 3, half: 1 }), [
       [["count"], "must be even"],
-      [[], "must have a half that fits"],
+      [[], "must fit"],
     ]);
   },
 });

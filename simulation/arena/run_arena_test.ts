@@ -84,24 +84,6 @@ Deno.test({
   },
 });
 
-Deno.test("runArena() finds the same here, in one worker and in two", async () => {
-  const tried = plan({
-    stages: [tinyStage(), { kind: "shared node", name: "noisy-neighbour", minutes: 1 }],
-    laws: ["mbcas", "ours", "oracle"],
-    keepSeries: true,
-  });
-  const expected = await here(tried);
-  assert.equal(expected.length, 2);
-  for (const count of [1, 2]) {
-    const player = playInWorkers(tried.stages, count);
-    try {
-      assert.deepEqual(await runArena(tried, { player }), expected);
-    } finally {
-      player.close();
-    }
-  }
-});
-
 Deno.test("playInWorkers() says what went wrong in a worker", async () => {
   const player = playInWorkers([tinyStage()], 1);
   const contest = {

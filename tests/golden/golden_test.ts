@@ -65,7 +65,8 @@ test("golden() stores what is accepted, and removes files of no part", async () 
 test("golden() fails on a file of no part", async () => {
   const stored = { ...STORED, "gone.jsonl": "" };
   const { code, lines } = await play({ text: "old\n" }, { stored });
-  assert.deepEqual([code, lines[1]], [1, "gone.jsonl: DIFFERS, no part has such a file"]);
+  assert.equal(code, 1);
+  assert.match(lines[1] ?? "", /^gone\.jsonl: DIFFERS/);
 });
 
 test("golden() never stores an output with a problem", async () => {
@@ -81,7 +82,8 @@ test("golden() leaves out what this machine can't compute, and keeps its file", 
     stored: STORED,
     accept: true,
   });
-  assert.deepEqual([code, lines], [0, ["moves: left out, kubectl is not installed"]]);
+  assert.equal(code, 0);
+  assert.deepEqual(lines.map((line) => line.split(",")[0]), ["moves: left out"]);
   assert.deepEqual(Object.fromEntries(files), STORED);
 });
 

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../fixtures/cases.ts";
 import type { SplitWish } from "../../shared/placement/split_replicas.ts";
 import { type Happening, Play, type Story } from "./placement_play.ts";
 import type { WorldWorkload } from "./placement_world.ts";
@@ -137,6 +138,7 @@ property(
           assert.ok(play.world.whole);
         },
       ),
+      cases(0.5),
     );
     assert.ok(moments > 1000, `${moments}`);
   },

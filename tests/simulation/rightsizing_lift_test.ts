@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
+import { cases } from "../fixtures/cases.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
 import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing_scene.ts";
 
@@ -88,6 +89,7 @@ for (const [what, worlds] of Object.entries({ creeping, noisy })) {
         assert.ok(resizes >= PODS, "600 Mi are not enough");
         assert.ok(resizes <= most, `${resizes} of ${most}`);
       }),
+      cases(0.2),
     );
   });
 }

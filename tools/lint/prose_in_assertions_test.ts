@@ -9,6 +9,7 @@ Deno.test("proseInAssertions refuses sentences in strings, templates and express
   assert.equal(findings('assert.equal(text, "the pod has no limit");'), 1);
   assert.equal(findings("assert.equal(text, `${pod} has no such limit ${cpu}`);"), 1);
   assert.equal(findings("assert.match(text, /the pod has no limit/);"), 1);
+  assert.equal(findings('assert.ok(text.includes("the pod has no limit"));'), 1);
   assert.equal(findings('assertTold(a, [{ message: "the pod has no limit" }]);'), 1);
   assert.equal(
     findings('assert.throws(() => read("x"), { message: "Cannot read a pod without limits" });'),
@@ -21,6 +22,7 @@ Deno.test("proseInAssertions accepts values, inputs and what a failure means", (
   assert.equal(findings('assert.equal(reason, "QuotaExceeded", "the pod has no limit");'), 0);
   assert.equal(findings('const input = "the pod has no limit";'), 0);
   assert.equal(findings('assert.fail("the pod has no limit");'), 0);
+  assert.equal(findings('assert.throws(() => read("the pod has no limit"), RangeError);'), 0);
 });
 
 Deno.test("proseInAssertions leaves the tables of sentences and the sources alone", () => {

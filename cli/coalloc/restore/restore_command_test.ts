@@ -303,7 +303,7 @@ sceneTest("restoreCommand() asks for one clear target", async (scene) => {
   assert.equal(await scene.run("restore"), 2);
   assert.equal(await scene.run("restore", "web", "--all"), 2);
   assert.equal(await scene.run("restore", "--all", "-n", "shop"), 2);
-  assert.match(scene.err, /name a pod, or give -n NAMESPACE or --all/);
+  assert.match(scene.err, /-n NAMESPACE or --all/);
   assert.equal(await scene.run("restore", "web"), 1);
   assert.match(scene.err, / web: .* shop .*; is -n /);
 });

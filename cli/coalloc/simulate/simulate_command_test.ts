@@ -31,9 +31,9 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
   const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
   assert.match(
     head,
-    /^rps\.txt \(rps, a value per 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
+    /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
   );
-  assert.match(service, /request of 200m and a limit of 800m; medians of 2 seeds\. SLO: P99 of at/);
+  assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
   assert.equal(gap, "");
   assert.match(
     columns,
@@ -48,7 +48,7 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
   assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
   assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
   assert.match(scene.out, /^CoAllocator .*cores/m);
-  assert.match(scene.out, /\nInside a sample of 1 s demand is modelled: .*\n$/);
+  assert.match(scene.out, /\nInside .* 1 s .*\n$/);
   assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
 });
 
@@ -103,7 +103,7 @@ sceneTest(
     const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
     const world = { ...scene.world, clock: passing(0) };
     assert.equal(await runCoalloc(args, { ...world, outIsTerminal: true }), 2);
-    assert.match(scene.err, /^Cannot show a page in a terminal: write --html > page\.html; see/);
+    assert.match(scene.err, /^Cannot show .*--html > page\.html;/);
     scene.err = "";
     assert.equal(await runCoalloc(args, world), 0);
     assert.match(scene.out, /^<!doctype html>/);

@@ -28,7 +28,7 @@ Deno.test({
     });
     assert.match(
       String(asked()),
-      /^Cannot simulate: give a history with --trace, or with --policy/,
+      /^Cannot simulate: .*--trace.*--policy/,
     );
   },
 });
@@ -76,7 +76,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const said = (line: string) => String(asked("--trace", "f", ...line.split(" ")));
-    assert.match(said("--seeds 0"), /--seeds <count>.*'0'.*a whole number from 1 to 100/);
+    assert.match(said("--seeds 0"), /--seeds <count>.*'0'.* 1 to 100/);
     assert.match(said("--minutes 1.5"), /--minutes <count>.*'1\.5'.*whole number from 1 to 1440/);
     assert.match(said("--cost-ms -8"), /--cost-ms <ms>.*'-8'.*a number from 0\.1 to 60000/);
     assert.match(said("--slo-ms soon"), /--slo-ms <ms>.*'soon'.*a number from 1/);

@@ -197,7 +197,7 @@ test("publishBounds() writes another cause without a new revision, and no other 
   const because = (missing: string): MetricFact => ({ missing, fault: false });
   let { allocation } = await publish(pod, allocationOf(pod), because("query a: refused"));
   const told: unknown[] = [];
-  for (const cause of ["refused", "timeout after 5 s", "timeout after 6 s"]) {
+  for (const cause of ["refused", "timeout 5 s", "timeout 6 s"]) {
     const published = await publish(pod, allocation, because(`query a: ${cause}`));
     ({ allocation } = published);
     const { revision, rules = [] } = allocation.status?.bounds ?? {};
@@ -206,7 +206,7 @@ test("publishBounds() writes another cause without a new revision, and no other 
   }
   assert.deepEqual(told, [
     [false, 1, "query a: refused"],
-    [true, 1, "query a: timeout after 5 s"],
-    [false, 1, "query a: timeout after 5 s"],
+    [true, 1, "query a: timeout 5 s"],
+    [false, 1, "query a: timeout 5 s"],
   ]);
 });

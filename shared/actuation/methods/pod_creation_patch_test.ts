@@ -111,7 +111,7 @@ test("podCreationPatch() names what can't be read", () => {
   ) {
     assert.throws(() => podCreationPatch(pod, values), {
       name: "TypeError",
-      message: /^Cannot read a new pod: /,
+      message: /^Cannot read/,
     });
   }
   const bad = podOf({ name: "app", resources: { requests: { cpu: "much" } } });

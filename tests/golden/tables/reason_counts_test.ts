@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertMatches } from "../../fixtures/assert_matches.ts";
 import { reasonCounts } from "./reason_counts.ts";
 
 function problems(found: readonly string[], impossible: Readonly<Record<string, string>> = {}) {
@@ -10,12 +11,10 @@ Deno.test({
   permissions: "none",
   fn() {
     const applied = ["Applied", "Applied", "Applied"];
-    assert.deepEqual(problems([...applied, "PodGone"]), [
-      "reason PodGone occurs in 1 rows, expected at least 3",
-    ]);
+    assertMatches(problems([...applied, "PodGone"]), [/PodGone.* 1 .* 3$/]);
     assert.deepEqual(problems(applied, { PodGone: "it is gone" }), []);
-    assert.deepEqual(problems([...applied, "PodGone"], { PodGone: "it is gone" }), [
-      "reason PodGone occurs, though it is listed as impossible",
+    assertMatches(problems([...applied, "PodGone"], { PodGone: "it is gone" }), [
+      /PodGone.*impossible/,
     ]);
   },
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { RecordedRun } from "./recording.ts";
-import { latencyReport, latencyTable } from "./report.ts";
+import type { RecordedRun } from "../../bench/latency_model/recording.ts";
+import { latencyReport, latencyTable } from "../../bench/latency_model/report.ts";
 
 function runs(count: number): readonly RecordedRun[] {
   return Array.from({ length: count }, (_, index) => ({
