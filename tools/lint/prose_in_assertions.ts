@@ -16,6 +16,7 @@ const TABLE = /(?:^|[/_])sentences_test\.ts$/;
 const MESSAGE_ARGUMENT: Readonly<Record<string, number>> = {
   "assert": 1,
   "assert.deepEqual": 2,
+  "assert.deepStrictEqual": 2,
   "assert.doesNotMatch": 2,
   "assert.doesNotReject": 1,
   "assert.doesNotThrow": 1,
@@ -23,10 +24,13 @@ const MESSAGE_ARGUMENT: Readonly<Record<string, number>> = {
   "assert.fail": 0,
   "assert.match": 2,
   "assert.notDeepEqual": 2,
+  "assert.notDeepStrictEqual": 2,
   "assert.notEqual": 2,
+  "assert.notStrictEqual": 2,
   "assert.ok": 1,
   "assert.partialDeepStrictEqual": 2,
   "assert.rejects": 2,
+  "assert.strictEqual": 2,
   "assert.throws": 2,
 };
 
@@ -38,7 +42,7 @@ function textOf(node: Deno.lint.Literal | Deno.lint.TemplateLiteral): string {
 }
 
 /** Calls that compare a text with their argument; what other calls get is an input of the test. */
-const COMPARES = /\.(?:endsWith|includes|indexOf|startsWith)$/;
+const COMPARES = /\.(?:endsWith|includes|indexOf|match|matchAll|search|startsWith)$/;
 
 /** Whether the node is part of what a call of an `assert` function around it asserts. */
 function isAsserted(node: Deno.lint.Node, sourceCode: Deno.lint.SourceCode): boolean {

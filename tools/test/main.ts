@@ -5,18 +5,26 @@
  * @module
  */
 import { projectFiles } from "../project_files.ts";
-import { groupModule, selectedTests, testGroups } from "./test_groups.ts";
+import { groupModule, projectPath, selectedTests, testGroups } from "./test_groups.ts";
 import { parseTestOptions, type TestOptions } from "./test_options.ts";
 
 const root = new URL("../../", import.meta.url);
 
+const SIGNALS: readonly Deno.Signal[] = ["SIGINT", "SIGTERM"];
+
+/** Runs Deno itself. A signal that ends this process ends that one first. */
 async function deno(args: readonly string[], env: Record<string, string> = {}): Promise<number> {
-  const { code } = await new Deno.Command(Deno.execPath(), {
+  const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: root,
     env,
     stdin: "null",
-  }).spawn().status;
+  });
+  const child = command.spawn();
+  const end = (): void => child.kill("SIGTERM");
+  for (const signal of SIGNALS) Deno.addSignalListener(signal, end);
+  const { code } = await child.status;
+  for (const signal of SIGNALS) Deno.removeSignalListener(signal, end);
   return code;
 }
 
@@ -41,12 +49,13 @@ async function removeCoverage(): Promise<void> {
 }
 
 async function runTests(options: TestOptions): Promise<number> {
-  const files = selectedTests(await projectFiles(root, ".ts"), options);
+  const paths = options.paths.map((path) => projectPath(path, root));
+  const files = selectedTests(await projectFiles(root, ".ts"), { ...options, paths });
   const seed = options.seed ?? (options.long ? crypto.getRandomValues(new Int32Array(1))[0]! : 1);
   console.log(`${files.length} test files, ${options.cases} cases per property, seed ${seed}`);
   if (options.long) console.log(`To repeat: deno task test:long --seed ${seed}`);
   if (measuresCoverage(options)) await removeCoverage();
-  const folder = await Deno.makeTempDir({ prefix: "coallocator-tests-" });
+  const folder = await Deno.makeTempDir({ dir: "/tmp", prefix: "coallocator-tests-" });
   try {
     const preload = `${folder}/preload.ts`;
     await Deno.writeTextFile(preload, preloadModule({ cases: options.cases, seed }));

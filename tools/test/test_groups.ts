@@ -16,10 +16,17 @@ const LONG = /^tests\/long\//;
 
 /** Which of the project's files to run. */
 export interface Selection {
-  /** Files or folders; empty: all. */
+  /** Files or folders, as {@linkcode projectPath} returns them; empty: all. */
   readonly paths: readonly string[];
   /** Includes `tests/long/`, which a path that names it does too. */
   readonly long: boolean;
+}
+
+/** A path relative to the project's root, or an absolute one, as `projectFiles()` writes paths. */
+export function projectPath(path: string, root: URL): string {
+  const { href } = new URL(path.replaceAll("\\", "/"), root);
+  const inside = `${href}/`.startsWith(root.href) ? href.slice(root.href.length) : path;
+  return inside.replace(/\/+$/, "");
 }
 
 /**
@@ -29,23 +36,24 @@ export interface Selection {
  */
 export function selectedTests(files: readonly string[], selection: Selection): string[] {
   const tests = files.filter((file) => file.endsWith("_test.ts") && !ELSEWHERE.test(file));
-  const named = selection.paths.map((path) => path.replace(/^\.\/|\/$/g, ""));
-  for (const path of named) {
+  for (const path of selection.paths) {
     if (!tests.some((file) => isBelow(file, path))) {
       throw new RangeError(
-        `Cannot run ${path}: no test that runs without a cluster, browser or Prometheus is there`,
+        `Cannot run ${
+          path || "."
+        }: no test that runs without a cluster, browser or Prometheus is there`,
       );
     }
   }
   return tests.filter((file) =>
-    named.length > 0
-      ? named.some((path) => isBelow(file, path))
+    selection.paths.length > 0
+      ? selection.paths.some((path) => isBelow(file, path))
       : selection.long || !LONG.test(file)
   ).sort();
 }
 
 function isBelow(file: string, path: string): boolean {
-  return path === "." || file === path || file.startsWith(`${path}/`);
+  return path === "" || file === path || file.startsWith(`${path}/`);
 }
 
 /**
@@ -62,7 +70,13 @@ export function testGroups(files: readonly string[], size = GROUP_SIZE): string[
     ));
 }
 
-/** Source of the module that runs the tests of a group. */
+/**
+ * Source of the module that runs the tests of a group. A file that cannot be loaded is one failed
+ * test, and the others of its group run.
+ */
 export function groupModule(files: readonly string[], root: URL): string {
-  return files.map((file) => `import ${JSON.stringify(new URL(file, root).href)};\n`).join("");
+  return files.map((file) => {
+    const [name, href] = [file, new URL(file, root).href].map((text) => JSON.stringify(text));
+    return `await import(${href}).catch((error) => Deno.test(${name}, () => { throw error; }));\n`;
+  }).join("");
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { groupModule, selectedTests, testGroups } from "./test_groups.ts";
+import { groupModule, projectPath, selectedTests, testGroups } from "./test_groups.ts";
 
 const FILES = [
   "agent/main.ts",
@@ -37,7 +37,7 @@ Deno.test({
   permissions: "none",
   fn: () => {
     const at = (...paths: string[]): string[] => selectedTests(FILES, { paths, long: false });
-    assert.deepEqual(at("./shared/market/"), ["shared/market/solver_test.ts"]);
+    assert.deepEqual(at("shared/market"), ["shared/market/solver_test.ts"]);
     assert.deepEqual(at("tests/long", "agent/main_test.ts"), [
       "agent/main_test.ts",
       "tests/long/stability_test.ts",
@@ -61,12 +61,27 @@ Deno.test({
 });
 
 Deno.test({
-  name: "groupModule() imports each file of the group",
+  name: "projectPath() takes paths as people and shells write them",
   permissions: "none",
   fn: () => {
-    assert.equal(
-      groupModule(["a_test.ts", "b/c_test.ts"], new URL("file:///p/")),
-      'import "file:///p/a_test.ts";\nimport "file:///p/b/c_test.ts";\n',
+    const root = new URL("file:///work/p/");
+    const paths = ["./a/b/", "a/b", "/work/p/a/b", "x/../a/b", "a\\b"];
+    assert.deepEqual(paths.map((path) => projectPath(path, root)), paths.map(() => "a/b"));
+    assert.deepEqual([".", "./", "/work/p"].map((path) => projectPath(path, root)), ["", "", ""]);
+    assert.equal(projectPath("/elsewhere", root), "/elsewhere");
+  },
+});
+
+Deno.test({
+  name:
+    "groupModule() imports each file of the group, and a file that cannot be loaded fails alone",
+  permissions: "none",
+  fn: () => {
+    const source = groupModule(["a_test.ts", "b/c_test.ts"], new URL("file:///p/"));
+    assert.match(source, /^await import\("file:\/\/\/p\/a_test\.ts"\)\.catch\(.*"a_test\.ts"/m);
+    assert.match(
+      source,
+      /^await import\("file:\/\/\/p\/b\/c_test\.ts"\)\.catch\(.*"b\/c_test\.ts"/m,
     );
   },
 });
