@@ -6,9 +6,10 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { whenTold } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { placementBed, placementTest } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
@@ -30,7 +31,7 @@ const bed = placementBed([
 ]);
 
 /** The specification's bound on a fallback, beyond the time that a pod may wait for a node. */
-const FALLS_BACK_WITHIN_MS = PATIENCE.scheduleTimeoutMs + 15_000;
+const FALLS_BACK_WITHIN_MS = PLACEMENT_TIMES.scheduleTimeoutMs + 15_000;
 /** Of the server, the scheduler and this machine, before and after what is bounded. */
 const MARGIN_MS = 15_000;
 /** The node controller looks every 5 s, and deletes the pods of a few nodes at once. */
@@ -38,7 +39,7 @@ const TAKEN_AWAY = { timeoutMs: 60_000 } as const;
 /** Times of the API are whole seconds. */
 const A_SECOND_LATER_MS = 1500;
 /** From the end of the fallback: a move each, with its cooldown. */
-const RETURNS = { timeoutMs: PATIENCE.fallbackMs + 60_000 } as const;
+const RETURNS = { timeoutMs: PLACEMENT_TIMES.fallbackMs + 60_000 } as const;
 
 async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
   const object = placedWorkload({ ...wished, namespace: bed.namespace });

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
 import { createKubectl } from "./kubectl.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { admissionProbe } from "./scene/admission_probe.ts";
 import { eventsOf, eventTexts, whenTold } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -15,7 +16,7 @@ import {
   type PlacedWorkloadOptions,
   scenePodSpec,
 } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { placementBed, placementTest } from "./scene/placement_bed.ts";
 import { metricsByPod } from "./scene/product_metrics.ts";
 import { type RotatedCertificate, rotatedCertificate } from "./scene/rotated_certificate.ts";
 import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
@@ -191,7 +192,7 @@ placementTest("StatefulSet with minAvailable 2 → only safe evictions", async (
   await apply({ ...workload, share: "100%", floor: 1 });
   const reason = "BlockedByPDB";
   await whenTold(bed.node, { namespace: bed.namespace, name, reason });
-  await pause(5 * PATIENCE.cooldownMs);
+  await pause(5 * PLACEMENT_TIMES.cooldownMs);
   assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
 
   await kubectl.must([
@@ -247,7 +248,7 @@ placementTest("foreign pods are never evicted, whatever labels they have", async
 
   await apply({ name, replicas: 2, share: "0%" });
   const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 2 }, MOVES);
-  await pause(5 * PATIENCE.cooldownMs);
+  await pause(5 * PLACEMENT_TIMES.cooldownMs);
   const kept = uids(after.filter((one) => one.class === "spot"));
   assert.deepEqual(kept, uids(foreign));
   assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
@@ -302,7 +303,7 @@ placementTest("annotations missing or invalid → untouched", async () => {
   );
   assert.match(written.stderr, /^Warning: .*disruption-schedule/m);
 
-  await pause(5 * PATIENCE.cooldownMs);
+  await pause(5 * PLACEMENT_TIMES.cooldownMs);
   for (const [index, { name }] of workloads.entries()) {
     const after = bed.replicas.of(name);
     assert.deepEqual(uids(after), uids(before[index] ?? []), name);
