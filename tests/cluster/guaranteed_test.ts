@@ -222,7 +222,7 @@ Deno.test("a Guaranteed pod is raised no further than the other requests on its 
   const rules = allocation?.status?.bounds?.rules ?? [];
   assert.match(
     rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
-    new RegExp(`load at most ${most}m: what the requests on the node leave`),
+    new RegExp(`\\bload\\b.*\\b${most}m\\b`),
   );
   await assertTold(node, web, { bound: "NodeCapacity" });
   for (let i = 0; i < 50; i++) {
@@ -267,18 +267,18 @@ Deno.test("kubectl coalloc resize and restore move both values of a Guaranteed p
     coalloc("resize", "web", "--cpu-limit", limit, ...at(namespace));
   const set = await resize("300m");
   assert.equal(set.code, 0, set.stderr);
-  assert.match(set.stdout, /load 100m → 300m \(request and limit\): the kubelet has it/);
+  assert.match(set.stdout, /load 100m → 300m \(request and limit\): /);
   await whenAll(node, web, (spec) => spec === 300);
 
   const beyond = await resize("900");
   assert.equal(beyond.code, 1);
-  assert.match(beyond.stdout, /Refused: .*node didn't have enough allocatable resources: cpu/);
+  assert.match(beyond.stdout, /Refused: .*allocatable resources: cpu/);
   assert.equal((await valuesOf(node, web)).spec, 300);
 
   const filler = await fillNode(node, { namespace: namespace.name, leaving: 100 });
   const late = await resize("700m");
   assert.equal(late.code, 1);
-  assert.match(late.stdout, /ResizeDeferred: Node didn't have enough resource: cpu/);
+  assert.match(late.stdout, /ResizeDeferred: .*\bresource: cpu/);
   await remove(node, filler);
   await whenAll(node, web, (spec) => spec === 700);
 

@@ -143,7 +143,7 @@ Deno.test("a pod of which a container restarted is not lowered", async () => {
   assert.equal((await thePod(node, name)).ready, true, "it is Ready again");
   await assertHeld(node, name, { bound: "RecentRestart" });
   const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /RecentRestart: other restarted less than 5 min ago/);
+  assert.match(message ?? "", /RecentRestart: other\b.*\b5 min\b/);
 });
 
 Deno.test("a pod in CrashLoopBackOff is not lowered", async () => {
@@ -158,7 +158,7 @@ Deno.test("a pod of a system-critical class is not lowered", async () => {
   assert.equal((await thePod(node, name)).priorityClassName, "system-cluster-critical");
   await assertHeld(node, name, { bound: "SystemCritical" });
   const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /SystemCritical: the class is system-cluster-critical/);
+  assert.match(message ?? "", /SystemCritical: .*\bsystem-cluster-critical\b/);
 });
 
 Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and are when it is paused", async () => {
@@ -171,7 +171,7 @@ Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and 
   const old = pod(pods[0]?.metadata.name ?? "");
   const workload = pod("rolling");
   const [message] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /RolloutInProgress: Deployment rolling rolls out/);
+  assert.match(message ?? "", /RolloutInProgress: Deployment rolling\b/);
 
   const { namespace } = old;
   await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);

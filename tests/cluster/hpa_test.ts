@@ -144,7 +144,7 @@ Deno.test("under an HPA limits go down by half steps, and not below 1.2 times wh
   assert.ok(whole !== undefined && whole < FLOOR, `${whole}`);
   const workload = { ...scaled, name: "scaled" };
   const [told] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
-  assert.match(told ?? "", /HPAFloor: load at least 300m: 1\.2 × 250m.*HPADamped: HPA scaled/);
+  assert.match(told ?? "", /HPAFloor: load\b.*\b300m: 1\.2 × 250m.*HPADamped: .*\bscaled\b/);
 });
 
 Deno.test("an HPA on one container binds that one, and an averageValue binds as a percentage does", async () => {
@@ -179,12 +179,8 @@ Deno.test("an HPA's aim above the ceiling is told (HPACapped)", async () => {
   const { floor, ceiling } = await boundBy(node, capped, "HPACapped");
   assert.deepEqual([floor, ceiling], [OWN, OWN]);
   const rules = (await boundsOf(node, capped))?.rules ?? [];
-  assert.deepEqual(
-    rules.find(({ reason }) => reason === "HPACapped")?.message,
-    [
-      "load can't have the 600m that the HPA's signal needs: its ceiling is 400m",
-    ].join(),
-  );
+  const { message = "" } = rules.find(({ reason }) => reason === "HPACapped") ?? {};
+  assert.match(message, /^load\b.*\b600m\b.*\b400m$/);
 });
 
 Deno.test("no limit is lowered for one stabilization window after an HPA has scaled, and then it is", async () => {

@@ -103,7 +103,7 @@ async function uninstall(): Promise<void> {
 
   const first = await coalloc("restore", "--all", "--yes");
   assert.equal(first.code, 1, first.stdout + first.stderr);
-  assert.match(first.stdout, /^RestoreBlocked +\S+\/blocked +.*maximum cpu usage/m);
+  assert.match(first.stdout, /^RestoreBlocked +\S+\/blocked +.*\bmaximum\b.*\b260m\b/m);
   assert.deepEqual(await limitsOf(node, name("alone")), own["alone"]);
   await node.connection.request({ method: "DELETE", path: `${ranges}/low` });
   const second = await coalloc("restore", "--all", "--yes");
