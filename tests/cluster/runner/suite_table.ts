@@ -50,6 +50,8 @@ const ROWS: readonly Row[] = [
 
   ["lease_policy", 1, "beside", 10],
   ["limit_range", 1, "node", 60],
+  ["market_decrease", 1, "node", 90],
+  ["silent_agent", 4, "alone", 90],
   ["faults", 1, "alone", 150],
   ["hpa", 1, "node", 90],
   ["rightsizing_values", 1, "beside", 60],
