@@ -15,6 +15,7 @@ import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cg
 import { restoresFor } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 const OWN = 100;
@@ -154,58 +155,84 @@ async function assertLeftAlone(node: RealNode, name: PodName): Promise<void> {
   assert.ok(managers.length > 0 && managers.every((manager) => !/mbcas/.test(String(manager))));
 }
 
-Deno.test("a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const [web, still] = await Promise.all([
-    guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
-    guaranteedPod(node, { namespace: namespace.name, name: "still" }),
-  ]);
-  const bare = { namespace: namespace.name, name: "bare" };
-  // A little: what such a pod uses is not the market's.
-  const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
-  const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
-  assert.equal(qosClass, "BestEffort");
-  const born = await node.pod(web);
-  for (const name of [web, still]) await node.signal(name, "load");
-  const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
-  assert.ok(raised <= 4 * OWN, `${raised}`);
-  await assertUntouched(node, still);
-  await assertLeftAlone(node, bare);
-  for (const name of [still, bare]) {
-    await assertTold(node, name, { outside: "NotBurstable", restored: false });
-  }
-  const now = await node.pod(web);
-  assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
-    born?.metadata.uid,
-    born?.containers[0]?.containerID,
-  ]);
-  assert.equal(await restartsOf(node, web), 0);
-  const allocation = await node.allocation(web.namespace, born?.metadata.uid ?? "");
-  assert.deepEqual(allocation?.status?.originalRequests, [{ name: "load", cpu: `${OWN}m` }]);
-  const [bound] = allocation?.status?.bounds?.containers ?? [];
-  assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
+// Not beside those that fill the node.
+testsAtOnce({
+  "a Guaranteed pod that asks for it is raised, request and limit together, and one that doesn't is never touched":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const [web, still] = await Promise.all([
+        guaranteedPod(node, { namespace: namespace.name, name: "web", annotations: TAKE_IN }),
+        guaranteedPod(node, { namespace: namespace.name, name: "still" }),
+      ]);
+      const bare = { namespace: namespace.name, name: "bare" };
+      // A little: what such a pod uses is not the market's.
+      const beating = [{ name: "load", beat: { count: 1000, sleepMs: 100 } }];
+      const { qosClass } = await node.run(loadPod({ ...bare, containers: beating }));
+      assert.equal(qosClass, "BestEffort");
+      const born = await node.pod(web);
+      for (const name of [web, still]) await node.signal(name, "load");
+      const raised = await whenAll(node, web, (spec) => spec > 2 * OWN);
+      assert.ok(raised <= 4 * OWN, `${raised}`);
+      await assertUntouched(node, still);
+      await assertLeftAlone(node, bare);
+      for (const name of [still, bare]) {
+        await assertTold(node, name, { outside: "NotBurstable", restored: false });
+      }
+      const now = await node.pod(web);
+      assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
+        born?.metadata.uid,
+        born?.containers[0]?.containerID,
+      ]);
+      assert.equal(await restartsOf(node, web), 0);
+      const allocation = await node.allocation(web.namespace, born?.metadata.uid ?? "");
+      assert.deepEqual(allocation?.status?.originalRequests, [{ name: "load", cpu: `${OWN}m` }]);
+      const [bound] = allocation?.status?.bounds?.containers ?? [];
+      assert.deepEqual([bound?.floor, bound?.weight], [OWN, OWN], "by its own request");
 
-  const restoresBefore = await restoresFor(node, "NotBurstable");
-  await annotate(node, web, null);
-  await whenAll(node, web, (spec) => spec === OWN);
-  for (let i = 0; i < 30; i++) {
-    await pause(100);
-    assert.equal((await valuesOf(node, web)).spec, OWN);
-  }
-  assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
-  await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
-  await assertTold(node, web, { outside: "NotBurstable" });
-  assert.equal(await restartsOf(node, web), 0);
-  await assertUntouched(node, still);
-  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+      const restoresBefore = await restoresFor(node, "NotBurstable");
+      await annotate(node, web, null);
+      await whenAll(node, web, (spec) => spec === OWN);
+      for (let i = 0; i < 30; i++) {
+        await pause(100);
+        assert.equal((await valuesOf(node, web)).spec, OWN);
+      }
+      assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
+      await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
+      await assertTold(node, web, { outside: "NotBurstable" });
+      assert.equal(await restartsOf(node, web), 0);
+      await assertUntouched(node, still);
+      assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
 
-  await annotate(node, web, "no");
-  await until("warning", async () => {
-    const events = await eventsOf(node, namespace.name, "AnnotationIgnored");
-    return /skip-guaranteed\W+no\W+is not \W+true/.test(JSON.stringify(events)) || undefined;
-  }, SETTLED);
-  assert.equal((await valuesOf(node, web)).spec, OWN);
+      await annotate(node, web, "no");
+      await until("warning", async () => {
+        const events = await eventsOf(node, namespace.name, "AnnotationIgnored");
+        return /skip-guaranteed\W+no\W+is not \W+true/.test(JSON.stringify(events)) || undefined;
+      }, SETTLED);
+      assert.equal((await valuesOf(node, web)).spec, OWN);
+    },
+  "a quota on requests bounds the raise of a Guaranteed pod, without a refused write": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    // OWN is used, and as much is kept for one more such pod.
+    await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
+      metadata: { name: "requests" },
+      spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
+    });
+    const web = await guaranteedPod(node, {
+      namespace: namespace.name,
+      name: "web",
+      annotations: TAKE_IN,
+    });
+    await node.signal(web, "load");
+    await whenAll(node, web, (spec) => spec === OWN + 120);
+    for (let i = 0; i < 50; i++) {
+      await pause(100);
+      assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
+    }
+    assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
+    await assertTold(node, web, { bound: "QuotaExceeded" });
+  },
 });
 
 Deno.test("a Guaranteed pod is raised no further than the other requests on its node leave", async () => {
@@ -233,29 +260,6 @@ Deno.test("a Guaranteed pod is raised no further than the other requests on its 
   assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
   await remove(node, filler);
   await whenAll(node, web, (spec) => spec > most);
-});
-
-Deno.test("a quota on requests bounds the raise of a Guaranteed pod, without a refused write", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  // OWN is used, and as much is kept for one more such pod.
-  await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-    metadata: { name: "requests" },
-    spec: { hard: { "requests.cpu": `${2 * OWN + 120}m` } },
-  });
-  const web = await guaranteedPod(node, {
-    namespace: namespace.name,
-    name: "web",
-    annotations: TAKE_IN,
-  });
-  await node.signal(web, "load");
-  await whenAll(node, web, (spec) => spec === OWN + 120);
-  for (let i = 0; i < 50; i++) {
-    await pause(100);
-    assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
-  }
-  assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-  await assertTold(node, web, { bound: "QuotaExceeded" });
 });
 
 Deno.test("kubectl coalloc resize and restore move both values of a Guaranteed pod, or say what refuses", async () => {
