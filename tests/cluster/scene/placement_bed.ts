@@ -13,6 +13,7 @@ import { scratchNamespace } from "./scratch_namespace.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
 import { openSimulatedNodes, type SimulatedNodes } from "./simulated_nodes.ts";
+import { type Tests, testsAtOnce } from "./tests_at_once.ts";
 import { until } from "./until.ts";
 
 /** May be used in tests only. */
@@ -64,6 +65,11 @@ export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
 export function placementTest(name: string, fn: () => Promise<void>): void {
   // The bed's watches and signs of life go on from before each test until after it.
   Deno.test({ name, ignore: !isHarness(), sanitizeOps: false, sanitizeResources: false, fn });
+}
+
+/** Such tests that run at the same time. */
+export function placementTestsAtOnce(tests: Tests): void {
+  testsAtOnce(tests, { ignore: !isHarness() });
 }
 
 async function makeBed(
