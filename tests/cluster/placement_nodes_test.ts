@@ -9,7 +9,7 @@ import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { whenTold } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
-import { placementBed, placementTest } from "./scene/placement_bed.ts";
+import { placementBed, placementTestsAtOnce } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
@@ -46,29 +46,6 @@ async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<
   await kubectl.must(["apply", "-f", "-"], object);
 }
 
-placementTest(
-  "3 replicas on spot, a spot node dies → the replacement is on another spot node",
-  async () => {
-    const name = "death";
-    await apply({ name, scene: "death", replicas: 3, share: "100%" });
-    const before = await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 0 });
-    const dead = before[0]?.nodeName ?? "";
-    await bed.nodes.die(dead.replace(/^z-/, ""));
-    const lost = before.filter(({ nodeName }) => nodeName === dead).map(({ uid }) => uid);
-    const whole = { spot: 3, "on-demand": 0 };
-    const after = await bed.replicas.whenDivided(name, whole, {
-      ...TAKEN_AWAY,
-      suits: (replicas) => replicas.every(({ uid }) => !lost.includes(uid)),
-    });
-    for (const { nodeName, class: one } of after) {
-      assert.equal(one, "spot");
-      assert.notEqual(nodeName, dead);
-    }
-    const kept = before.filter(({ uid }) => !lost.includes(uid)).map(({ uid }) => uid);
-    for (const uid of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
-  },
-);
-
 /** Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back. */
 async function assertFallsBackAndReturns(scene: string, spot: number): Promise<void> {
   const place = { namespace: bed.namespace, name: scene };
@@ -89,16 +66,6 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   moments.end();
   await whenTold(bed.node, { ...place, reason: "SpotReturned" });
 }
-
-placementTest(
-  "no spot nodes, or full ones → on-demand, and back when spot returns",
-  async () => {
-    await Promise.all([
-      assertFallsBackAndReturns("shortage", 0),
-      assertFallsBackAndReturns("full", 2),
-    ]);
-  },
-);
 
 /** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
 async function assertLeaves(name: string, key: string): Promise<void> {
@@ -126,12 +93,38 @@ async function assertLeaves(name: string, key: string): Promise<void> {
   for (const { uid } of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
 }
 
-placementTest(
-  "a spot node that is gone in minutes, or that its autoscaler drains, is left within the budget",
-  async () => {
+// Each on nodes of its own.
+placementTestsAtOnce({
+  "3 replicas on spot, a spot node dies → the replacement is on another spot node": async () => {
+    const name = "death";
+    await apply({ name, scene: "death", replicas: 3, share: "100%" });
+    const before = await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 0 });
+    const dead = before[0]?.nodeName ?? "";
+    await bed.nodes.die(dead.replace(/^z-/, ""));
+    const lost = before.filter(({ nodeName }) => nodeName === dead).map(({ uid }) => uid);
+    const whole = { spot: 3, "on-demand": 0 };
+    const after = await bed.replicas.whenDivided(name, whole, {
+      ...TAKEN_AWAY,
+      suits: (replicas) => replicas.every(({ uid }) => !lost.includes(uid)),
+    });
+    for (const { nodeName, class: one } of after) {
+      assert.equal(one, "spot");
+      assert.notEqual(nodeName, dead);
+    }
+    const kept = before.filter(({ uid }) => !lost.includes(uid)).map(({ uid }) => uid);
+    for (const uid of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
+  },
+  "no spot nodes, or full ones → on-demand, and back when spot returns": async () => {
     await Promise.all([
-      assertLeaves("notice", "aws-node-termination-handler/spot-itn"),
-      assertLeaves("drain", "karpenter.sh/disrupted"),
+      assertFallsBackAndReturns("shortage", 0),
+      assertFallsBackAndReturns("full", 2),
     ]);
   },
-);
+  "a spot node that is gone in minutes, or that its autoscaler drains, is left within the budget":
+    async () => {
+      await Promise.all([
+        assertLeaves("notice", "aws-node-termination-handler/spot-itn"),
+        assertLeaves("drain", "karpenter.sh/disrupted"),
+      ]);
+    },
+});

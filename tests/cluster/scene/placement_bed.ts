@@ -13,7 +13,7 @@ import { scratchNamespace } from "./scratch_namespace.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
 import { openSimulatedNodes, type SimulatedNodes } from "./simulated_nodes.ts";
-import { type Tests, testsAtOnce } from "./tests_at_once.ts";
+import { testsAtOnce } from "./tests_at_once.ts";
 import { until } from "./until.ts";
 
 /** May be used in tests only. */
@@ -68,8 +68,11 @@ export function placementTest(name: string, fn: () => Promise<void>): void {
 }
 
 /** Such tests that run at the same time. */
-export function placementTestsAtOnce(tests: Tests): void {
-  testsAtOnce(tests, { ignore: !isHarness() });
+export function placementTestsAtOnce(tests: Readonly<Record<string, () => Promise<void>>>): void {
+  const ignore = !isHarness();
+  testsAtOnce(
+    Object.fromEntries(Object.entries(tests).map(([name, fn]) => [name, { ignore, fn }])),
+  );
 }
 
 async function makeBed(

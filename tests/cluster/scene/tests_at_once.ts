@@ -5,20 +5,20 @@
  * @module
  */
 
-/** Tests by name. */
-export type Tests = Readonly<Record<string, () => Promise<void>>>;
+/** A test, or one that is left out. */
+export type Test = (() => Promise<void>) | {
+  readonly ignore: boolean;
+  readonly fn: () => Promise<void>;
+};
 
-/** How they are run. */
-export interface TestsAtOnceOptions {
-  /** @default {false} */
-  readonly ignore?: boolean;
-}
-
-/** Registers the tests; all of them start with the first, and each reports its own outcome. */
-export function testsAtOnce(tests: Tests, { ignore = false }: TestsAtOnceOptions = {}): void {
+/** Registers the tests by name; all of them start with the first, and each reports its own outcome. */
+export function testsAtOnce(tests: Readonly<Record<string, Test>>): void {
+  const all = Object.entries(tests).map(([name, test]) =>
+    typeof test === "function" ? { name, ignore: false, fn: test } : { name, ...test }
+  );
   const started = new Map<string, Promise<() => void>>();
   const startAll = (): void => {
-    for (const [name, fn] of Object.entries(tests)) {
+    for (const { name, fn } of all.filter(({ ignore }) => !ignore)) {
       const outcome = fn().then(
         () => () => {},
         // Reported by the test of this name, however long after it has failed.
@@ -29,7 +29,7 @@ export function testsAtOnce(tests: Tests, { ignore = false }: TestsAtOnceOptions
       started.set(name, outcome);
     }
   };
-  for (const name of Object.keys(tests)) {
+  for (const { name, ignore } of all) {
     Deno.test({
       name,
       ignore,
