@@ -5,8 +5,8 @@
  * @module
  */
 
-/** Each has prepared by then what it needs. */
-const JOIN_MS = 240_000;
+/** By then each has prepared what it needs, and the state has begun. */
+const JOIN_MS = 400_000;
 
 /** The state. */
 export interface SharedPeriod {
