@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import { parseIdentity } from "../../adapters/kube/object_identity.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";
@@ -102,9 +103,11 @@ async function roomOnNode({ connection }: RealNode): Promise<number> {
     listOf(objectOf(await connection.request({ path })).items);
   const [first] = await get("/api/v1/nodes");
   const allocatable = objectOf(objectOf(objectOf(first).status).allocatable);
+  const { name } = parseIdentity(first);
   let room = parseCPU(textOf(allocatable["cpu"]) ?? "0");
   for (const pod of await get("/api/v1/pods")) {
     const { spec, status } = objectOf(pod);
+    if (objectOf(spec).nodeName !== name) continue;
     if (["Succeeded", "Failed"].includes(textOf(objectOf(status).phase) ?? "")) continue;
     for (const container of listOf(objectOf(spec).containers)) {
       const { requests } = objectOf(objectOf(container).resources);
