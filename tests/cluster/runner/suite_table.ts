@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
   ["faults", 1, "alone", 182],
   ["metric_demand", 1, "alone", 124],
 
-  ["fuzz", 2, "node", 175],
+  ["fuzz", 2, "node", 138],
   ["startup_boost", 2, "node", 25],
   ["cli", 2, "node", 21],
   ["rightsizing_rights", 2, "beside", 103],
@@ -70,16 +70,16 @@ const ROWS: readonly Row[] = [
 
   ["market_decrease", 3, "node", 77],
   ["hpa", 3, "node", 75],
-  ["policy_engine", 3, "node", 50],
+  ["policy_engine", 3, "node", 53],
   ["permission_proof", 3, "node", 24],
   ["rightsizing_scope", 3, "beside", 98],
   ["rightsizing_new_pods", 3, "beside", 97],
   ["rightsizing_policies", 3, "beside", 64],
-  ["placement_nodes", 3, "components", 45],
+  ["placement_nodes", 3, "components", 41],
   ["crowded", 3, "alone", 149],
   ["silent_agent", 3, "alone", 56],
 
-  ["guaranteed", 4, "node", 60],
+  ["guaranteed", 4, "node", 68],
   ["hpa_signal", 4, "node", 56],
   ["limit_range", 4, "node", 40],
   ["gitops", 4, "node", 11],
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
   ["rightsizing_prometheus", 4, "components", 156],
   ["kubelet_settings", 4, "alone", 72],
   ["placement_replicas", 4, "alone", 68],
-  ["opt_out", 4, "alone", 60],
+  ["opt_out", 4, "alone", 66],
   ["harness", 4, "alone", 45],
   ["autoscaler_view", 4, "alone", 10],
 ];
