@@ -88,7 +88,7 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
         namespace,
         "--cpu-limit=300m",
       );
-      assert.equal(stdout, `${namespace}/resized  app 200m → 300m: the kubelet has it\n`);
+      assert.ok(stdout.startsWith(`${namespace}/resized  app 200m → 300m: `), stdout);
       assert.equal(code, 0);
       assert.deepEqual(await limitOf("resized"), {
         limit: 300,
@@ -124,7 +124,7 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
       });
       const { code, stdout } = await coalloc("restore", "-n", namespace, "--yes");
       assert.equal(code, 1, stdout);
-      assert.match(stdout, /^RestoreBlocked +\S+\/blocked +.*maximum cpu usage/m);
+      assert.match(stdout, /^RestoreBlocked +\S+\/blocked +.*\bmaximum\b.*\b150m\b/m);
       const dry = await coalloc("restore", "-n", namespace, "--dry-run");
       assert.match(dry.stdout, /\/blocked {2}app 100m → 200m/);
       await kubectl.must(["delete", "limitrange", "small", "-n", namespace]);
@@ -145,8 +145,8 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
       assert.deepEqual(names.sort(), ["blocked", "one", "other"]);
       const { code, stdout } = await coalloc("explain", "one", "-n", namespace);
       assert.equal(code, 0);
-      assert.match(stdout, /^Not in the market: OptedOut: the pod says/m);
-      assert.match(stdout, /^ {2}app +limit 200m in the spec, 200m applied; request 50m$/m);
+      assert.match(stdout, /^[^:\n]+: OptedOut: /m);
+      assert.match(stdout, /^ {2}app +limit 200m\b.*\b200m applied; request 50m$/m);
     });
 
     await t.step("completion names pods, for kubectl too", async () => {

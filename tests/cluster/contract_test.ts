@@ -45,6 +45,7 @@ import { until } from "./scene/until.ts";
 const random = seededRandom(7);
 
 pauseControllerMeanwhile();
+Deno.test.beforeAll(() => applyRights(createKubectl()));
 
 selectiveListWatchContract("podListWatch()", async () => {
   const { connection, namespace, idlePod, ...world } = await openContractWorld();
@@ -141,7 +142,6 @@ desiredWriterContract(async () => {
   const world = await openContractWorld();
   const { connection, nodeName } = world;
   const admin = createKubectl();
-  await applyRights(admin);
   const [, path] = await kubectlAsServiceAccount(admin, {
     namespace: "mbcas-system",
     serviceAccount: "mbcas-agent",

@@ -5,10 +5,7 @@ import { createPodEvictor } from "../../adapters/kube/pod_evictor.ts";
 import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
-import { pauseControllerMeanwhile } from "./scene/paused_controller.ts";
 import { until } from "./scene/until.ts";
-
-pauseControllerMeanwhile();
 
 podEvictorContract(async () => {
   const { connection, namespace, ...world } = await openContractWorld();

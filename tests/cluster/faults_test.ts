@@ -11,6 +11,8 @@ import { enforcedLimits, podDirectories, processOne } from "./scene/node_cgroups
 import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { sharedPeriod } from "./scene/shared_period.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 /**
@@ -19,11 +21,12 @@ import { pause, until } from "./scene/until.ts";
  */
 const OURS_AFTER_OUTAGE_MS = 45_000;
 
+/** Own limits are small: several such pods are raised at the same time. */
 const load = (namespace: ScratchNamespace, name: string): Record<string, unknown> =>
   loadPod({
     name,
     namespace: namespace.name,
-    containers: [{ name: "load", request: "100m", limit: "200m", threads: 1, burstSeconds: 300 }],
+    containers: [{ name: "load", request: "50m", limit: "100m", threads: 1, burstSeconds: 300 }],
   });
 
 /** What the API server says of the only node. */
@@ -48,7 +51,7 @@ async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
   const directories = podDirectories(pod);
   await until("raised quota", () => {
     const quota = enforcedLimits(directories).containers.get("load") ?? 0;
-    return quota > 400 ? true : undefined;
+    return quota > 200 ? true : undefined;
   }, { timeoutMs: 90_000 });
   await assertAgreement(node, name);
 }
@@ -70,7 +73,7 @@ Deno.test("a pod that is deleted and reborn under the same name starts anew, and
   const second = await node.run(load(namespace, "phoenix"));
   assert.notEqual(second.metadata.uid, first.metadata.uid);
   const { status } = await appliedAllocation(node, second);
-  assert.equal(status?.originalLimits?.[0]?.cpu, "200m", "the limit of the new pod is its own");
+  assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
   await until(
     "end of the first allocation",
     async () =>
@@ -114,51 +117,55 @@ Deno.test("the standby controller takes over at once when the leader's pod is de
   await whenReady(node, "mbcas-controller", 2);
 });
 
-Deno.test({
-  name:
-    "agent and controllers go on after the API server was away for 20 s, agents without a restart",
-  ignore: !isHarness(),
-  fn: async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    // The controller's leader may end itself when it can't renew its lease; an agent has no reason to.
-    const agents = async (): Promise<string[]> =>
-      (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
-        containers.map(({ containerID }) => containerID ?? "")
-      );
-    const before = await agents();
-    await node.run(load(namespace, "patient"));
-    await withoutAPIServer(20_000);
-    const patient = { namespace: namespace.name, name: "patient" };
-    await node.signal(patient, "load");
-    // Nothing is changed on a node that is not Ready, and a heartbeat that comes back after the API
-    // server makes it so for a while: what counts is the time in which it was Ready.
-    let readySince = performance.now();
-    const overdue = await until("raised limit in the pod's spec", async () => {
-      const [container] = (await node.pod(patient))?.containers ?? [];
-      if ((container?.limitCPU ?? 0) > 400) return "no";
-      if (!await nodeIsReady(node)) readySince = performance.now();
-      return performance.now() - readySince > OURS_AFTER_OUTAGE_MS ? "yes" : undefined;
-    }, { timeoutMs: 240_000, everyMs: 250 });
-    assert.equal(overdue, "no", `a raise within ${OURS_AFTER_OUTAGE_MS} ms on a Ready node`);
-    // The kubelet's own watch comes back after waits that have doubled while the server was away.
-    await assertLargerQuota(node, patient);
-    assert.deepEqual(await agents(), before, "no agent was restarted");
-  },
+/** One outage for both tests: the server is away for 20 s, and comes back without its history. */
+const outage = sharedPeriod(2, async () => {
+  await withoutAPIServer(20_000, compactHistory);
+  return { [Symbol.asyncDispose]: () => Promise.resolve() };
 });
 
-Deno.test({
-  name: "agent and controllers go on after the server has dropped its history",
-  ignore: !isHarness(),
-  fn: async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    await node.run(load(namespace, "early"));
-    await withoutAPIServer(0, compactHistory);
-    // After a server's restart the other components need up to a minute before they start a pod.
-    await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
-    await assertRaised(node, { namespace: namespace.name, name: "early" });
-    await assertRaised(node, { namespace: namespace.name, name: "late" });
+testsAtOnce({
+  "agent and controllers go on after the API server was away for 20 s, agents without a restart": {
+    ignore: !isHarness(),
+    async fn() {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      // The controller's leader may end itself when it can't renew its lease; an agent has no reason to.
+      const agents = async (): Promise<string[]> =>
+        (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
+          containers.map(({ containerID }) => containerID ?? "")
+        );
+      const before = await agents();
+      await node.run(load(namespace, "patient"));
+      await using _away = await outage.join();
+      const patient = { namespace: namespace.name, name: "patient" };
+      await node.signal(patient, "load");
+      // Nothing is changed on a node that is not Ready, and a heartbeat that comes back after the API
+      // server makes it so for a while: what counts is the time in which it was Ready.
+      let readySince = performance.now();
+      const overdue = await until("raised limit in the pod's spec", async () => {
+        const [container] = (await node.pod(patient))?.containers ?? [];
+        if ((container?.limitCPU ?? 0) > 200) return "no";
+        if (!await nodeIsReady(node)) readySince = performance.now();
+        return performance.now() - readySince > OURS_AFTER_OUTAGE_MS ? "yes" : undefined;
+      }, { timeoutMs: 240_000, everyMs: 250 });
+      assert.equal(overdue, "no", `a raise within ${OURS_AFTER_OUTAGE_MS} ms on a Ready node`);
+      // The kubelet's own watch comes back after waits that have doubled while the server was away.
+      await assertLargerQuota(node, patient);
+      assert.deepEqual(await agents(), before, "no agent was restarted");
+    },
+  },
+  "agent and controllers go on after the server has dropped its history": {
+    ignore: !isHarness(),
+    async fn() {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      await node.run(load(namespace, "early"));
+      await using _away = await outage.join();
+      // After a server's restart the other components need up to a minute before they start a pod.
+      await node.run(load(namespace, "late"), { timeoutMs: 180_000 });
+      await assertRaised(node, { namespace: namespace.name, name: "early" });
+      await assertRaised(node, { namespace: namespace.name, name: "late" });
+    },
   },
 });
 

@@ -160,14 +160,14 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   const free = await run("free", other);
   await appliedAllocation(node, free);
   const theirs = badWordsOf(["namespace", "namespace label"], { seed, count: NAMESPACES });
-  for (const word of theirs) {
+  await Promise.all(theirs.map(async (word) => {
     await using odd = await scratchNamespace(node.connection);
     await writeWord(node, `/api/v1/namespaces/${odd.name}`, word);
     const pod = await run("tenant", odd);
     await appliedAllocation(node, pod);
     await assertTold(node, pod, word);
     assert.deepEqual(await boundsOf(node, pod), await boundsOf(node, free));
-  }
+  }));
   await assertServed(node, other);
   await assertAlive();
 });

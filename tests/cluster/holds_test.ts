@@ -18,6 +18,7 @@ import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts
 import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 const OWN = 200;
@@ -120,62 +121,64 @@ async function assertStays(node: RealNode, name: PodName): Promise<void> {
   }
 }
 
-Deno.test("a Ready pod that uses little is lowered while a neighbour borrows, and its bounds say nothing special", async () => {
-  using node = await openRealNode();
-  assert.ok(await quotaOf(node, pod("healthy")) < OWN);
-  assert.equal((await boundsOf(node, pod("healthy")))?.reason, "BurstFactor");
-  assert.deepEqual(await eventTexts(node, { ...pod("healthy"), reason: "CPULimitBounded" }), []);
-});
+testsAtOnce({
+  "a Ready pod that uses little is lowered while a neighbour borrows, and its bounds say nothing special":
+    async () => {
+      using node = await openRealNode();
+      assert.ok(await quotaOf(node, pod("healthy")) < OWN);
+      assert.equal((await boundsOf(node, pod("healthy")))?.reason, "BurstFactor");
+      assert.deepEqual(
+        await eventTexts(node, { ...pod("healthy"), reason: "CPULimitBounded" }),
+        [],
+      );
+    },
+  "a pod that is not Ready is not lowered, and is once it is Ready": async () => {
+    using node = await openRealNode();
+    const name = pod("unready");
+    await assertHeld(node, name, { bound: "PodNotReady" });
+    await exec(name, "touch", READY_FILE);
+    await whenQuota(node, name, (quota) => quota < OWN);
+    assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
+    await assertUntold(node, name, "PodNotReady");
+  },
+  "a pod of which a container restarted is not lowered": async () => {
+    using node = await openRealNode();
+    const name = pod("restarted");
+    assert.equal((await thePod(node, name)).ready, true, "it is Ready again");
+    await assertHeld(node, name, { bound: "RecentRestart" });
+    const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
+    assert.match(message ?? "", /RecentRestart: other\b.*\b5 min\b/);
+  },
+  "a pod in CrashLoopBackOff is not lowered": async () => {
+    using node = await openRealNode();
+    // Such a pod has always restarted of late, which was told before; and it is not Ready.
+    await assertHeld(node, pod("crashing"), { bound: "CrashLoopBackOff", event: false });
+  },
+  "a pod of a system-critical class is not lowered": async () => {
+    using node = await openRealNode();
+    const name = pod("critical");
+    assert.equal((await thePod(node, name)).priorityClassName, "system-cluster-critical");
+    await assertHeld(node, name, { bound: "SystemCritical" });
+    const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
+    assert.match(message ?? "", /SystemCritical: .*\bsystem-cluster-critical\b/);
+  },
+  "pods of a Deployment that rolls out are not lowered, old or new, and are when it is paused":
+    async () => {
+      using node = await openRealNode();
+      const pods = await deploymentPods(node, pod("rolling"));
+      assert.deepEqual(pods.map(({ ready }) => ready), [true, false]);
+      for (const { metadata } of pods) {
+        await assertHeld(node, pod(metadata.name), { bound: "RolloutInProgress" });
+      }
+      const old = pod(pods[0]?.metadata.name ?? "");
+      const workload = pod("rolling");
+      const [message] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
+      assert.match(message ?? "", /RolloutInProgress: Deployment rolling\b/);
 
-Deno.test("a pod that is not Ready is not lowered, and is once it is Ready", async () => {
-  using node = await openRealNode();
-  const name = pod("unready");
-  await assertHeld(node, name, { bound: "PodNotReady" });
-  await exec(name, "touch", READY_FILE);
-  await whenQuota(node, name, (quota) => quota < OWN);
-  assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
-  await assertUntold(node, name, "PodNotReady");
-});
-
-Deno.test("a pod of which a container restarted is not lowered", async () => {
-  using node = await openRealNode();
-  const name = pod("restarted");
-  assert.equal((await thePod(node, name)).ready, true, "it is Ready again");
-  await assertHeld(node, name, { bound: "RecentRestart" });
-  const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /RecentRestart: other restarted less than 5 min ago/);
-});
-
-Deno.test("a pod in CrashLoopBackOff is not lowered", async () => {
-  using node = await openRealNode();
-  // Such a pod has always restarted of late, which was told before; and it is not Ready.
-  await assertHeld(node, pod("crashing"), { bound: "CrashLoopBackOff", event: false });
-});
-
-Deno.test("a pod of a system-critical class is not lowered", async () => {
-  using node = await openRealNode();
-  const name = pod("critical");
-  assert.equal((await thePod(node, name)).priorityClassName, "system-cluster-critical");
-  await assertHeld(node, name, { bound: "SystemCritical" });
-  const [message] = await eventTexts(node, { ...name, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /SystemCritical: the class is system-cluster-critical/);
-});
-
-Deno.test("pods of a Deployment that rolls out are not lowered, old or new, and are when it is paused", async () => {
-  using node = await openRealNode();
-  const pods = await deploymentPods(node, pod("rolling"));
-  assert.deepEqual(pods.map(({ ready }) => ready), [true, false]);
-  for (const { metadata } of pods) {
-    await assertHeld(node, pod(metadata.name), { bound: "RolloutInProgress" });
-  }
-  const old = pod(pods[0]?.metadata.name ?? "");
-  const workload = pod("rolling");
-  const [message] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
-  assert.match(message ?? "", /RolloutInProgress: Deployment rolling rolls out/);
-
-  const { namespace } = old;
-  await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
-  await whenQuota(node, old, (quota) => quota < OWN);
-  assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
-  await assertUntold(node, old, "RolloutInProgress");
+      const { namespace } = old;
+      await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
+      await whenQuota(node, old, (quota) => quota < OWN);
+      assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
+      await assertUntold(node, old, "RolloutInProgress");
+    },
 });

@@ -15,6 +15,7 @@ import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 /** Own limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
@@ -129,87 +130,92 @@ async function firstPod(node: RealNode, name: string): Promise<PodName> {
   return first ?? assert.fail(name);
 }
 
-Deno.test("under an HPA limits go down by half steps, and not below 1.2 times what it aims at", async () => {
-  using node = await openRealNode();
-  const [scaled, free] = await Promise.all(["scaled", "free"].map((name) => firstPod(node, name)));
-  assert.ok(scaled !== undefined && free !== undefined);
-  const bounds = await boundBy(node, scaled, "HPAFloor");
-  assert.deepEqual([bounds.floor, bounds.held], [FLOOR, "half"]);
-  assert.equal((await boundsOf(node, free))?.reason, "BurstFactor");
-  const [half, whole] = await Promise.all(
-    [scaled, free].map((name) => whenQuota(node, name, (quota) => quota < OWN)),
-  );
-  // Half of the way to the floor, on the grid; without an HPA it is all of the way.
-  assert.equal(half, OWN - (OWN - FLOOR) / 2);
-  assert.ok(whole !== undefined && whole < FLOOR, `${whole}`);
-  const workload = { ...scaled, name: "scaled" };
-  const [told] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
-  assert.match(told ?? "", /HPAFloor: load at least 300m: 1\.2 × 250m.*HPADamped: HPA scaled/);
-});
+testsAtOnce({
+  "under an HPA limits go down by half steps, and not below 1.2 times what it aims at":
+    async () => {
+      using node = await openRealNode();
+      const [scaled, free] = await Promise.all(
+        ["scaled", "free"].map((name) => firstPod(node, name)),
+      );
+      assert.ok(scaled !== undefined && free !== undefined);
+      const bounds = await boundBy(node, scaled, "HPAFloor");
+      assert.deepEqual([bounds.floor, bounds.held], [FLOOR, "half"]);
+      assert.equal((await boundsOf(node, free))?.reason, "BurstFactor");
+      const [half, whole] = await Promise.all(
+        [scaled, free].map((name) => whenQuota(node, name, (quota) => quota < OWN)),
+      );
+      // Half of the way to the floor, on the grid; without an HPA it is all of the way.
+      assert.equal(half, OWN - (OWN - FLOOR) / 2);
+      assert.ok(whole !== undefined && whole < FLOOR, `${whole}`);
+      const workload = { ...scaled, name: "scaled" };
+      const [told] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
+      assert.match(told ?? "", /HPAFloor: load\b.*\b300m: 1\.2 × 250m.*HPADamped: .*\bscaled\b/);
+    },
+  "an HPA on one container binds that one, and an averageValue binds as a percentage does":
+    async () => {
+      using node = await openRealNode();
+      const [single, valued] = await Promise.all(
+        ["single", "valued"].map((name) => firstPod(node, name)),
+      );
+      assert.ok(single !== undefined && valued !== undefined);
+      for (const pod of [single, valued]) {
+        const { floor, held } = await boundBy(node, pod, "HPAFloor");
+        assert.deepEqual([floor, held], [FLOOR, "half"]);
+      }
+      const side = (await boundsOf(node, single))?.containers.find(({ name }) => name === "side");
+      // As without an HPA: 250 % of its request would make 180.
+      assert.equal(side?.floor, 100);
+      await Promise.all(
+        [single, valued].map((pod) => whenQuota(node, pod, (quota) => quota <= FLOOR + 50)),
+      );
+      for (const pod of [single, valued]) assert.ok(await quotaOf(node, pod) >= FLOOR);
+    },
+  "an HPA is left alone where pod, workload or HPA says so (mbcas.io/hpa-coordination)":
+    async () => {
+      using node = await openRealNode();
+      const pods = await Promise.all(
+        ["apart", "silent", "mute"].map((name) => firstPod(node, name)),
+      );
+      await Promise.all(pods.map((pod) => whenQuota(node, pod, (quota) => quota < FLOOR)));
+      for (const pod of pods) assert.equal((await boundsOf(node, pod))?.reason, "BurstFactor");
+    },
+  "an HPA's aim above the ceiling is told (HPACapped)": async () => {
+    using node = await openRealNode();
+    const capped = await firstPod(node, "capped");
+    const { floor, ceiling } = await boundBy(node, capped, "HPACapped");
+    assert.deepEqual([floor, ceiling], [OWN, OWN]);
+    const rules = (await boundsOf(node, capped))?.rules ?? [];
+    const { message = "" } = rules.find(({ reason }) => reason === "HPACapped") ?? {};
+    assert.match(message, /^load\b.*\b600m\b.*\b400m$/);
+  },
+  "no limit is lowered for one stabilization window after an HPA has scaled, and then it is":
+    async () => {
+      using node = await openRealNode();
+      const [held, loose] = await Promise.all(["beating", "loose"].map(async (name) => {
+        await firstPod(node, name);
+        await node.create(
+          HPAS(shared.name),
+          autoscaler(name, DEPLOYMENTS[name] ?? assert.fail(name)),
+        );
+        return (await podsOf(node, name, 2))[1];
+      }));
+      assert.ok(held !== undefined && loose !== undefined);
+      assert.equal((await boundBy(node, held, "HPAScaled")).held, "lower");
+      await whenQuota(node, loose, (quota) => quota < 200);
 
-Deno.test("an HPA on one container binds that one, and an averageValue binds as a percentage does", async () => {
-  using node = await openRealNode();
-  const [single, valued] = await Promise.all(
-    ["single", "valued"].map((name) => firstPod(node, name)),
-  );
-  assert.ok(single !== undefined && valued !== undefined);
-  for (const pod of [single, valued]) {
-    const { floor, held } = await boundBy(node, pod, "HPAFloor");
-    assert.deepEqual([floor, held], [FLOOR, "half"]);
-  }
-  const side = (await boundsOf(node, single))?.containers.find(({ name }) => name === "side");
-  // As without an HPA: 250 % of its request would make 180.
-  assert.equal(side?.floor, 100);
-  await Promise.all(
-    [single, valued].map((pod) => whenQuota(node, pod, (quota) => quota <= FLOOR + 50)),
-  );
-  for (const pod of [single, valued]) assert.ok(await quotaOf(node, pod) >= FLOOR);
-});
-
-Deno.test("an HPA is left alone where pod, workload or HPA says so (mbcas.io/hpa-coordination)", async () => {
-  using node = await openRealNode();
-  const pods = await Promise.all(["apart", "silent", "mute"].map((name) => firstPod(node, name)));
-  await Promise.all(pods.map((pod) => whenQuota(node, pod, (quota) => quota < FLOOR)));
-  for (const pod of pods) assert.equal((await boundsOf(node, pod))?.reason, "BurstFactor");
-});
-
-Deno.test("an HPA's aim above the ceiling is told (HPACapped)", async () => {
-  using node = await openRealNode();
-  const capped = await firstPod(node, "capped");
-  const { floor, ceiling } = await boundBy(node, capped, "HPACapped");
-  assert.deepEqual([floor, ceiling], [OWN, OWN]);
-  const rules = (await boundsOf(node, capped))?.rules ?? [];
-  assert.deepEqual(
-    rules.find(({ reason }) => reason === "HPACapped")?.message,
-    [
-      "load can't have the 600m that the HPA's signal needs: its ceiling is 400m",
-    ].join(),
-  );
-});
-
-Deno.test("no limit is lowered for one stabilization window after an HPA has scaled, and then it is", async () => {
-  using node = await openRealNode();
-  const [held, loose] = await Promise.all(["beating", "loose"].map(async (name) => {
-    await firstPod(node, name);
-    await node.create(HPAS(shared.name), autoscaler(name, DEPLOYMENTS[name] ?? assert.fail(name)));
-    return (await podsOf(node, name, 2))[1];
-  }));
-  assert.ok(held !== undefined && loose !== undefined);
-  assert.equal((await boundBy(node, held, "HPAScaled")).held, "lower");
-  await whenQuota(node, loose, (quota) => quota < 200);
-
-  const path = `${HPAS(shared.name)}/beating`;
-  const { lastScaleMs = 0, stabilizationMs } = parseHorizontalPodAutoscaler(
-    await node.connection.request({ path }),
-  );
-  assert.equal(stabilizationMs, 1000 * WINDOW_S);
-  let seen = 0;
-  while (Date.now() < lastScaleMs + stabilizationMs - 1000) {
-    assert.ok(await quotaOf(node, held) >= 200, "the window is not over");
-    seen++;
-    await pause(250);
-  }
-  assert.ok(seen > 0, "the window was over before it was looked at");
-  await whenQuota(node, held, (quota) => quota < 200);
-  assert.ok(!(await boundsOf(node, held))?.reason.includes("HPAScaled"));
+      const path = `${HPAS(shared.name)}/beating`;
+      const { lastScaleMs = 0, stabilizationMs } = parseHorizontalPodAutoscaler(
+        await node.connection.request({ path }),
+      );
+      assert.equal(stabilizationMs, 1000 * WINDOW_S);
+      let seen = 0;
+      while (Date.now() < lastScaleMs + stabilizationMs - 1000) {
+        assert.ok(await quotaOf(node, held) >= 200, "the window is not over");
+        seen++;
+        await pause(250);
+      }
+      assert.ok(seen > 0, "the window was over before it was looked at");
+      await whenQuota(node, held, (quota) => quota < 200);
+      assert.ok(!(await boundsOf(node, held))?.reason.includes("HPAScaled"));
+    },
 });

@@ -11,8 +11,8 @@ import { type PolicyStage, setPolicyStage } from "./policy/policy_stage.ts";
 import { assertRefused, byLeasePolicy, byRBAC, versionOf } from "./policy/refused_write.ts";
 import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 
-const OWN_ONLY = byLeasePolicy("an agent writes its own Lease only: mbcas-agent-");
-const NO_NODE = byLeasePolicy("the token is bound to no node");
+const OWN_ONLY = byLeasePolicy(": mbcas-agent-");
+const NO_NODE = byLeasePolicy("\\bno node\\b");
 
 interface Place {
   readonly namespace: string;

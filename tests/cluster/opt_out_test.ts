@@ -13,6 +13,8 @@ import { restoresFor } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { SETTLED } from "./scene/agreement.ts";
+import { sharedPeriod } from "./scene/shared_period.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
@@ -119,53 +121,61 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await Promise.all([byLabel, guest].map((name) => whenRaised(node, name)));
 });
 
-Deno.test("under OptIn only labelled namespaces take part, and pods by their own word where an administrator allows it", async () => {
-  using node = await openRealNode();
-  await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
-  const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
-  const optIn = { labels: { [MANAGED]: "true" } };
-  await using plain = await scratchNamespace(node.connection, labels({}));
-  await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
-  await using allowing = await scratchNamespace(
-    node.connection,
-    labels({ "mbcas.io/allow-overrides": "true" }),
-  );
-  const [silent, pushing, member, volunteer, quiet] = await Promise.all([
-    busyPod(node, { namespace: plain.name, name: "silent" }),
-    busyPod(node, { namespace: plain.name, name: "pushing" }, optIn),
-    busyPod(node, { namespace: labelled.name, name: "member" }),
-    busyPod(node, { namespace: allowing.name, name: "volunteer" }, optIn),
-    busyPod(node, { namespace: allowing.name, name: "quiet" }),
-  ]);
-  await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
-  await assertAlone(node, [silent, pushing, quiet]);
-  assert.equal(await boundsOf(node, pushing), undefined);
-  // The administrator's word counts at once, too.
-  await say(node, `/api/v1/namespaces/${plain.name}`, {
-    kind: "labels",
-    key: "mbcas.io/allow-overrides",
-    word: "true",
-  });
-  await whenRaised(node, pushing);
-  assert.equal(await quotaOf(node, silent), OWN);
-});
+/** For both of these tests. */
+const underOptIn = sharedPeriod(
+  2,
+  () => withLiveSettings({ market: { managementPolicy: "OptIn" } }),
+);
 
-Deno.test("pods of namespaces that never opted in are taken again when the policy is OptOut", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
-  const name = { namespace: namespace.name, name: "silent" };
-  const before = await busyPod(node, { namespace: namespace.name, name: "member" });
-  await whenRaised(node, before);
-  const restoresBefore = await restoresFor(node, "NotOptedIn");
-  {
-    await using _settings = await withLiveSettings({ market: { managementPolicy: "OptIn" } });
-    await Promise.all([busyPod(node, name), assertRestored(node, before)]);
-    await assertAlone(node, [name, before]);
-    assert.equal(await boundsOf(node, name), undefined);
-    assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-    await assertTold(node, before, { outside: "NotOptedIn" });
-    await assertTold(node, name, { outside: "NotOptedIn", restored: false });
-  }
-  await until("bounds", async () => await boundsOf(node, name), SETTLED);
-  await Promise.all([name, before].map((one) => whenRaised(node, one)));
+testsAtOnce({
+  "under OptIn only labelled namespaces take part, and pods by their own word where an administrator allows it":
+    async () => {
+      using node = await openRealNode();
+      await using _settings = await underOptIn.join();
+      const labels = (more: Record<string, string>) => ({ labels: { ...LITTLE, ...more } });
+      const optIn = { labels: { [MANAGED]: "true" } };
+      await using plain = await scratchNamespace(node.connection, labels({}));
+      await using labelled = await scratchNamespace(node.connection, labels({ [MANAGED]: "true" }));
+      await using allowing = await scratchNamespace(
+        node.connection,
+        labels({ "mbcas.io/allow-overrides": "true" }),
+      );
+      const [silent, pushing, member, volunteer, quiet] = await Promise.all([
+        busyPod(node, { namespace: plain.name, name: "silent" }),
+        busyPod(node, { namespace: plain.name, name: "pushing" }, optIn),
+        busyPod(node, { namespace: labelled.name, name: "member" }),
+        busyPod(node, { namespace: allowing.name, name: "volunteer" }, optIn),
+        busyPod(node, { namespace: allowing.name, name: "quiet" }),
+      ]);
+      await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
+      await assertAlone(node, [silent, pushing, quiet]);
+      assert.equal(await boundsOf(node, pushing), undefined);
+      // The administrator's word counts at once, too.
+      await say(node, `/api/v1/namespaces/${plain.name}`, {
+        kind: "labels",
+        key: "mbcas.io/allow-overrides",
+        word: "true",
+      });
+      await whenRaised(node, pushing);
+      assert.equal(await quotaOf(node, silent), OWN);
+    },
+  "pods of namespaces that never opted in are taken again when the policy is OptOut": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
+    const name = { namespace: namespace.name, name: "silent" };
+    const before = await busyPod(node, { namespace: namespace.name, name: "member" });
+    await whenRaised(node, before);
+    const restoresBefore = await restoresFor(node, "NotOptedIn");
+    {
+      await using _settings = await underOptIn.join();
+      await Promise.all([busyPod(node, name), assertRestored(node, before)]);
+      await assertAlone(node, [name, before]);
+      assert.equal(await boundsOf(node, name), undefined);
+      assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
+      await assertTold(node, before, { outside: "NotOptedIn" });
+      await assertTold(node, name, { outside: "NotOptedIn", restored: false });
+    }
+    await until("bounds", async () => await boundsOf(node, name), SETTLED);
+    await Promise.all([name, before].map((one) => whenRaised(node, one)));
+  },
 });

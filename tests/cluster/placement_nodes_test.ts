@@ -6,9 +6,10 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { whenTold } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { placementBed, placementTestsAtOnce } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
 
 const kubectl = createKubectl();
@@ -30,7 +31,7 @@ const bed = placementBed([
 ]);
 
 /** The specification's bound on a fallback, beyond the time that a pod may wait for a node. */
-const FALLS_BACK_WITHIN_MS = PATIENCE.scheduleTimeoutMs + 15_000;
+const FALLS_BACK_WITHIN_MS = PLACEMENT_TIMES.scheduleTimeoutMs + 15_000;
 /** Of the server, the scheduler and this machine, before and after what is bounded. */
 const MARGIN_MS = 15_000;
 /** The node controller looks every 5 s, and deletes the pods of a few nodes at once. */
@@ -38,35 +39,12 @@ const TAKEN_AWAY = { timeoutMs: 60_000 } as const;
 /** Times of the API are whole seconds. */
 const A_SECOND_LATER_MS = 1500;
 /** From the end of the fallback: a move each, with its cooldown. */
-const RETURNS = { timeoutMs: PATIENCE.fallbackMs + 60_000 } as const;
+const RETURNS = { timeoutMs: PLACEMENT_TIMES.fallbackMs + 60_000 } as const;
 
 async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
   const object = placedWorkload({ ...wished, namespace: bed.namespace });
   await kubectl.must(["apply", "-f", "-"], object);
 }
-
-placementTest(
-  "3 replicas on spot, a spot node dies → the replacement is on another spot node",
-  async () => {
-    const name = "death";
-    await apply({ name, scene: "death", replicas: 3, share: "100%" });
-    const before = await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 0 });
-    const dead = before[0]?.nodeName ?? "";
-    await bed.nodes.die(dead.replace(/^z-/, ""));
-    const lost = before.filter(({ nodeName }) => nodeName === dead).map(({ uid }) => uid);
-    const whole = { spot: 3, "on-demand": 0 };
-    const after = await bed.replicas.whenDivided(name, whole, {
-      ...TAKEN_AWAY,
-      suits: (replicas) => replicas.every(({ uid }) => !lost.includes(uid)),
-    });
-    for (const { nodeName, class: one } of after) {
-      assert.equal(one, "spot");
-      assert.notEqual(nodeName, dead);
-    }
-    const kept = before.filter(({ uid }) => !lost.includes(uid)).map(({ uid }) => uid);
-    for (const uid of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
-  },
-);
 
 /** Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back. */
 async function assertFallsBackAndReturns(scene: string, spot: number): Promise<void> {
@@ -88,16 +66,6 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   moments.end();
   await whenTold(bed.node, { ...place, reason: "SpotReturned" });
 }
-
-placementTest(
-  "no spot nodes, or full ones → on-demand, and back when spot returns",
-  async () => {
-    await Promise.all([
-      assertFallsBackAndReturns("shortage", 0),
-      assertFallsBackAndReturns("full", 2),
-    ]);
-  },
-);
 
 /** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
 async function assertLeaves(name: string, key: string): Promise<void> {
@@ -125,12 +93,38 @@ async function assertLeaves(name: string, key: string): Promise<void> {
   for (const { uid } of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
 }
 
-placementTest(
-  "a spot node that is gone in minutes, or that its autoscaler drains, is left within the budget",
-  async () => {
+// Each on nodes of its own.
+placementTestsAtOnce({
+  "3 replicas on spot, a spot node dies → the replacement is on another spot node": async () => {
+    const name = "death";
+    await apply({ name, scene: "death", replicas: 3, share: "100%" });
+    const before = await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 0 });
+    const dead = before[0]?.nodeName ?? "";
+    await bed.nodes.die(dead.replace(/^z-/, ""));
+    const lost = before.filter(({ nodeName }) => nodeName === dead).map(({ uid }) => uid);
+    const whole = { spot: 3, "on-demand": 0 };
+    const after = await bed.replicas.whenDivided(name, whole, {
+      ...TAKEN_AWAY,
+      suits: (replicas) => replicas.every(({ uid }) => !lost.includes(uid)),
+    });
+    for (const { nodeName, class: one } of after) {
+      assert.equal(one, "spot");
+      assert.notEqual(nodeName, dead);
+    }
+    const kept = before.filter(({ uid }) => !lost.includes(uid)).map(({ uid }) => uid);
+    for (const uid of kept) assert.ok(after.some((one) => one.uid === uid), "the others stay");
+  },
+  "no spot nodes, or full ones → on-demand, and back when spot returns": async () => {
     await Promise.all([
-      assertLeaves("notice", "aws-node-termination-handler/spot-itn"),
-      assertLeaves("drain", "karpenter.sh/disrupted"),
+      assertFallsBackAndReturns("shortage", 0),
+      assertFallsBackAndReturns("full", 2),
     ]);
   },
-);
+  "a spot node that is gone in minutes, or that its autoscaler drains, is left within the budget":
+    async () => {
+      await Promise.all([
+        assertLeaves("notice", "aws-node-termination-handler/spot-itn"),
+        assertLeaves("drain", "karpenter.sh/disrupted"),
+      ]);
+    },
+});

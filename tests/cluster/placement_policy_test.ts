@@ -4,15 +4,21 @@ import { objectOf, textsOf } from "../../adapters/kube/json_fields.ts";
 import { workloadPath } from "../../adapters/kube/workloads.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
+  DISRUPTION_DURATION,
   DISRUPTION_SCHEDULE,
   ENABLED,
   MIN_ON_DEMAND,
   SPOT_PERCENTAGE,
 } from "../../shared/api/placement_keys.ts";
-import type { PlacementFault } from "../../shared/placement/placement_fault.ts";
+import { type PlacementFault, placementFaultText } from "../../shared/placement/placement_fault.ts";
 import { PLACED_KINDS, type PlacedKind } from "../../shared/placement/placement_gate.ts";
 import { readPlacement } from "../../shared/placement/read_placement.ts";
-import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
+import {
+  caseText,
+  WORDED_CASES,
+  type WordedCase,
+  wordedWorkload,
+} from "../fixtures/worded_workloads.ts";
 import { type Change, MANNERS, type Target, write } from "./policy/manner.ts";
 import { ANNOTATION_POLICY, setWordedStage, type WordedStage } from "./policy/worded_stage.ts";
 import { until } from "./scene/until.ts";
@@ -20,26 +26,28 @@ import { until } from "./scene/until.ts";
 /** Throws unless the policy refuses the write because of this. */
 async function assertRefused(
   write: () => Promise<unknown>,
-  { place, key, value = "missing", remedy }: Omit<PlacementFault, "of">,
+  fault: PlacementFault,
 ): Promise<void> {
   await assert.rejects(write, (error) => {
     assert.ok(error instanceof ApiError, String(error));
     const { status, message } = error;
     assert.equal(status, 422, message);
+    const { place, key, value, remedy } = fault;
     // The parser cuts long values.
-    const shown = value.endsWith('"') || value === "missing" ? `${value}: ` : "";
-    const policy = `ValidatingAdmissionPolicy '${ANNOTATION_POLICY}'`;
-    for (const words of [policy, `${place} ${key} of the workload is ${shown}`, remedy]) {
-      assert.ok(message.includes(words), `${message} lacks ${words}`);
+    const isWhole = value === undefined || value.endsWith('"');
+    const parts = isWhole ? [placementFaultText(fault)] : [`${place} ${key}`, remedy];
+    for (const part of [`ValidatingAdmissionPolicy '${ANNOTATION_POLICY}'`, ...parts]) {
+      assert.ok(message.includes(part), `${message} lacks ${part}`);
     }
     return true;
   });
 }
 
-function firstFault(one: typeof WORDED_CASES[number]): PlacementFault {
-  const reading = readPlacement(wordedWorkload(one));
+/** What the parser finds first. */
+function firstFault(one: Pick<WordedCase, "annotations"> & Partial<WordedCase>): PlacementFault {
+  const reading = readPlacement(wordedWorkload({ is: "faulty", ...one }));
   const [fault] = reading.is === "faulty" ? reading.faults : [];
-  return fault ?? assert.fail(`nothing is wrong with ${caseText(one)}`);
+  return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
 }
 
 async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
@@ -60,11 +68,6 @@ async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
 }
 
 const WRONG = { [ENABLED]: "true", [SPOT_PERCENTAGE]: "a lot", [MIN_ON_DEMAND]: "x" };
-const SHARE = {
-  place: "annotation",
-  key: SPOT_PERCENTAGE,
-  remedy: "must be a whole number from 0 to 100",
-} as const;
 
 /** A workload that was wrong before anybody could refuse it: its namespace was out. */
 async function wrongBefore(
@@ -129,7 +132,9 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
         const words = { ...await annotations(), [SPOT_PERCENTAGE]: "most" };
         const change = { metadata: { annotations: words } };
         const attempt = () => writeThrough(stage, { manner, target, change });
-        await assertRefused(attempt, { ...SHARE, value: '"most"' });
+        const fault = firstFault({ annotations: { ...WRONG, [SPOT_PERCENTAGE]: "most" } });
+        assert.deepEqual([fault.key, fault.value], [SPOT_PERCENTAGE, '"most"']);
+        await assertRefused(attempt, fault);
         assert.equal((await annotations())[SPOT_PERCENTAGE], WRONG[SPOT_PERCENTAGE]);
       });
     }
@@ -155,18 +160,16 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
       await patch({ [ENABLED]: "false" }, true);
     });
     await t.step(`a ${kind} that was wrong is mended as a whole`, async () => {
-      await assertRefused(() => patch({ [SPOT_PERCENTAGE]: "70" }, true), {
-        place: "annotation",
-        key: MIN_ON_DEMAND,
-        value: '"x"',
-        remedy: "must be a whole number from 0 to 10000",
-      });
+      const mended = { ...WRONG, [SPOT_PERCENTAGE]: "70" };
+      const left = firstFault({ annotations: mended });
+      assert.deepEqual([left.key, left.value], [MIN_ON_DEMAND, '"x"']);
+      await assertRefused(() => patch({ [SPOT_PERCENTAGE]: "70" }, true), left);
       await patch({ [SPOT_PERCENTAGE]: "70", [MIN_ON_DEMAND]: null }, false);
-      await assertRefused(() => patch({ [DISRUPTION_SCHEDULE]: "0 2 * * *" }, true), {
-        place: "annotation",
-        key: "spotalis.io/disruption-duration",
-        remedy: "must be more than 0",
-      });
+      const { [MIN_ON_DEMAND]: _none, ...whole } = mended;
+      const schedule = { [DISRUPTION_SCHEDULE]: "0 2 * * *" };
+      const unbounded = firstFault({ annotations: { ...whole, ...schedule } });
+      assert.deepEqual([unbounded.key, unbounded.value], [DISRUPTION_DURATION, undefined]);
+      await assertRefused(() => patch(schedule, true), unbounded);
     });
   }
 }

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
 import { createKubectl } from "./kubectl.ts";
+import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { admissionProbe } from "./scene/admission_probe.ts";
 import { eventsOf, eventTexts, whenTold } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -15,7 +16,7 @@ import {
   type PlacedWorkloadOptions,
   scenePodSpec,
 } from "./scene/placed_workload.ts";
-import { PATIENCE, placementBed, placementTest } from "./scene/placement_bed.ts";
+import { placementBed, placementTest, placementTestsAtOnce } from "./scene/placement_bed.ts";
 import { metricsByPod } from "./scene/product_metrics.ts";
 import { type RotatedCertificate, rotatedCertificate } from "./scene/rotated_certificate.ts";
 import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
@@ -174,85 +175,6 @@ placementTest("rollout: old and new revision each keep the split", async () => {
   assert.deepEqual(await movesOf(name), [], "no pod had to move");
 });
 
-placementTest("StatefulSet with minAvailable 2 → only safe evictions", async () => {
-  const name = "ordered";
-  const budget = `/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`;
-  await bed.node.create(budget, {
-    metadata: { name },
-    spec: { minAvailable: 3, selector: { matchLabels: { app: name } } },
-  });
-  const workload = { kind: "StatefulSet", name, replicas: 3 } as const;
-  await apply({ ...workload, share: "0%" });
-  const before = await bed.replicas.whenDivided(name, { spot: 0, "on-demand": 3 });
-  const moments = bed.replicas.everyMoment(name, (replicas) => {
-    const ready = replicas.filter((one) => one.ready).length;
-    assert.ok(ready >= 2, `${ready} of 3 are Ready`);
-  });
-  await apply({ ...workload, share: "100%", floor: 1 });
-  const reason = "BlockedByPDB";
-  await whenTold(bed.node, { namespace: bed.namespace, name, reason });
-  await pause(5 * PATIENCE.cooldownMs);
-  assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
-
-  await kubectl.must([
-    ...["patch", `pdb/${name}`, "-n", bed.namespace],
-    ...["-p", JSON.stringify({ spec: { minAvailable: 2 } })],
-  ]);
-  const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 1 }, MOVES);
-  moments.end();
-  assert.deepEqual(
-    after.toSorted((a, b) => a.name.localeCompare(b.name)).map((one) => one.class),
-    ["on-demand", "spot", "spot"],
-    "the lowest ordinal is the floor",
-  );
-  const first = ({ name }: SeenReplica): boolean => name.endsWith("-0");
-  assert.equal(after.find(first)?.uid, before.find(first)?.uid);
-  const moves = await movesOf(name);
-  assert.deepEqual(moves.map((text) => /pod (\S+)/.exec(text)?.[1]).toSorted(), [
-    `${name}-1`,
-    `${name}-2`,
-  ]);
-});
-
-placementTest("foreign pods are never evicted, whatever labels they have", async () => {
-  const name = "shared";
-  await apply({ name, replicas: 2, share: "100%" });
-  const own = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 0 });
-  const pods = `/api/v1/namespaces/${bed.namespace}/pods`;
-  const spec = scenePodSpec(SCENE);
-  const onSpot = {
-    ...spec,
-    nodeSelector: { ...Object(spec["nodeSelector"]), "karpenter.sh/capacity-type": "spot" },
-  };
-  const owner = await bed.node.create(`/api/v1/namespaces/${bed.namespace}/configmaps`, {
-    metadata: { name: "owner" },
-  }) as { metadata: { uid: string } };
-  const hash = { "pod-template-hash": own[0]?.revision ?? "" };
-  const controller = {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    name: "owner",
-    uid: owner.metadata.uid,
-    controller: true,
-  };
-  for (
-    const metadata of [
-      { name: "bare", labels: { app: name, "spotalis.io/capacity": "spot" } },
-      { name: "foreign", labels: { app: name, ...hash }, ownerReferences: [controller] },
-    ]
-  ) await bed.node.create(pods, { metadata, spec: onSpot });
-  const all = await bed.replicas.whenDivided(name, { spot: 4, "on-demand": 0 });
-  const foreign = all.filter(({ name }) => name === "bare" || name === "foreign");
-  assert.equal(foreign.length, 2);
-
-  await apply({ name, replicas: 2, share: "0%" });
-  const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 2 }, MOVES);
-  await pause(5 * PATIENCE.cooldownMs);
-  const kept = uids(after.filter((one) => one.class === "spot"));
-  assert.deepEqual(kept, uids(foreign));
-  assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
-});
-
 placementTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
   const workloads: readonly Wished[] = [
     { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
@@ -270,51 +192,131 @@ placementTest("manifests of Spotalis' users work as they are, and stay as they a
   assert.deepEqual(diff, { ok: true, stdout: "", stderr: "" });
 });
 
-placementTest("annotations missing or invalid → untouched", async () => {
-  // Nobody but the controller knows time zones.
-  const unreadable = {
-    "spotalis.io/disruption-schedule": "CRON_TZ=Atlantis/Capital 0 2 * * *",
-    "spotalis.io/disruption-duration": "2h",
-  };
-  const enabled = { "spotalis.io/enabled": "true" };
-  const workloads: readonly Wished[] = [
-    { name: "plain", replicas: 3 },
-    { name: "untuned", replicas: 3, annotations: enabled },
-    { name: "unreadable", replicas: 3, share: "50%", annotations: unreadable },
-  ];
-  await Promise.all(workloads.map(apply));
-  const when = async (name: string, count: number): Promise<readonly SeenReplica[]> =>
-    await bed.replicas.whenReady(name, count);
-  const before = await Promise.all(workloads.map(({ name }) => when(name, 3)));
-  const place = { namespace: bed.namespace, name: "unreadable" };
-  const told = await whenTold(bed.node, { ...place, reason: "ConfigurationError" });
-  assert.match(told, /disruption-schedule/);
-  const probe = await admissionProbe(bed, { scene: SCENE, annotations: unreadable });
-  const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);
-  assert.ok(tried.ok, tried.stderr);
-  assert.match(tried.stderr, /^Warning: .*disruption-schedule/m);
-  const again = { name: "again", replicas: 3, share: "50%", annotations: unreadable };
-  const written = await kubectl.run(["apply", "--dry-run=server", "-f", "-"], manifest(again));
-  assert.ok(written.ok, written.stderr);
-  assert.match(
-    written.stderr,
-    /^Warning: placement leaves the pods of Deployment again as they are/m,
-  );
-  assert.match(written.stderr, /^Warning: .*disruption-schedule/m);
+// They wait for what does not happen, and are few pods: a burst could delay the webhook's answers.
+placementTestsAtOnce({
+  "StatefulSet with minAvailable 2 → only safe evictions": async () => {
+    const name = "ordered";
+    const budget = `/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`;
+    await bed.node.create(budget, {
+      metadata: { name },
+      spec: { minAvailable: 3, selector: { matchLabels: { app: name } } },
+    });
+    const workload = { kind: "StatefulSet", name, replicas: 3 } as const;
+    await apply({ ...workload, share: "0%" });
+    const before = await bed.replicas.whenDivided(name, { spot: 0, "on-demand": 3 });
+    const moments = bed.replicas.everyMoment(name, (replicas) => {
+      const ready = replicas.filter((one) => one.ready).length;
+      assert.ok(ready >= 2, `${ready} of 3 are Ready`);
+    });
+    await apply({ ...workload, share: "100%", floor: 1 });
+    const reason = "BlockedByPDB";
+    await whenTold(bed.node, { namespace: bed.namespace, name, reason });
+    await pause(5 * PLACEMENT_TIMES.cooldownMs);
+    assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
 
-  await pause(5 * PATIENCE.cooldownMs);
-  for (const [index, { name }] of workloads.entries()) {
-    const after = bed.replicas.of(name);
-    assert.deepEqual(uids(after), uids(before[index] ?? []), name);
-    for (const { label } of after) assert.equal(label, undefined);
-    const reasons = (await eventsOf(bed.node, { ...place, name })).map(({ reason }) => reason);
-    assert.ok(!reasons.includes("PodRescheduled"), name);
-  }
+    await kubectl.must([
+      ...["patch", `pdb/${name}`, "-n", bed.namespace],
+      ...["-p", JSON.stringify({ spec: { minAvailable: 2 } })],
+    ]);
+    const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 1 }, MOVES);
+    moments.end();
+    assert.deepEqual(
+      after.toSorted((a, b) => a.name.localeCompare(b.name)).map((one) => one.class),
+      ["on-demand", "spot", "spot"],
+      "the lowest ordinal is the floor",
+    );
+    const first = ({ name }: SeenReplica): boolean => name.endsWith("-0");
+    assert.equal(after.find(first)?.uid, before.find(first)?.uid);
+    const moves = await movesOf(name);
+    assert.deepEqual(moves.map((text) => /pod (\S+)/.exec(text)?.[1]).toSorted(), [
+      `${name}-1`,
+      `${name}-2`,
+    ]);
+  },
+  "foreign pods are never evicted, whatever labels they have": async () => {
+    const name = "shared";
+    await apply({ name, replicas: 2, share: "100%" });
+    const own = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 0 });
+    const pods = `/api/v1/namespaces/${bed.namespace}/pods`;
+    const spec = scenePodSpec(SCENE);
+    const onSpot = {
+      ...spec,
+      nodeSelector: { ...Object(spec["nodeSelector"]), "karpenter.sh/capacity-type": "spot" },
+    };
+    const owner = await bed.node.create(`/api/v1/namespaces/${bed.namespace}/configmaps`, {
+      metadata: { name: "owner" },
+    }) as { metadata: { uid: string } };
+    const hash = { "pod-template-hash": own[0]?.revision ?? "" };
+    const controller = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      name: "owner",
+      uid: owner.metadata.uid,
+      controller: true,
+    };
+    for (
+      const metadata of [
+        { name: "bare", labels: { app: name, "spotalis.io/capacity": "spot" } },
+        { name: "foreign", labels: { app: name, ...hash }, ownerReferences: [controller] },
+      ]
+    ) await bed.node.create(pods, { metadata, spec: onSpot });
+    const all = await bed.replicas.whenDivided(name, { spot: 4, "on-demand": 0 });
+    const foreign = all.filter(({ name }) => name === "bare" || name === "foreign");
+    assert.equal(foreign.length, 2);
 
-  const wrong = manifest({ name: "wrong", replicas: 3, share: "170%" });
-  const { ok, stderr } = await kubectl.run(["apply", "-f", "-"], wrong);
-  assert.equal(ok, false);
-  assert.match(stderr, /spotalis\.io\/spot-percentage .*"170%"/);
+    await apply({ name, replicas: 2, share: "0%" });
+    const after = await bed.replicas.whenDivided(name, { spot: 2, "on-demand": 2 }, MOVES);
+    await pause(5 * PLACEMENT_TIMES.cooldownMs);
+    const kept = uids(after.filter((one) => one.class === "spot"));
+    assert.deepEqual(kept, uids(foreign));
+    assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
+  },
+  "annotations missing or invalid → untouched": async () => {
+    // Nobody but the controller knows time zones.
+    const unreadable = {
+      "spotalis.io/disruption-schedule": "CRON_TZ=Atlantis/Capital 0 2 * * *",
+      "spotalis.io/disruption-duration": "2h",
+    };
+    const enabled = { "spotalis.io/enabled": "true" };
+    const workloads: readonly Wished[] = [
+      { name: "plain", replicas: 3 },
+      { name: "untuned", replicas: 3, annotations: enabled },
+      { name: "unreadable", replicas: 3, share: "50%", annotations: unreadable },
+    ];
+    await Promise.all(workloads.map(apply));
+    const when = async (name: string, count: number): Promise<readonly SeenReplica[]> =>
+      await bed.replicas.whenReady(name, count);
+    const before = await Promise.all(workloads.map(({ name }) => when(name, 3)));
+    const place = { namespace: bed.namespace, name: "unreadable" };
+    const told = await whenTold(bed.node, { ...place, reason: "ConfigurationError" });
+    assert.match(told, /disruption-schedule/);
+    const probe = await admissionProbe(bed, { scene: SCENE, annotations: unreadable });
+    const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);
+    assert.ok(tried.ok, tried.stderr);
+    assert.match(tried.stderr, /^Warning: .*disruption-schedule/m);
+    const again = { name: "again", replicas: 3, share: "50%", annotations: unreadable };
+    const written = await kubectl.run(["apply", "--dry-run=server", "-f", "-"], manifest(again));
+    assert.ok(written.ok, written.stderr);
+    assert.match(
+      written.stderr,
+      /^Warning: .*\bDeployment again\b/m,
+    );
+    assert.match(written.stderr, /^Warning: .*disruption-schedule/m);
+
+    await pause(5 * PLACEMENT_TIMES.cooldownMs);
+    for (const [index, { name }] of workloads.entries()) {
+      const after = bed.replicas.of(name);
+      assert.deepEqual(uids(after), uids(before[index] ?? []), name);
+      for (const { label } of after) assert.equal(label, undefined);
+      const reasons = (await eventsOf(bed.node, { ...place, name })).map(({ reason }) => reason);
+      assert.ok(!reasons.includes("PodRescheduled"), name);
+    }
+
+    const wrong = manifest({ name: "wrong", replicas: 3, share: "170%" });
+    const { ok, stderr } = await kubectl.run(["apply", "-f", "-"], wrong);
+    assert.equal(ok, false);
+    assert.match(stderr, /spotalis\.io\/spot-percentage .*"170%"/);
+  },
 });
 
 placementTest("certificates rotated under load with zero failed admissions", async () => {

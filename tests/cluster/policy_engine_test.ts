@@ -15,6 +15,7 @@ import { NETWORK } from "./harness/instance.ts";
 import { quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
 
@@ -71,107 +72,111 @@ async function whenReason(node: RealNode, name: PodName, reason: string): Promis
   }, { timeoutMs: 90_000 });
 }
 
-Deno.test("resizes that a ValidatingAdmissionPolicy denies are told with its words, others go on, and all is done without it", async () => {
-  using node = await openRealNode();
-  await using denied = await scratchNamespace(node.connection, OUTSIDE);
-  await using free = await scratchNamespace(node.connection, OUTSIDE);
-  const name = denied.name;
-  const [web, other] = await Promise.all([
-    waitingPod(node, denied.name),
-    waitingPod(node, free.name),
-  ]);
-  {
-    await using _policy = await cluster(node, {
-      kind: "validatingadmissionpolicies",
-      name,
-      ...{
-        spec: {
-          matchConstraints: { resourceRules: [RESIZES] },
-          validations: [{ expression: "false", message: WORDS }],
-        },
-      },
-    });
-    await using _binding = await cluster(node, {
-      kind: "validatingadmissionpolicybindings",
-      name,
-      ...{
-        spec: {
-          policyName: name,
-          validationActions: ["Deny"],
-          matchResources: { namespaceSelector: only(denied.name) },
-        },
-      },
-    });
-    await whenDenied(web);
-    await Promise.all([denied, free].map(({ name }) => takeIn(node, name)));
-    assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
-    await whenQuota(node, other, (quota) => quota > WAITING_OWN);
-    assert.equal(await quotaOf(node, web), WAITING_OWN);
-    await assertTold(node, web, { refusal: "AdmissionDenied" });
-    const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
-    assert.match(told ?? "", new RegExp(WORDS));
-  }
-  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-});
-
-Deno.test({
-  name:
-    "resizes that a webhook denies are told with its words and tried seldom, others go on, and all is done without it",
-  ignore: !isHarness(),
-  async fn() {
-    using node = await openRealNode();
-    await using engine = await denyingWebhook(NETWORK.node, WORDS);
-    await using denied = await scratchNamespace(node.connection, OUTSIDE);
-    await using lost = await scratchNamespace(node.connection, OUTSIDE);
-    await using free = await scratchNamespace(node.connection, OUTSIDE);
-    const [web, away, other] = await Promise.all(
-      [denied, lost, free].map(({ name }) => waitingPod(node, name)),
-    ) as [PodName, PodName, PodName];
-    const webhook = (namespace: string, clientConfig: unknown) =>
-      cluster(node, {
-        kind: "validatingwebhookconfigurations",
-        name: namespace,
-        ...{
-          webhooks: [{
-            name: "policy.example.com",
-            clientConfig,
-            rules: [RESIZES],
-            namespaceSelector: only(namespace),
-            failurePolicy: "Fail",
-            sideEffects: "None",
-            admissionReviewVersions: ["v1"],
-            timeoutSeconds: 2,
-          }],
-        },
-      });
-    {
-      const { url, caBundle } = engine;
-      await using _denying = await webhook(denied.name, { url, caBundle });
-      // Nobody listens there.
-      await using _lost = await webhook(lost.name, { url: `https://${NETWORK.node}:9/`, caBundle });
-      await Promise.all([web, away].map(whenDenied));
-      await Promise.all([denied, lost, free].map(({ name }) => takeIn(node, name)));
-      const message = await whenReason(node, web, "AdmissionDenied");
-      assert.match(message, new RegExp(`policy.example.com.*denied.*${WORDS}`));
-      assert.match(await whenReason(node, away, "Refused"), /failed calling webhook/);
-      await whenQuota(node, other, (quota) => quota > WAITING_OWN);
-      assert.equal(await quotaOf(node, web), WAITING_OWN);
-      assert.equal(await quotaOf(node, away), WAITING_OWN);
-
-      // 1, 2, 4, 8 s and so on lie between attempts.
-      const before = engine.asked.length;
-      await Promise.all([
-        pause(15_000),
-        assertTold(node, web, { refusal: "AdmissionDenied" }),
-        assertTold(node, away, { refusal: "Refused" }),
+testsAtOnce({
+  "resizes that a ValidatingAdmissionPolicy denies are told with its words, others go on, and all is done without it":
+    async () => {
+      using node = await openRealNode();
+      await using denied = await scratchNamespace(node.connection, OUTSIDE);
+      await using free = await scratchNamespace(node.connection, OUTSIDE);
+      const name = denied.name;
+      const [web, other] = await Promise.all([
+        waitingPod(node, denied.name),
+        waitingPod(node, free.name),
       ]);
-      assert.ok(engine.asked.length > 0);
-      assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());
-      const seen = engine.asked.length - before;
-      assert.ok(seen <= 4, `${seen} attempts in 15 s`);
-    }
-    await Promise.all(
-      [web, away].map((name) => whenQuota(node, name, (quota) => quota > WAITING_OWN)),
-    );
-  },
+      {
+        await using _policy = await cluster(node, {
+          kind: "validatingadmissionpolicies",
+          name,
+          ...{
+            spec: {
+              matchConstraints: { resourceRules: [RESIZES] },
+              validations: [{ expression: "false", message: WORDS }],
+            },
+          },
+        });
+        await using _binding = await cluster(node, {
+          kind: "validatingadmissionpolicybindings",
+          name,
+          ...{
+            spec: {
+              policyName: name,
+              validationActions: ["Deny"],
+              matchResources: { namespaceSelector: only(denied.name) },
+            },
+          },
+        });
+        await whenDenied(web);
+        await Promise.all([denied, free].map(({ name }) => takeIn(node, name)));
+        assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
+        await whenQuota(node, other, (quota) => quota > WAITING_OWN);
+        assert.equal(await quotaOf(node, web), WAITING_OWN);
+        await assertTold(node, web, { refusal: "AdmissionDenied" });
+        const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
+        assert.match(told ?? "", new RegExp(WORDS));
+      }
+      await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+    },
+  "resizes that a webhook denies are told with its words and tried seldom, others go on, and all is done without it":
+    {
+      ignore: !isHarness(),
+      async fn() {
+        using node = await openRealNode();
+        await using engine = await denyingWebhook(NETWORK.node, WORDS);
+        await using denied = await scratchNamespace(node.connection, OUTSIDE);
+        await using lost = await scratchNamespace(node.connection, OUTSIDE);
+        await using free = await scratchNamespace(node.connection, OUTSIDE);
+        const [web, away, other] = await Promise.all(
+          [denied, lost, free].map(({ name }) => waitingPod(node, name)),
+        ) as [PodName, PodName, PodName];
+        const webhook = (namespace: string, clientConfig: unknown) =>
+          cluster(node, {
+            kind: "validatingwebhookconfigurations",
+            name: namespace,
+            ...{
+              webhooks: [{
+                name: "policy.example.com",
+                clientConfig,
+                rules: [RESIZES],
+                namespaceSelector: only(namespace),
+                failurePolicy: "Fail",
+                sideEffects: "None",
+                admissionReviewVersions: ["v1"],
+                timeoutSeconds: 2,
+              }],
+            },
+          });
+        {
+          const { url, caBundle } = engine;
+          await using _denying = await webhook(denied.name, { url, caBundle });
+          // Nobody listens there.
+          await using _lost = await webhook(lost.name, {
+            url: `https://${NETWORK.node}:9/`,
+            caBundle,
+          });
+          await Promise.all([web, away].map(whenDenied));
+          await Promise.all([denied, lost, free].map(({ name }) => takeIn(node, name)));
+          const message = await whenReason(node, web, "AdmissionDenied");
+          assert.match(message, new RegExp(`policy.example.com.*denied.*${WORDS}`));
+          assert.match(await whenReason(node, away, "Refused"), /failed calling webhook/);
+          await whenQuota(node, other, (quota) => quota > WAITING_OWN);
+          assert.equal(await quotaOf(node, web), WAITING_OWN);
+          assert.equal(await quotaOf(node, away), WAITING_OWN);
+
+          // 1, 2, 4, 8 s and so on lie between attempts.
+          const before = engine.asked.length;
+          await Promise.all([
+            pause(15_000),
+            assertTold(node, web, { refusal: "AdmissionDenied" }),
+            assertTold(node, away, { refusal: "Refused" }),
+          ]);
+          assert.ok(engine.asked.length > 0);
+          assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());
+          const seen = engine.asked.length - before;
+          assert.ok(seen <= 4, `${seen} attempts in 15 s`);
+        }
+        await Promise.all(
+          [web, away].map((name) => whenQuota(node, name, (quota) => quota > WAITING_OWN)),
+        );
+      },
+    },
 });

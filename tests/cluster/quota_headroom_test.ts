@@ -14,6 +14,7 @@ import { boundsOf } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { withLiveSettings } from "./scene/with_settings.ts";
 
@@ -79,54 +80,57 @@ async function assertRoom(node: RealNode, web: PodName): Promise<void> {
   }
 }
 
-Deno.test("raises at once leave a quota room for one more pod, and give it back when one has taken it", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const most = HARD - OWN;
-  const web = await raisedDeployment(node, { namespace: namespace.name, most });
-  await assertRoom(node, web);
-  const [pod] = await deploymentPods(node, web);
-  const name = { ...web, name: pod?.metadata.name ?? "" };
-  const bounds = await boundsOf(node, name);
-  assert.match(bounds?.reason ?? "", /QuotaExceeded/);
-  await assertTold(node, name, { bound: "QuotaExceeded" });
+testsAtOnce({
+  "raises at once leave a quota room for one more pod, and give it back when one has taken it":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const most = HARD - OWN;
+      const web = await raisedDeployment(node, { namespace: namespace.name, most });
+      await assertRoom(node, web);
+      const [pod] = await deploymentPods(node, web);
+      const name = { ...web, name: pod?.metadata.name ?? "" };
+      const bounds = await boundsOf(node, name);
+      assert.match(bounds?.reason ?? "", /QuotaExceeded/);
+      await assertTold(node, name, { bound: "QuotaExceeded" });
 
-  const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
-  await kubectl.must(scale);
-  await until("room for another pod", async () => {
-    const { pods, quota } = await used(node, web);
-    const count = (await deploymentPods(node, web)).length;
-    if (count === REPLICAS + 1 && Math.max(pods, quota) <= most) return true;
-    throw new Error(`${count} pods, limits of ${pods} m, ${quota} m in the quota`);
-  }, { timeoutMs: 90_000 });
-  for (const reason of ["FailedCreate", "CPULimitFailed"]) {
-    assert.deepEqual(await eventTexts(node, { namespace: web.namespace, reason }), []);
-  }
+      const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
+      await kubectl.must(scale);
+      await until("room for another pod", async () => {
+        const { pods, quota } = await used(node, web);
+        const count = (await deploymentPods(node, web)).length;
+        if (count === REPLICAS + 1 && Math.max(pods, quota) <= most) return true;
+        throw new Error(`${count} pods, limits of ${pods} m, ${quota} m in the quota`);
+      }, { timeoutMs: 90_000 });
+      for (const reason of ["FailedCreate", "CPULimitFailed"]) {
+        assert.deepEqual(await eventTexts(node, { namespace: web.namespace, reason }), []);
+      }
 
-  const quotas = `/api/v1/namespaces/${web.namespace}/resourcequotas`;
-  await node.connection.request({ method: "DELETE", path: `${quotas}/limits` });
-  await until("raises beyond the quota that was", async () => {
-    const limits = await limitsOf(node, web);
-    if (limits > HARD + OWN) return true;
-    throw new Error(`the limits are ${limits} m`);
-  }, { timeoutMs: 90_000 });
+      const quotas = `/api/v1/namespaces/${web.namespace}/resourcequotas`;
+      await node.connection.request({ method: "DELETE", path: `${quotas}/limits` });
+      await until("raises beyond the quota that was", async () => {
+        const limits = await limitsOf(node, web);
+        if (limits > HARD + OWN) return true;
+        throw new Error(`the limits are ${limits} m`);
+      }, { timeoutMs: 90_000 });
+    },
+  "a rollout finds room in a quota that raises have filled, and ends": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD - OWN });
+    await restart(web);
+    await until(
+      "first new pod",
+      async () => (await deploymentPods(node, web)).length > REPLICAS || undefined,
+      { everyMs: 50 },
+    );
+    assert.deepEqual(await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" }), []);
+    const where = ["-n", web.namespace, "deployment/web"];
+    await kubectl.must(["rollout", "status", ...where, "--timeout=120s"]);
+  },
 });
 
-Deno.test("a rollout finds room in a quota that raises have filled, and ends", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const web = await raisedDeployment(node, { namespace: namespace.name, most: HARD - OWN });
-  await restart(web);
-  await until(
-    "first new pod",
-    async () => (await deploymentPods(node, web)).length > REPLICAS || undefined,
-    { everyMs: 50 },
-  );
-  assert.deepEqual(await eventTexts(node, { ...namespaceOnly(web), reason: "FailedCreate" }), []);
-  const where = ["-n", web.namespace, "deployment/web"];
-  await kubectl.must(["rollout", "status", ...where, "--timeout=120s"]);
-});
-
+// Not beside those: the settings are the controller's.
 Deno.test("raises use up a quota of which no room is kept, and a rollout is refused", async () => {
   using node = await openRealNode();
   await using _settings = await withLiveSettings({ market: { quotaHeadroom: 0 } });

@@ -13,9 +13,10 @@ import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
-const containers = [{ name: "load", request: "100m", limit: "200m", burstSeconds: 90 }];
+const containers = [{ name: "load", request: "50m", limit: "100m", burstSeconds: 90 }];
 
 function quotaOf(node: RealNode, name: PodName): Promise<number> {
   return node.pod(name).then((pod) => {
@@ -54,167 +55,175 @@ async function refusal(action: () => Promise<unknown>): Promise<ApiError> {
   throw new Error("the server accepted what it should refuse");
 }
 
-Deno.test("a LimitRange caps the raises, and a tightened one holds the limit, without a refused write", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const path = `/api/v1/namespaces/${namespace.name}/limitranges`;
-  const range = (max: string): unknown => ({
-    metadata: { name: "cap" },
-    spec: { limits: [{ type: "Container", max: { cpu: max } }] },
-  });
-  await node.create(path, range("450m"));
-  const pod = await node.run(loadPod({ name: "capped", namespace: namespace.name, containers }));
-  const name = { namespace: namespace.name, name: "capped" };
-  await appliedAllocation(node, pod);
-  await node.signal(name, "load");
-  await until(
-    "raise up to the cap",
-    async () => await quotaOf(node, name) === 450 || undefined,
-    SETTLED,
-  );
-  await assertAgreement(node, name);
+// Their limits are small, so that all of them fit a busy machine.
+testsAtOnce({
+  "a LimitRange caps the raises, and a tightened one holds the limit, without a refused write":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const path = `/api/v1/namespaces/${namespace.name}/limitranges`;
+      const range = (max: string): unknown => ({
+        metadata: { name: "cap" },
+        spec: { limits: [{ type: "Container", max: { cpu: max } }] },
+      });
+      await node.create(path, range("230m"));
+      const pod = await node.run(
+        loadPod({ name: "capped", namespace: namespace.name, containers }),
+      );
+      const name = { namespace: namespace.name, name: "capped" };
+      await appliedAllocation(node, pod);
+      await node.signal(name, "load");
+      await until(
+        "raise up to the cap",
+        async () => await quotaOf(node, name) === 230 || undefined,
+        SETTLED,
+      );
+      await assertAgreement(node, name);
 
-  await node.connection.request({
-    method: "PATCH",
-    path: `${path}/cap`,
-    contentType: "application/merge-patch+json",
-    body: range("150m"),
-  });
-  const resizer = createPodResizer(node.connection);
-  const error = await refusal(() =>
-    resizer.resize(namespace.name, "capped", {
-      metadata: { uid: pod.metadata.uid },
-      spec: { containers: [{ name: "load", resources: { limits: { cpu: "460m" } } }] },
-    })
-  );
-  assert.equal(error.status, 403);
-  assert.equal(refusalReason(error), "LimitRange");
-  await until("lowered limit", async () => {
-    const quota = await quotaOf(node, name);
-    return quota <= 150 ? quota : undefined;
-  }, SETTLED);
-  assert.equal(await refusedEvents(node, namespace.name), 0);
-});
-
-Deno.test("a ResourceQuota bounds the sum of raises in a namespace, without a refused write", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
-    metadata: { name: "sum" },
-    // 200m of it stay free for one more pod of the largest own limit.
-    spec: { hard: { "limits.cpu": "900m" } },
-  });
-  const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
-  const pods = await Promise.all(
-    names.map(({ name }) => node.run(loadPod({ name, namespace: namespace.name, containers }))),
-  );
-  for (const pod of pods) await appliedAllocation(node, pod);
-  for (const name of names) await node.signal(name, "load");
-  const sum = async (): Promise<number> => {
-    const quotas = await Promise.all(names.map((name) => quotaOf(node, name)));
-    return quotas.reduce((total, quota) => total + quota, 0);
-  };
-  await until("use of the quota", async () => await sum() > 500 || undefined, SETTLED);
-  for (let i = 0; i < 50; i++) {
-    assert.ok(await sum() <= 700, `the sum of limits is ${await sum()}`);
-    await pause(100);
-  }
-  assert.equal(await refusedEvents(node, namespace.name), 0);
-  const error = await refusal(() =>
-    createPodResizer(node.connection).resize(namespace.name, "one", {
-      metadata: { uid: pods[0]?.metadata.uid ?? "" },
-      spec: { containers: [{ name: "load", resources: { limits: { cpu: "2" } } }] },
-    })
-  );
-  assert.equal(error.status, 403);
-  assert.equal(refusalReason(error), "QuotaExceeded");
-});
-
-Deno.test("a request beyond the node is refused with the cause NodeCapacity", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  await node.run(loadPod({ name: "greedy", namespace: namespace.name, containers }));
-  const error = await refusal(() =>
-    node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${namespace.name}/pods/greedy/resize`,
-      contentType: "application/strategic-merge-patch+json",
-      body: {
-        spec: {
-          containers: [{
-            name: "load",
-            resources: { requests: { cpu: "900" }, limits: { cpu: "900" } },
-          }],
-        },
-      },
-    })
-  );
-  assert.equal(error.status, 403);
-  assert.deepEqual(error.causes, ["NodeCapacity"]);
-  assert.equal(refusalReason(error), "NodeCapacity");
-});
-
-Deno.test("a pod reborn under its name is not touched by a patch that was meant for the dead one", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const pod = await node.run(loadPod({ name: "other", namespace: namespace.name, containers }));
-  const error = await refusal(() =>
-    createPodResizer(node.connection).resize(namespace.name, "other", {
-      metadata: { uid: crypto.randomUUID() },
-      spec: { containers: [{ name: "load", resources: { limits: { cpu: "300m" } } }] },
-    })
-  );
-  assert.equal(error.status, 422);
-  const now = await node.pod({ namespace: namespace.name, name: "other" });
-  assert.equal(now?.metadata.uid, pod.metadata.uid);
-});
-
-Deno.test("a resize that the kubelet defers is pending with its reason, and applied when it can be", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection);
-  const label = `try-${namespace.name}`;
-  const nodes = await node.connection.request({ path: "/api/v1/nodes" }) as {
-    items: { metadata: { name: string } }[];
-  };
-  const nodeName = nodes.items[0]?.metadata.name ?? "";
-  const mark = (value: string | null): Promise<unknown> =>
-    node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/nodes/${nodeName}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { labels: { [label]: value } } },
+      await node.connection.request({
+        method: "PATCH",
+        path: `${path}/cap`,
+        contentType: "application/merge-patch+json",
+        body: range("80m"),
+      });
+      const resizer = createPodResizer(node.connection);
+      const error = await refusal(() =>
+        resizer.resize(namespace.name, "capped", {
+          metadata: { uid: pod.metadata.uid },
+          spec: { containers: [{ name: "load", resources: { limits: { cpu: "240m" } } }] },
+        })
+      );
+      assert.equal(error.status, 403);
+      assert.equal(refusalReason(error), "LimitRange");
+      await until("lowered limit", async () => {
+        const quota = await quotaOf(node, name);
+        return quota <= 80 ? quota : undefined;
+      }, SETTLED);
+      assert.equal(await refusedEvents(node, namespace.name), 0);
+    },
+  "a ResourceQuota bounds the sum of raises in a namespace, without a refused write": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
+      metadata: { name: "sum" },
+      // 100m of it stay free for one more pod of the largest own limit.
+      spec: { hard: { "limits.cpu": "450m" } },
     });
-  await mark("yes");
-  try {
-    const pod = await node.run(
-      loadPod({
-        name: "deferred",
-        namespace: namespace.name,
-        containers: [{ name: "load", request: "100m", limit: "200m", burstSeconds: 300 }],
-        nodeSelector: { [label]: "yes" },
-      }),
+    const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));
+    const pods = await Promise.all(
+      names.map(({ name }) => node.run(loadPod({ name, namespace: namespace.name, containers }))),
     );
-    const name = { namespace: namespace.name, name: "deferred" };
-    await appliedAllocation(node, pod);
-    await mark(null);
-    await pause(2000);
-    await node.signal(name, "load");
-    await whenReason(node, name, "ResizeDeferred");
-    assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
-    await mark("yes");
-    // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
-    // at its node's labels every ten seconds only.
-    const passing = { name: "passer-by", namespace: namespace.name, containers };
-    await node.run(loadPod(passing));
-    await pause(15_000);
-    const path = `/api/v1/namespaces/${namespace.name}/pods/passer-by`;
-    await node.connection.request({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } });
-    await until("raise", async () => await quotaOf(node, name) > 200 || undefined, {
-      timeoutMs: 240_000,
-      everyMs: 500,
-    });
-    await assertAgreement(node, name);
-  } finally {
-    await mark(null);
-  }
+    for (const pod of pods) await appliedAllocation(node, pod);
+    for (const name of names) await node.signal(name, "load");
+    const sum = async (): Promise<number> => {
+      const quotas = await Promise.all(names.map((name) => quotaOf(node, name)));
+      return quotas.reduce((total, quota) => total + quota, 0);
+    };
+    await until("use of the quota", async () => await sum() > 250 || undefined, SETTLED);
+    for (let i = 0; i < 50; i++) {
+      assert.ok(await sum() <= 350, `the sum of limits is ${await sum()}`);
+      await pause(100);
+    }
+    assert.equal(await refusedEvents(node, namespace.name), 0);
+    const error = await refusal(() =>
+      createPodResizer(node.connection).resize(namespace.name, "one", {
+        metadata: { uid: pods[0]?.metadata.uid ?? "" },
+        spec: { containers: [{ name: "load", resources: { limits: { cpu: "2" } } }] },
+      })
+    );
+    assert.equal(error.status, 403);
+    assert.equal(refusalReason(error), "QuotaExceeded");
+  },
+  "a request beyond the node is refused with the cause NodeCapacity": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    await node.run(loadPod({ name: "greedy", namespace: namespace.name, containers }));
+    const error = await refusal(() =>
+      node.connection.request({
+        method: "PATCH",
+        path: `/api/v1/namespaces/${namespace.name}/pods/greedy/resize`,
+        contentType: "application/strategic-merge-patch+json",
+        body: {
+          spec: {
+            containers: [{
+              name: "load",
+              resources: { requests: { cpu: "900" }, limits: { cpu: "900" } },
+            }],
+          },
+        },
+      })
+    );
+    assert.equal(error.status, 403);
+    assert.deepEqual(error.causes, ["NodeCapacity"]);
+    assert.equal(refusalReason(error), "NodeCapacity");
+  },
+  "a pod reborn under its name is not touched by a patch that was meant for the dead one":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const pod = await node.run(loadPod({ name: "other", namespace: namespace.name, containers }));
+      const error = await refusal(() =>
+        createPodResizer(node.connection).resize(namespace.name, "other", {
+          metadata: { uid: crypto.randomUUID() },
+          spec: { containers: [{ name: "load", resources: { limits: { cpu: "300m" } } }] },
+        })
+      );
+      assert.equal(error.status, 422);
+      const now = await node.pod({ namespace: namespace.name, name: "other" });
+      assert.equal(now?.metadata.uid, pod.metadata.uid);
+    },
+  "a resize that the kubelet defers is pending with its reason, and applied when it can be":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const label = `try-${namespace.name}`;
+      const nodes = await node.connection.request({ path: "/api/v1/nodes" }) as {
+        items: { metadata: { name: string } }[];
+      };
+      const nodeName = nodes.items[0]?.metadata.name ?? "";
+      const mark = (value: string | null): Promise<unknown> =>
+        node.connection.request({
+          method: "PATCH",
+          path: `/api/v1/nodes/${nodeName}`,
+          contentType: "application/merge-patch+json",
+          body: { metadata: { labels: { [label]: value } } },
+        });
+      await mark("yes");
+      try {
+        const pod = await node.run(
+          loadPod({
+            name: "deferred",
+            namespace: namespace.name,
+            containers: [{ name: "load", request: "50m", limit: "100m", burstSeconds: 300 }],
+            nodeSelector: { [label]: "yes" },
+          }),
+        );
+        const name = { namespace: namespace.name, name: "deferred" };
+        await appliedAllocation(node, pod);
+        await mark(null);
+        await pause(2000);
+        await node.signal(name, "load");
+        await whenReason(node, name, "ResizeDeferred");
+        assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
+        await mark("yes");
+        // A kubelet tries deferred resizes again every three minutes, and when a pod has gone. It looks
+        // at its node's labels every ten seconds only.
+        const passing = { name: "passer-by", namespace: namespace.name, containers };
+        await node.run(loadPod(passing));
+        await pause(15_000);
+        const path = `/api/v1/namespaces/${namespace.name}/pods/passer-by`;
+        await node.connection.request({
+          method: "DELETE",
+          path,
+          query: { gracePeriodSeconds: "0" },
+        });
+        await until("raise", async () => await quotaOf(node, name) > 100 || undefined, {
+          timeoutMs: 240_000,
+          everyMs: 500,
+        });
+        await assertAgreement(node, name);
+      } finally {
+        await mark(null);
+      }
+    },
 });

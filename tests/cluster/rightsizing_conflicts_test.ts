@@ -9,13 +9,13 @@ import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createKubectl } from "./kubectl.ts";
+import { withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
-  OFTEN_SAMPLED,
   optimizationPolicy,
   UNDERSIZED,
   whenRecord,
@@ -25,8 +25,6 @@ import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts"
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";
 import { defineVPAs, forgetVPAs, knowsVPAs, vpaOf, vpasPath } from "./scene/vpa_definition.ts";
-import { withComponents } from "./scene/with_components.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
 
 const MI = 2 ** 20;
 /** What the pods are made with. */
@@ -106,8 +104,7 @@ Deno.test({
   async fn() {
     using node = await openRealNode();
     await using _vpas = await withVPAs(node);
-    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
-    await using _settings = await withLiveSettings(OFTEN_SAMPLED);
+    await using _installed = await withAllComponents(kubectl);
     await using free = await scratchNamespace(node.connection);
     await using full = await scratchNamespace(node.connection);
     await using ranged = await scratchNamespace(node.connection);

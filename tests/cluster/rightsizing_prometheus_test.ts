@@ -10,6 +10,7 @@ import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { requestToken } from "./scene/account_token.ts";
+import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
@@ -23,11 +24,7 @@ import {
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { withComponents } from "./scene/with_components.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
 
-/** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
-const LISTEN = `${NETWORK.node}:9091`;
 /** Three cycles and more. */
 const QUIET_MS = 35_000;
 const ACCOUNT = "collector";
@@ -94,13 +91,14 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
-    await using _settings = await withLiveSettings({
-      metrics: { prometheusURL: `http://${LISTEN}` },
-    });
+    await using _installed = await withAllComponents(kubectl);
     await using namespace = await scratchNamespace(node.connection);
     await using kubelet = await kubeletJob(node, namespace);
-    const options = { listen: LISTEN, target: `${NETWORK.node}:10250`, job: kubelet.job };
+    const options = {
+      listen: PROMETHEUS_ADDRESS,
+      target: `${NETWORK.node}:10250`,
+      job: kubelet.job,
+    };
     await using prometheus = await startPrometheus(options);
     const workload = (name: string): PodName => ({ namespace: namespace.name, name });
     const deploy = async (name: string): Promise<string> => {

@@ -8,13 +8,13 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
+import { withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventsOf } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
-  OFTEN_SAMPLED,
   optimizationPolicy,
   recordOf,
   UNDERSIZED,
@@ -24,8 +24,6 @@ import { PRODUCT_NAMESPACE } from "./scene/product.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { withComponents } from "./scene/with_components.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
 
 /** Three cycles and more. */
 const QUIET_MS = 35_000;
@@ -155,8 +153,7 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    await using _installed = await withComponents(kubectl, { components: ["rightsizing"] });
-    await using _settings = await withLiveSettings(OFTEN_SAMPLED);
+    await using _installed = await withAllComponents(kubectl);
     await using open = await scratchNamespace(node.connection);
     await using shut = await scratchNamespace(node.connection);
     const giveBack = await takeRight(open.name);

@@ -7,13 +7,13 @@
 import assert from "node:assert/strict";
 import { podListWatch } from "../../adapters/kube/pods.ts";
 import { createKubectl } from "./kubectl.ts";
+import { withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
   CYCLES,
   deploymentText,
-  OFTEN_SAMPLED,
   optimizationPolicy,
   recordOf,
   UNDERSIZED,
@@ -22,8 +22,6 @@ import {
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";
-import { withComponents } from "./scene/with_components.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
 
 const MI = 2 ** 20;
 
@@ -53,9 +51,7 @@ Deno.test({
   ignore: !isHarness(),
   async fn() {
     using node = await openRealNode();
-    const components = ["rightsizing", "webhook"] as const;
-    await using _installed = await withComponents(kubectl, { components });
-    await using _settings = await withLiveSettings(OFTEN_SAMPLED);
+    await using _installed = await withAllComponents(kubectl);
     await using acted = await scratchNamespace(node.connection);
     await using told = await scratchNamespace(node.connection);
     const web = { namespace: acted.name, name: "web" };

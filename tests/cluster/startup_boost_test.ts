@@ -75,7 +75,7 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   await until(
     "warning",
     async () =>
-      /startup-boost: "3x,8s" asks for more/.test(await eventsOf(strict, "AnnotationIgnored")) ||
+      /startup-boost: "3x,8s" /.test(await eventsOf(strict, "AnnotationIgnored")) ||
       undefined,
   );
 

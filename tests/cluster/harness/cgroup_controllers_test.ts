@@ -21,7 +21,8 @@ async function written(
 Deno.test("enableControllers() adds what a kubelet demands, where the root offers it", async () => {
   assert.equal(await written("memory pids\n", enableControllers), "+cpu +cpuset");
   assert.equal(await written("\n", enableControllers), "+cpu +cpuset +memory +pids");
-  assert.equal(await written("cpuset cpu memory pids\n", enableControllers), undefined);
+  const all = ["cpuset", "cpu", "memory", "pids"].join(" ");
+  assert.equal(await written(`${all}\n`, enableControllers), undefined);
 });
 
 Deno.test("restoreControllers() takes away what was added, unless another cgroup is there", async () => {

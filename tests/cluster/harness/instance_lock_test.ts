@@ -9,18 +9,18 @@ Deno.test("lockInstance() lets a second run go on only when the first is through
   try {
     const first = await lockInstance(instance, { progress });
     const second = lockInstance(instance, { progress }).then((lock) => {
-      order.push("second has it");
+      order.push("second: taken");
       return lock;
     });
     // Another instance is not held up, and its answer comes after the second's would.
     const other = await lockInstance({ stateRoot, name: "other" }, { progress });
-    order.push("first gives it back");
+    order.push("first: returned");
     first[Symbol.dispose]();
     const held = await second;
     await held.remove();
     held[Symbol.dispose]();
     other[Symbol.dispose]();
-    assert.deepEqual(order, ["first gives it back", "second has it"]);
+    assert.deepEqual(order, ["first: returned", "second: taken"]);
     assert.deepEqual((await Array.fromAsync(Deno.readDir(stateRoot))).map(({ name }) => name), [
       "other.lock",
     ]);

@@ -5,7 +5,7 @@ const node = (status: string, taints: readonly unknown[] = []): unknown => ({
   spec: { taints },
   status: {
     allocatable: { cpu: "2" },
-    conditions: [{ type: "Ready", status, message: "container runtime is down" }],
+    conditions: [{ type: "Ready", status, message: "container-runtime-down" }],
   },
 });
 
@@ -15,7 +15,7 @@ Deno.test({
   fn() {
     assert.equal(notReady(node("True")), undefined);
     assert.equal(notReady(node("True", [{ key: "k", effect: "PreferNoSchedule" }])), undefined);
-    assert.equal(notReady(node("False")), "container runtime is down");
+    assert.equal(notReady(node("False")), "container-runtime-down");
     const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
     assert.match(notReady(node("True", [taint])) ?? "", /not-ready/);
     for (const empty of [undefined, null, {}, { status: { conditions: 5 } }]) {

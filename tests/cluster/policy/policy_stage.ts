@@ -136,12 +136,12 @@ export async function setPolicyStage(): Promise<PolicyStage> {
   };
 
   await Promise.all([
-    untilInForce(/only agents, the controller/, {
+    untilInForce(/\badminister podallocations\b/, {
       by: stranger,
       path: allocationsPath(open),
       body: draftAllocation(open, { name: "probe", node: here.name }),
     }),
-    untilInForce(/its own Lease only/, {
+    untilInForce(/'mbcas-agent-leases'/, {
       by: unbound,
       path: leasesPath(open),
       body: { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "probe" } },

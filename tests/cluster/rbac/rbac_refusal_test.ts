@@ -18,13 +18,15 @@ Deno.test({
       )),
       { verb: "patch", resource: "pods/resize", group: "" },
     );
-    assert.deepEqual(
-      refusedByRBAC(refusal(
-        `deployments.apps is forbidden: ${user} watch resource "deployments" in API group "apps" ` +
-          "at the cluster scope",
-      )),
-      { verb: "watch", resource: "deployments", group: "apps" },
+    const everywhere = refusal(
+      `deployments.apps is forbidden: ${user} watch resource "deployments" in API group "apps" ` +
+        "at the cluster scope",
     );
+    assert.deepEqual(refusedByRBAC(everywhere), {
+      verb: "watch",
+      resource: "deployments",
+      group: "apps",
+    });
   },
 });
 

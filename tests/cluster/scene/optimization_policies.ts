@@ -17,9 +17,6 @@ const GROUP = "/apis/optipod.io/v1alpha1";
 /** Sampling, cycles, and the kubelet's word on a resize. */
 export const CYCLES = { timeoutMs: 180_000, everyMs: 500 };
 
-/** Settings under which metrics-server is asked often. */
-export const OFTEN_SAMPLED = { rightsizing: { samplerInterval: "5s" } };
-
 /** Uses some 30 m, many times its request. */
 export const UNDERSIZED: LoadContainer = {
   name: "load",

@@ -6,15 +6,15 @@
  */
 import { createKubectl } from "../kubectl.ts";
 import { admissionProbe } from "./admission_probe.ts";
+import { withAllComponents } from "./all_components.ts";
 import { isHarness } from "./harness_access.ts";
-import { PRODUCT_NAMESPACE } from "./product.ts";
 import { openRealNode, type RealNode } from "./real_node.ts";
 import { scratchNamespace } from "./scratch_namespace.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
 import { openSimulatedNodes, type SimulatedNodes } from "./simulated_nodes.ts";
+import { testsAtOnce } from "./tests_at_once.ts";
 import { until } from "./until.ts";
-import { withComponents } from "./with_components.ts";
 
 /** May be used in tests only. */
 export interface PlacementBed {
@@ -24,26 +24,8 @@ export interface PlacementBed {
   readonly replicas: SeenReplicas;
 }
 
-/** Short enough for tests; what they wait for is a multiple of them. */
-export const PATIENCE = {
-  cooldownMs: 1000,
-  scheduleTimeoutMs: 5000,
-  fallbackMs: 15_000,
-} as const;
-
 /** Answers in a row that show that every replica of the webhook places pods, and every server trusts it. */
 const ANSWERS_IN_A_ROW = 30;
-
-const SETTINGS = {
-  placement: {
-    resyncPeriod: "5s",
-    cooldown: `${PATIENCE.cooldownMs}ms`,
-    evictionsPerSecond: 20,
-    evictionBurst: 20,
-    scheduleTimeout: `${PATIENCE.scheduleTimeoutMs}ms`,
-    fallbackDuration: `${PATIENCE.fallbackMs}ms`,
-  },
-};
 
 const kubectl = createKubectl();
 
@@ -85,6 +67,14 @@ export function placementTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !isHarness(), sanitizeOps: false, sanitizeResources: false, fn });
 }
 
+/** Such tests that run at the same time. */
+export function placementTestsAtOnce(tests: Readonly<Record<string, () => Promise<void>>>): void {
+  const ignore = !isHarness();
+  testsAtOnce(
+    Object.fromEntries(Object.entries(tests).map(([name, fn]) => [name, { ignore, fn }])),
+  );
+}
+
 async function makeBed(
   wished: readonly SimulatedNode[],
   undo: AsyncDisposableStack,
@@ -93,11 +83,8 @@ async function makeBed(
   const { connection } = node;
   const nodes = undo.use(await openSimulatedNodes(connection));
   await Promise.all(wished.map((one) => nodes.add(one)));
-  undo.defer(forget);
   const { name: namespace } = undo.use(await scratchNamespace(connection));
-  undo.use(
-    await withComponents(kubectl, { components: ["webhook", "placement"], settings: SETTINGS }),
-  );
+  undo.use(await withAllComponents(kubectl));
   const { classOf } = nodes;
   const replicas = undo.use(await seenReplicas(connection, { namespace, classOf }));
   const bed = { node, nodes, namespace, replicas };
@@ -114,10 +101,4 @@ async function makeBed(
     return true;
   }, { timeoutMs: 60_000 });
   return bed;
-}
-
-/** What the product remembers of workloads that are gone would go with its next look, were it on. */
-async function forget(): Promise<void> {
-  const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", "spotalis.io/memory"];
-  await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
 }

@@ -5,6 +5,7 @@
  */
 import type { KubeConnection } from "../../../adapters/kube/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseLease } from "../../../adapters/kube/leases.ts";
 import { parseNode } from "../../../adapters/kube/nodes.ts";
 import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
@@ -40,16 +41,18 @@ export interface SimulatedNodes extends AsyncDisposable {
 
 /** As often as kubelets, ms. */
 const RENEW_EVERY_MS = 10_000;
+/** As long as a Lease holds. */
+const SILENT_AFTER_MS = 40_000;
 const NODES = "/api/v1/nodes";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 /** The node controller looks every 5 s, and only then takes the taint of new nodes away. */
 const READY = { timeoutMs: 60_000 } as const;
 
-/** None yet; what an interrupted run has left is removed first. */
+/** None yet; what an interrupted run has left is removed first. Several may be open at a time. */
 export async function openSimulatedNodes(connection: KubeConnection): Promise<SimulatedNodes> {
   const all = new Map<string, { readonly node: SimulatedNode; alive: boolean }>();
   const end = new AbortController();
-  await removeAll(connection);
+  await removeSilent(connection);
   const patch = (path: string, body: unknown): Promise<unknown> =>
     connection.request({
       method: "PATCH",
@@ -87,6 +90,8 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     classOf: (nodeName) => all.get(nodeName)?.node.class,
     async add(node) {
       const name = simulatedName(node);
+      // An interrupted run may have left one that is not silent for long enough.
+      await removeNode(connection, name);
       const stored = await connection.request({
         method: "POST",
         path: NODES,
@@ -128,21 +133,32 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     async [Symbol.asyncDispose]() {
       end.abort();
       const failed = await failure;
-      await removeAll(connection);
+      for (const name of all.keys()) await removeNode(connection, name);
       if (failed !== undefined) throw failed;
     },
   };
 }
 
-/** Their Leases go with them. */
-async function removeAll(connection: KubeConnection): Promise<void> {
+/** Removes the nodes whose stand-in has not renewed their Lease in time. */
+async function removeSilent(connection: KubeConnection): Promise<void> {
   const query = { labelSelector: SIMULATED };
-  const { items } = objectOf(await connection.request({ path: NODES, query }));
-  for (const { metadata: { name } } of listOf(items).map(parseNode)) {
-    try {
-      await connection.request({ method: "DELETE", path: `${NODES}/${name}` });
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-    }
+  const list = async (path: string): Promise<readonly unknown[]> =>
+    listOf(objectOf(await connection.request({ path, ...path === NODES ? { query } : {} })).items);
+  const [nodes, leases] = await Promise.all([list(NODES), list(LEASES)]);
+  const renewed = new Map(
+    leases.map((raw) => [parseIdentity(raw).name, parseLease(raw).renewTimeMs ?? 0]),
+  );
+  const silentSince = systemClock.wall() - SILENT_AFTER_MS;
+  for (const { metadata: { name } } of nodes.map(parseNode)) {
+    if ((renewed.get(name) ?? 0) < silentSince) await removeNode(connection, name);
+  }
+}
+
+/** Removes the node, where it is there; its Lease goes with it. */
+async function removeNode(connection: KubeConnection, name: string): Promise<void> {
+  try {
+    await connection.request({ method: "DELETE", path: `${NODES}/${name}` });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
   }
 }

@@ -1,0 +1,111 @@
+/**
+ * Which test file runs when, and beside which others.
+ *
+ * @module
+ */
+
+/**
+ * Where a file may run.
+ *
+ * - `beside`: needs the API server alone; runs beside anything but `alone`.
+ * - `node`: has pods on the one node, whose market clears all of them together; one at a time.
+ * - `components`: needs the product with its components, which are installed once for all of them.
+ * - `alone`: changes the installed product, cluster-scoped objects or programs, or compares the whole
+ *   node.
+ */
+export type Lane = "beside" | "node" | "components" | "alone";
+
+/** Runs at every change, or when the commit's hash chooses the rotation. */
+export type Layer = "core" | 1 | 2 | 3 | 4;
+
+/** A test file of `tests/cluster/`. */
+export interface SuiteFile {
+  /** File name without `_test.ts`. */
+  readonly name: string;
+  readonly layer: Layer;
+  readonly lane: Lane;
+  /** Measured on two busy cores, beside others: long files start first, rotations are balanced. */
+  readonly seconds: number;
+}
+
+/** The number of rotations. */
+export const ROTATIONS = 4;
+
+type Row = readonly [name: string, layer: Layer, lane: Lane, seconds: number];
+
+const ROWS: readonly Row[] = [
+  ["market", "core", "node", 100],
+  ["undo", "core", "node", 15],
+  ["eviction_contract", "core", "node", 5],
+  ["admission_policy", "core", "beside", 55],
+  ["rbac", "core", "beside", 54],
+  ["optimization_policy_crd", "core", "beside", 20],
+  ["workload_writer", "core", "beside", 10],
+  ["crd", "core", "beside", 8],
+  ["rightsizing_recreate", "core", "components", 105],
+  ["rightsizing", "core", "components", 76],
+  ["placement_split", "core", "components", 76],
+  ["uninstall", "core", "alone", 45],
+  ["contract", "core", "alone", 29],
+
+  ["holds", 1, "node", 81],
+  ["refusals", 1, "node", 47],
+  ["rightsizing_values", 1, "beside", 126],
+  ["lease_policy", 1, "beside", 31],
+  ["pod_security", 1, "beside", 7],
+  ["rightsizing_conflicts", 1, "components", 82],
+  ["faults", 1, "alone", 182],
+  ["metric_demand", 1, "alone", 124],
+
+  ["fuzz", 2, "node", 138],
+  ["startup_boost", 2, "node", 25],
+  ["cli", 2, "node", 21],
+  ["rightsizing_rights", 2, "beside", 103],
+  ["placement_policy", 2, "beside", 79],
+  ["housekeeping", 2, "beside", 19],
+  ["node_conditions", 2, "alone", 95],
+  ["quota_headroom", 2, "alone", 56],
+  ["priority", 2, "alone", 47],
+  ["vpa", 2, "alone", 37],
+
+  ["market_decrease", 3, "node", 77],
+  ["hpa", 3, "node", 75],
+  ["policy_engine", 3, "node", 53],
+  ["permission_proof", 3, "node", 24],
+  ["rightsizing_scope", 3, "beside", 98],
+  ["rightsizing_new_pods", 3, "beside", 97],
+  ["rightsizing_policies", 3, "beside", 64],
+  ["placement_nodes", 3, "components", 41],
+  ["crowded", 3, "alone", 149],
+  ["silent_agent", 3, "alone", 56],
+
+  ["guaranteed", 4, "node", 68],
+  ["hpa_signal", 4, "node", 56],
+  ["limit_range", 4, "node", 40],
+  ["gitops", 4, "node", 11],
+  ["disruption", 4, "node", 11],
+  ["server_versions", 4, "beside", 148],
+  ["rightsizing_support", 4, "beside", 38],
+  ["rightsizing_prometheus", 4, "components", 156],
+  ["kubelet_settings", 4, "alone", 72],
+  ["placement_replicas", 4, "alone", 68],
+  ["opt_out", 4, "alone", 66],
+  ["harness", 4, "alone", 45],
+  ["autoscaler_view", 4, "alone", 10],
+];
+
+/** All test files. */
+export const SUITE_TABLE: readonly SuiteFile[] = ROWS.map(([name, layer, lane, seconds]) => ({
+  name,
+  layer,
+  lane,
+  seconds,
+}));
+
+/** The rotation that a commit's hash chooses: its first eight hexadecimal digits modulo four. */
+export function rotationOf(hash: string): Exclude<Layer, "core"> {
+  if (!/^[0-9a-f]{8}/i.test(hash)) {
+    throw new RangeError(`Cannot choose a rotation: the commit is ${hash}, not a hash`);
+  }
+  return parseInt(hash.slice(0, 8), 16) % ROTATIONS + 1 as Exclude<Layer, "core">;
+}

@@ -1,0 +1,39 @@
+/**
+ * A node whose agent does not answer any more: the limits that its pods came with come back.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { createKubectl } from "./kubectl.ts";
+import { assertRestored, raisedPod, whenRaised } from "./scene/raised_pod.ts";
+import { openRealNode } from "./scene/real_node.ts";
+import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { withSettings } from "./scene/with_settings.ts";
+
+const kubectl = createKubectl();
+
+Deno.test("a node whose agent has fallen silent gives its pods their own limits back", async () => {
+  using node = await openRealNode();
+  await using _settings = await withSettings({
+    controller: { agentSilentAfter: "20s" },
+    agent: { heartbeat: "5s" },
+  });
+  await using namespace = await scratchNamespace(node.connection);
+  const name = { namespace: namespace.name, name: "widowed" };
+  await raisedPod(node, name);
+  const nowhere = (value: string | null): Promise<string> =>
+    kubectl.must([
+      ...["patch", "daemonset", "mbcas-agent", "-n", "mbcas-system", "-p"],
+      JSON.stringify({ spec: { template: { spec: { nodeSelector: { nowhere: value } } } } }),
+    ]);
+  await nowhere("true");
+  try {
+    await assertRestored(node, name);
+    const pod = await node.pod(name);
+    const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
+    assert.match(`${allocation?.status?.reason} ${allocation?.status?.message}`, /silent|lease/i);
+  } finally {
+    await nowhere(null);
+  }
+  await whenRaised(node, name, { timeoutMs: 90_000 });
+});
