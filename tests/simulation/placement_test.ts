@@ -109,6 +109,7 @@ property(
           deaths += play.product.deaths;
         },
       ),
+      cases(0.5),
     );
     assert.deepEqual(met, new Set(["move", "stranded", "departs", "drained"]));
     assert.ok(deaths > 5, `${deaths}`);
