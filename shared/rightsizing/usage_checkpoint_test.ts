@@ -186,7 +186,10 @@ pure("decodeSlots() names the version that it does not know", () => {
       message: new RegExp(`version .*${version}, .*1$`),
     });
   }
-  assert.throws(() => decodeSlots("hello"), SyntaxError);
+  assert.throws(() => decodeSlots("hello"), {
+    name: "SyntaxError",
+    message: / begin .*version$/,
+  });
 });
 
 pure("decodeSlots() does not even look at text longer than a ConfigMap", () => {
