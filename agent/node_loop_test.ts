@@ -228,7 +228,7 @@ test("runNodeLoop() says its own again where somebody has written over it, and l
   spoil();
   await clock.runUntil(3 * MINUTE_MS + 2000);
   assert.deepEqual([limit(), writes()], [ours, before + 1]);
-  assertMatches(warnings, [/ allocation$/]);
+  assertMatches(warnings, [/^Somebody .* over an allocation$/]);
   // One that does not give in.
   for (let since = 0; since < 30; since++) {
     await clock.runUntil((4 + since) * MINUTE_MS);

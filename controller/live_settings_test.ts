@@ -52,8 +52,8 @@ Deno.test({
     assert.equal(changes(), 1);
     assertMatches(lines, [
       /^info .* market\.managementPolicy OptOut OptIn file$/,
-      /^info .* controller\.dryRun false true /,
-      /^warn .* controller\.maxResizesPerSecond 50 7$/,
+      /^info .* controller\.dryRun false true\b.*file$/,
+      /^warn .*restart .* controller\.maxResizesPerSecond 50 7$/,
     ]);
     subject.takeFile({ path: "f", text: "controller: {maxResizesPerSecond: 7, dryRun: true}" });
     assert.equal(config.managementPolicy, "OptOut");
@@ -71,7 +71,7 @@ Deno.test({
     subject.takeFile({ path: "f", text: undefined });
     assert.equal(subject.values().market, true);
     assert.equal(changes(), 0);
-    assert.match(lines.join("\n"), /^error .* f: market\.burstFactor is "0", /);
+    assert.match(lines.join("\n"), /^error .*refused f: market\.burstFactor is "0", /);
     subject.takeFile({ path: "f", text: "market: off" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [true, false, 1]);
   },
@@ -91,7 +91,7 @@ Deno.test({
     assert.deepEqual([dryRun, prometheusURL, changes()], [true, "http://prometheus:9090", 1]);
     take({ "config.yaml": "market: off", dryRuns: "false" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [false, true, 1]);
-    assert.match(lines.at(-1) ?? "", /^error .* f: data\.dryRuns /);
+    assert.match(lines.at(-1) ?? "", /^error .*refused f: data\.dryRuns .* setting; did/);
     take({ "config.yaml": "market: off" });
     const { market, dryRun: after } = subject.values();
     assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 2]);
@@ -106,7 +106,9 @@ Deno.test({
     const window = (inside: string) => `placement: {disruptionWindow: {${inside}}}`;
     subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *") });
     assert.deepEqual([subject.valid, subject.values().windowSchedule], [false, null]);
-    assertMatches(lines, [/^error .* placement\.disruptionWindow\.schedule /]);
+    assertMatches(lines, [
+      /^error .*refused placement\.disruptionWindow\.schedule .*disruptionWindow\.duration .*both/,
+    ]);
     subject.takeFile({ path: "f", text: window("schedule: 0 2 * * *, duration: 2h") });
     const { windowSchedule, windowDuration } = subject.values();
     assert.deepEqual([subject.valid, windowSchedule, windowDuration], [

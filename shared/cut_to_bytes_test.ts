@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../tests/fixtures/cases.ts";
 import { cutToBytes } from "./cut_to_bytes.ts";
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
@@ -20,6 +21,7 @@ Deno.test({
         if (bytes(text) <= spare + 3) assert.equal(cut, text);
         else assert.ok(cut.endsWith("…") && text.startsWith(cut.slice(0, -1)));
       }),
+      cases(5),
     );
   },
 });

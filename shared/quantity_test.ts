@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../tests/fixtures/cases.ts";
 import {
   formatBytes,
   formatCPU,
@@ -137,6 +138,7 @@ pure("parseCPU() reads back what formatCPU() writes", () => {
     fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (millicores) => {
       assert.equal(parseCPU(formatCPU(millicores)), millicores);
     }),
+    cases(5),
   );
 });
 
@@ -148,6 +150,7 @@ pure("parseCPU() scales by a thousand from each decimal suffix to the next", () 
       const smaller = parseCPU(`${count * 1000}${decimalSuffixes[index] as string}`);
       assert.equal(larger, smaller);
     }),
+    cases(5),
   );
 });
 
@@ -160,6 +163,7 @@ pure("parseCPU() reads an exponent as it reads the moved point", () => {
       assert.equal(parseCPU(`${digits}e-${places}`), parseCPU(moved));
       assert.equal(parseCPU(`${digits}E-${places}`), parseCPU(moved));
     }),
+    cases(5),
   );
 });
 
@@ -168,6 +172,7 @@ pure("parseCPU() is the exact ceiling of millionths", () => {
     fc.property(fc.nat({ max: 1e12 }), (nanocores) => {
       assert.equal(parseCPU(`${nanocores}n`), Math.ceil(nanocores / 1_000_000));
     }),
+    cases(5),
   );
 });
 
@@ -178,6 +183,7 @@ pure("parseCPU() adds up: the parts of a sum round up to at most one more each",
       const [whole, parts] = [parseCPU(`${a + b}u`), parseCPU(`${a}u`) + parseCPU(`${b}u`)];
       assert.ok(whole <= parts && parts <= whole + 1);
     }),
+    cases(5),
   );
 });
 
@@ -222,6 +228,7 @@ pure("formatBytes() is read back by parseBytes() exactly, and has no m", () => {
       assert.equal(parseBytes(text), drawn);
       assert.match(text, /^\d+(Mi)?$/);
     }),
+    cases(5),
   );
 });
 

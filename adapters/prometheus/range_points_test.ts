@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { isRangePoints, parseRangeText } from "./range_points.ts";
 
 function pure(name: string, fn: () => void): void {
@@ -58,6 +59,7 @@ pure("parseRangeText() says what JSON says, whatever labels and values are", () 
       const text = JSON.stringify(answerOf(result));
       assert.deepEqual(plain(parseRangeText(text)), plain(JSON.parse(text)));
     }),
+    cases(5),
   );
 });
 
@@ -95,6 +97,7 @@ pure("parseRangeText() throws nothing but a SyntaxError, whatever is cut out of 
         }
       },
     ),
+    cases(5),
   );
   assert.throws(() => parseRangeText('{"values":[[1,"2"]'), SyntaxError);
 });

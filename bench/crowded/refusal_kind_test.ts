@@ -47,7 +47,7 @@ Deno.test("answerKind() tells refusals that a check could have foreseen from oth
     "NodeCapacity",
   );
   assert.equal(kindOf({ code: 422, message: "limits: Forbidden" }), "invalid");
-  assert.equal(kindOf({ code: 403, message: "User cannot patch" }), "other");
+  assert.equal(kindOf({ code: 403, message: "User cannot patch resource" }), "other");
   assert.ok(
     ["quota", "LimitRange", "QoS", "NodeCapacity", "invalid"].every((kind) =>
       isForeseeable(kind as "quota") && isRefusal(kind as "quota")
@@ -61,8 +61,10 @@ Deno.test("answerKind() takes conflicts, pods that are gone and a busy server fo
   assert.equal(kindOf({ code: 200 }), "accepted");
   assert.equal(kindOf({ code: 409, message: conflict }), "conflict");
   assert.equal(kindOf({ code: 404, message: 'pods "a" not found' }), "gone");
-  const otherUID = "metadata.uid: Invalid value: field is immutable";
-  assert.equal(kindOf({ code: 422, message: otherUID }), "gone");
+  assert.equal(
+    kindOf({ code: 422, message: "metadata.uid: Invalid value: field is immutable" }),
+    "gone",
+  );
   assert.equal(kindOf({ code: 429, message: "too many requests" }), "busy");
   assert.ok((["accepted", "conflict", "gone", "busy"] as const).every((kind) => !isRefusal(kind)));
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silentLog } from "../../shared/log.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { keepRecord } from "./keep_record.ts";
 
@@ -9,8 +9,9 @@ Deno.test({
   async fn() {
     const clock = createVirtualClock({ wallStart: 0 });
     const end = new AbortController();
-    let [writes, warnings] = [0, 0];
-    const log = { ...silentLog, warn: () => void warnings++ };
+    let writes = 0;
+    const warnings: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
     const book = {
       flushApplied() {
         writes++;
@@ -19,7 +20,7 @@ Deno.test({
     };
     const running = keepRecord({ book, clock, log }, end.signal);
     await clock.runUntil(16_000);
-    assert.deepEqual([writes, warnings], [3, 1]);
+    assert.deepEqual([writes, warnings], [3, [{ error: "SyntaxError: no JSON" }]]);
     end.abort();
     await clock.runUntil(60_000);
     await running;

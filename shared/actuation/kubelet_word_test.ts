@@ -88,7 +88,7 @@ test("kubeletWord() knows why kubelets of 1.33 to 1.36 call a resize infeasible"
   for (const reason of ["ResizeInProgress", "ResizeDeferred", "ResizeError", "Applied"]) {
     assert.ok(!INFEASIBLE_REASONS.has(reason));
   }
-  assert.equal(word("of old limits").reason, "ResizeInProgress");
+  assert.equal(word("of limits that are in force").reason, "ResizeInProgress");
 });
 
 /** A kubelet 1.33 names no generation; the pod's requests were raised from 100 to 150 m. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import {
   type ContainerInterval,
   heldBack,
@@ -149,17 +150,20 @@ test("heldBack() stays between nothing and the CPUs' time for any growth", () =>
     throttledPeriods: fc.nat(100),
   }, { noNullPrototype: true }).map(interval);
   const pods = fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) }));
-  fc.assert(fc.property(pods, (looks) => {
-    let memory: LevelMemory = NO_LEVEL_MEMORY;
-    for (const { pod, containers } of looks) {
-      const pairs = containers.map((each) => ({ interval: each }));
-      const result = heldBack(memory, { pod, containers: pairs, cores: 4 });
-      memory = result.memory;
-      for (const [index, { heldBackMs, throttledPeriods }] of result.containers.entries()) {
-        const { usageMs = 0, periods = 0, throttledPeriods: own = 0 } = containers[index] ?? {};
-        assert.ok(heldBackMs >= 0 && heldBackMs <= Math.max(0, 4 * 250 - usageMs));
-        assert.ok(throttledPeriods >= 0 && throttledPeriods <= Math.max(periods, own));
+  fc.assert(
+    fc.property(pods, (looks) => {
+      let memory: LevelMemory = NO_LEVEL_MEMORY;
+      for (const { pod, containers } of looks) {
+        const pairs = containers.map((each) => ({ interval: each }));
+        const result = heldBack(memory, { pod, containers: pairs, cores: 4 });
+        memory = result.memory;
+        for (const [index, { heldBackMs, throttledPeriods }] of result.containers.entries()) {
+          const { usageMs = 0, periods = 0, throttledPeriods: own = 0 } = containers[index] ?? {};
+          assert.ok(heldBackMs >= 0 && heldBackMs <= Math.max(0, 4 * 250 - usageMs));
+          assert.ok(throttledPeriods >= 0 && throttledPeriods <= Math.max(periods, own));
+        }
       }
-    }
-  }));
+    }),
+    cases(5),
+  );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { createUsageWindow } from "./usage_window.ts";
 
 function test(name: string, fn: () => void): void {
@@ -66,5 +67,6 @@ test("percentile() lies between the smallest and the largest mean", () => {
       assert.ok(found >= Math.min(...kept) * 0.9999 - 1e-6);
       assert.ok(found <= Math.max(...kept) * 1.0001 + 1e-6);
     }),
+    cases(5),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { type Bidder, bidOf, limitBounds } from "./bids.ts";
 
 const BIDDER: Bidder = {
@@ -86,14 +87,17 @@ pure(
       present: fc.integer({ min: 1, max: 12_000 }),
       demand: fc.option(fc.nat(12_000), { nil: undefined }),
     }).map(({ floor, spare, ...rest }) => ({ ...BIDDER, ...rest, floor, ceiling: floor + spare }));
-    fc.assert(fc.property(bidder, (one) => {
-      const of = (held?: Bidder["held"]) => limitBounds({ ...one, held });
-      const holds = [of(), of("half"), of("lower"), of("both")];
-      for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
-      if (one.demand === undefined || one.present < one.floor) return;
-      const floors = holds.map(({ floor }) => floor);
-      assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
-      assert.equal(holds[3]?.ceiling, one.present);
-    }));
+    fc.assert(
+      fc.property(bidder, (one) => {
+        const of = (held?: Bidder["held"]) => limitBounds({ ...one, held });
+        const holds = [of(), of("half"), of("lower"), of("both")];
+        for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
+        if (one.demand === undefined || one.present < one.floor) return;
+        const floors = holds.map(({ floor }) => floor);
+        assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
+        assert.equal(holds[3]?.ceiling, one.present);
+      }),
+      cases(5),
+    );
   },
 );

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import type { Bidder } from "./bids.ts";
 import { clearRound } from "./clearing_round.ts";
 
@@ -119,6 +120,7 @@ pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () 
         if (mode !== "overloaded") assert.ok(aboveFloors + least <= capacity + 1e-6);
       },
     ),
+    cases(5),
   );
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import {
   CREDIT_BOUNDS,
   CREDIT_HALF_LIFE_MS,
@@ -47,6 +48,7 @@ pure("creditAfter() stays within its bounds, whatever it is given", () => {
       const after = creditAfter(from, taken);
       assert.ok(after >= CREDIT_BOUNDS.least && after <= CREDIT_BOUNDS.most);
     }),
+    cases(5),
   );
 });
 
@@ -57,6 +59,7 @@ pure("creditAfter() leaves a neutral bidder neutral that neither leaves nor take
       const neither = { share: got, need: entitlement + more, entitlement, intervalMs };
       assert.equal(creditAfter(NEUTRAL_CREDIT, neither), NEUTRAL_CREDIT);
     }),
+    cases(5),
   );
 });
 
@@ -67,6 +70,7 @@ pure("creditAfter() drifts half of the way to neutral in a half-life", () => {
       const after = creditAfter(from, { ...neither, intervalMs: halfLifeMs, halfLifeMs });
       assert.ok(near(after, Math.sqrt(from)));
     }),
+    cases(5),
   );
 });
 
@@ -82,6 +86,7 @@ pure(
         assert.ok(entitled >= after - ROUNDING);
         assert.ok(creditAfter(Math.max(from, other), taken) >= after - ROUNDING);
       }),
+      cases(5),
     );
   },
 );
@@ -94,6 +99,7 @@ pure("creditAfter() gives the same for an interval and for its two parts", () =>
       const after = creditAfter(between, { ...taken, intervalMs: taken.intervalMs - first });
       assert.ok(near(after, creditAfter(from, taken)));
     }),
+    cases(5),
   );
 });
 
@@ -114,6 +120,7 @@ pure("creditAfter() gives equal histories equal credits at any scale of CPU", ()
         assert.equal(run(2 ** n), run(1));
       },
     ),
+    cases(5),
   );
 });
 

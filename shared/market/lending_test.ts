@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { type Borrower, lendSlack } from "./lending.ts";
 import { exactSum } from "./residual.ts";
 import { logUniform } from "../../tests/fixtures/bids_arbitrary.ts";
@@ -56,6 +57,7 @@ pure("lendSlack() lends all that is idle and fits under the ceilings, and never 
         assert.ok(loan >= 0 && loan <= gapToCeiling(each) * (1 + 1e-15));
       }
     }),
+    cases(5),
   );
 });
 
@@ -66,6 +68,7 @@ pure("lendSlack() lends above an own limit only when every own limit is reached"
       const beyond = all.some((each, i) => (loans[i] as number) > gapToOwn(each));
       if (beyond) all.forEach((each, i) => assert.ok((loans[i] as number) >= gapToOwn(each)));
     }),
+    cases(5),
   );
 });
 
@@ -80,6 +83,7 @@ pure("lendSlack() lends by weight between two that are both short of their own l
         assert.ok(Math.max(...rates) <= Math.min(...rates) * (1 + 1e-14));
       }
     }),
+    cases(5),
   );
 });
 
@@ -90,5 +94,6 @@ pure("lendSlack() takes no loan back when more is idle", () => {
       const larger = lendSlack(all, idle + more);
       loans.forEach((loan, i) => assert.ok((larger[i] as number) >= loan - 1e-11 * (idle + more)));
     }),
+    cases(5),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { splitByRequest } from "./pod_split.ts";
 import { logUniform } from "../../tests/fixtures/bids_arbitrary.ts";
 
@@ -49,6 +50,7 @@ pure("splitByRequest() gives parts that sum to the value exactly, in any order",
       assert.equal(sum(parts.toSorted((a, b) => a - b)), value);
       assert.ok(parts.every((part) => part >= 0));
     }),
+    cases(5),
   );
 });
 
@@ -61,6 +63,7 @@ pure("splitByRequest() keeps whole values whole and within one of the proportion
         assert.ok(Number.isInteger(part) && Math.abs(part - exact) < 1);
       });
     }),
+    cases(5),
   );
 });
 
@@ -73,5 +76,6 @@ pure("splitByRequest() keeps fractions within a trillionth of the proportion", (
         assert.ok(Math.abs(part - value * (weights[i] as number) / total) <= 1e-12 * value);
       });
     }),
+    cases(5),
   );
 });

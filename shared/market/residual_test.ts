@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { clearMarket } from "./solver.ts";
 import { exactSum, residual } from "./residual.ts";
 import { anyMarket, totalOf } from "../../tests/fixtures/bids_arbitrary.ts";
@@ -59,6 +60,7 @@ pure("residual() notices any share that is moved by a thousandth of the total", 
       clearing.shares[at] = (clearing.shares[at] as number) + (up ? 1e-3 : -1e-3) * total;
       assert.ok(residual(bids, { capacity, clearing }) >= 0.9e-3);
     }),
+    cases(5),
   );
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { GRID, type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 import { exactSum } from "./residual.ts";
@@ -42,6 +43,7 @@ pure("roundBounds() rounds the floor up and the ceiling down, or changes neither
       } else assert.deepEqual({ floor, ceiling }, given);
       assert.deepEqual(roundBounds({ floor, ceiling }), { floor, ceiling });
     }),
+    cases(5),
   );
 });
 
@@ -102,6 +104,7 @@ pure("roundShares() stays on the grid, within the bounds and within the capacity
         assert.ok(limit > (shares[i] as number) - GRID);
       }
     }),
+    cases(5),
   );
 });
 
@@ -116,6 +119,7 @@ pure("roundShares() leaves less than a step over while somebody is below the sha
       });
       if (wanting) assert.ok(capacity - exactSum(rounded) < GRID);
     }),
+    cases(5),
   );
 });
 
@@ -130,5 +134,6 @@ pure("roundShares() puts equal bidders within one step, the earlier not below th
         assert.ok(difference === 0 || difference === GRID);
       }
     }),
+    cases(5),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 import { exactSum } from "./residual.ts";
 import {
@@ -41,6 +42,7 @@ pure("clearMarket() lowers no share when the capacity grows, across modes too", 
       const [before, after] = [clear(market), clear(larger)];
       before.forEach((share, i) => assertNotBelow(after[i] as number, share, [market, larger]));
     }),
+    cases(5),
   );
 });
 
@@ -57,6 +59,7 @@ pure("clearMarket() lowers no own share and raises no other for more weight", ()
         else assertNotBelow(share, now, [market]);
       });
     }),
+    cases(5),
   );
 });
 
@@ -69,6 +72,7 @@ pure("clearMarket() lowers nobody's share when a bidder leaves", () => {
       const after = clear(rest);
       before.forEach((share, i) => assertNotBelow(after[i] as number, share, [market]));
     }),
+    cases(5),
   );
 });
 
@@ -86,6 +90,7 @@ pure("clearMarket() leaves no envy by weight where no floor binds", () => {
         assert.ok((shares[i] as number) >= useful * (1 - CLOSE));
       }
     }),
+    cases(5),
   );
 });
 
@@ -108,6 +113,7 @@ pure("clearMarket() gives at least the part by weight of what the floors leave",
         assert.ok((shares[i] as number) >= least - rounding);
       }
     }),
+    cases(5),
   );
 });
 
@@ -126,5 +132,6 @@ pure("clearMarket() rewards no lie about the demand", () => {
         assertNotBelow(Math.min(honest, need), Math.min(lied, need), [market, liar]);
       },
     ),
+    cases(5),
   );
 });

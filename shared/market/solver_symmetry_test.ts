@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 import {
   anyBid,
@@ -55,6 +56,7 @@ pure("clearMarket() permutes the shares when the bids are permuted", () => {
         totalOf(market),
       );
     }),
+    cases(5),
   );
 });
 
@@ -65,6 +67,7 @@ pure("clearMarket() gives equal bids exactly equal shares", () => {
       const { shares } = clearMarket(market, capacity);
       assert.equal(shares[Math.min(position, bids.length)], shares[market.length - 1]);
     }),
+    cases(5),
   );
 });
 
@@ -81,6 +84,7 @@ pure("clearMarket() changes no share when all weights are scaled", () => {
         totalOf(market),
       );
     }),
+    cases(5),
   );
 });
 
@@ -101,5 +105,6 @@ pure("clearMarket() scales the shares with capacity, floors, ceilings and demand
         totalOf(market) * factor,
       );
     }),
+    cases(5),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 import { exactSum, residual } from "./residual.ts";
 import {
@@ -142,6 +143,7 @@ pure("clearMarket() keeps every share exactly within the bounds of the mode", ()
         assert.ok(lower <= share && share <= upper, `${lower} <= ${share} <= ${upper}`);
       }
     }),
+    cases(5),
   );
 });
 
@@ -152,6 +154,7 @@ pure("clearMarket() gives out the capacity or all needs, whichever is less", () 
       const total = totalOf(market);
       assert.ok(Math.abs(exactSum(shares) - total) <= OF_TOTAL * total);
     }),
+    cases(5),
   );
 });
 
@@ -161,6 +164,7 @@ pure("clearMarket() meets the conditions of the optimum", () => {
       const clearing = clearMarket(bids, capacity);
       assert.ok(residual(bids, { capacity, clearing }) <= OF_TOTAL);
     }),
+    cases(5),
   );
 });
 
@@ -175,6 +179,7 @@ pure("clearMarket() agrees with a search through the sorted breakpoints", () => 
         assert.ok(Math.abs((clearing.shares[index] as number) - share) <= tolerance);
       }
     }),
+    cases(5),
   );
 });
 
@@ -233,6 +238,7 @@ pure("clearMarket() asks as price what one more millicore would add to the optim
       assert.ok(gain <= clearing.price * given * (1 + 1e-9), `${gain} above the price`);
       assert.ok(gain >= then.price * given * (1 - 1e-9), `${gain} below the price after`);
     }),
+    cases(5),
   );
 });
 
@@ -254,6 +260,7 @@ pure("clearMarket() asks the smallest price at which nobody wants more than the 
       const cheaper = clearing.price * (1 - CLOSE);
       assert.ok(bids.some((each, index) => wantsMore(each, index, cheaper)));
     }),
+    cases(5),
   );
 });
 

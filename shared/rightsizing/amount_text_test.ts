@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { amountText } from "./amount_text.ts";
 
@@ -32,5 +33,6 @@ pure("amountText() is a quantity that Kubernetes reads, and memory never has an 
         }
       },
     ),
+    cases(5),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
 import { truncatedProduct } from "./truncated_product.ts";
 
 function pure(name: string, fn: () => void): void {
@@ -25,6 +26,7 @@ pure("truncatedProduct() is exact for whole amounts and factors of up to four de
       const exact = BigInt(value) * BigInt(factor) / 10_000n;
       assert.equal(truncatedProduct(value, factor / 10_000), Number(exact));
     }),
+    cases(5),
   );
 });
 
@@ -37,6 +39,7 @@ pure("truncatedProduct() is at most one below the product of any amount, and nev
       // A millionth of the amount, times ten, is what its rounding may add.
       assert.ok(Number.isInteger(found) && found <= value * by + 1e-2 && found > value * by - 1.01);
     }),
+    cases(5),
   );
 });
 

@@ -186,7 +186,10 @@ pure("decodeSlots() names the version that it does not know", () => {
       message: new RegExp(`version .*${version}, .*1$`),
     });
   }
-  assert.throws(() => decodeSlots("hello"), SyntaxError);
+  assert.throws(() => decodeSlots("hello"), {
+    name: "SyntaxError",
+    message: / begin .*version$/,
+  });
 });
 
 pure("decodeSlots() does not even look at text longer than a ConfigMap", () => {
@@ -208,9 +211,10 @@ function sealed(body: string): string {
 pure("decodeSlots() refuses bodies that no version wrote, even with the right check sum", () => {
   assert.equal(sealed(GOLDEN_SECONDS.slice(2, -6)), GOLDEN_SECONDS);
   const unit = fc.constantFrom(..."AABCxyz0189-_*");
-  let refused = 0;
+  let [ran, refused] = [0, 0];
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 300 }), (body) => {
+      ran++;
       try {
         const { cpu, memory } = decodeSlots(sealed(body));
         assert.ok(cpu.length <= 257 && memory.length <= 257);
@@ -221,7 +225,7 @@ pure("decodeSlots() refuses bodies that no version wrote, even with the right ch
       }
     }),
   );
-  assert.ok(refused > 50, `${refused}`);
+  assert.ok(refused > ran / 2, `${refused} of ${ran}`);
 });
 
 pure("decodeSlots() says which number in a body cannot be", () => {

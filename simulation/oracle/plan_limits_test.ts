@@ -255,8 +255,9 @@ Deno.test({
       ),
       cases(0.6),
     );
-    // In five steps nearly every window crosses a change: three plans of ten are the very best.
-    assert.ok(atBest >= runs / 12, `${atBest} of ${runs}`);
+    // In five steps nearly every window crosses a change: about three plans of ten are the very
+    // best. Four standard deviations below that are allowed for.
+    assert.ok(atBest >= 0.3 * runs - 4 * Math.sqrt(0.21 * runs), `${atBest} of ${runs}`);
   },
 });
 

@@ -21,6 +21,15 @@ function history(name: string, resource: UsageHistory["resource"], scale: number
   };
 }
 
+/** The rule with this label, or the only one whose label starts with it. */
+function ruleOf<T extends { readonly label: string }>(rules: readonly T[], label: string): T {
+  const alike = rules.filter((rule) => rule.label.startsWith(label));
+  const found = alike.find((rule) => rule.label === label) ?? alike[0];
+  assert(found !== undefined, label);
+  assert(found.label === label || alike.length === 1, `${label}: ${alike.length} rules`);
+  return found;
+}
+
 Deno.test({
   name: "playRules() plays every rule on every series, and sums them up",
   permissions: "none",
@@ -30,11 +39,7 @@ Deno.test({
     const labels = rules.map(({ label }) => label);
     assert.equal(new Set(labels).size, labels.length);
     for (const { rules: own } of series) assert.deepEqual(own.map(({ label }) => label), labels);
-    const of = (label: string) => {
-      const [found, ...others] = rules.filter((rule) => rule.label.startsWith(label));
-      assert(found !== undefined && (found.label === label || others.length === 0), label);
-      return found;
-    };
+    const of = (label: string) => ruleOf(rules, label);
     assert.deepEqual([of(OURS).kills, of(VPA).kills], [0, 0]);
     // P90 of a day knows nothing of an hour in it: 23 of 24 are covered, on both.
     assert.ok(Math.abs(of(OURS).coverage - 23 / 24) < 1e-9, `${of(OURS).coverage}`);
@@ -56,11 +61,10 @@ Deno.test({
       limitFactor: 1.1,
       warmUpMs: HOUR_MS,
     });
-    const kills = (label: string): number | undefined =>
-      rules.find((rule) => rule.label.startsWith(label))?.kills;
+    const kills = (label: string): number => ruleOf(rules, label).kills;
     // 220 Mi below the peak of 1000: rules that know no kills would die each day, on each step.
     for (const label of [OURS, VPA]) {
-      const died = kills(label) ?? 0;
+      const died = kills(label);
       assert.ok(died >= 2 && died <= 10, `${label}: ${died}`);
     }
     assert.equal(kills("fixed, maximum"), 0);

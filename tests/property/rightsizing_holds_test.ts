@@ -31,9 +31,10 @@ function property(name: string, fn: () => void): void {
 property(
   "property 5: an unsafe memory decrease is never applied in place, and is skipped with that reason",
   () => {
-    let lowered = 0;
+    let [ran, lowered] = [0, 0];
     fc.assert(
       fc.property(anyFacts, (facts) => {
+        ran++;
         const decision = decideRightsizing(facts);
         if (decision.outcome === "hold" || decision.method === "Recreate") return;
         const plan = inPlacePlan(facts, decision.wanted);
@@ -54,7 +55,7 @@ property(
         }
       }),
     );
-    assert.ok(lowered > 0);
+    assert.ok(lowered > ran / 50, `${lowered} in ${ran}`);
     const unsafe = fc.record({
       present: fc.integer({ min: 20, max: 1000 }),
       to: fc.integer({ min: 1, max: 80 }),

@@ -57,9 +57,10 @@ function steady(value: number, count: number): Distribution {
 }
 
 property("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
-  let applied = 0;
+  let [ran, applied] = [0, 0];
   fc.assert(
     fc.property(anyFacts, (facts) => {
+      ran++;
       const decision = decideRightsizing(facts);
       if (decision.outcome === "hold" || decision.method === "Recreate") return;
       applied++;
@@ -71,7 +72,7 @@ property("inPlacePlan() asks for nothing that the server refuses, and is done af
       assert.equal(decideRightsizing({ ...facts, dryRun: true }).outcome, "hold");
     }),
   );
-  assert.ok(applied > 5, `${applied}`);
+  assert.ok(applied > ran / 12, `${applied} of ${ran}`);
 });
 
 property(
@@ -209,9 +210,10 @@ property(
         },
       },
     }));
-    let [dropped, caughtUp] = [0, 0];
+    let [ran, dropped, caughtUp] = [0, 0, 0];
     fc.assert(
       fc.property(requestsOnly, ({ facts: drawn, recorded }) => {
+        ran++;
         const facts = counted({ facts: drawn, recorded });
         if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
         const catchUp = bringToForce(facts, BELOW);
@@ -256,8 +258,8 @@ property(
         assert.ok(!podCreationPatch({ spec: { containers: raw } }, plan.inForce).some(setsLimits));
       }),
     );
-    assert.ok(dropped > 5, `${dropped}`);
-    assert.ok(caughtUp > 0);
+    assert.ok(dropped > ran / 15, `${dropped} of ${ran}`);
+    assert.ok(caughtUp > ran / 50, `${caughtUp} of ${ran}`);
     assert.deepEqual(methods, new Set(["InPlace", "Recreate"]));
   },
 );
@@ -267,9 +269,10 @@ property("property 10: every container is named exactly once, in quantities that
     ...facts,
     dryRun: false,
   }));
-  let named = 0;
+  let [ran, named] = [0, 0];
   fc.assert(
     fc.property(wide, (facts) => {
+      ran++;
       const { recommendations } = facts;
       const told = workloadAnnotations({
         policy: "shop/p",
@@ -307,5 +310,5 @@ property("property 10: every container is named exactly once, in quantities that
       }
     }),
   );
-  assert.ok(named > 20, `${named}`);
+  assert.ok(named > ran / 5, `${named} in ${ran}`);
 });

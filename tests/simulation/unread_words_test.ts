@@ -60,12 +60,19 @@ sceneTest(
     }
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpus": "250m" }));
     await scene.pass(900_000);
-    const subjectsAndKeys = () =>
-      told(scene).map(([of = "", message = ""]) => [of, message.match(/mbcas\.io\/[\w-]+/)?.[0]]);
-    assert.deepEqual(subjectsAndKeys().toSorted(), [
-      ["Deployment", "mbcas.io/managed"],
-      ["Deployment", "mbcas.io/max-cpu"],
-      ["misspelt", "mbcas.io/max-cpus"],
+    const keysAndPlaces = () =>
+      told(scene).map(([of = "", message = ""]) => [
+        of,
+        ...message.matchAll(/mbcas\.io\/[\w-]+|(?:label|annotation) of the \w+/g).map(([part]) =>
+          part.replace(" of the ", " ")
+        ),
+      ]);
+    const managed = ["Deployment", "mbcas.io/managed", "label workload"];
+    managed.push("label pod", "annotation pod", "label namespace", "annotation namespace");
+    assert.deepEqual(keysAndPlaces().toSorted(), [
+      managed,
+      ["Deployment", "mbcas.io/max-cpu", "annotation workload", "annotation pod"],
+      ["misspelt", "mbcas.io/max-cpus", "annotation pod", "mbcas.io/max-cpu"],
     ]);
     for (const name of ["web", "misspelt", "lone"]) {
       assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
@@ -76,7 +83,7 @@ sceneTest(
     assert.equal(scene.limits("misspelt").applied, 250);
     const before = ["Deployment", "Deployment", "misspelt"];
     assert.deepEqual(told(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
-    assert.deepEqual(subjectsAndKeys().slice(3), [["Deployment", "mbcas.io/managed"]]);
+    assert.deepEqual(keysAndPlaces().slice(3), [managed]);
   },
 );
 

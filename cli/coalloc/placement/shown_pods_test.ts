@@ -8,8 +8,8 @@ const NOW = Date.UTC(2026, 0, 1, 12);
 Deno.test("shownPods() says of each pod where it is and what keeps it there", () => {
   const placed = [
     placedPod("web-10", {
-      bound: "affinity",
-      budget: "budget web",
+      bound: "its affinity allows no spot node",
+      budget: "budget web allows no disruption",
     }),
     placedPod("web-9", { cordoned: true, ready: false }),
     placedPod("new", { class: "spot", scheduled: false, ready: false }),
@@ -27,10 +27,14 @@ Deno.test("shownPods() says of each pod where it is and what keeps it there", ()
     ["web-9", "node-1", 2],
     ["web-10", "", 2],
   ]);
-  assert.match(shown[0]?.notes[0] ?? "", /12:00:00Z$/);
-  assert.match(shown[2]?.notes[0] ?? "", /\(taint x\)$/);
+  assert.match(shown[0]?.notes[0] ?? "", /no node since 12:00:00Z$/);
+  assert.match(shown[1]?.notes[0] ?? "", /no node yet$/);
+  assert.match(shown[2]?.notes[0] ?? "", / to go \(taint x\)$/);
   assert.match(shown[3]?.notes.join() ?? "", /^not Ready,.*cordoned$/);
-  assert.match(shown[4]?.notes.join() ?? "", /: affinity,budget web$/);
+  assert.match(
+    shown[4]?.notes.join() ?? "",
+    /^stays: its affinity .* spot node,budget web .* disruption$/,
+  );
   const unseen = shownPods(placed, { pods, nodesKnown: false, nowMs: NOW });
   // What a pod was made for is known all the same.
   assert.deepEqual(unseen.map(({ class: one }) => one), [

@@ -38,7 +38,7 @@ test("decide() holds where the LimitRange would refuse the pod whatever the mark
     enforcementInput({ pod: older, limitRange }),
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
-  assert.match(message ?? "", /^container jvm: .* limit .*500m.*900m$/);
+  assert.match(message ?? "", /^container jvm: .* allows .* limit .*500m.*900m$/);
   assert.equal(heldBy({ limitRange: cpuRanges({ min: 150 }) }), "OutsideLimitRange LimitRange");
 });
 
@@ -82,7 +82,7 @@ test("decide() holds where a LimitRange's max or ratio asks for a limit that a s
       enforcementInput({ pod, limitRange }),
     );
     assert.deepEqual([changes, reason], [[], "LimitRange"]);
-    assert.match(message ?? "", /^container side: .* none$/);
+    assert.match(message ?? "", /^container side: .* asks for .* none$/);
   }
   // What it asks of requests alone, or of the pod, the sibling meets.
   for (const limitRange of [cpuRanges({ min: 50 }), cpuRanges({}, { ratio: 4 })]) {
@@ -100,7 +100,7 @@ test("decide() holds where an init container lies outside the LimitRange of cont
     enforcementInput({ ...input, limitRange }),
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
-  assert.match(message ?? "", /^init container prepare: .* limit .*500m.*900m$/);
+  assert.match(message ?? "", /^init container prepare: .* allows .* limit .*500m.*900m$/);
   const wide = enforcementInput({ ...input, limitRange: cpuRanges({ max: 900 }) });
   assert.equal(decide(MARKET_CHAIN, wide).changes[0]?.limitCPU, 400);
 });
@@ -111,7 +111,7 @@ test("decide() counts an init container, with the sidecars before it, as the pod
   const of = (max: number) =>
     decide(MARKET_CHAIN, enforcementInput({ pod, limitRange: cpuRanges({}, { max }) }));
   assert.deepEqual(of(500).changes, []);
-  assert.match(of(500).message ?? "", /^the pod: .* limit .*500m.*900m$/);
+  assert.match(of(500).message ?? "", /^the pod: .* allows .* limit .*500m.*900m$/);
   // They don't run at the same time, so that the sum of both binds nothing.
   assert.equal(of(900).changes[0]?.limitCPU, 400);
 

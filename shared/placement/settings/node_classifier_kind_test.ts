@@ -57,12 +57,18 @@ Deno.test({
   fn() {
     const spotLabels = [{ matchLabels: { a: "b" } }];
     const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
-      [{ spotLabels }, /^must have a preset,.* onDemandLabels$/],
-      [{}, /^must have a preset,/],
-      [{ presett: "eks" }, /^presett .*; must have a preset,/],
-      [{ spotLabels, onDemandLabels: spotLabels }, /^onDemandLabels\[0\] .* spotLabels select$/],
-      [{ spotLabels, onDemandLabels: [] }, /^onDemandLabels must name .*spotTolerations/],
-      [{ spot: "a=b", onDemand: "a=b" }, /^onDemand\[0\] .* spot select$/],
+      [{ spotLabels }, /^must .* preset, .* spotLabels and onDemandLabels$/],
+      [{}, /^must .* preset, .* spotLabels and onDemandLabels$/],
+      [{ presett: "eks" }, /^presett .*; must .* preset, /],
+      [
+        { spotLabels, onDemandLabels: spotLabels },
+        /^onDemandLabels\[0\] .* not select .*spotLabels select$/,
+      ],
+      [
+        { spotLabels, onDemandLabels: [] },
+        /^onDemandLabels .* at least .*spotTolerations .*no taint /,
+      ],
+      [{ spot: "a=b", onDemand: "a=b" }, /^onDemand\[0\] .* not select .*spot select$/],
       [{ spot: "a", onDemand: "a=b" }, /^spot is "a": .*class=spot$/],
       [
         { preset: "eks", spotTolerations: [{ operator: "Any" }] },

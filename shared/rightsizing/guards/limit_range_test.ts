@@ -77,10 +77,10 @@ test("outsideRanges() holds where the server would refuse the pod whatever is wa
     recommendations: [recommendation()],
     ranges: cpu({ max: 500 }),
   });
-  assert.match(held, /^OutsideRanges LimitRange: pod web-1: cpu .*log: .* 500m/);
+  assert.match(held, /^OutsideRanges LimitRange: pod web-1: cpu .*log: .* allows .*500m/);
   assert.match(
     outcomeOf({ containers, ranges: memory({}, { min: 1024 * MI }) }),
-    /^OutsideRanges LimitRange: pod web-1: memory of all .* 1024Mi/,
+    /^OutsideRanges LimitRange: pod web-1: memory of all .* asks for 1024Mi/,
   );
   assert.match(outcomeOf({ containers, ranges: cpu({ max: 900 }) }), /^InPlace: /);
 });
