@@ -62,7 +62,11 @@ export async function* watchStream<T extends ApiObject>(
 ): AsyncGenerator<WatchEvent<T>, void> {
   const { clock, gate, log, streams } = source;
   const alarm = createAlarm(clock);
-  const dismiss = streams.onNews(alarm.wake);
+  // Writes of other kinds are many, so they do not wake the stream.
+  let concerned = (): boolean => false;
+  const dismiss = streams.onNews(() => {
+    if (concerned()) alarm.wake();
+  });
   signal.addEventListener("abort", alarm.wake, { once: true });
   try {
     const from = Number(resourceVersion);
@@ -71,6 +75,9 @@ export async function* watchStream<T extends ApiObject>(
     const closings = streams.closings();
     let quietSinceMs = clock.monotonic();
     let arrivesMs: number | undefined;
+    concerned = () =>
+      gate.epoch !== epoch || streams.closings() !== closings ||
+      (arrivesMs === undefined && log.at(position) !== undefined);
     while (!signal.aborted && streams.closings() === closings) {
       if (gate.epoch !== epoch) throw new ApiError(0, "Broken", "watch broken: connection lost");
       const entry = log.at(position);
