@@ -37,12 +37,12 @@ export const GOLDEN_PARTS: readonly GoldenPart[] = [
   },
   {
     name: "split",
-    file: "split.jsonl",
+    file: "split.jsonl.gz",
     compute: () => Promise.resolve(computedTable(splitTable())),
   },
   {
     name: "moves",
-    file: "moves.jsonl",
+    file: "moves.jsonl.gz",
     compute: () => Promise.resolve(computedTable(moveTable())),
   },
 ];

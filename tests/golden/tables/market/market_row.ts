@@ -49,8 +49,14 @@ const OWNER = {
   controller: true,
 };
 
+/** A result, and the check that decided it, as `chain/check`. */
+export interface Decided<Result> {
+  readonly result: Result;
+  readonly by: readonly string[];
+}
+
 /** Decides what happens to the limits. */
-export async function marketResult(input: MarketInput): Promise<MarketResult> {
+export async function marketResult(input: MarketInput): Promise<Decided<MarketResult>> {
   const caches = cachesOf(input);
   const gathered = gather(caches, `${NAMESPACE}/${POD}`);
   if (gathered === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
@@ -60,23 +66,26 @@ export async function marketResult(input: MarketInput): Promise<MarketResult> {
   });
 }
 
-function byPerson(input: MarketInput, { pod, node, limitRange }: Gathered): MarketResult {
+function byPerson(
+  input: MarketInput,
+  { pod, node, limitRange }: Gathered,
+): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
   const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
-  const { changes, reason = null } = decideManually({
+  const { changes, reason = null, by } = decideManually({
     pod,
     ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),
     ...(input.quota === undefined ? {} : { quotaHeadroom }),
   }, wantedOf(input));
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
-  return { reason, patch };
+  return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
 }
 
 async function byController(
   input: MarketInput,
   { gathered, caches }: { readonly gathered: Gathered; readonly caches: Caches },
-): Promise<MarketResult> {
+): Promise<Decided<MarketResult>> {
   const { allocation } = gathered;
   if (allocation === undefined) {
     throw new RangeError("Cannot decide a row: its allocation is not found");
@@ -109,11 +118,16 @@ async function byController(
     reason: refusalReason(refusal),
   });
   const { reason = null, retryAfterMs } = decision;
+  const { by } = enforcement.decision;
+  const chain = restoring === undefined ? "market" : "restore";
   return {
-    reason,
-    ...(restoring === undefined ? {} : { restores: restoring.reason }),
-    patch,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    result: {
+      reason,
+      ...(restoring === undefined ? {} : { restores: restoring.reason }),
+      patch,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+    by: by === undefined ? [] : [`${chain}/${by}`],
   };
 }
 
