@@ -32,7 +32,7 @@ export const GOLDEN_PARTS: readonly GoldenPart[] = [
   { name: "market", file: "market.jsonl", compute: async () => computedTable(await marketTable()) },
   {
     name: "rightsizing",
-    file: "rightsizing.jsonl",
+    file: "rightsizing.jsonl.gz",
     compute: async () => computedTable(await rightsizingTable()),
   },
   {

@@ -21,7 +21,7 @@ import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import { decideManually } from "../../../../shared/actuation/decide.ts";
 import { refusalReason } from "../../../../shared/actuation/refusal.ts";
 import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
-import { outOfScope } from "../../../../shared/actuation/scope.ts";
+import { isLive, outOfScope } from "../../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/control/list_watch.ts";
@@ -38,6 +38,8 @@ export interface MarketResult {
   /** The `spec` of each patch, by field manager. */
   readonly patch: readonly Readonly<Record<string, unknown>>[];
   readonly retryAfterMs?: number;
+  /** Present where the pod takes no part in the market, as it ends or has no node. */
+  readonly live?: false;
 }
 
 const { name: POD, namespace: NAMESPACE, nodeName: NODE, uid: UID } = POD_IDENTITY;
@@ -126,6 +128,7 @@ async function byController(
       ...(restoring === undefined ? {} : { restores: restoring.reason }),
       patch,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isLive(gathered.pod) ? {} : { live: false }),
     },
     by: by === undefined ? [] : [`${chain}/${by}`],
   };
@@ -234,7 +237,9 @@ function allocationOf(input: MarketInput): unknown {
       nodeName: NODE,
       namespace: NAMESPACE,
       ...allocation,
-      ...(containers.length === 0 ? {} : { containers, market }),
+      ...(containers.length === 0
+        ? {}
+        : { containers, ...(input.marketMissing ? {} : { market }) }),
     },
     status: {
       bounds: {

@@ -23,7 +23,21 @@ const IMPOSSIBLE = {
   VPANotPublished: "it is about a VerticalPodAutoscaler that is published after the decision",
 };
 
-const NEVER_DECIDES = {};
+const IN_PLACE_ONLY = "values in force never lead to a recreation of pods";
+
+const FITTED = "no case yet: values in force are fitted to a new pod before the guards are asked";
+
+const NEVER_DECIDES = {
+  "stragglers/TakenBack": IN_PLACE_ONLY,
+  "stragglers/NotRolledOut": IN_PLACE_ONLY,
+  "stragglers/HorizontalAutoscalerConflicts": FITTED,
+  "stragglers/VerticalAutoscalerConflicts": FITTED,
+  "stragglers/OutsideRanges": FITTED,
+  "stragglers/OverQuotas": FITTED,
+  "stragglers/OverNodes": FITTED,
+  "stragglers/QoSWouldChange": FITTED,
+  "stragglers/RequestAboveLimit": FITTED,
+};
 
 /** Draws the inputs and decides each. */
 export async function rightsizingTable(): Promise<DecisionTable> {
