@@ -99,12 +99,13 @@ test("golden() fails where a part is left out and all are required", async () =>
     stored: STORED,
     complete: true,
   });
-  assert.deepEqual([code, lines[0]], [1, "moves: MISSING, kubectl is not installed"]);
+  assert.equal(code, 1);
+  assert.match(lines[0] ?? "", /MISSING/);
 });
 
 test("golden() fails where the files are too large, and names the largest", async () => {
   const text = "x".repeat(300_000);
   const { code, lines } = await play({ text }, { stored: { "moves.jsonl": text } });
   assert.equal(code, 1);
-  assert.match(lines[1] ?? "", /300000 bytes.*the largest is moves\.jsonl/);
+  assert.match(lines[1] ?? "", /300000.*moves\.jsonl/);
 });

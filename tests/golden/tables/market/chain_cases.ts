@@ -101,6 +101,20 @@ function withoutGeneration(reportedRequest: string, reportedLimit: string): Mark
   });
 }
 
+/** The quota leaves exactly what is wanted, which is no multiple of 10m. */
+const exactRoom: MarketCase = () => ({
+  pod: {
+    spec: {
+      containers: [{
+        name: "app",
+        resources: { requests: { cpu: "100m" }, limits: { cpu: "300m" } },
+      }],
+    },
+  },
+  wanted: { app: "405m" },
+  quota: { hard: { "limits.cpu": "405m" }, used: { "limits.cpu": "300m" } },
+});
+
 const terminating: MarketCase = (input) =>
   withPod(input, (pod) => ({
     ...pod,
@@ -137,6 +151,7 @@ export const CHAIN_CASES: readonly DrawnCase<MarketInput>[] = [
   [withoutGeneration("100m", "200m"), 4],
   [withoutGeneration("50m", "200m"), 4],
   [withoutGeneration("50m", "300m"), 2],
+  [byPerson(exactRoom), 1],
   [terminating, 1],
   [withoutNode, 1],
   [(input) => ({ ...input, marketMissing: true }), 2],

@@ -39,6 +39,13 @@ interface ShortageInput {
   }[];
 }
 
+/** Pods are made again at once, or a second later. */
+const AT_BOUNDS: readonly ShortageInput[] = [-60, -59].map((waitsSince) => ({
+  asWished: false,
+  shortage: { until: 60, since: -60, rounds: 1 },
+  pods: [{ class: "spot", created: -60, waitsSince }],
+}));
+
 /** What is known afterwards, times in seconds from now. */
 export interface ShortageResult {
   readonly phase: string;
@@ -51,10 +58,8 @@ export interface ShortageResult {
 /** Draws the inputs and decides each. */
 export function shortageRows(): readonly DecisionRow<ShortageResult>[] {
   const draw = drawWith(SEED);
-  return Array.from({ length: ROWS }, () => {
-    const input = drawn(draw);
-    return { input, result: shortageResult(input) };
-  });
+  const inputs = [...AT_BOUNDS, ...Array.from({ length: ROWS }, () => drawn(draw))];
+  return inputs.map((input) => ({ input, result: shortageResult(input) }));
 }
 
 function drawn(draw: Draw): ShortageInput {

@@ -121,6 +121,11 @@ export const BOUND_CASES: readonly DrawnCase<RightsizingInput>[] = [
     },
   }), 1],
   [atPolicyBound, 8],
+  // A lift beside this peak leads to 4Gi, the policy's bound.
+  [
+    (input, draw) => ({ ...atPolicyBound(input, draw), memoryPeaks: { app: "3395231063" } }),
+    4,
+  ],
   [(input, draw) => ({
     ...exactly(PRESENT, {
       requests: draw.oneOf([{ cpu: "90m", memory: "100Mi" }, { cpu: "100m", memory: "100Mi" }]),
