@@ -34,7 +34,9 @@ function documentDifferences(
   const [first] = all;
   if (first === undefined) return ["the values are equal, the text is not: order or white space"];
   return [
-    `${all.length} values differ, the first is ${first.path}`,
+    `${all.length} ${
+      all.length === 1 ? "value differs" : "values differ"
+    }, the first is ${first.path}`,
     `  was  ${first.before}`,
     `  is   ${first.after}`,
   ];
@@ -50,10 +52,10 @@ function rowDifferences(before: readonly string[], after: readonly string[]): re
     return was !== undefined && was.result !== result;
   });
   const counts = [
-    `${differing.length} of ${after.length} rows differ`,
+    `${differing.length} of ${after.length} rows ${differing.length === 1 ? "differs" : "differ"}`,
     ...(gone.length + added.length === 0
       ? []
-      : [`${added.length} are new, ${gone.length} are gone`]),
+      : [`${added.length} ${verb(added.length)} new, ${gone.length} ${verb(gone.length)} gone`]),
   ];
   const [[input, row] = []] = [...differing, ...added, ...gone];
   if (input === undefined || row === undefined) return ["the rows are in another order"];
@@ -61,7 +63,34 @@ function rowDifferences(before: readonly string[], after: readonly string[]): re
     `${counts.join(", ")}; the first is row ${row.number}`,
     `  in   ${shortened(row.input)}`,
     ...resultDifference(old.get(input)?.result, fresh.get(input)?.result),
+    ...reasonChanges(differing.map(([key, { result }]) => [old.get(key)?.result ?? "", result])),
   ];
+}
+
+function verb(count: number): "is" | "are" {
+  return count === 1 ? "is" : "are";
+}
+
+/** How many rows changed per pair of reasons, the most frequent pair first. */
+function reasonChanges(
+  results: readonly (readonly [before: string, after: string])[],
+): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const [before, after] of results) {
+    const [was, is] = [reasonOf(before), reasonOf(after)];
+    if (was === undefined || is === undefined) continue;
+    const change = `${was} → ${is}`;
+    counts.set(change, (counts.get(change) ?? 0) + 1);
+  }
+  return [...counts].sort(([, one], [, other]) => other - one)
+    .map(([change, count]) => `  ${count} × ${change}`);
+}
+
+/** The reason of a result; undefined where results have none. */
+function reasonOf(result: string): string | undefined {
+  const value = documentOf(result)?.value;
+  if (!isParent(value) || !("reason" in value)) return undefined;
+  return typeof value["reason"] === "string" ? value["reason"] : "none";
 }
 
 function resultDifference(was = "not there", is = "not there"): readonly string[] {

@@ -32,7 +32,7 @@ test("differencesOf() counts the rows and shows input, old and new result of the
 test("differencesOf() matches rows by their input, whatever is added or removed before them", () => {
   const stored = tableOf({ a: 1, b: 2 });
   assert.deepEqual(differencesOf(stored, tableOf({ z: 0, b: 2 })), [
-    "0 of 2 rows differ, 1 are new, 1 are gone; the first is row 1",
+    "0 of 2 rows differ, 1 is new, 1 is gone; the first is row 1",
     '  in   {"input":"z"}',
     "  was  not there",
     '  is   {"result":0}',
@@ -45,7 +45,7 @@ test("differencesOf() matches rows by their input, whatever is added or removed 
 test("differencesOf() tells rows of the same input apart by their order", () => {
   const row = (result: number): string => `${JSON.stringify({ in: "a", result })}\n`;
   const [count] = differencesOf(row(1) + row(2) + row(3), row(1) + row(20) + row(3));
-  assert.equal(count, "1 of 3 rows differ; the first is row 2");
+  assert.equal(count, "1 of 3 rows differs; the first is row 2");
 });
 
 test("differencesOf() shows the path of the first value in a document", () => {
@@ -64,8 +64,18 @@ test("differencesOf() shows the path in a row whose result is long", () => {
   const table = (b: number): string => tableOf({ a: { filler, b }, other: 0 });
   const lines = differencesOf(table(1), table(2));
   assert.deepEqual(lines.slice(2), [
-    "  1 values differ, the first is result.b",
+    "  1 value differs, the first is result.b",
     "    was  1",
     "    is   2",
   ]);
+});
+
+test("differencesOf() counts the rows that changed by their reasons before and after", () => {
+  const table = (reasons: readonly (string | null)[]): string =>
+    reasons.map((reason, index) => `${JSON.stringify({ in: index, reason })}\n`).join("");
+  const lines = differencesOf(
+    table(["Cooldown", null, null, "DryRun"]),
+    table([null, "DryRun", "DryRun", "DryRun"]),
+  );
+  assert.deepEqual(lines.slice(4), ["  2 × none → DryRun", "  1 × Cooldown → none"]);
 });

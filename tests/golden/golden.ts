@@ -17,6 +17,8 @@ export interface GoldenRequest {
   readonly accept: boolean;
   /** Shows the notes of each part. */
   readonly verbose: boolean;
+  /** Fails where a part is left out. @default {false} */
+  readonly complete?: boolean;
 }
 
 /** What it is done with. */
@@ -28,7 +30,7 @@ export interface GoldenWorld {
 
 /** Resolves with the exit code: 0 when all is equal or stored, 1 when something differs. */
 export async function golden(
-  { files, known, accept, verbose }: GoldenRequest,
+  { files, known, accept, verbose, complete = false }: GoldenRequest,
   { compute, stored, out }: GoldenWorld,
 ): Promise<0 | 1> {
   let failed = false;
@@ -39,7 +41,8 @@ export async function golden(
     for (const problem of problems) out(`${name}: ${problem}`);
     if (problems.length > 0) failed = true;
     if (text === undefined) {
-      out(`${name}: left out, ${leftOut}`);
+      if (complete) failed = true;
+      out(`${name}: ${complete ? "MISSING" : "left out"}, ${leftOut}`);
     } else {
       const lines = differencesOf(await stored.read(file), text);
       const isEqual = lines.length === 0;
@@ -57,11 +60,27 @@ export async function golden(
     if (accept) await stored.remove(file);
     else failed = true;
   }
+  const problem = sizeProblem(await stored.sizes());
+  if (problem !== undefined) {
+    out(problem);
+    failed = true;
+  }
   if (failed && !accept) {
     out("A refactoring leaves these outputs as they are. A change of behaviour accepts them with");
     out("deno task golden --accept, and its commit says why.");
   }
   return failed ? 1 : 0;
+}
+
+/** What all files together may take, bytes. */
+const MOST_BYTES = 300_000;
+
+function sizeProblem(sizes: ReadonlyMap<string, number>): string | undefined {
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  if (total < MOST_BYTES) return undefined;
+  const [[file, size] = ["", 0]] = [...sizes].sort(([, one], [, other]) => other - one);
+  return `the files take ${total} bytes, and must stay below ${MOST_BYTES}; the largest is ` +
+    `${file} with ${size}`;
 }
 
 async function leftOver(

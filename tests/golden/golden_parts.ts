@@ -32,17 +32,17 @@ export const GOLDEN_PARTS: readonly GoldenPart[] = [
   { name: "market", file: "market.jsonl", compute: async () => computedTable(await marketTable()) },
   {
     name: "rightsizing",
-    file: "rightsizing.jsonl",
+    file: "rightsizing.jsonl.gz",
     compute: async () => computedTable(await rightsizingTable()),
   },
   {
     name: "split",
-    file: "split.jsonl",
+    file: "split.jsonl.gz",
     compute: () => Promise.resolve(computedTable(splitTable())),
   },
   {
     name: "moves",
-    file: "moves.jsonl",
+    file: "moves.jsonl.gz",
     compute: () => Promise.resolve(computedTable(moveTable())),
   },
 ];

@@ -35,6 +35,7 @@ async function play(
       write: (file, text) => Promise.resolve(void files.set(file, text)),
       remove: (file) => Promise.resolve(void files.delete(file)),
       names: () => Promise.resolve([...files.keys()]),
+      sizes: () => Promise.resolve(new Map([...files].map(([file, { length }]) => [file, length]))),
     },
     out: (line) => lines.push(line),
   });
@@ -91,4 +92,20 @@ test("golden() shows notes only when asked to", async () => {
   const computed = { text: "old\n", notes: ["AsWished 3"] };
   const { lines } = await play(computed, { stored: STORED, verbose: true });
   assert.equal(lines[1], "  AsWished 3");
+});
+
+test("golden() fails where a part is left out and all are required", async () => {
+  const { code, lines } = await play({ leftOut: "kubectl is not installed" }, {
+    stored: STORED,
+    complete: true,
+  });
+  assert.equal(code, 1);
+  assert.match(lines[0] ?? "", /MISSING/);
+});
+
+test("golden() fails where the files are too large, and names the largest", async () => {
+  const text = "x".repeat(300_000);
+  const { code, lines } = await play({ text }, { stored: { "moves.jsonl": text } });
+  assert.equal(code, 1);
+  assert.match(lines[1] ?? "", /300000.*moves\.jsonl/);
 });

@@ -12,6 +12,8 @@ export interface StoredOutputs {
   remove(file: string): Promise<void>;
   /** Names of all files. */
   names(): Promise<readonly string[]>;
+  /** Bytes of all files as they are stored. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Files of this folder; those that end in `.gz` are gzipped. */
@@ -37,6 +39,13 @@ export function storedOutputs(folder: URL): StoredOutputs {
       const names: string[] = [];
       for await (const { name } of Deno.readDir(folder)) names.push(name);
       return names.sort();
+    },
+    async sizes() {
+      const sizes = new Map<string, number>();
+      for await (const { name } of Deno.readDir(folder)) {
+        sizes.set(name, (await Deno.stat(pathOf(name))).size);
+      }
+      return sizes;
     },
   };
 }

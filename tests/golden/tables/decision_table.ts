@@ -14,23 +14,43 @@ export interface DecisionTable extends ReasonCounts {
 export interface DecisionRow<Result extends object> {
   readonly input: object;
   readonly result: Result;
+  /** The checks that decided it, as `chain/check`. */
+  readonly by?: readonly string[];
 }
 
 /** What the reasons are, and which of them must occur. */
 export interface TableReasons<Result> extends Omit<CountedReasons, "found"> {
   /** All reasons of a result. */
   readonly reasonsOf: (result: Result) => readonly string[];
+  /** The checks of the chains, as `chain/check`: each must decide rows. */
+  readonly checks?: Pick<CountedReasons, "expected" | "impossible">;
 }
+
+/** Each check of a chain must decide at least this many rows. */
+const LEAST_ROWS_OF_CHECK = 2;
 
 /** The table of these rows. */
 export function tableOf<Result extends object>(
   rows: readonly DecisionRow<Result>[],
-  { reasonsOf, ...reasons }: TableReasons<Result>,
+  { reasonsOf, checks, ...reasons }: TableReasons<Result>,
 ): DecisionTable {
   const lines = rows.map(({ input, result }) => JSON.stringify({ in: input, ...result }, compact));
+  const byReason = reasonCounts({
+    ...reasons,
+    found: rows.flatMap(({ result }) => reasonsOf(result)),
+  });
+  const byCheck = reasonCounts({
+    expected: [],
+    impossible: {},
+    ...checks,
+    noun: "check",
+    least: LEAST_ROWS_OF_CHECK,
+    found: rows.flatMap(({ by = [] }) => by),
+  });
   return {
     text: lines.map((line) => `${line}\n`).join(""),
-    ...reasonCounts({ ...reasons, found: rows.flatMap(({ result }) => reasonsOf(result)) }),
+    counts: { ...byReason.counts, ...byCheck.counts },
+    problems: [...byReason.problems, ...byCheck.problems],
   };
 }
 

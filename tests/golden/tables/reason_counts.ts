@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Each reason of a chain must occur at least this often. */
+/** Each reason must occur at least this often. */
 export const LEAST_ROWS = 3;
 
 /** What is counted. */
@@ -15,6 +15,10 @@ export interface CountedReasons {
   readonly expected: readonly string[];
   /** Reasons that no input of this table can have, each with why. */
   readonly impossible: Readonly<Record<string, string>>;
+  /** What is counted, as problems call it. @default {"reason"} */
+  readonly noun?: string;
+  /** How often each must occur. @default {LEAST_ROWS} */
+  readonly least?: number;
 }
 
 /** The counts, and what is wrong with them. */
@@ -26,17 +30,19 @@ export interface ReasonCounts {
 }
 
 /** Counts reasons and finds those that are too rare. */
-export function reasonCounts({ found, expected, impossible }: CountedReasons): ReasonCounts {
+export function reasonCounts(
+  { found, expected, impossible, noun = "reason", least = LEAST_ROWS }: CountedReasons,
+): ReasonCounts {
   const counts = new Map<string, number>();
   for (const reason of found) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const problems = [
     ...expected.flatMap((reason) => {
       const count = counts.get(reason) ?? 0;
-      if (count >= LEAST_ROWS || Object.hasOwn(impossible, reason)) return [];
-      return [`reason ${reason} occurs in ${count} rows, expected at least ${LEAST_ROWS}`];
+      if (count >= least || Object.hasOwn(impossible, reason)) return [];
+      return [`${noun} ${reason} occurs in ${count} rows, expected at least ${least}`];
     }),
     ...Object.keys(impossible).filter((reason) => counts.has(reason))
-      .map((reason) => `reason ${reason} occurs, though it is listed as impossible`),
+      .map((reason) => `${noun} ${reason} occurs, though it is listed as impossible`),
   ];
   return { counts: Object.fromEntries([...counts].sort()), problems };
 }

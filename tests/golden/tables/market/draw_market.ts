@@ -4,11 +4,13 @@
  * @module
  */
 import { type Draw, drawCases, drawWith } from "../draw.ts";
+import { CHAIN_CASES } from "./chain_cases.ts";
 import { MARKET_CASES } from "./market_cases.ts";
 import type { MarketInput } from "./market_input.ts";
 import type { RawContainer } from "../raw_pod.ts";
 
 const SEED = 2;
+const CHAIN_SEED = 6;
 /** Inputs in which two cases apply, and inputs of a person. */
 const MIXED = 5;
 
@@ -23,6 +25,7 @@ export function drawMarket(): readonly MarketInput[] {
       by: "person",
       ...another(usual(draw)),
     })),
+    ...drawCases(CHAIN_CASES, { seed: CHAIN_SEED, usual }),
   ];
 }
 

@@ -26,7 +26,7 @@ import { MARKET_REFUSALS } from "./market_refusals.ts";
 import type { RawContainerStatus } from "../raw_pod.ts";
 
 /** The kubelet still has half of what the first container's spec asks for. */
-function lagging({ pod }: MarketInput): readonly RawContainerStatus[] {
+export function lagging({ pod }: MarketInput): readonly RawContainerStatus[] {
   const [first] = pod.spec.containers;
   if (first === undefined) return [];
   const half = (list: Readonly<Record<string, string>> = {}) =>
@@ -40,7 +40,7 @@ function lagging({ pod }: MarketInput): readonly RawContainerStatus[] {
 }
 
 /** Wanted limits as they are in the spec. */
-function wantsSpec(input: MarketInput): MarketInput {
+export function wantsSpec(input: MarketInput): MarketInput {
   const containers = [
     ...input.pod.spec.containers,
     ...input.pod.spec.initContainers ?? [],
@@ -114,12 +114,14 @@ const inProgress: MarketCase = (input, draw) => {
   return withStatus(base, { containerStatuses: lagging(base) });
 };
 
-const otherIdentity: MarketCase = (input, draw) => ({
+/** The allocation names another pod. */
+export const otherIdentity: MarketCase = (input, draw) => ({
   ...input,
   allocation: draw.oneOf([{ podUID: "other" }, { nodeName: "node-2" }, { namespace: "other" }]),
 });
 
-const notRunning: MarketCase = (input, draw) =>
+/** The pod is not running, or terminates. */
+export const notRunning: MarketCase = (input, draw) =>
   draw.chance(1 / 2)
     ? withStatus(input, { phase: draw.oneOf(["Pending", "Succeeded", "Failed"]) })
     : withPod(input, (pod) => ({
@@ -151,7 +153,8 @@ const noLimits: MarketCase = (input) => {
   return { ...without, originalLimits: {} };
 };
 
-const PLATFORM: readonly MarketCase[] = [
+/** Pods that the platform cannot resize. */
+export const PLATFORM: readonly MarketCase[] = [
   (input) => withPod(input, (pod) => ({ ...pod, spec: { ...pod.spec, os: { name: "windows" } } })),
   (input) => ({ ...input, node: { os: "windows" } }),
   (input) => withAnnotations(input, { "kubernetes.io/config.mirror": "m" }),
@@ -176,7 +179,8 @@ const tightBounds: MarketCase = (input, draw) => {
   return { ...input, bounds: Object.fromEntries(bounds) };
 };
 
-const restarts: MarketCase = (input, draw) =>
+/** The resize policy restarts containers. */
+export const restarts: MarketCase = (input, draw) =>
   withContainers(
     input,
     (one, index) =>
@@ -186,7 +190,7 @@ const restarts: MarketCase = (input, draw) =>
   );
 
 /** A single Burstable container whose limit would come down to its request. */
-const otherClass: MarketCase = (input, draw) => {
+export const otherClass: MarketCase = (input, draw) => {
   const list = { cpu: "200m", memory: "64Mi" };
   const [first] = input.pod.spec.containers;
   if (first === undefined) return input;
@@ -204,7 +208,11 @@ const backOff: MarketCase = (input, draw) => ({
   ...(draw.chance(1 / 3) ? { agentSilent: true } : {}),
 });
 
-const notYetItsTurn: MarketCase = (input, draw) => ({ ...input, turnInMs: 20 * draw.whole(1, 50) });
+/** The rate limit is used up. */
+export const notYetItsTurn: MarketCase = (input, draw) => ({
+  ...input,
+  turnInMs: 20 * draw.whole(1, 50),
+});
 
 /** A change that is sent, of the market's or back to the user's own limits, and this answer. */
 const REFUSED = MARKET_REFUSALS.map((refusal): MarketCase => (input, draw) => ({

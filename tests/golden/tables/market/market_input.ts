@@ -35,6 +35,8 @@ export interface MarketInput {
   readonly bounds?: Readonly<
     Record<string, { readonly floor: number; readonly ceiling: number; readonly held?: string }>
   >;
+  /** The allocation has containers, but no `spec.market`. */
+  readonly marketMissing?: true;
   /** `spec.market.observedBounds`; `status.bounds.revision` is 3. */
   readonly observedBounds?: number;
   /** `status.originalLimits`; 200m for each wanted one where absent. */

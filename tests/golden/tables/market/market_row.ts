@@ -21,7 +21,7 @@ import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import { decideManually } from "../../../../shared/actuation/decide.ts";
 import { refusalReason } from "../../../../shared/actuation/refusal.ts";
 import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
-import { outOfScope } from "../../../../shared/actuation/scope.ts";
+import { isLive, outOfScope } from "../../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/control/list_watch.ts";
@@ -38,6 +38,8 @@ export interface MarketResult {
   /** The `spec` of each patch, by field manager. */
   readonly patch: readonly Readonly<Record<string, unknown>>[];
   readonly retryAfterMs?: number;
+  /** Present where the pod takes no part in the market, as it ends or has no node. */
+  readonly live?: false;
 }
 
 const { name: POD, namespace: NAMESPACE, nodeName: NODE, uid: UID } = POD_IDENTITY;
@@ -49,8 +51,14 @@ const OWNER = {
   controller: true,
 };
 
+/** A result, and the check that decided it, as `chain/check`. */
+export interface Decided<Result> {
+  readonly result: Result;
+  readonly by: readonly string[];
+}
+
 /** Decides what happens to the limits. */
-export async function marketResult(input: MarketInput): Promise<MarketResult> {
+export async function marketResult(input: MarketInput): Promise<Decided<MarketResult>> {
   const caches = cachesOf(input);
   const gathered = gather(caches, `${NAMESPACE}/${POD}`);
   if (gathered === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
@@ -60,23 +68,26 @@ export async function marketResult(input: MarketInput): Promise<MarketResult> {
   });
 }
 
-function byPerson(input: MarketInput, { pod, node, limitRange }: Gathered): MarketResult {
+function byPerson(
+  input: MarketInput,
+  { pod, node, limitRange }: Gathered,
+): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
   const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
-  const { changes, reason = null } = decideManually({
+  const { changes, reason = null, by } = decideManually({
     pod,
     ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),
     ...(input.quota === undefined ? {} : { quotaHeadroom }),
   }, wantedOf(input));
   const patch = changes.length === 0 ? [] : [{ by: "person", ...resizePatch(UID, changes).spec }];
-  return { reason, patch };
+  return { result: { reason, patch }, by: by === undefined ? [] : [`manual/${by}`] };
 }
 
 async function byController(
   input: MarketInput,
   { gathered, caches }: { readonly gathered: Gathered; readonly caches: Caches },
-): Promise<MarketResult> {
+): Promise<Decided<MarketResult>> {
   const { allocation } = gathered;
   if (allocation === undefined) {
     throw new RangeError("Cannot decide a row: its allocation is not found");
@@ -109,11 +120,17 @@ async function byController(
     reason: refusalReason(refusal),
   });
   const { reason = null, retryAfterMs } = decision;
+  const { by } = enforcement.decision;
+  const chain = restoring === undefined ? "market" : "restore";
   return {
-    reason,
-    ...(restoring === undefined ? {} : { restores: restoring.reason }),
-    patch,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    result: {
+      reason,
+      ...(restoring === undefined ? {} : { restores: restoring.reason }),
+      patch,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isLive(gathered.pod) ? {} : { live: false }),
+    },
+    by: by === undefined ? [] : [`${chain}/${by}`],
   };
 }
 
@@ -220,7 +237,9 @@ function allocationOf(input: MarketInput): unknown {
       nodeName: NODE,
       namespace: NAMESPACE,
       ...allocation,
-      ...(containers.length === 0 ? {} : { containers, market }),
+      ...(containers.length === 0
+        ? {}
+        : { containers, ...(input.marketMissing ? {} : { market }) }),
     },
     status: {
       bounds: {

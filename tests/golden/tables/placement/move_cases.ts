@@ -97,4 +97,14 @@ export const MOVE_CASES: readonly DrawnCase<MoveInput>[] = [
   [withWord("interrupted"), 4],
   [withWord("old"), 5],
   [withWord("unready", "pending"), 4],
+  [(input, draw) => ({
+    ...unbalanced(input, draw),
+    lastMoveSecondsAgo: draw.oneOf([9, 10, 10, 11]),
+  }), 12],
+  [(input, draw) => ({
+    ...unbalanced(input, draw),
+    annotations: { "spot-percentage": "100" },
+    pods: input.pods.map(() => "on-demand"),
+    shortageEndsInS: draw.oneOf([-1, 0, 0, 1]),
+  }), 8],
 ];

@@ -7,17 +7,18 @@ import { PLACEMENT_REASONS } from "../../../../shared/api/reasons/placement_reas
 import { type DecisionTable, tableOf } from "../decision_table.ts";
 import { type Draw, drawCases } from "../draw.ts";
 import { MOVE_CASES } from "./move_cases.ts";
-import { moveResult } from "./move_row.ts";
+import { type MoveResult, moveResult } from "./move_row.ts";
+import { type ShortageResult, shortageRows } from "./shortage_rows.ts";
 import type { MoveInput } from "./placement_input.ts";
 
 const SEED = 8;
 
 /** Draws the inputs and decides each. */
 export function moveTable(): DecisionTable {
-  const rows = drawCases(MOVE_CASES, { seed: SEED, usual })
+  const moves = drawCases(MOVE_CASES, { seed: SEED, usual })
     .map((input) => ({ input, result: moveResult(input) }));
-  return tableOf(rows, {
-    reasonsOf: ({ reason }) => [reason ?? "none"],
+  return tableOf<MoveResult | ShortageResult>([...moves, ...shortageRows()], {
+    reasonsOf: (result) => "reason" in result ? [result.reason ?? "none"] : [],
     expected: Object.keys(PLACEMENT_REASONS),
     impossible: {},
   });

@@ -3,7 +3,11 @@
  *
  * @module
  */
-import { admitPod, type CountedPod } from "../../../../shared/placement/admit_pod.ts";
+import {
+  type AdmissionFacts,
+  admitPod,
+  type CountedPod,
+} from "../../../../shared/placement/admit_pod.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_class_presets.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { podStanding } from "../../../../shared/placement/pod_standing.ts";
@@ -26,6 +30,8 @@ interface SplitResult {
   readonly split: { readonly spot: number; readonly onDemand: number };
   /** The class of each pod that is made next, one after the other, and its deletion cost. */
   readonly next: readonly string[];
+  /** Present where a second request for the same pod has another answer. */
+  readonly differs?: boolean;
 }
 
 /** Draws the inputs and splits each. */
@@ -80,9 +86,10 @@ function splitResult(input: SplitInput): SplitResult {
   const { wish } = reading;
   const pods = podsOf(input);
   const next: string[] = [];
+  let differs = false;
   let reservations = noReservations(pods);
   for (let made = spot + onDemand; made < replicas; made++) {
-    const admission = admitPod(reservations, {
+    const facts: AdmissionFacts = {
       workload: { kind, replicas, ...(firstOrdinal === undefined ? {} : { firstOrdinal }) },
       wish,
       pods,
@@ -95,13 +102,18 @@ function splitResult(input: SplitInput): SplitResult {
       },
       dryRun: false,
       nowMs: NOW_MS,
-    });
-    reservations = admission.reservations;
+    };
+    const admission = admitPod(reservations, facts);
+    const again = admitPod(admission.reservations, facts);
+    if (admission.class !== again.class || admission.deletionCost !== again.deletionCost) {
+      differs = true;
+    }
+    reservations = again.reservations;
     const { deletionCost } = admission;
     next.push(deletionCost === undefined ? admission.class : `${admission.class} ${deletionCost}`);
   }
   const { "on-demand": rest, ...split } = splitReplicas(replicas, wish);
-  return { split: { ...split, onDemand: rest }, next };
+  return { split: { ...split, onDemand: rest }, next, ...(differs ? { differs } : {}) };
 }
 
 function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {

@@ -5,10 +5,13 @@
  */
 import { type Draw, drawCases, drawWith } from "../draw.ts";
 import type { RawContainer, RawResources } from "../raw_pod.ts";
+import { BOUND_CASES } from "./bound_cases.ts";
 import { RIGHTSIZING_CASES } from "./rightsizing_cases.ts";
 import type { RightsizingInput } from "./rightsizing_input.ts";
 
 const SEED = 3;
+
+const BOUND_SEED = 7;
 
 /** Inputs in which two cases apply. */
 const MIXED = 10;
@@ -21,6 +24,7 @@ export function drawRightsizing(): readonly RightsizingInput[] {
   return [
     ...drawCases(RIGHTSIZING_CASES, { seed: SEED, usual }),
     ...Array.from({ length: MIXED }, () => another(another(usual(draw)))),
+    ...drawCases(BOUND_CASES, { seed: BOUND_SEED, usual }),
   ].map(withoutIdleLimits);
 }
 

@@ -21,9 +21,10 @@ function withStrategy(
 }
 
 /** Limits are set, too: those of the recommendation. */
-const limitsToo = withStrategy({ updateRequestsOnly: false });
+export const limitsToo = withStrategy({ updateRequestsOnly: false });
 
-const recreated = withStrategy({ allowInPlaceResize: false, allowRecreate: true });
+/** Pods are recreated. */
+export const recreated = withStrategy({ allowInPlaceResize: false, allowRecreate: true });
 
 /** One of two shapes, by chance. */
 function either(one: RightsizingCase, other: RightsizingCase): RightsizingCase {
@@ -40,7 +41,8 @@ function restarts(resourceName: "cpu" | "memory"): RightsizingCase {
   });
 }
 
-function recommendedAs(input: RightsizingInput, percent: number): RightsizingInput {
+/** Recommends this percentage of what the containers have. */
+export function recommendedAs(input: RightsizingInput, percent: number): RightsizingInput {
   const recommended = input.containers.map(({ name, resources: { requests = {}, limits } }) => {
     const scaled = scaledList(requests, percent);
     const values: RawResources = limits === undefined
@@ -83,7 +85,8 @@ const lowersLimits: RightsizingCase = (input, draw) => {
   return limitsToo(recommendedAs({ ...input, containers }, draw.oneOf([50, 75])), draw);
 };
 
-const limitRange: RightsizingCase = (input, draw) => {
+/** A LimitRange of containers or of the pod. */
+export const limitRange: RightsizingCase = (input, draw) => {
   const max = { max: { cpu: `${100 * draw.whole(1, 4)}m`, memory: `${64 * draw.whole(1, 4)}Mi` } };
   const min = { min: { cpu: `${50 * draw.whole(1, 4)}m`, memory: `${32 * draw.whole(1, 4)}Mi` } };
   const ratio = { maxLimitRequestRatio: draw.oneOf<RawList>([{ cpu: "2" }, { memory: "1500m" }]) };
@@ -93,7 +96,8 @@ const limitRange: RightsizingCase = (input, draw) => {
   return { ...input, limitRange: [{ type, ...range, ...(type === "Pod" ? {} : defaults) }] };
 };
 
-const quota: RightsizingCase = (input, draw) => {
+/** A ResourceQuota that leaves some room, or none. */
+export const quota: RightsizingCase = (input, draw) => {
   const name = draw.oneOf(["requests.cpu", "limits.cpu", "requests.memory", "limits.memory"]);
   const isCPU = name.endsWith("cpu");
   const left = draw.whole(-2, 5) * (isCPU ? 20 : 16);
@@ -102,7 +106,8 @@ const quota: RightsizingCase = (input, draw) => {
   return { ...input, quota: { hard: { [name]: `2000${unit}` }, used } };
 };
 
-const smallNode: RightsizingCase = (input, draw) => ({
+/** A node with little room. */
+export const smallNode: RightsizingCase = (input, draw) => ({
   ...recommendedAs(input, draw.oneOf([150, 200, 300])),
   node: {
     allocatable: draw.chance(1 / 2)
@@ -117,7 +122,7 @@ const pressedNode: RightsizingCase = (input, draw) => ({
 });
 
 /** Requests that are the limits: without new limits the class changes, or a request is above its limit. */
-const guaranteed: RightsizingCase = (input) => ({
+export const guaranteed: RightsizingCase = (input) => ({
   ...input,
   containers: input.containers.map((one): RawContainer => {
     const { limits = { cpu: "200m", memory: "128Mi" } } = one.resources;
@@ -138,7 +143,8 @@ const denied: RightsizingCase = (input, draw) => ({
   denied: draw.chance(2 / 3) ? input.recommended : recommendedAs(input, 130).recommended,
 });
 
-const inForce: RightsizingCase = (input, draw) => ({
+/** Earlier applications have set values. */
+export const inForce: RightsizingCase = (input, draw) => ({
   ...input,
   inForce: recommendedAs(input, draw.oneOf([60, 110, 150])).recommended,
   memoryPeaks: { app: draw.oneOf(["30Mi", "60Mi"]) },

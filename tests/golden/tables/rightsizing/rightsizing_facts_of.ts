@@ -84,7 +84,7 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
       denial: {
         message: "no",
         recommendations: recommendationsOf(denied),
-        retryAtMs: NOW_MS + 10 * MINUTE_MS,
+        retryAtMs: NOW_MS + (input.denialEndsInMinutes ?? 10) * MINUTE_MS,
       },
     }),
     ...(appliedMinutesAgo === undefined
@@ -208,11 +208,21 @@ function hpasOf({ hpaOn }: RightsizingInput): RightsizingFacts["autoscalers"] {
   ];
 }
 
-function vpasOf({ vpaMode }: RightsizingInput): RightsizingFacts["verticalAutoscalers"] {
+function vpasOf(
+  { vpaMode, vpaResources }: RightsizingInput,
+): RightsizingFacts["verticalAutoscalers"] {
   return vpaMode === undefined ? [] : [
     parseVerticalPodAutoscaler({
       metadata: metadata("vpa"),
-      spec: { targetRef: TARGET, updatePolicy: { updateMode: vpaMode } },
+      spec: {
+        targetRef: TARGET,
+        updatePolicy: { updateMode: vpaMode },
+        ...(vpaResources === undefined ? {} : {
+          resourcePolicy: {
+            containerPolicies: [{ containerName: "*", controlledResources: vpaResources }],
+          },
+        }),
+      },
     }),
   ];
 }

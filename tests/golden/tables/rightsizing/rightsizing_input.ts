@@ -39,6 +39,8 @@ export interface RightsizingInput {
   /** `averageUtilization` of this resource of a HorizontalPodAutoscaler. */
   readonly hpaOn?: "cpu" | "memory" | "unreadable";
   readonly vpaMode?: string;
+  /** `controlledResources` of its policy for all containers; all where absent. */
+  readonly vpaResources?: readonly string[];
   /** `status` of the pods' node, which is the only one. */
   readonly node?: {
     readonly allocatable?: RawList;
@@ -49,6 +51,8 @@ export interface RightsizingInput {
   readonly missingPermissionFor?: "InPlace" | "Recreate";
   /** A policy engine has denied this recommendation; absent: none. */
   readonly denied?: RawResourcesByName;
+  /** Until the policy engine may be asked again; 10 where absent. */
+  readonly denialEndsInMinutes?: number;
   readonly appliedMinutesAgo?: number;
   /** What earlier applications have set, adopted on the template as it is now. */
   readonly inForce?: RawResourcesByName;

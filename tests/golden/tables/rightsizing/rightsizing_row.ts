@@ -16,8 +16,12 @@ import {
 } from "../../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
-import { decideRightsizing } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
+import {
+  decideRightsizing,
+  type RightsizingDecision,
+} from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
+import type { Decided } from "../market/market_row.ts";
 import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
 import type { RightsizingInput } from "./rightsizing_input.ts";
 
@@ -42,7 +46,9 @@ export interface RightsizingResult {
 }
 
 /** Decides what happens to the workload. */
-export async function rightsizingResult(input: RightsizingInput): Promise<RightsizingResult> {
+export async function rightsizingResult(
+  input: RightsizingInput,
+): Promise<Decided<RightsizingResult>> {
   const { facts, pods } = rightsizingFactsOf(input);
   const first = decideRightsizing(facts);
   const stragglers = bringToForce(facts, first);
@@ -53,20 +59,35 @@ export async function rightsizingResult(input: RightsizingInput): Promise<Rights
     ...(stragglers === undefined ? {} : { stragglers: true as const }),
     ...(input.inForce === undefined ? {} : { counted: rawOf(facts.inForce) }),
   };
+  const by = [
+    ...decidedBy(first, "rightsizing"),
+    ...(stragglers === undefined ? [] : decidedBy(stragglers, "stragglers")),
+  ];
   if (decision.outcome === "hold") {
     const { reason, retryAfterMs } = decision;
-    return { reason, ...base, patch: [], ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    const again = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { result: { reason, ...base, patch: [], ...again }, by };
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
   const hands = recordingHands(input, patch);
   const { failure, inForce } = await applyDecision(facts, decision, { pods, hands });
   return {
-    reason: null,
-    ...base,
-    patch,
-    ...(failure === undefined ? {} : { failure: failure.reason }),
-    ...inForceAfter(inForce, patch),
+    result: {
+      reason: null,
+      ...base,
+      patch,
+      ...(failure === undefined ? {} : { failure: failure.reason }),
+      ...inForceAfter(inForce, patch),
+    },
+    by,
   };
+}
+
+/** The guards that held or changed something, as `chain/guard`. */
+function decidedBy(decision: RightsizingDecision, chain: string): readonly string[] {
+  const names = decision.clamps.map(({ by }) => by);
+  if (decision.outcome === "hold") names.push(decision.by);
+  return [...new Set(names)].map((name) => `${chain}/${name}`);
 }
 
 /** Writes down what is sent, and answers as the input says. */
