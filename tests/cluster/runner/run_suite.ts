@@ -19,7 +19,7 @@ export interface RunSuiteOptions {
 
 /**
  * Runs files beside each other as their lanes allow: first those beside each other, and of those on
- * the node one at a time; then those with components; then each of the others alone.
+ * the node one at a time; then those with components, the timed ones last; then the others.
  */
 export async function runSuite(
   files: readonly SuiteFile[],
@@ -38,16 +38,22 @@ export async function runSuite(
     }));
   }
 
-  const [node, beside, components] = [of("node"), of("beside"), of("components")];
+  const [node, beside, components, timed] = [
+    of("node"),
+    of("beside"),
+    of("components"),
+    of("timed"),
+  ];
   // When the node has no more files, its job is another's.
   const first = async (): Promise<void> => {
     await drain(node, 1);
     await drain(beside, 1);
   };
   await Promise.all([first(), drain(beside, jobs - 1)]);
-  if (components.length > 0 && !signal.aborted) {
+  if (components.length + timed.length > 0 && !signal.aborted) {
     await using _installed = await installComponents();
     await drain(components, jobs);
+    await drain(timed, 1);
   }
   await drain(of("alone"), 1);
 }

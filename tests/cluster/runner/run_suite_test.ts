@@ -6,7 +6,7 @@ function fileOf(lane: Lane, index: number): SuiteFile {
   return { name: `${lane}_${index}`, layer: "core", lane, seconds: index };
 }
 
-const LANES: readonly Lane[] = ["alone", "components", "node", "beside"];
+const LANES: readonly Lane[] = ["alone", "timed", "components", "node", "beside"];
 const FILES = LANES.flatMap((lane) => [1, 2, 3, 4, 5].map((index) => fileOf(lane, index)));
 
 /** Runs the files and returns what ran at the same time, at each start; `components` while installed. */
@@ -52,8 +52,9 @@ for (const jobs of [1, 2, 4]) {
       const running = names.length - (isInstalled ? 1 : 0);
       assert.ok(running <= jobs, names.join());
       assert.ok(of("node") <= 1, names.join());
-      assert.equal(of("components") > 0, isInstalled, names.join());
+      assert.equal(of("components") + of("timed") > 0, isInstalled, names.join());
       if (of("components") > 0) assert.equal(of("components"), running, names.join());
+      if (of("timed") > 0) assert.equal(running, 1, names.join());
       if (of("alone") > 0) assert.equal(running, 1, names.join());
     }
     const most = Math.max(...starts.map(({ length }) => length));

@@ -10,10 +10,12 @@
  * - `beside`: needs the API server alone; runs beside anything but `alone`.
  * - `node`: has pods on the one node, whose market clears all of them together; one at a time.
  * - `components`: needs the product with its components, which are installed once for all of them.
+ * - `timed`: needs the components, and limits how many answers of the webhook are late; one at a
+ *   time, with nothing beside it.
  * - `alone`: changes the installed product, cluster-scoped objects or programs, or compares the whole
  *   node.
  */
-export type Lane = "beside" | "node" | "components" | "alone";
+export type Lane = "beside" | "node" | "components" | "timed" | "alone";
 
 /** Runs at every change, or when the commit's hash chooses the rotation. */
 export type Layer = "core" | 1 | 2 | 3 | 4;
@@ -44,7 +46,7 @@ const ROWS: readonly Row[] = [
   ["crd", "core", "beside", 8],
   ["rightsizing_recreate", "core", "components", 105],
   ["rightsizing", "core", "components", 76],
-  ["placement_split", "core", "components", 76],
+  ["placement_split", "core", "timed", 76],
   ["uninstall", "core", "alone", 45],
   ["contract", "core", "alone", 29],
 
