@@ -23,7 +23,7 @@ Deno.test({
     for (
       const [args, expected] of [
         [["--seed", "x"], /--seed.*'x'/],
-        [["--cases=0"], /--cases.*'0'/],
+        [["--cases=99"], /--cases.*'99'.* 100 /],
         [["--jobs", "1.5"], /--jobs.*'1\.5'/],
         [["--lang"], /--lang/],
       ] as const
