@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
 import { ballast } from "./scene/ballast.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { boundsOf, thePod } from "./scene/limits.ts";
@@ -30,24 +31,49 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
   await ballast(node, { namespace, leaves: 450 });
   for (const [name, value] of Object.entries(EXTREMES)) {
     const priorityClassName = `${namespace}-${name}`;
-    await node.create(CLASSES, { metadata: { name: priorityClassName }, value });
+    await createClass(node, { name: priorityClassName, value, namespace });
     const containers = [{ name: "load", request: "10m", limit: "20m" }];
     await node.run(loadPod({ name, namespace, containers, priorityClassName }));
   }
   for (const rank of RANKS) {
     const value = PRIORITIES[rank];
     const name = `${namespace}-${rank}`;
-    if (value !== undefined) await node.create(CLASSES, { metadata: { name }, value });
+    if (value !== undefined) await createClass(node, { name, value, namespace });
     const priorityClassName = value === undefined ? {} : { priorityClassName: name };
     const containers = [BUSY];
     await node.run(loadPod({ name: rank, namespace, containers, ...priorityClassName }));
   }
 }, { labels: { "mbcas.io/burst-factor": "50" } });
 
+/**
+ * Makes a PriorityClass and waits until the API server admits pods of it: its admission plugin reads
+ * the classes from a cache, which is late for some milliseconds.
+ */
+async function createClass(
+  node: RealNode,
+  { name, value, namespace }: {
+    readonly name: string;
+    readonly value: number;
+    readonly namespace: string;
+  },
+): Promise<void> {
+  await node.create(CLASSES, { metadata: { name }, value });
+  const containers = [{ name: "load", request: "10m", limit: "20m" }];
+  const pod = loadPod({ name: "admitted", namespace, containers, priorityClassName: name });
+  await until("PriorityClass in the API server's cache", async () => {
+    await node.create(`/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod);
+    return true;
+  });
+}
+
 Deno.test.afterAll(async () => {
   using node = await openRealNode();
   for (const rank of ["silver", "gold", ...Object.keys(EXTREMES)]) {
-    await node.connection.request({ method: "DELETE", path: `${CLASSES}/${shared.name}-${rank}` });
+    const path = `${CLASSES}/${shared.name}-${rank}`;
+    await node.connection.request({ method: "DELETE", path }).catch((error) => {
+      // The fixture may have failed before it made this class.
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    });
   }
 });
 
