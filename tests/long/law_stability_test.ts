@@ -3,8 +3,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market_round.ts";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
-import { queueingNeed } from "../../shared/demand/queueing_need.ts";
-import { createUsageLevel } from "../../shared/demand/usage_level.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -18,8 +16,9 @@ import {
   plantOf,
   type Settings,
 } from "../fixtures/drawn_plant.ts";
-import { createPlant, type LimitChange, type PlantContainer } from "../fixtures/law_plant.ts";
+import { createPlant, type LimitChange } from "../fixtures/law_plant.ts";
 import { cases } from "../fixtures/cases.ts";
+import { needOf } from "../fixtures/constant_need.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -28,22 +27,6 @@ const RATIONED = 0.02;
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
-}
-
-/**
- * What constant work needs of a limit, millicores, on the grid: what the law makes of it that has never
- * seen anything else. Where readings come each ten seconds that is not headroom alone: so few of
- * them are remembered that some of the burstiness that is taken until there is a history stays.
- */
-function needOf(
-  { floor, ceiling }: PlantContainer,
-  demand: number,
-  { sampleMs, waitTargetMs }: Pick<Settings, "sampleMs" | "waitTargetMs">,
-): number {
-  const level = createUsageLevel();
-  for (let at = 0; at < 60 * MINUTE_MS; at += sampleMs) level.feed(demand, sampleMs);
-  const need = Math.ceil(queueingNeed(level, waitTargetMs) / GRID - 1e-9) * GRID;
-  return Math.max(floor, Math.min(ceiling, need));
 }
 
 /**
