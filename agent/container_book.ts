@@ -8,6 +8,7 @@ import type { ContainerSample } from "../shared/cgroup/sample.ts";
 import type { DemandEstimate, DemandRule } from "../shared/demand/signal.ts";
 import { demandOf } from "../shared/demand/queueing_need.ts";
 import type { PaceMemory } from "../shared/pacing/paced_container.ts";
+import { nextLoad, type RecentLoad } from "../shared/scarcity/recent_load.ts";
 import { quotaAfter, type QuotaMemory } from "./quota_off.ts";
 
 /** One container's page. */
@@ -27,6 +28,8 @@ export interface ContainerPage {
   /** Time for which quotas held it back since its first sample, ms summed over threads. */
   heldBackMs: number;
   pace: PaceMemory;
+  /** Usage and waiting of the last seconds; as absent as the estimate. */
+  load?: RecentLoad;
   credit: number;
   /** Until when credit was earned, monotonic milliseconds; absent before the first time. */
   creditedAt?: number;
@@ -72,6 +75,7 @@ export function readSample(
   page.sample = sample;
   page.quota = quotaAfter(page.quota, sample);
   page.heldBackMs += sample.heldBack * sample.intervalMs / 1000;
+  page.load = nextLoad(page.load, sample);
   const faded = page.peak * Math.exp(-sample.intervalMs / PEAK_FADE_MS);
   page.peak = Math.max(sample.usage, faded);
   const { intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;

@@ -7,6 +7,8 @@ import type { RoundResult, SeatResult } from "./market_round.ts";
 import type { Written } from "./written_over.ts";
 import { boundedAllocation, sampleBounds, sampleSeats } from "../tests/fixtures/sample_seat.ts";
 
+const SCARCE = { state: "scarce", since: 0 } as const;
+
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
@@ -36,7 +38,7 @@ function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): SeatRe
 
 function roundOf(seats: readonly SeatResult[], price = 0.5): RoundResult {
   const node = { capacity: 1000, committed: 0, freeShare: 0.97, waitMs: 75 };
-  return { now: 0, mode: "congested", price, seats, ...node };
+  return { now: 0, state: SCARCE, mode: "congested", price, seats, ...node };
 }
 
 const WRITTEN: Desired = {

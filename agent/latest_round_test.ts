@@ -10,6 +10,7 @@ const NODE = {
 } as const;
 const ROUND = {
   now: 0,
+  state: { state: "ample", since: 0 },
   mode: "uncongested",
   price: 0,
   capacity: 1800,

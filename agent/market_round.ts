@@ -6,64 +6,25 @@
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { isBusy } from "../shared/cgroup/busy.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
-import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.ts";
-import type { DemandRule } from "../shared/demand/signal.ts";
-import type { Bidder } from "../shared/market/bids.ts";
-import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
+import type { RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
-import type { Mode } from "../shared/market/solver.ts";
-import { withStartupDemand } from "../shared/market/startup_demand.ts";
-import {
-  grantable,
-  paceAt,
-  type PaceOptions,
-  spareForStart,
-} from "../shared/pacing/pace_options.ts";
-import { freeCPU } from "../shared/pacing/commitment.ts";
-import { newPaceMemory, type PacedContainer } from "../shared/pacing/paced_container.ts";
-import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import { paceAt } from "../shared/pacing/pace_options.ts";
+import { newPaceMemory } from "../shared/pacing/paced_container.ts";
+import type { PlannedContainer } from "../shared/pacing/plan_changes.ts";
 import { countableCPU } from "../shared/quantity.ts";
 import {
   type ContainerBook,
   type ContainerPage,
   forgetOthers,
   readSample,
-  updateDemand,
 } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
-import {
-  isQuotaOff,
-  lacksQuota,
-  limitWithoutQuota,
-  quotaMemoryAfter,
-  sayQuota,
-} from "./quota_off.ts";
+import { decideFree } from "./free_round.ts";
+import { isQuotaOff, lacksQuota, quotaMemoryAfter, sayQuota } from "./quota_off.ts";
+import type { NodeOutcome, RoundContext } from "./round_context.ts";
 import type { Seat } from "./seats.ts";
+import { decideTight } from "./tight_round.ts";
 import { unsettledQuotas } from "./unsettled_quotas.ts";
-import type { Written } from "./written_over.ts";
-
-/** What a round is made for. */
-export interface RoundContext {
-  /** Monotonic milliseconds. */
-  readonly now: number;
-  /** Millicores that the market may share. */
-  readonly capacity: number;
-  /** Share of capacity that may be given out, loans included. */
-  readonly lendUpTo: number;
-  /** From the round before: share of capacity that is free of any commitment. */
-  readonly freeShare: number;
-  /** From the round before: how long work may wait, ms. */
-  readonly waitMs: number;
-  /** Share of capacity that ordinary needs may take; work waits longer where they need more. */
-  readonly needUpTo: number;
-  /** How long work should wait at most where CPU is ample, ms. */
-  readonly waitTargetMs: number;
-  readonly pace: PaceOptions;
-  /** Makes the estimate of a container that is new. */
-  readonly newRule: () => DemandRule;
-  /** What was last said to each allocation, by its key: its copy may be older. @default {nothing} */
-  readonly written?: ReadonlyMap<string, Written>;
-}
 
 /** One container after a round. Millicores. */
 export interface SeatResult extends RoundOutcome {
@@ -79,18 +40,10 @@ export interface SeatResult extends RoundOutcome {
 }
 
 /** A node after a round. */
-export interface RoundResult {
+export interface RoundResult extends NodeOutcome {
   readonly now: number;
-  readonly mode: Mode;
-  readonly price: number;
   readonly capacity: number;
   readonly seats: readonly SeatResult[];
-  /** Share of capacity that was free of any commitment before the round; below 0 when overloaded. */
-  readonly freeShare: number;
-  /** How long work may wait for its quota on this node, ms. */
-  readonly waitMs: number;
-  /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
-  readonly committed: number;
 }
 
 /** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
@@ -154,30 +107,14 @@ export function runRound(
   table: readonly Seat[],
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
 ): RoundResult {
-  const { now, capacity, lendUpTo, pace } = context;
+  const { now, capacity } = context;
   readSeats(table, { sample, book, context });
   const pages = table.flatMap(({ containerID }) => book.get(containerID) ?? []);
   if (book.size > table.length) {
     forgetOthers(book, new Set(table.map(({ containerID }) => containerID)));
   }
-  const waitMs = waitOnNode(table, { pages, context });
-  const bidders = withStartupDemand(
-    table.map((seat, i) => bidderOf(seat, entryAt(pages, i), context)),
-    {
-      spare: spareForStart(capacity, context),
-    },
-  );
-  const most = grantable(capacity, pace);
-  const round = clearRound(bidders, { capacity, lendUpTo, grantable: most });
-  const { outcomes } = round;
-  const paced = table.map((seat, i) =>
-    pacedOf(entryAt(outcomes, i), {
-      seat,
-      page: entryAt(pages, i),
-      context,
-    })
-  );
-  const planned = planChanges(paced, { now, capacity, mode: round.mode, options: pace });
+  const decide = context.idleCPU === "free" ? decideFree : decideTight;
+  const { outcomes, planned, ...node } = decide(table, { pages, context });
   const moves = (place: number): boolean => entryAt(planned, place).change !== undefined;
   const unsettled = unsettledQuotas(table, { pages, moves });
   const results = table.map((seat, i) => {
@@ -185,66 +122,7 @@ export function runRound(
     return settle(entryAt(outcomes, i), { seat, page, plan, now, unsettled });
   });
   earnCredits(results, { capacity });
-  const free = freeCPU(paced, { now, capacity, options: pace });
-  const freeShare = free / Math.max(capacity, 1);
-  const committed = most - free;
-  const { mode, price } = round;
-  return { now, freeShare, waitMs, mode, price, capacity, committed, seats: results };
-}
-
-/** Finds how long work may wait, and what everybody needs with that. */
-function waitOnNode(
-  table: readonly Seat[],
-  { pages, context: { capacity, needUpTo, waitTargetMs } }: {
-    readonly pages: readonly ContainerPage[];
-    readonly context: RoundContext;
-  },
-): number {
-  let room = capacity * needUpTo;
-  let weights = 0;
-  table.forEach(({ bounds: { weight } }, i) => {
-    const { estimate, pace, credit } = entryAt(pages, i);
-    if (estimate === undefined) room -= pace.limit;
-    else weights += weight * credit;
-  });
-  const waiting: WaitingContainer[] = [];
-  table.forEach(({ bounds: { floor, ceiling, weight, demand: asked } }, i) => {
-    const { estimate, credit } = entryAt(pages, i);
-    if (estimate === undefined) return;
-    const part = Math.max(floor, room * weight * credit / weights);
-    waiting.push({ estimate, ceiling, part, asked });
-  });
-  const waitMs = commonWait(waiting, { room, targetMs: waitTargetMs });
-  table.forEach(({ bounds: { demand: asked } }, i) =>
-    updateDemand(entryAt(pages, i), { waitMs, asked })
-  );
-  return waitMs;
-}
-
-/** What pacing is told of a container. */
-function pacedOf(
-  outcome: RoundOutcome,
-  { seat, page, context: { now, pace } }: {
-    readonly seat: Seat;
-    readonly page: ContainerPage;
-    readonly context: RoundContext;
-  },
-): PacedContainer {
-  const { floor, ceiling, need, share, target } = outcome;
-  return {
-    floor,
-    ceiling,
-    least: leastOf(outcome, page, { now, warmUpMs: pace.warmUpMs }),
-    need,
-    share,
-    target,
-    weight: seat.bounds.weight * page.credit,
-    boost: seat.bounds.boost === true,
-    metric: page.metric === true,
-    memory: page.pace,
-    quota: page.sample?.quota,
-    heldBack: page.sample?.heldBack ?? 0,
-  };
+  return { now, capacity, seats: results, ...node };
 }
 
 /** Takes what was planned over into the container's page. */
@@ -295,34 +173,6 @@ function saidTo(
   if (said?.uid !== allocation.metadata.uid) return undefined;
   const limit = said.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
   return limit === undefined ? undefined : countableCPU(limit);
-}
-
-/**
- * What a container at its floor counts with, beside what it needs on average: what it used a moment
- * ago it may use again the next, and while its readings are young, nobody knows: all of its floor.
- */
-function leastOf(
-  { floor, least }: RoundOutcome,
-  { peak, pace }: ContainerPage,
-  { now, warmUpMs }: { now: number; warmUpMs: number },
-): number {
-  return now - pace.since < warmUpMs ? floor : Math.max(least, Math.min(floor, peak));
-}
-
-function bidderOf(
-  { bounds, ownLimit }: Seat,
-  page: ContainerPage,
-  { now, pace }: Pick<RoundContext, "now" | "pace">,
-): Bidder {
-  const { floor, ceiling, weight, held, boost, loans } = bounds;
-  const { credit, demand, pace: { limit: present, changedAt }, quota } = page;
-  const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
-  if (!lacksQuota(quota)) return bidder;
-  const isStepDue = now - changedAt >= pace.lowerWaitMs;
-  const limit = isQuotaOff(quota)
-    ? limitWithoutQuota(bounds, { present, ownLimit, isStepDue })
-    : present;
-  return { ...bidder, held: "both", present: limit };
 }
 
 /** Leaving one's part of the node to others earns credit; taking more than it spends it. */

@@ -15,11 +15,14 @@ import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Log } from "../shared/log.ts";
 import { marketCapacity } from "../shared/market/capacity.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/pace_options.ts";
+import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { Random } from "../shared/random.ts";
 import type { ContainerBook } from "./container_book.ts";
 import { desiredWrites } from "./desired.ts";
 import { runHeartbeat } from "./heartbeat.ts";
+import { nodeLoad } from "./free_round.ts";
 import { readSeats, type RoundResult, runRound } from "./market_round.ts";
+import type { IdleCPU } from "./round_context.ts";
 import { ON_TIME } from "./on_time.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
@@ -66,6 +69,8 @@ export interface NodeLoopOptions {
   readonly lendUpTo?: number;
   /** Share of capacity that ordinary needs may take; work waits longer where more is needed. @default {0.85} */
   readonly needUpTo?: number;
+  /** @default {"tight"} */
+  readonly idleCPU?: IdleCPU;
   /** How long work should wait for its quota at most where CPU is ample. @default {100} */
   readonly waitTargetMs?: number;
   readonly pace?: PaceOptions;
@@ -125,6 +130,7 @@ async function rounds(
     lendUpTo = 0.9,
     needUpTo = 0.85,
     waitTargetMs = WAIT_TARGET_MS,
+    idleCPU = "tight",
     newRule = createEstimator,
   } = options;
   const { latest, outbox, reserve } = options;
@@ -132,6 +138,7 @@ async function rounds(
   const seating = createSeating(log);
   let freeShare = 0;
   let waitMs = waitTargetMs;
+  let nodeState = newNodeState(clock.monotonic());
   let begun = false;
   let cleared: { at: number; table?: Table } = { at: -Infinity };
   /** When anybody's limit was last changed. */
@@ -158,14 +165,24 @@ async function rounds(
       });
       const context = {
         ...{ now, capacity, lendUpTo, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
+        idleCPU,
         written: outbox.written,
       };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
-      const read = readSeats(seats, { sample, book, context });
+      const read = readSeats(seats, { sample, book, context: { ...context, nodeState } });
       busy = read.busy;
-      if (read.urgent || table !== cleared.table || now - cleared.at >= calmRoundMs * ON_TIME) {
+      if (idleCPU === "free") {
+        const load = nodeLoad(table.seats, book);
+        nodeState = nextNodeState(nodeState, { now, capacity, ...load });
+        busy = load.usage > BUSY_SHARE * capacity;
+      }
+      const dividing = idleCPU === "free" && nodeState.state === "scarce";
+      if (
+        dividing || read.urgent || table !== cleared.table ||
+        now - cleared.at >= calmRoundMs * ON_TIME
+      ) {
         cleared = { at: now, table };
-        const round = runRound(table.seats, { sample, book, context });
+        const round = runRound(table.seats, { sample, book, context: { ...context, nodeState } });
         freeShare = round.freeShare;
         waitMs = round.waitMs;
         outbox.keepOnly(table.keys);
@@ -184,6 +201,9 @@ async function rounds(
     await clock.sleep(busy ? busySampleMs : sampleMs, signal);
   }
 }
+
+/** Where idle CPU is free: usage above this share of the capacity may make CPU scarce soon. */
+const BUSY_SHARE = 0.8;
 
 /** The seats of the containers that a look has renewed. */
 function freshSeats(

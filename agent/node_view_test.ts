@@ -41,6 +41,8 @@ const TWO = {
 };
 
 /** A pod of two containers; the first has readings where `used` is given, the second never. */
+const SCARCE = { state: "scarce", since: 0 } as const;
+
 function roundOf(
   { used, price = 0.5, reason }: { used?: number; price?: number; reason?: MarketReason } = {},
 ): RoundResult {
@@ -68,7 +70,7 @@ function roundOf(
     limit: 500,
   }));
   const node = { capacity: 1500, committed: 700, freeShare: 0.5, waitMs: 75 };
-  return { now: 0, mode: "congested", price, seats, ...node };
+  return { now: 0, state: SCARCE, mode: "congested", price, seats, ...node };
 }
 
 function test(name: string, fn: () => void): void {

@@ -12,18 +12,19 @@ import { sceneContainerID } from "./running_pod.ts";
 import type { Scene } from "./scene.ts";
 
 /** How the market runs. */
-export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent"> {
+export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | "controller"> {
   readonly onProgress?: OnProgress;
 }
 
 /** The scene under the market; pods begin with the users' own limits. */
 export async function playMarket(
   scene: Scene,
-  { agent, onProgress }: PlayMarketOptions = {},
+  { agent, controller, onProgress }: PlayMarketOptions = {},
 ): Promise<RunSeries> {
   const decisions = createDecisionLog();
   const cluster = startMarketCluster(scene, {
     ...(agent === undefined ? {} : { agent }),
+    ...(controller === undefined ? {} : { controller }),
     observe: (round) => {
       recorder.price(round.price);
       decisions.note(round);

@@ -22,6 +22,8 @@ export interface PaceMemory {
   /** The limit before a large raise that throttling asked for; absent after any other change. */
   readonly trialFrom?: number | undefined;
   readonly fundedAt: number;
+  /** Where idle CPU is free: when it last wanted more than its share. */
+  readonly rationedAt?: number | undefined;
   /** Since when the target has been clearly below the limit, and the highest target since. */
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
   /** Since when a loan could have been given, and the lowest target since. */

@@ -32,6 +32,10 @@ export const MARKET_REASONS = {
     means: "the container has needed less for the waiting time",
     remedy: LOWERED,
   },
+  CPUFree: {
+    means: "CPU is free on this node: the limit is at its ceiling",
+    remedy: "nothing: the limit stays there until the node's CPU is scarce",
+  },
   LoanGiven: {
     means: "idle CPU of the node is lent to the container",
     remedy: "nothing: the loan goes back when another container needs it",

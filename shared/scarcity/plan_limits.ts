@@ -1,0 +1,134 @@
+/**
+ * Which limits change now. While CPU is ample every limit goes to its ceiling. While it is scarce a
+ * container goes to its share if it takes more from others that wait.
+ *
+ * @module
+ */
+import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import { GRID } from "../market/rounding.ts";
+import type { PaceMemory } from "../pacing/paced_container.ts";
+import type { NodeState } from "./node_state.ts";
+import type { RecentLoad } from "./recent_load.ts";
+import type { ScarceShare } from "./scarce_clearing.ts";
+
+/** A container whose limit may change. Millicores. */
+export interface LimitedContainer {
+  /** Bounds of the limit, holds included, on the grid. */
+  readonly floor: number;
+  readonly ceiling: number;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
+  /** Absent while there are no readings. */
+  readonly load?: RecentLoad | undefined;
+  /** Absent while there are no readings, and while CPU is ample. */
+  readonly cleared?: ScarceShare | undefined;
+  /** Whether its limit throttled it in the last interval. */
+  readonly throttled: boolean;
+  /** Whether it starts. */
+  readonly boost: boolean;
+}
+
+/** What becomes of a container's limit. */
+export interface PlannedLimit {
+  /** Absent: the limit stays. */
+  readonly change?: { readonly limit: number; readonly reason: MarketReason };
+  /** While CPU is scarce: true if the container wants more than its share, or was just lowered. */
+  readonly rationed?: boolean;
+}
+
+/** What a plan is made for. */
+export interface PlanLimitsOptions {
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  readonly state: NodeState;
+  /** Limits that went to their ceilings in the last second. */
+  readonly released: number;
+}
+
+/** Limits that go to their ceilings in a second at most: nobody waits for them. */
+export const RELEASES_PER_S = 10;
+/** A change of a limit while CPU is scarce is worth this share of it, and more than a grid step. */
+const HYSTERESIS = 0.05;
+/** Between two decreases of one container. */
+const LOWER_GAP_MS = 5000;
+/** A container goes back to its ceiling when it has got all that it wants for this long. */
+const RELEASE_AFTER_MS = 10_000;
+/** A container waits for CPU if a task of it does for this share of the time … */
+const VICTIM_WAITING = 0.3;
+/** … and it gets less than this share of its part for that time. */
+const VICTIM_SHARE = 0.95;
+
+/** Plans the limits, in the order of the containers. */
+export function planLimits(
+  containers: readonly LimitedContainer[],
+  { now, state, released }: PlanLimitsOptions,
+): PlannedLimit[] {
+  const contested = isContested(containers);
+  const planned = containers.map((container): PlannedLimit => {
+    const change = followBounds(container);
+    if (change !== undefined) return { change };
+    return state === "scarce" ? followShare(container, { now, contested }) : {};
+  });
+  const free = containers.flatMap(({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
+    const { change, rationed } = planned[i] ?? {};
+    const waits = state === "scarce" && (rationed || now - rationedAt < RELEASE_AFTER_MS);
+    return change === undefined && !waits && limit < ceiling ? [i] : [];
+  });
+  const urgency = (i: number): number => {
+    const { boost = false, throttled = false } = containers[i] ?? {};
+    return boost ? 2 : throttled ? 1 : 0;
+  };
+  free.sort((a, b) => urgency(b) - urgency(a) || a - b);
+  for (const i of free.slice(0, Math.max(0, RELEASES_PER_S - released))) {
+    const limit = containers[i]?.ceiling ?? 0;
+    planned[i] = { ...planned[i], change: { limit, reason: "CPUFree" } };
+  }
+  return planned;
+}
+
+function followBounds(
+  { floor, ceiling, memory: { limit } }: LimitedContainer,
+): PlannedLimit["change"] {
+  const most = Math.max(floor, ceiling);
+  if (limit > most) return { limit: most, reason: "CeilingFell" };
+  return limit < floor ? { limit: floor, reason: "FloorRose" } : undefined;
+}
+
+/** Lowers a container to its share, or raises it, if that is worth a change. */
+function followShare(
+  { floor, ceiling, memory: { limit, fundedAt }, load, cleared }: LimitedContainer,
+  { now, contested }: { readonly now: number; readonly contested: boolean },
+): PlannedLimit {
+  if (load === undefined || cleared === undefined) return {};
+  const { bid, share, part } = cleared;
+  const rationed = share < bid;
+  const least = Math.max(share, Math.ceil(part / GRID) * GRID);
+  const lower = Math.max(floor, Math.min(ceiling, least));
+  const takesMore = load.usage3s > lower * (1 + HYSTERESIS);
+  const lowers = rationed && contested && takesMore && isWorth(limit, lower) &&
+    now - fundedAt >= LOWER_GAP_MS;
+  if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
+  const raise = Math.min(ceiling, share);
+  const raises = raise > limit && isWorth(raise, limit);
+  return raises ? { change: { limit: raise, reason: "DemandRose" }, rationed } : { rationed };
+}
+
+function isWorth(high: number, low: number): boolean {
+  return high - low > Math.max(GRID, HYSTERESIS * low);
+}
+
+/**
+ * Whether the kernel leaves some container less than its part. Kernels without PSI (cgroup v1) don't
+ * show it: there every share counts.
+ */
+function isContested(containers: readonly LimitedContainer[]): boolean {
+  let shown = false;
+  for (const { load, cleared, memory: { limit } } of containers) {
+    if (load?.waiting === undefined) continue;
+    shown = true;
+    if (cleared === undefined || load.waiting < VICTIM_WAITING) continue;
+    // Only for the time in which it waited could it have used its part; above its limit it can't.
+    const entitled = load.waiting * Math.min(cleared.part, limit);
+    if (load.usage3s < VICTIM_SHARE * entitled) return true;
+  }
+  return !shown;
+}
