@@ -136,6 +136,7 @@ function plan(
       ...bounds,
       memory: page.pace,
       load: page.load,
+      request: page.sample?.request,
       cleared: state === "scarce" ? cleared : undefined,
       throttled: (page.sample?.throttledPeriods ?? 0) > 0,
       boost: seat.bounds.boost === true,

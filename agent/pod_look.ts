@@ -305,7 +305,7 @@ function setSample(
     readonly throttledPeriods: number;
   },
 ): void {
-  const { quota, previous } = container;
+  const { quota, previous, request } = container;
   container.sampledMs = previous?.usageMs ?? 0;
   container.sample = {
     podUID: pod.uid,
@@ -318,6 +318,7 @@ function setSample(
     throttledPeriods,
     ...(pressureMs === undefined ? {} : { pressure: Math.min(1, pressureMs / intervalMs) }),
     ...(rising ? { rising: true as const } : {}),
+    ...(request === undefined ? {} : { request: request.linear }),
     ...(quota === undefined ? {} : { quota }),
   };
 }

@@ -24,6 +24,8 @@ export interface ContainerSample {
   readonly throttledPeriods: number;
   /** Share of the interval in which some task waited for CPU (PSI); absent where not offered. */
   readonly pressure?: number;
+  /** CPU request, as the cgroup's weight has it; absent when that is unreadable. */
+  readonly request?: number;
   /** Set when it began in this interval to use so much that its quota may run out. */
   readonly rising?: true;
   /** The container's quota now; absent when it has none. */

@@ -19,6 +19,8 @@ export interface LimitedContainer {
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
+  /** CPU request in the kernel's weight; absent where it is not known. */
+  readonly request?: number | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
   /** Whether its limit throttled it in the last interval. */
@@ -56,6 +58,9 @@ const RELEASE_AFTER_MS = 10_000;
 const VICTIM_WAITING = 0.3;
 /** … and it gets less than this share of its part for that time. */
 const VICTIM_SHARE = 0.95;
+
+/** Without PSI: a container is taken to use what its weight gives it at this share of that. */
+const BY_KERNEL = 0.85;
 
 /** Plans the limits, in the order of the containers. */
 export function planLimits(
@@ -116,19 +121,35 @@ function isWorth(high: number, low: number): boolean {
   return high - low > Math.max(GRID, HYSTERESIS * low);
 }
 
-/**
- * Whether the kernel leaves some container less than its part. Kernels without PSI (cgroup v1) don't
- * show it: there every share counts.
- */
+/** Whether the kernel leaves some container less than its part, so that another must be lowered. */
 function isContested(containers: readonly LimitedContainer[]): boolean {
-  let shown = false;
-  for (const { load, cleared, memory: { limit } } of containers) {
-    if (load?.waiting === undefined) continue;
-    shown = true;
-    if (cleared === undefined || load.waiting < VICTIM_WAITING) continue;
-    // Only for the time in which it waited could it have used its part; above its limit it can't.
-    const entitled = load.waiting * Math.min(cleared.part, limit);
-    if (load.usage3s < VICTIM_SHARE * entitled) return true;
+  const hasPressure = containers.some(({ load }) => load?.waiting !== undefined);
+  return hasPressure ? containers.some(isVictim) : isShortOfWeight(containers);
+}
+
+function isVictim({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
+  if (load?.waiting === undefined || cleared === undefined) return false;
+  // Only in the time in which it waited could it have used its part; above its limit it never can.
+  const entitled = load.waiting * Math.min(cleared.part, limit);
+  return load.waiting >= VICTIM_WAITING && load.usage3s < VICTIM_SHARE * entitled;
+}
+
+/**
+ * The same for kernels without PSI (cgroup v1): the node is full, and a container uses what its
+ * weight in the kernel, its request, gives it, while that is less than its part.
+ */
+function isShortOfWeight(containers: readonly LimitedContainer[]): boolean {
+  let [used, divided, requests] = [0, 0, 0];
+  for (const { load, cleared, request = 0 } of containers) {
+    used += load?.usage3s ?? 0;
+    divided += cleared?.part ?? 0;
+    requests += request;
   }
-  return !shown;
+  if (used < divided || requests === 0) return false;
+  return containers.some(({ load, cleared, request = 0, memory: { limit } }) => {
+    if (load === undefined || cleared === undefined) return false;
+    const byKernel = divided * request / requests;
+    return load.usage3s >= BY_KERNEL * byKernel &&
+      load.usage3s < VICTIM_SHARE * Math.min(cleared.part, limit);
+  });
 }
