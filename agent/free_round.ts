@@ -41,8 +41,8 @@ export function nodeLoad(
   return { usage, wanted: usage + throttled };
 }
 
-/** A container without a newer sample, ms, does not run; idle ones are read once a second. */
-const GONE_AFTER_MS = 5000;
+/** A container without a newer sample, ms, does not run; idle ones are read at each long interval. */
+const GONE_AFTER_MS = 15_000;
 
 /** The load of a container that runs: one that ended keeps its last until its bounds go. */
 function loadOf({ load, sample }: ContainerPage, now: number): RecentLoad | undefined {
