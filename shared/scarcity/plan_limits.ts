@@ -16,7 +16,7 @@ export interface LimitedContainer {
   /** Bounds of the limit, holds included, on the grid. */
   readonly floor: number;
   readonly ceiling: number;
-  readonly memory: Pick<PaceMemory, "limit" | "since" | "fundedAt" | "rationedAt">;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
@@ -50,10 +50,7 @@ export const RELEASES_PER_S = 10;
 const HYSTERESIS = 0.05;
 /** Between two decreases of one container. */
 const LOWER_GAP_MS = 5000;
-/**
- * A container goes back to its ceiling when it has got all that it wants for this long. Of one that
- * was read for less, an agent that starts again does not know whether it was lowered before.
- */
+/** A container goes back to its ceiling when it has got all that it wants for this long. */
 const RELEASE_AFTER_MS = 10_000;
 /** A container waits for CPU if a task of it does for this share of the time … */
 const VICTIM_WAITING = 0.3;
@@ -72,7 +69,7 @@ export function planLimits(
     return state === "scarce" ? followShare(container, { now, contested }) : {};
   });
   const free = containers.flatMap(
-    ({ ceiling, memory: { limit, since, rationedAt = since } }, i) => {
+    ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
       const { change, rationed } = planned[i] ?? {};
       const waits = state === "scarce" && (rationed || now - rationedAt < RELEASE_AFTER_MS);
       return change === undefined && !waits && limit < ceiling ? [i] : [];

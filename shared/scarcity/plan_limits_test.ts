@@ -28,7 +28,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
     throttled: false,
     boost: false,
     ...change,
-    memory: { limit: ceiling, fundedAt: -Infinity, since: -1_000_000, ...memory },
+    memory: { limit: ceiling, fundedAt: -Infinity, ...memory },
     load: { usage1s: usage3s, usage3s, waiting: 0, ...load },
     cleared: { bid: 2100, share: 1000, part: 800, ...cleared },
   };
@@ -164,14 +164,13 @@ pure("planLimits() releases a container 10 s after it last wanted more than its 
   ]);
 });
 
-pure("planLimits() releases a container without a history 10 s after its first reading", () => {
-  // As one of those that an agent finds when it starts again.
-  const found = (since: number) =>
-    taker({ memory: { limit: 1000, since }, cleared: { bid: 1000 } });
-  assert.deepEqual(changes([found(90_001)]), [undefined]);
-  assert.deepEqual(changes([found(90_000)]), [[4000, "CPUFree"]]);
-  assert.deepEqual(changes([found(99_999)], { state: "ample" }), [[4000, "CPUFree"]]);
-});
+pure(
+  "planLimits() releases a container without a history at once, if it gets what it wants",
+  () => {
+    const found = taker({ memory: { limit: 1000 }, cleared: { bid: 1000 } });
+    assert.deepEqual(changes([found]), [[4000, "CPUFree"]]);
+  },
+);
 
 pure("planLimits() plans nothing for no containers", () => {
   assert.deepEqual(changes([]), []);
@@ -209,7 +208,6 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
     boost,
     memory: {
       limit,
-      since: -1_000_000,
       fundedAt: 1e5 - fundedAgo,
       ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
     },
@@ -316,7 +314,7 @@ pure("planLimits() lowers one container at most every 5 s", () => {
         maxLength: 200,
       }),
       (steps) => {
-        let memory: Memory = { limit: 4000, since: 0, fundedAt: -Infinity };
+        let memory: Memory = { limit: 4000, fundedAt: -Infinity };
         let loweredAt = -Infinity;
         steps.forEach(({ share, usage3s }, i) => {
           const now = 1e5 + i * 250;
