@@ -9,6 +9,7 @@ import { GRID, type LimitRange, roundBounds } from "../shared/market/rounding.ts
 import { afterChange } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
 import type { NodeLoad } from "../shared/scarcity/node_state.ts";
+import type { RecentLoad } from "../shared/scarcity/recent_load.ts";
 import { planLimits, type PlannedLimit } from "../shared/scarcity/plan_limits.ts";
 import {
   clearScarce,
@@ -22,17 +23,30 @@ import { bidderOf, type Decided, type RoundContext } from "./round_context.ts";
 import type { Seat } from "./seats.ts";
 import { pacedOf } from "./tight_round.ts";
 
-/** What the node's containers use and want. */
-export function nodeLoad(table: readonly Seat[], book: ContainerBook): NodeLoad {
+/** What the node's containers use and want at the monotonic time `now`, ms. */
+export function nodeLoad(
+  table: readonly Seat[],
+  { book, now }: { readonly book: ContainerBook; readonly now: number },
+): NodeLoad {
   let usage = 0;
   let throttled = 0;
   for (const { containerID, bounds: { ceiling } } of table) {
     const page = book.get(containerID);
-    if (page?.load === undefined) continue;
-    usage += page.load.usage1s;
-    if (page.pace.limit < ceiling) throttled += page.sample?.heldBack ?? 0;
+    const load = page && loadOf(page, now);
+    if (page === undefined || load === undefined) continue;
+    usage += load.usage1s;
+    // A ceiling off the grid is never reached whole.
+    if (page.pace.limit + GRID <= ceiling) throttled += page.sample?.heldBack ?? 0;
   }
   return { usage, wanted: usage + throttled };
+}
+
+/** A container without a newer sample, ms, does not run; idle ones are read at each long interval. */
+const GONE_AFTER_MS = 15_000;
+
+/** The load of a container that runs: one that ended keeps its last until its bounds go. */
+function loadOf({ load, sample }: ContainerPage, now: number): RecentLoad | undefined {
+  return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
 /** A container at the table, with what the round makes of it. */
@@ -75,10 +89,11 @@ export function decideFree(
 
 function clear(
   participants: readonly Participant[],
-  { capacity }: RoundContext,
+  { capacity, now }: RoundContext,
 ): Omit<ScarceClearing, "shares"> & { readonly shares: readonly (ScarceShare | undefined)[] } {
   const bidders = participants.map(({ seat, page, bounds }): ScarceBidder | undefined => {
-    const { load, estimate, demand = 0, pace: { limit }, credit } = page;
+    const { estimate, demand = 0, pace: { limit }, credit } = page;
+    const load = loadOf(page, now);
     if (load === undefined || estimate === undefined) return undefined;
     return {
       ...bounds,
@@ -135,7 +150,7 @@ function plan(
     free.map(({ seat, page, bounds, cleared }) => ({
       ...bounds,
       memory: page.pace,
-      load: page.load,
+      load: loadOf(page, now),
       request: page.sample?.request,
       cleared: state === "scarce" ? cleared : undefined,
       throttled: (page.sample?.throttledPeriods ?? 0) > 0,

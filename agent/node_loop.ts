@@ -172,7 +172,7 @@ async function rounds(
       const read = readSeats(seats, { sample, book, context: { ...context, nodeState } });
       busy = read.busy;
       if (idleCPU === "free") {
-        const load = nodeLoad(table.seats, book);
+        const load = nodeLoad(table.seats, { book, now });
         nodeState = nextNodeState(nodeState, { now, capacity, ...load });
         busy = load.usage > BUSY_SHARE * capacity;
       }

@@ -46,7 +46,7 @@ export function nextNodeState(
     return usage > 0 && usage >= capacity ? { state: "scarce", since: now } : memory;
   }
   const { state, since, easedSince = now } = memory;
-  if (wanted >= EASED_SHARE * capacity) return { state, since };
+  if (wanted > 0 && wanted >= EASED_SHARE * capacity) return { state, since };
   if (now - easedSince >= EASED_MS) return { state: "ample", since: now };
   return { state, since, easedSince };
 }

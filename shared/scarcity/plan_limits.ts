@@ -73,11 +73,13 @@ export function planLimits(
     if (change !== undefined) return { change };
     return state === "scarce" ? followShare(container, { now, contested }) : {};
   });
-  const free = containers.flatMap(({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
-    const { change, rationed } = planned[i] ?? {};
-    const waits = state === "scarce" && (rationed || now - rationedAt < RELEASE_AFTER_MS);
-    return change === undefined && !waits && limit < ceiling ? [i] : [];
-  });
+  const free = containers.flatMap(
+    ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
+      const { change, rationed } = planned[i] ?? {};
+      const waits = state === "scarce" && (rationed || now - rationedAt < RELEASE_AFTER_MS);
+      return change === undefined && !waits && limit < ceiling ? [i] : [];
+    },
+  );
   const urgency = (i: number): number => {
     const { boost = false, throttled = false } = containers[i] ?? {};
     return boost ? 2 : throttled ? 1 : 0;

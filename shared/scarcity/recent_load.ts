@@ -15,7 +15,10 @@ export interface RecentLoad {
   readonly waiting?: number;
 }
 
-/** The load after a sample. The first sample counts whole. */
+/**
+ * The load after a sample. Usage begins with the first sample; waiting begins at 0, since a single
+ * interval is no reason to take CPU from others.
+ */
 export function nextLoad(
   before: RecentLoad | undefined,
   { usage, pressure, intervalMs }: Pick<ContainerSample, "usage" | "pressure" | "intervalMs">,
@@ -25,6 +28,6 @@ export function nextLoad(
   return {
     usage1s: mean(before?.usage1s, usage, 1000),
     usage3s: mean(before?.usage3s, usage, 3000),
-    ...(pressure === undefined ? {} : { waiting: mean(before?.waiting, pressure, 3000) }),
+    ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, 3000) }),
   };
 }

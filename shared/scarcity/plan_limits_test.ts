@@ -1,0 +1,345 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
+import { GRID } from "../market/rounding.ts";
+import { type LimitedContainer, planLimits, type PlanLimitsOptions } from "./plan_limits.ts";
+import type { RecentLoad } from "./recent_load.ts";
+import type { ScarceShare } from "./scarce_clearing.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+type Memory = LimitedContainer["memory"];
+
+/** What differs from a container at its ceiling of 4000 m with a share of 1000 m that uses 2000 m. */
+interface Change extends Partial<Omit<LimitedContainer, "memory" | "load" | "cleared">> {
+  readonly memory?: Partial<Memory>;
+  readonly load?: Partial<RecentLoad>;
+  readonly cleared?: Partial<ScarceShare>;
+}
+
+function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContainer {
+  const ceiling = change.ceiling ?? 4000;
+  const usage3s = load?.usage3s ?? 2000;
+  return {
+    floor: 100,
+    ceiling,
+    throttled: false,
+    boost: false,
+    ...change,
+    memory: { limit: ceiling, fundedAt: -Infinity, ...memory },
+    load: { usage1s: usage3s, usage3s, waiting: 0, ...load },
+    cleared: { bid: 2100, share: 1000, part: 800, ...cleared },
+  };
+}
+
+/** A container that waits and gets less than its part. */
+const VICTIM = taker({
+  load: { usage3s: 400, waiting: 1 },
+  cleared: { bid: 600, share: 600, part: 800 },
+});
+
+type Outcome = readonly [limit: number, reason: string] | undefined;
+
+function changes(
+  containers: readonly LimitedContainer[],
+  { now = 100_000, state = "scarce", released = 0 }: Partial<PlanLimitsOptions> = {},
+): Outcome[] {
+  return planLimits(containers, { now, state, released })
+    .map(({ change }) => change && [change.limit, change.reason]);
+}
+
+/** What becomes of the container beside a victim, while CPU is scarce. */
+function besideVictim(change: Change = {}): Outcome {
+  return changes([taker(change), VICTIM])[0];
+}
+
+pure("planLimits() brings every limit to its ceiling while CPU is ample, once", () => {
+  const below = taker({ memory: { limit: 500 } });
+  assert.deepEqual(changes([below, taker()], { state: "ample" }), [[4000, "CPUFree"], undefined]);
+  const unread = { ...below, load: undefined, cleared: undefined };
+  assert.deepEqual(changes([unread], { state: "ample" }), [[4000, "CPUFree"]]);
+  const rationed = taker({ memory: { limit: 500, rationedAt: 99_999, fundedAt: 99_999 } });
+  assert.deepEqual(changes([rationed], { state: "ample" }), [[4000, "CPUFree"]]);
+});
+
+pure(
+  "planLimits() releases ten limits a second, those that start first, then throttled ones",
+  () => {
+    const below = taker({ memory: { limit: 500 } });
+    const all = Array.from({ length: 12 }, () => below);
+    const released = (outcomes: readonly Outcome[]) =>
+      outcomes.flatMap((outcome, i) => outcome === undefined ? [] : [i]);
+    assert.deepEqual(released(changes(all, { state: "ample" })), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    all[10] = { ...below, throttled: true };
+    all[11] = { ...below, boost: true };
+    assert.deepEqual(released(changes(all, { state: "ample", released: 8 })), [10, 11]);
+    assert.deepEqual(released(changes(all, { state: "ample", released: 9 })), [11]);
+    assert.deepEqual(released(changes(all, { state: "ample", released: 10 })), []);
+    assert.deepEqual(released(changes(all, { state: "ample", released: 11 })), []);
+  },
+);
+
+pure("planLimits() brings a limit outside its bounds to the bound at once", () => {
+  for (const state of ["ample", "scarce"] as const) {
+    const options = { state, released: 10 };
+    const high = taker({ memory: { limit: 5000, fundedAt: 99_999 } });
+    assert.deepEqual(changes([high], options), [[4000, "CeilingFell"]]);
+    assert.deepEqual(changes([taker({ memory: { limit: 90 } })], options), [[100, "FloorRose"]]);
+    const pinned = taker({ floor: 705, ceiling: 705, memory: { limit: 705 } });
+    assert.deepEqual(changes([pinned, VICTIM], options), [undefined, undefined]);
+  }
+});
+
+pure("planLimits() lowers a container that takes more than its share to the share", () => {
+  assert.deepEqual(besideVictim(), [1000, "NodeCongested"]);
+  // Not below its part on the grid, nor its floor.
+  assert.deepEqual(besideVictim({ cleared: { part: 1234 } }), [1240, "NodeCongested"]);
+  assert.deepEqual(besideVictim({ floor: 1500 }), [1500, "NodeCongested"]);
+});
+
+pure(
+  "planLimits() leaves a container that gets what it bids for, or uses less than its share",
+  () => {
+    assert.equal(besideVictim({ cleared: { bid: 1000 } }), undefined);
+    assert.equal(besideVictim({ load: { usage3s: 1050 } }), undefined);
+    assert.deepEqual(besideVictim({ load: { usage3s: 1051 } }), [1000, "NodeCongested"]);
+  },
+);
+
+pure("planLimits() lowers by more than 5 % and a step, and every 5 s", () => {
+  assert.equal(besideVictim({ memory: { limit: 1050, rationedAt: 100_000 } }), undefined);
+  const worth = { limit: 1060, rationedAt: 100_000 };
+  assert.deepEqual(besideVictim({ memory: worth }), [1000, "NodeCongested"]);
+  const small = { cleared: { share: 100, part: 80 } };
+  assert.equal(besideVictim({ ...small, memory: { limit: 110 } }), undefined);
+  assert.deepEqual(besideVictim({ ...small, memory: { limit: 120 } }), [100, "NodeCongested"]);
+  assert.equal(besideVictim({ memory: { fundedAt: 95_001 } }), undefined);
+  assert.deepEqual(besideVictim({ memory: { fundedAt: 95_000 } }), [1000, "NodeCongested"]);
+});
+
+pure("planLimits() lowers only while another waits and gets less than its part", () => {
+  const beside = (load: Partial<RecentLoad>, memory: Partial<Memory> = {}): Outcome =>
+    changes([taker(), taker({ load, memory, cleared: { bid: 600, share: 600, part: 800 } })])[0];
+  const lowered = [1000, "NodeCongested"];
+  assert.equal(beside({ usage3s: 100, waiting: 0.29 }), undefined);
+  // For 0.3 of the time it could have used 240 m, of which 228 are 0.95.
+  assert.deepEqual(beside({ usage3s: 227, waiting: 0.3 }), lowered);
+  assert.equal(beside({ usage3s: 228, waiting: 0.3 }), undefined);
+  assert.equal(beside({ usage3s: 760, waiting: 1 }), undefined);
+  // Its own limit is what it waits for.
+  assert.equal(beside({ usage3s: 190, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), undefined);
+  assert.deepEqual(beside({ usage3s: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
+});
+
+pure("planLimits() asks for no victim where no container shows whether it waits", () => {
+  const blind = (one: LimitedContainer): LimitedContainer => ({
+    ...one,
+    load: { usage1s: one.load?.usage1s ?? 0, usage3s: one.load?.usage3s ?? 0 },
+  });
+  assert.deepEqual(changes([blind(taker())]), [[1000, "NodeCongested"]]);
+  assert.deepEqual(changes([blind(taker()), blind(VICTIM)]), [[1000, "NodeCongested"], undefined]);
+  assert.deepEqual(changes([taker()]), [undefined]);
+  // Where one shows it, those that don't are no reason.
+  assert.deepEqual(changes([taker(), blind(VICTIM)]), [undefined, undefined]);
+});
+
+pure("planLimits() raises to the share at once, by more than 5 % and a step", () => {
+  const below = (limit: number) => taker({ memory: { limit, fundedAt: 99_999 } });
+  assert.deepEqual(changes([below(940)]), [[1000, "DemandRose"]]);
+  assert.deepEqual(changes([below(960)]), [undefined]);
+  assert.deepEqual(changes([{ ...below(700), ceiling: 900 }]), [[900, "DemandRose"]]);
+});
+
+pure("planLimits() releases a container 10 s after it last wanted more than its share", () => {
+  const satisfied = (rationedAt: number) =>
+    taker({ memory: { limit: 1000, rationedAt }, cleared: { bid: 1000 } });
+  assert.deepEqual(changes([satisfied(90_001)]), [undefined]);
+  assert.deepEqual(changes([satisfied(90_000)]), [[4000, "CPUFree"]]);
+  const rationed = taker({ memory: { limit: 1000, rationedAt: 0 } });
+  assert.deepEqual(changes([rationed]), [undefined]);
+  assert.deepEqual(planLimits([rationed], { now: 1e5, state: "scarce", released: 0 }), [
+    { rationed: true },
+  ]);
+});
+
+pure(
+  "planLimits() releases a container without a history at once, if it gets what it wants",
+  () => {
+    const found = taker({ memory: { limit: 1000 }, cleared: { bid: 1000 } });
+    assert.deepEqual(changes([found]), [[4000, "CPUFree"]]);
+  },
+);
+
+pure("planLimits() plans nothing for no containers", () => {
+  assert.deepEqual(changes([]), []);
+  assert.deepEqual(changes([], { state: "ample" }), []);
+});
+
+const tens = (min: number, max: number) => fc.integer({ min, max }).map((n) => n * GRID);
+const unit = fc.double({ min: 0, max: 1, noNaN: true });
+
+const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
+  floor: tens(1, 20),
+  wide: tens(0, 400),
+  limitAt: fc.oneof(fc.constant(1), unit, fc.double({ min: -0.2, max: 1.4, noNaN: true })),
+  fundedAgo: fc.constantFrom(0, 4000, 6000, Infinity),
+  rationedAgo: fc.constantFrom(0, 9000, 20_000, undefined),
+  usage3s: fc.integer({ min: 0, max: 4000 }),
+  waiting: fc.option(unit, { nil: undefined }),
+  bid: tens(1, 400),
+  shareOfBid: fc.oneof(fc.constant(1), unit),
+  part: fc.integer({ min: 0, max: 4000 }),
+  read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+  throttled: fc.boolean(),
+  boost: fc.boolean(),
+}).map(({ floor, wide, limitAt, fundedAgo, rationedAgo, read, ...drawn }): LimitedContainer => {
+  const { usage3s, waiting, bid, shareOfBid, part, throttled, boost } = drawn;
+  const ceiling = floor + wide;
+  const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
+  const load = { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) };
+  const bounded = Math.min(bid, ceiling);
+  const share = Math.floor(shareOfBid * bounded / GRID) * GRID;
+  return {
+    floor,
+    ceiling,
+    throttled,
+    boost,
+    memory: {
+      limit,
+      fundedAt: 1e5 - fundedAgo,
+      ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
+    },
+    load: read ? load : undefined,
+    cleared: read ? { bid: bounded, share, part } : undefined,
+  };
+});
+
+const anyContainers = fc.array(anyContainer, { maxLength: 25 });
+
+pure("planLimits() keeps its rules whatever the containers do", () => {
+  const seen = new Map<string, number>();
+  fc.assert(
+    fc.property(anyContainers, fc.nat(12), fc.boolean(), (containers, released, scarce) => {
+      const state = scarce ? "scarce" : "ample";
+      const planned = planLimits(containers, { now: 1e5, state, released });
+      assert.equal(planned.length, containers.length);
+      const waits = containers.some(({ load, cleared }) =>
+        cleared !== undefined && (load?.waiting ?? 0) >= 0.3
+      );
+      const shown = containers.some(({ load }) => load?.waiting !== undefined);
+      let releases = 0;
+      for (const [i, one] of containers.entries()) {
+        const { floor, ceiling, load, cleared, memory: { limit, fundedAt } } = one;
+        const { change, rationed = false } = planned[i] ?? {};
+        if (!scarce) assert.equal(rationed, false);
+        if (limit > ceiling || limit < floor) assert.ok(change !== undefined);
+        if (change === undefined) continue;
+        seen.set(change.reason, (seen.get(change.reason) ?? 0) + 1);
+        assert.notEqual(change.limit, limit);
+        assert.ok(change.limit >= floor && change.limit <= ceiling);
+        switch (change.reason) {
+          case "CPUFree":
+            releases++;
+            assert.ok(change.limit === ceiling && !rationed);
+            break;
+          case "CeilingFell":
+            assert.ok(limit > ceiling && change.limit === ceiling);
+            break;
+          case "FloorRose":
+            assert.ok(limit < floor && change.limit === floor);
+            break;
+          case "NodeCongested": {
+            assert.ok(load !== undefined && cleared !== undefined && scarce);
+            assert.ok(change.limit < limit && rationed && 1e5 - fundedAt >= 5000);
+            assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, cleared.part)));
+            assert.ok(load.usage3s > cleared.share && load.usage3s > cleared.part);
+            assert.ok(waits || !shown);
+            break;
+          }
+          case "DemandRose":
+            assert.ok(change.limit > limit && change.limit <= (cleared?.share ?? 0) && scarce);
+            break;
+          default:
+            assert.fail(change.reason);
+        }
+      }
+      assert.ok(releases <= Math.max(0, 10 - released));
+    }),
+    cases(3),
+  );
+  assert.deepEqual([...seen.keys()].sort(), [
+    "CPUFree",
+    "CeilingFell",
+    "DemandRose",
+    "FloorRose",
+    "NodeCongested",
+  ]);
+});
+
+pure("planLimits() has all limits at their ceilings after a second for each ten", () => {
+  fc.assert(fc.property(anyContainers, fc.constantFrom(100, 250, 900, 1000), (drawn, stepMs) => {
+    let containers = drawn;
+    const at: number[] = [];
+    /** Plays `rounds` rounds from a time on; counts the changes. */
+    const play = (from: number, rounds: number): number => {
+      let count = 0;
+      for (let now = from; now < from + rounds * stepMs; now += stepMs) {
+        const released = at.filter((then) => now - then < 1000).length;
+        const planned = planLimits(containers, { now, state: "ample", released });
+        containers = containers.map((one, i) => {
+          const change = planned[i]?.change;
+          if (change === undefined) return one;
+          count++;
+          if (change.reason === "CPUFree") at.push(now);
+          return { ...one, memory: { ...one.memory, limit: change.limit } };
+        });
+        assert.ok(at.filter((then) => now - then < 1000).length <= 10);
+      }
+      return count;
+    };
+    // A round every 900 ms releases every second time; one for those outside of their bounds.
+    play(1e5, Math.ceil(2000 / stepMs) * (1 + Math.ceil(drawn.length / 10)) + 1);
+    for (const { ceiling, memory: { limit } } of containers) assert.equal(limit, ceiling);
+    assert.equal(play(2e5, 20), 0);
+  }));
+});
+
+pure("planLimits() lowers one container at most every 5 s", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ share: tens(1, 300), usage3s: fc.integer({ min: 0, max: 4000 }) }), {
+        minLength: 100,
+        maxLength: 200,
+      }),
+      (steps) => {
+        let memory: Memory = { limit: 4000, fundedAt: -Infinity };
+        let loweredAt = -Infinity;
+        steps.forEach(({ share, usage3s }, i) => {
+          const now = 1e5 + i * 250;
+          const one = taker({
+            memory,
+            load: { usage3s },
+            cleared: { share, part: 200, bid: 4000 },
+          });
+          const [{ change, rationed } = {}] = planLimits([one, VICTIM], {
+            now,
+            state: "scarce",
+            released: 0,
+          });
+          if (rationed) memory = { ...memory, rationedAt: now };
+          if (change === undefined) return;
+          if (change.limit < memory.limit) {
+            assert.ok(now - loweredAt >= 5000);
+            loweredAt = now;
+            memory = { ...memory, fundedAt: now };
+          }
+          memory = { ...memory, limit: change.limit };
+        });
+        assert.ok(loweredAt > 0);
+      },
+    ),
+    cases(0.3),
+  );
+});

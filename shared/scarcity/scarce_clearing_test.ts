@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { exactSum, residual } from "../market/residual.ts";
+import { GRID } from "../market/rounding.ts";
+import { clearMarket } from "../market/solver.ts";
+import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
+function bidder(
+  { usage3s = 1000, waiting, ...change }:
+    & Partial<Omit<ScarceBidder, "load">>
+    & { readonly usage3s?: number; readonly waiting?: number } = {},
+): ScarceBidder {
+  return {
+    floor: 10,
+    ceiling: 4000,
+    weight: 100,
+    limit: 4000,
+    originalLimit: 500,
+    need: usage3s,
+    saturatedMs: 0,
+    load: { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) },
+    ...change,
+  };
+}
+
+const bidsOf = (bidders: readonly ScarceBidder[], capacity = 4000): number[] =>
+  clearScarce(bidders, capacity).shares.map(({ bid }) => bid);
+const sharesOf = (bidders: readonly ScarceBidder[], capacity: number): number[] =>
+  clearScarce(bidders, capacity).shares.map(({ share }) => share);
+
+pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on the grid", () => {
+  // 1050; 1056.3 → 1060; at least 10; at most the ceiling; what it needs is not looked at.
+  const usages = [1000, 1006, 0, 3900];
+  assert.deepEqual(bidsOf(usages.map((usage3s) => bidder({ usage3s, need: 2000 }))), [
+    1050,
+    1060,
+    10,
+    4000,
+  ]);
+});
+
+pure("clearScarce() lets a starved container bid half as much again, within its part", () => {
+  // Parts of 1.08 × 4000: 2160 each. 1.5 × 1050 = 1575.
+  const other = bidder();
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.4 }), other]), [1580, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.39 }), other]), [1050, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2000 }), other]), [2160, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2200 }), other]), [2310, 1050]);
+});
+
+pure("clearScarce() lets a container below its ceiling bid its need, or its part", () => {
+  const lowered = { limit: 700, usage3s: 700, need: 804 };
+  assert.deepEqual(bidsOf([bidder(lowered), bidder()]), [810, 1050]);
+  assert.deepEqual(bidsOf([bidder({ ...lowered, saturatedMs: 299 }), bidder()]), [810, 1050]);
+  assert.deepEqual(bidsOf([bidder({ ...lowered, saturatedMs: 300 }), bidder()]), [2160, 1050]);
+  assert.deepEqual(bidsOf([bidder({ ...lowered, need: 3000, saturatedMs: 300 })]), [4000]);
+});
+
+pure("clearScarce() gives every container its bid while the bids fit", () => {
+  const { mode, price, shares } = clearScarce([bidder(), bidder({ usage3s: 3060 })], 4000);
+  assert.deepEqual([mode, price], ["uncongested", 0]);
+  assert.deepEqual(shares, [
+    { bid: 1050, share: 1050, part: 2160 },
+    { bid: 3220, share: 3220, part: 2160 },
+  ]);
+});
+
+pure("clearScarce() divides 1.08 of the capacity by weight", () => {
+  const greedy = { usage3s: 4000, originalLimit: 4000 };
+  assert.deepEqual(sharesOf([bidder(greedy), bidder(greedy)], 2000), [1080, 1080]);
+  assert.deepEqual(sharesOf([bidder(greedy), bidder({ ...greedy, weight: 300 })], 2000), [
+    540,
+    1620,
+  ]);
+  // 2160 of which a light container takes its 210.
+  assert.deepEqual(sharesOf([bidder(greedy), bidder({ usage3s: 200 })], 2000), [1950, 210]);
+});
+
+pure("clearScarce() takes back what lies above original limits before all else", () => {
+  // 1.08 × 2000 = 2160. The first was given 3000 m beyond what its user set.
+  const raised = bidder({ usage3s: 3000, originalLimit: 500, weight: 900 });
+  const own = bidder({ usage3s: 1500, originalLimit: 2000 });
+  // 1575 → 1580 for the second, what is left for the first.
+  assert.deepEqual(sharesOf([raised, own], 2000), [580, 1580]);
+  // Original limits alone don't fit any more: 500 m for the first, though its part is 1944.
+  assert.deepEqual(sharesOf([raised, bidder({ usage3s: 3000, originalLimit: 3000 })], 2000), [
+    500,
+    1660,
+  ]);
+});
+
+pure("clearScarce() gives nothing of nothing", () => {
+  assert.deepEqual(clearScarce([], 4000), { mode: "uncongested", price: 0, shares: [] });
+  assert.deepEqual(clearScarce([], 0), { mode: "uncongested", price: 0, shares: [] });
+  const { price, shares } = clearScarce([bidder(), bidder({ saturatedMs: 500, limit: 500 })], 0);
+  assert.equal(price, Infinity);
+  assert.deepEqual(shares, [{ bid: 1050, share: 0, part: 0 }, { bid: 1000, share: 0, part: 0 }]);
+});
+
+const tens = (min: number, max: number) => fc.integer({ min, max }).map((n) => n * GRID);
+
+const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
+  floor: tens(1, 20),
+  wide: tens(0, 400),
+  weight: fc.integer({ min: 1, max: 1000 }),
+  limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+  originalLimit: fc.integer({ min: 10, max: 3000 }),
+  need: fc.integer({ min: 0, max: 4000 }),
+  usage3s: fc.double({ min: 0, max: 4000, noNaN: true }),
+  waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+  saturatedMs: fc.constantFrom(0, 200, 1000),
+}).map(({ floor, wide, limitAt, usage3s, waiting, ...rest }) =>
+  bidder({
+    ...rest,
+    floor,
+    ceiling: floor + wide,
+    limit: Math.ceil((floor + limitAt * wide) / GRID) * GRID,
+    usage3s,
+    ...(waiting === undefined ? {} : { waiting }),
+  })
+);
+
+/** Some of them more than once. */
+const anyBidders = fc.array(anyBidder, { minLength: 1, maxLength: 10 }).chain((bidders) =>
+  fc.array(fc.nat(bidders.length - 1), { maxLength: 3 })
+    .map((again) => [...bidders, ...again.flatMap((i) => bidders[i] ?? [])])
+);
+const anyCapacity = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 20_000_000 }).map((n) => n / 1000) },
+  { weight: 1, arbitrary: fc.constant(0) },
+);
+
+/** What a bidder asks for within the limit that its user set. */
+const withinOriginal = (bid: number, { originalLimit }: ScarceBidder): number =>
+  Math.min(bid, originalLimit);
+
+pure("clearScarce() divides at most 1.08 of the capacity, and all that fits", () => {
+  let rationing = 0;
+  fc.assert(fc.property(anyBidders, anyCapacity, (bidders, capacity) => {
+    const divided = DIVIDED * capacity;
+    const { price, mode, shares } = clearScarce(bidders, capacity);
+    assert.ok(price >= 0);
+    const bids = exactSum(shares.map(({ bid }) => bid));
+    const given = exactSum(shares.map(({ share }) => share));
+    assert.ok(given <= divided * (1 + 1e-12));
+    for (const { bid, share, part } of shares) {
+      assert.ok(share >= 0 && share <= bid && share % GRID === 0);
+      assert.ok(part >= 0 && part <= divided + 1e-9);
+      if (bids <= divided) assert.equal(share, bid);
+    }
+    if (bids > divided) {
+      rationing++;
+      assert.notEqual(mode, "uncongested");
+      // A step a bidder may be lost to the grid.
+      assert.ok(given > divided - GRID);
+    }
+  }));
+  assert.ok(rationing > 10, `${rationing}`);
+});
+
+pure(
+  "clearScarce() gives nothing above an original limit while another lacks within its own",
+  () => {
+    let lacking = 0;
+    fc.assert(fc.property(anyBidders, anyCapacity, (bidders, capacity) => {
+      const { shares } = clearScarce(bidders, capacity);
+      const lacks = bidders.some((one, i) => {
+        const { bid = 0, share = 0 } = shares[i] ?? {};
+        return share < Math.floor(withinOriginal(bid, one) / GRID) * GRID;
+      });
+      if (!lacks) return;
+      lacking++;
+      for (const [i, one] of bidders.entries()) {
+        const { bid = 0, share = 0 } = shares[i] ?? {};
+        assert.ok(share < withinOriginal(bid, one) + GRID, `${share} of ${bid}`);
+      }
+    }));
+    assert.ok(lacking > 10, `${lacking}`);
+  },
+);
+
+pure("clearScarce() gives equal containers the same within a step", () => {
+  fc.assert(fc.property(anyBidders, anyBidder, anyCapacity, (others, one, capacity) => {
+    const { shares } = clearScarce([one, ...others, one], capacity);
+    const [first, last] = [shares[0], shares.at(-1)];
+    assert.ok(first !== undefined && last !== undefined);
+    assert.equal(first.bid, last.bid);
+    assert.ok(Math.abs(first.share - last.share) <= GRID);
+  }));
+});
+
+pure("clearScarce() gives the same within a step in any order", () => {
+  fc.assert(fc.property(
+    anyBidders.chain((bidders) =>
+      fc.shuffledSubarray([...bidders.keys()], {
+        minLength: bidders.length,
+        maxLength: bidders.length,
+      }).map((order) => ({ bidders, order }))
+    ),
+    anyCapacity,
+    ({ bidders, order }, capacity) => {
+      const plain = clearScarce(bidders, capacity);
+      const shuffled = clearScarce(order.flatMap((i) => bidders[i] ?? []), capacity);
+      assert.equal(shuffled.mode, plain.mode);
+      for (const [at, i] of order.entries()) {
+        const [a, b] = [shuffled.shares[at]?.share ?? NaN, plain.shares[i]?.share ?? NaN];
+        assert.ok(Math.abs(a - b) <= GRID, `${a}, ${b}`);
+      }
+    },
+  ));
+});
+
+pure("clearScarce() is within a step of the optimum of its bids", () => {
+  const modes = new Set<string>();
+  fc.assert(fc.property(anyBidders, anyCapacity, (bidders, capacity) => {
+    const divided = DIVIDED * capacity;
+    const { price, mode, shares } = clearScarce(bidders, capacity);
+    const within = bidders.map((one, i) => withinOriginal(shares[i]?.bid ?? 0, one));
+    const fits = within.reduce((sum, amount) => sum + amount, 0) <= divided;
+    modes.add(`${mode}, ${fits}`);
+    const bids = bidders.map(({ weight }, i) => {
+      const [bid = 0, least = 0] = [shares[i]?.bid, within[i]];
+      return fits
+        ? { weight, floor: least, ceiling: bid, demand: bid }
+        : { weight, floor: 0, ceiling: least, demand: least };
+    });
+    const clearing = clearMarket(bids, divided);
+    assert.ok(residual(bids, { capacity: divided, clearing }) < 1e-9);
+    assert.deepEqual([clearing.price, clearing.mode], [price, mode]);
+    for (const [i, { share }] of shares.entries()) {
+      assert.ok(Math.abs(share - (clearing.shares[i] ?? NaN)) < GRID);
+    }
+  }));
+  for (const one of ["uncongested, true", "congested, true", "congested, false"]) {
+    assert.ok(modes.has(one), one);
+  }
+});

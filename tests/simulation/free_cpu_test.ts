@@ -1,0 +1,104 @@
+/**
+ * What limits do where idle CPU is free, in a closed loop with the model of a node.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { readDemoScene } from "../../cli/demo_scene.ts";
+import { SHARED_NODE_SCENES } from "../../simulation/arena/shared_node_scenes.ts";
+import { latencyQuantile } from "../../simulation/node/latency_histogram.ts";
+import { jainIndex } from "../../simulation/satisfaction.ts";
+import { playMarket } from "../../simulation/play_market.ts";
+import type { RunSeries } from "../../simulation/run_series.ts";
+import type { Scene } from "../../simulation/scene.ts";
+import type { Workload } from "../../simulation/workload.ts";
+
+const BURST_FACTOR = 8;
+
+/** The scene under the market as it is where idle CPU is free. */
+function play(scene: Scene): Promise<RunSeries> {
+  return playMarket(scene, {
+    agent: { idleCPU: "free" },
+    controller: { burstFactor: BURST_FACTOR },
+  });
+}
+
+/** The workload, without anything that comes after `endMs`. */
+function until(workload: Workload, endMs: number): Workload {
+  return {
+    get nextAt() {
+      return workload.nextAt > endMs ? Infinity : workload.nextAt;
+    },
+    get nextCost() {
+      return workload.nextCost;
+    },
+    next: () => workload.next(),
+    coresAt: (ms) => ms > endMs ? 0 : workload.coresAt(ms),
+  };
+}
+
+/** Every pod's limit ends at its ceiling. */
+function assertAtCeilings({ pods, capacity }: RunSeries): void {
+  for (const { name, ownLimit, limit } of pods) {
+    assert.equal(limit.at(-1), Math.min(BURST_FACTOR * ownLimit, capacity), name);
+  }
+}
+
+/** CPU that each pod used from second `from` on, millicores. */
+function usageFrom({ pods, stepS }: RunSeries, from: number): number[] {
+  return pods.map(({ usage }) => {
+    const after = usage.subarray(Math.round(from / stepS));
+    return after.reduce((sum, value) => sum + value, 0) / after.length;
+  });
+}
+
+Deno.test("playMarket() of an ample node brings each limit to its ceiling, once", async () => {
+  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 20, json: true });
+  const series = await play(scene);
+  const { pods, changes } = series;
+  assert.equal(changes.length, pods.length);
+  for (const { atS, reason } of changes) {
+    assert.equal(reason, "CPUFree");
+    assert.ok(atS < 6, `${atS}`);
+  }
+  assertAtCeilings(series);
+});
+
+Deno.test("playMarket() of equal pods on a scarce node gives them the same CPU", async () => {
+  const series = await play(SHARED_NODE_SCENES["eight-equal"]({ seed: 1, minutes: 1 }));
+  const index = jainIndex(usageFrom(series, 8));
+  assert.ok(index >= 0.999, `${index}`);
+});
+
+Deno.test("playMarket() leaves services as fast beside a batch job as alone", async () => {
+  const made = SHARED_NODE_SCENES.batch({ seed: 1, minutes: 1 });
+  const scene = {
+    ...made,
+    pods: made.pods.map((pod) => pod.trace === "endless" ? pod : { ...pod, priority: 4000 }),
+  };
+  const services = scene.pods.filter(({ trace }) => trace !== "endless");
+  const [beside, alone] = [await play(scene), await play({ ...scene, pods: services })];
+  for (const { name, latency } of alone.pods) {
+    const other = beside.pods.find((pod) => pod.name === name);
+    assert.ok(other !== undefined);
+    const [with_, without] = [latencyQuantile(other.latency, 0.99), latencyQuantile(latency, 0.99)];
+    assert.ok(with_ <= 1.1 * without, `${name}: ${with_} ms, alone ${without} ms`);
+  }
+});
+
+Deno.test("playMarket() brings limits back to their ceilings when the load has ended", async () => {
+  const END_S = 15;
+  const made = SHARED_NODE_SCENES["eight-equal"]({ seed: 2, minutes: 1 });
+  const scene = {
+    ...made,
+    pods: made.pods.map((pod) => ({
+      ...pod,
+      workload: () => until(pod.workload(), END_S * 1000),
+    })),
+  };
+  const series = await play(scene);
+  // 5 s of work are left when the load ends; 10 s and the time that a change takes follow.
+  assertAtCeilings(series);
+  const last = Math.max(...series.changes.map(({ atS }) => atS));
+  assert.ok(last < END_S + 10 + 15, `${last}`);
+});
