@@ -7,6 +7,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { ApiError } from "../shared/api/api_error.ts";
 import type { NodeView, PodView } from "../shared/view/node_view.ts";
 import { type PodMetric, registerPodMetrics } from "./pod_metrics.ts";
+import type { RoundResult, SeatResult } from "./market_round.ts";
 import type { DesiredWriter } from "./ports.ts";
 
 /** What the figures come from. */
@@ -17,11 +18,18 @@ export interface AgentMetricsOptions {
   readonly throttledSeconds: () => ReadonlyMap<string, number>;
 }
 
+/** The part of a round that is counted. */
+export interface DecidedRound extends Pick<RoundResult, "now" | "state"> {
+  readonly seats: readonly Pick<SeatResult, "from" | "limit" | "changedFor">[];
+}
+
 /** Takes what has to be counted when it happens. */
 export interface AgentMetrics {
   /** Note how long a look and a round took, ms. */
   looked(tookMs: number): void;
   cleared(tookMs: number): void;
+  /** Counts what a round decided. */
+  decided(round: DecidedRound): void;
   /** The writer, its writes counted by outcome. */
   counted(writer: DesiredWriter): DesiredWriter;
 }
@@ -108,6 +116,15 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
     },
   });
   new Gauge({
+    name: "mbcas_node_scarce",
+    help: "1 while the node's CPU is scarce, 0 while it is ample.",
+    registers,
+    collect() {
+      const state = view()?.state;
+      if (state !== undefined) this.set(state === "scarce" ? 1 : 0);
+    },
+  });
+  new Gauge({
     name: "mbcas_node_mode",
     help: "1 for the mode of the last clearing, 0 for the others.",
     labelNames: ["mode"],
@@ -133,6 +150,7 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
   return {
     looked: (tookMs) => sampling.observe(tookMs / 1000),
     cleared: (tookMs) => clearing.observe(tookMs / 1000),
+    decided: scarcityCounters(registers),
     counted: (writer) => ({
       async writeDesired(allocation, desired) {
         try {
@@ -145,6 +163,29 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
         }
       },
     }),
+  };
+}
+
+/** Counts the time in which CPU was scarce, and the limits that changed for that. */
+function scarcityCounters(registers: Registry[]): AgentMetrics["decided"] {
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  const seconds = counter(
+    "mbcas_node_scarce_seconds_total",
+    "Time in which the node's CPU was scarce.",
+  );
+  const toCeiling = counter(
+    "mbcas_limits_to_ceiling_total",
+    "Limits that went to their ceilings because CPU was free.",
+  );
+  const lowered = counter("mbcas_limits_lowered_total", "Limits lowered while CPU was scarce.");
+  let scarceAt: number | undefined;
+  return ({ now, state: { state }, seats }) => {
+    if (scarceAt !== undefined) seconds.inc(Math.max(0, now - scarceAt) / 1000);
+    scarceAt = state === "scarce" ? now : undefined;
+    for (const { from, limit, changedFor } of seats) {
+      if (changedFor === "CPUFree") toCeiling.inc();
+      else if (state === "scarce" && limit < from) lowered.inc();
+    }
   };
 }
 

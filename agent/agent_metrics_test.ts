@@ -48,3 +48,39 @@ Deno.test({
     assert.deepEqual(series, ['mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1']);
   },
 });
+
+Deno.test({
+  name: "createAgentMetrics() counts scarce time and the limits that changed for it",
+  permissions: "none",
+  async fn() {
+    const registry = new Registry();
+    const figures = { allocatable: 1000, capacity: 900, unmanaged: 0, committed: 0, price: 1 };
+    const named = { node: "n", at: "2026-01-01T00:00:00Z" };
+    const congested = { mode: "congested", state: "scarce" } as const;
+    const metrics = createAgentMetrics({
+      registry,
+      view: () => ({ ...named, ...congested, ...figures, pods: [] }),
+      throttledSeconds: () => new Map(),
+    });
+    const scarce = { state: "scarce", since: 0 } as const;
+    const ample = { state: "ample", since: 3000 } as const;
+    const lowered = { from: 800, limit: 450, changedFor: "NodeCongested" } as const;
+    const released = { from: 450, limit: 800, changedFor: "CPUFree" } as const;
+    metrics.decided({ now: 1000, state: scarce, seats: [lowered, lowered] });
+    metrics.decided({ now: 1500, state: scarce, seats: [] });
+    metrics.decided({ now: 3000, state: ample, seats: [released] });
+    metrics.decided({
+      now: 9000,
+      state: ample,
+      seats: [{ ...lowered, changedFor: "CeilingFell" }],
+    });
+    const series = (await registry.metrics()).split("\n")
+      .filter((line) => /^mbcas_(node_scarce|limits)/.test(line)).sort();
+    assert.deepEqual(series, [
+      "mbcas_limits_lowered_total 2",
+      "mbcas_limits_to_ceiling_total 1",
+      "mbcas_node_scarce 1",
+      "mbcas_node_scarce_seconds_total 2",
+    ]);
+  },
+});

@@ -124,6 +124,7 @@ function desiredOf(
     })),
     market: {
       mode: round.mode,
+      state: round.state.state,
       ...(Number.isFinite(round.price) ? { price: round.price } : {}),
       demand: Math.round(sum(({ page, need }) => page.demand ?? need)),
       need: Math.round(sum(({ need }) => need)),

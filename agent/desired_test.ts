@@ -45,6 +45,7 @@ const WRITTEN: Desired = {
   desiredCPULimit: "500m",
   containers: [{ name: "app", cpuLimit: "500m" }],
   market: {
+    state: "scarce",
     mode: "congested",
     price: 0.5,
     demand: 310,

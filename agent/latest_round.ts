@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock } from "../shared/clock.ts";
+import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import { formatDuration } from "../shared/config/setting_kinds.ts";
 import type { PaceOptions } from "../shared/pacing/pace_options.ts";
 import type { NodeView } from "../shared/view/node_view.ts";
@@ -29,6 +30,8 @@ export interface LatestRound {
 export interface LatestRoundOptions {
   readonly clock: Pick<Clock, "wall" | "monotonic">;
   readonly pace: PaceOptions;
+  /** @default {"tight"} */
+  readonly idleCPU?: IdleCPU;
   /** A loop that did not come by for this long stands still, ms. */
   readonly stuckAfterMs: number;
   /** Whether the allocations are in sync. */
@@ -37,7 +40,7 @@ export interface LatestRoundOptions {
 
 /** A memory of no round yet. */
 export function createLatestRound(options: LatestRoundOptions): LatestRound {
-  const { clock, pace, stuckAfterMs, synced } = options;
+  const { clock, pace, idleCPU = "tight", stuckAfterMs, synced } = options;
   let aliveAt = clock.monotonic();
   let latest:
     | { round: RoundResult; input: RoundInput; wallMs: number; view?: NodeView }
@@ -56,7 +59,7 @@ export function createLatestRound(options: LatestRoundOptions): LatestRound {
       if (latest === undefined) return undefined;
       const { round, input: { node, sample }, wallMs } = latest;
       // A scrape asks once for each metric.
-      return latest.view ??= nodeView(round, { node, sample, wallMs, pace });
+      return latest.view ??= nodeView(round, { node, sample, wallMs, pace, idleCPU });
     },
     unhealthy,
     unready() {

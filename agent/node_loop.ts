@@ -7,6 +7,7 @@ import type { Node } from "../shared/api/node.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
+import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
@@ -22,7 +23,6 @@ import { desiredWrites } from "./desired.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { nodeLoad } from "./free_round.ts";
 import { readSeats, type RoundResult, runRound } from "./market_round.ts";
-import type { IdleCPU } from "./round_context.ts";
 import { ON_TIME } from "./on_time.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
@@ -184,6 +184,7 @@ async function rounds(
         cleared = { at: now, table };
         const round = runRound(table.seats, { sample, book, context: { ...context, nodeState } });
         freeShare = round.freeShare;
+        nodeState = round.state;
         waitMs = round.waitMs;
         outbox.keepOnly(table.keys);
         for (const write of desiredWrites(round, outbox.written, allocations)) {

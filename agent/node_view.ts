@@ -4,8 +4,11 @@
  * @module
  */
 import { knownMarketReason } from "../shared/api/reasons/reason_words.ts";
+import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import { paceAt, type PaceOptions } from "../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../shared/pacing/why_waiting.ts";
+import type { NodeState } from "../shared/scarcity/node_state.ts";
+import { whyLimitStays } from "../shared/scarcity/why_limit_stays.ts";
 import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
 import type { RoundResult, SeatResult } from "./market_round.ts";
 import type { RoundInput } from "./node_loop.ts";
@@ -16,21 +19,27 @@ export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
   /** Wall-clock time of the round, ms. */
   readonly wallMs: number;
   readonly pace: PaceOptions;
+  /** @default {"tight"} */
+  readonly idleCPU?: IdleCPU;
 }
 
 /** The view of a round. Pods stand in the order in which the round has them. */
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
-  const { node, sample, wallMs } = context;
+  const { node, sample, wallMs, idleCPU = "tight" } = context;
   const pace = paceAt(context.pace, round.freeShare);
   const price = finiteOrNull(round.price);
+  const { now, state: { state, since } } = round;
   const pods = Array.from(
     seatsByPod(round).values(),
-    (seats) => podView(seats, { price, now: round.now, pace }),
+    (seats) => podView(seats, { price, now, pace, idleCPU, state }),
   );
   return {
     node: node.metadata.name,
     at: new Date(wallMs).toISOString(),
     mode: round.mode,
+    state,
+    stateSeconds: Math.max(0, now - since) / MS_PER_S,
+    idleCPU,
     price,
     allocatable: node.allocatableCPU,
     capacity: round.capacity,
@@ -53,17 +62,22 @@ function seatsByPod({ seats }: RoundResult): Map<string, SeatResult[]> {
   return pods;
 }
 
-type PodContext = {
+const MS_PER_S = 1000;
+
+interface PodContext {
   readonly price: number | null;
   readonly now: number;
   readonly pace: PaceOptions;
-};
+  readonly idleCPU: IdleCPU;
+  readonly state: NodeState;
+}
 
-function podView(seats: readonly SeatResult[], { price, now, pace }: PodContext): PodView {
+function podView(seats: readonly SeatResult[], context: PodContext): PodView {
+  const { price } = context;
   const [first] = seats;
   if (first === undefined) throw new TypeError("Cannot show a pod: it has no seats");
   const { metadata, spec, status } = first.seat.allocation;
-  const containers = seats.map((result) => containerView(result, { now, pace }));
+  const containers = seats.map((result) => containerView(result, context));
   const reason = latestReason(seats) ?? knownMarketReason(spec.market?.reason);
   return {
     namespace: metadata.namespace,
@@ -88,14 +102,10 @@ function podView(seats: readonly SeatResult[], { price, now, pace }: PodContext)
   };
 }
 
-function containerView(
-  result: SeatResult,
-  { now, pace }: { readonly now: number; readonly pace: PaceOptions },
-): ContainerView {
+function containerView(result: SeatResult, context: PodContext): ContainerView {
   const { seat: { bounds, containerID, ownLimit }, page } = result;
   const { sample, demand, reason } = page;
-  const held = { memory: page.pace, heldBack: sample?.heldBack ?? 0 };
-  const waiting = whyWaiting({ ...result, ...held }, { now, options: pace });
+  const waiting = waitingWords(result, context);
   return {
     name: bounds.name,
     id: containerID,
@@ -122,6 +132,17 @@ function containerView(
     ...(reason === undefined ? {} : { reason }),
     ...(waiting === undefined ? {} : { waiting }),
   };
+}
+
+/** Why the limit is not where it goes: limits that move requests follow need in either setting. */
+function waitingWords(
+  result: SeatResult,
+  { now, pace, idleCPU, state }: PodContext,
+): string | undefined {
+  const { seat: { bounds }, page: { pace: memory, load, sample } } = result;
+  return idleCPU === "free" && bounds.loans !== false
+    ? whyLimitStays({ ...result, memory, load }, { now, state })
+    : whyWaiting({ ...result, memory, heldBack: sample?.heldBack ?? 0 }, { now, options: pace });
 }
 
 /** Of the container whose limit was changed last, as far as this agent remembers. */

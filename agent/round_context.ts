@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Bidder } from "../shared/market/bids.ts";
 import type { RoundOutcome } from "../shared/market/clearing_round.ts";
@@ -14,12 +15,6 @@ import type { ContainerPage } from "./container_book.ts";
 import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./quota_off.ts";
 import type { Seat } from "./seats.ts";
 import type { Written } from "./written_over.ts";
-
-/**
- * What becomes of CPU that no container needs. `free`: while there is some, limits are at their
- * ceilings. `tight`: limits follow demand, and idle CPU is lent.
- */
-export type IdleCPU = "free" | "tight";
 
 /** What a round is made for. */
 export interface RoundContext {
@@ -40,7 +35,7 @@ export interface RoundContext {
   readonly pace: PaceOptions;
   /** What becomes of CPU that nobody needs. */
   readonly idleCPU: IdleCPU;
-  /** Where idle CPU is free: whether it is scarce now. */
+  /** Whether CPU is scarce now; where limits follow demand, as of the round before. */
   readonly nodeState: NodeStateMemory;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;

@@ -60,7 +60,7 @@ export async function runAgent(
     log,
     calmMs: settings.sampleInterval,
     strangerMs: Math.max(STRANGER_MS, settings.sampleInterval),
-    pressure: false,
+    pressure: settings.idleCPU === "free",
   });
   const allocations = createInformer({
     source: allocationListWatch(connection, { nodeName, log, random }),
@@ -74,6 +74,7 @@ export async function runAgent(
   const latest = createLatestRound({
     clock,
     pace,
+    idleCPU: settings.idleCPU,
     stuckAfterMs: settings.stuckAfter,
     synced: () => allocations.synced,
   });
@@ -117,6 +118,7 @@ export async function runAgent(
       reserve: settings.reserve,
       lendUpTo: settings.lendUpTo,
       waitTargetMs: settings.waitTarget,
+      idleCPU: settings.idleCPU,
       pace,
       alive: latest.alive,
       looked: metrics.looked,
@@ -124,6 +126,7 @@ export async function runAgent(
         latest.observe(round, input);
         throttled.add(round);
         metrics.cleared(input.clearMs);
+        metrics.decided(round);
       },
     }),
   );

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
@@ -34,6 +35,7 @@ export const AGENT_SETTINGS = {
     description: "The namespace of the installation, with the agents' leases",
     kind: textKind("a namespace"),
   }),
+  idleCPU: IDLE_CPU_ROW,
   cgroupRoot: row({
     key: "agent.cgroupRoot",
     flag: "--cgroup-root",
@@ -168,7 +170,10 @@ export const AGENT_SETTINGS = {
 /** The agent's settings. */
 export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
 
-/** Sections of the settings file that the controller checks. */
+/**
+ * Sections of the settings file that the controller checks. The agent reads its own keys there and
+ * passes over the others.
+ */
 export const OTHER_SECTIONS: readonly string[] = [
   "market",
   "metrics",

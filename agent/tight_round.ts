@@ -10,6 +10,7 @@ import { freeCPU } from "../shared/pacing/commitment.ts";
 import { grantable, spareForStart } from "../shared/pacing/pace_options.ts";
 import type { PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
+import { stateAfterClearing } from "../shared/scarcity/node_state.ts";
 import { type ContainerPage, updateDemand } from "./container_book.ts";
 import { entryAt } from "./entry_at.ts";
 import { bidderOf, type Decided, type RoundContext } from "./round_context.ts";
@@ -37,7 +38,7 @@ export function decideTight(
   const planned = planChanges(paced, { now, capacity, mode, options: pace });
   const free = freeCPU(paced, { now, capacity, options: pace });
   return {
-    state: nodeState,
+    state: stateAfterClearing(nodeState, { now, mode }),
     mode,
     price,
     outcomes,

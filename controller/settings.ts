@@ -4,6 +4,7 @@
  * @module
  */
 import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
+import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
 import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
@@ -105,6 +106,7 @@ export const CONTROLLER_SETTINGS = {
     kind: numberKind({ least: 1, most: 1000 }),
     live: true,
   }),
+  idleCPU: IDLE_CPU_ROW,
   priorityMultipliers: row({
     key: "market.priorityMultipliers",
     flag: "--priority-multipliers",

@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import type { ApiObject } from "../control/list_watch.ts";
+import { NODE_STATES } from "../scarcity/node_state.ts";
 import {
   boundReasonSchema,
   enforcementReasonSchema,
@@ -61,6 +62,10 @@ export const marketSchema = z.object({
   mode: z.enum(["uncongested", "congested", "overloaded"]).describe(
     "uncongested: all needs fit the node. congested: the price divides it. " +
       "overloaded: the floors alone exceed it.",
+  ),
+  state: z.enum(NODE_STATES).optional().describe(
+    "ample: the price is 0. scarce: the market divides the node's CPU. Absent where an older " +
+      "version wrote.",
   ),
   price: z.number().min(0).optional().describe("Price per millicore; absent when infinite."),
   demand: z.number().min(0).describe("Millicores that the pod would use if nothing held it back."),

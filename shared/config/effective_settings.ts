@@ -23,7 +23,7 @@ export interface SettingSources {
   /** The environment, or the part of it that the program may read. */
   readonly env?: Readonly<Record<string, string>>;
   readonly file?: SettingsFile;
-  /** Sections of the file that another program checks: what stands there is passed over. */
+  /** Sections that another program checks: keys that the table lacks are passed over there. */
   readonly otherSections?: readonly string[];
 }
 

@@ -26,7 +26,7 @@ export interface FileValues {
 /** What may stand in a file. */
 export interface KnownSettings {
   readonly table: SettingTable;
-  /** Sections that another program checks: what stands there is passed over. */
+  /** Sections that another program checks: keys that the table lacks are passed over there. */
   readonly otherSections?: readonly string[];
 }
 
@@ -72,12 +72,17 @@ export function fileValues(
   }
 
   /** The settings of a section, and of maps in it that are no values themselves. */
-  function putAll(place: string, values: Readonly<Record<string, unknown>>): void {
+  function putAll(
+    place: string,
+    values: Readonly<Record<string, unknown>>,
+    { isOther = false }: { readonly isOther?: boolean } = {},
+  ): void {
     for (const [name, value] of Object.entries(values)) {
       const key = `${place}.${name}`;
       const hasMore = [...known].some((one) => one.startsWith(`${key}.`));
-      if (hasMore && (isMap(value) || value === null)) putAll(key, value ?? {});
+      if (hasMore && (isMap(value) || value === null)) putAll(key, value ?? {}, { isOther });
       else if (known.has(key)) put(key, value);
+      else if (isOther) continue;
       else if (hasMore) faults.push(notMap(key, value));
       else faults.push(unknown(path, key, known));
     }
@@ -100,7 +105,10 @@ export function fileValues(
     return { texts, faults: [`${path}: is not a map of sections (${[...sections].join(", ")})`] };
   }
   for (const [section, body] of Object.entries(root)) {
-    if (otherSections.includes(section)) continue;
+    if (otherSections.includes(section)) {
+      if (isMap(body)) putAll(section, body, { isOther: true });
+      continue;
+    }
     const shorthand = shorthands.get(section);
     if (!sections.has(section)) {
       faults.push(unknown(path, section, new Set([...sections, ...otherSections])));

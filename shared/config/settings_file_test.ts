@@ -58,6 +58,26 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "fileValues() takes its own keys from a section that another program checks",
+  permissions: PURE,
+  fn() {
+    const read = (text: string) => {
+      const options = { table: { factor: TABLE.factor }, otherSections: ["market"] };
+      const { texts, faults } = fileValues({ path: "f", text }, options);
+      return [Object.fromEntries(texts), faults.length];
+    };
+    assert.deepEqual(read("market: {factor: 3, other: [1], more: {a: b}}\n"), [
+      { "market.factor": "3" },
+      0,
+    ]);
+    for (const text of ["market: off\n", "market:\n", "market: {}\n"]) {
+      assert.deepEqual(read(text), [{}, 0], text);
+    }
+    assert.deepEqual(read("market: {factor: {a: 1}}\n"), [{}, 1]);
+  },
+});
+
 const NESTED = {
   window: {
     key: "place.window.opens",

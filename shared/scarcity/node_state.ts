@@ -4,8 +4,13 @@
  * @module
  */
 
+import type { Mode } from "../market/solver.ts";
+
+/** The words of {@linkcode NodeState}. */
+export const NODE_STATES = ["ample", "scarce"] as const;
+
 /** `ample`: the price is 0 and every limit is at its ceiling. `scarce`: the market divides the CPU. */
-export type NodeState = "ample" | "scarce";
+export type NodeState = typeof NODE_STATES[number];
 
 /** The state between two readings. Times are monotonic milliseconds. */
 export interface NodeStateMemory {
@@ -14,6 +19,15 @@ export interface NodeStateMemory {
   readonly since: number;
   /** While scarce: since when the containers have wanted clearly less than the capacity. */
   readonly easedSince?: number;
+}
+
+/** The state where limits follow demand: CPU is scarce while the needs do not fit the node. */
+export function stateAfterClearing(
+  memory: NodeStateMemory,
+  { now, mode }: { readonly now: number; readonly mode: Mode },
+): NodeStateMemory {
+  const state = mode === "uncongested" ? "ample" : "scarce";
+  return memory.state === state ? memory : { state, since: now };
 }
 
 /** What the state depends on. Millicores. */

@@ -49,11 +49,11 @@ export interface PlanLimitsOptions {
 /** Limits that go to their ceilings in a second at most: nobody waits for them. */
 export const RELEASES_PER_S = 10;
 /** A change of a limit while CPU is scarce is worth this share of it, and more than a grid step. */
-const HYSTERESIS = 0.05;
+export const HYSTERESIS = 0.05;
 /** Between two decreases of one container. */
-const LOWER_GAP_MS = 5000;
+export const LOWER_GAP_MS = 5000;
 /** A container goes back to its ceiling when it has got all that it wants for this long. */
-const RELEASE_AFTER_MS = 10_000;
+export const RELEASE_AFTER_MS = 10_000;
 /** A container waits for CPU if a task of it does for this share of the time … */
 const VICTIM_WAITING = 0.3;
 /** … and it gets less than this share of its part for that time. */
@@ -119,7 +119,8 @@ function followShare(
   return raises ? { change: { limit: raise, reason: "DemandRose" }, rationed } : { rationed };
 }
 
-function isWorth(high: number, low: number): boolean {
+/** Whether a change of a limit between the two, millicores, is more than the hysteresis. */
+export function isWorth(high: number, low: number): boolean {
   return high - low > Math.max(GRID, HYSTERESIS * low);
 }
 

@@ -8,6 +8,8 @@ import * as z from "zod";
 import { NODE_PRESSURES } from "../api/node.ts";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
 import { marketReasonSchema } from "../api/reasons/reason_words.ts";
+import { IDLE_CPU } from "../config/idle_cpu_row.ts";
+import { NODE_STATES } from "../scarcity/node_state.ts";
 
 const millicores = z.number().min(0);
 /** 1/millicore; null when infinite. */
@@ -84,6 +86,11 @@ export const nodeViewSchema = z.object({
   /** RFC 3339, by the node's clock. */
   at: z.iso.datetime(),
   mode,
+  /** Whether CPU is ample or scarce, and for how many seconds; absent from older agents. */
+  state: z.enum(NODE_STATES).optional(),
+  stateSeconds: z.number().min(0).optional(),
+  /** What becomes of CPU that no container needs; absent from older agents. */
+  idleCPU: z.enum(IDLE_CPU).optional(),
   price,
   allocatable: millicores,
   /** What the market may share: allocatable less reserve, pressure and `unmanaged`. */

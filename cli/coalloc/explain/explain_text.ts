@@ -19,6 +19,7 @@ import {
   pacingWords,
   pressureWords,
   readingWords,
+  stateWords,
 } from "./stage_words.ts";
 import { type UnheldWords, unheldWords } from "./unheld_words.ts";
 
@@ -70,7 +71,11 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
     : held === undefined
     ? unheldText(explanation, { unheld, look })
     : paint("Held back", "yellow", look) + `: ${held.words}`;
-  return [head, verdict, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])];
+  const views = explanation.containers.flatMap(({ view }) => view ?? []);
+  const { nodeView } = explanation;
+  const state = nodeView === undefined ? undefined : stateWords(nodeView, views);
+  const stated = state === undefined ? [] : [state];
+  return [head, verdict, ...stated, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])];
 }
 
 function unheldText(

@@ -83,6 +83,32 @@ export function clearingWords(
     : `${begin}: ${formula}, enough for its need${lent}`;
 }
 
+/**
+ * Whether the node's CPU is free or scarce, and what that means for the containers; undefined where it
+ * is ample and limits follow demand all the same, and where the agent's version does not say.
+ */
+export function stateWords(
+  { state, stateSeconds = 0, idleCPU, price, capacity }: Pick<
+    NodeExplanation,
+    "state" | "stateSeconds" | "idleCPU" | "price" | "capacity"
+  >,
+  views: readonly ContainerView[],
+): string | undefined {
+  if (views.length === 0) return undefined;
+  if (state === "scarce") {
+    const share = views.reduce((sum, view) => sum + view.share, 0);
+    return `CPU is scarce since ${Math.round(stateSeconds)} s: share ${cpuText(share)} of ${
+      round(capacity / 1000)
+    } CPUs, price ${priceText(price)}`;
+  }
+  if (state === undefined || idleCPU !== "free") return undefined;
+  const free = "CPU is free on this node";
+  if (views.every(({ limit, ceiling }) => limit >= ceiling)) return `${free}: limit at its ceiling`;
+  return views.every(({ limit, ceiling, target }) => limit >= ceiling || target >= ceiling)
+    ? `${free}: limit on its way to its ceiling`
+    : `${free}: limit follows the need, since the request moves with it`;
+}
+
 /** Why the node's capacity is smaller than usual, after a semicolon; empty where it is not. */
 export function pressureWords({ pressures = [] }: Pick<NodeExplanation, "pressures">): string {
   return pressures.length === 0
