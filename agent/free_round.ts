@@ -119,8 +119,9 @@ function outcomeOf({ seat, page, bounds, cleared }: Participant, scarce: boolean
   }
   const follows = movesRequest(seat);
   const need = follows ? within(Math.ceil(demand / GRID - 1e-9) * GRID) : cleared.bid;
-  const share = scarce && cleared.share < cleared.bid ? within(cleared.share) : need;
-  const target = follows || scarce ? share : ceiling;
+  const rationed = scarce && cleared.share < cleared.bid;
+  const share = rationed ? within(cleared.share) : need;
+  const target = follows || rationed ? share : ceiling;
   return { floor, ceiling, least: Math.min(floor, LEAST_CPU), need, share, target };
 }
 
@@ -149,6 +150,7 @@ function plan(
   const limits = planLimits(
     free.map(({ seat, page, bounds, cleared }) => ({
       ...bounds,
+      originalLimit: seat.ownLimit,
       memory: page.pace,
       load: loadOf(page, now),
       request: page.sample?.request,

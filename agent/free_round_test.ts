@@ -147,9 +147,10 @@ pure("decideFree() lowers no container while none waits", () => {
 pure("decideFree() of a kernel without PSI lowers what takes more than its share", () => {
   const agent = freeAgent({ pods: [pod("batch"), pod("service", {}, { original: "1500m" })] });
   agent.play(2, { batch: { usage: 10 }, service: { usage: 10 } });
+  // Its weight gives the service 300 m of what is divided; its part is half of that.
   const blind: Readings = {
-    batch: (limit) => ({ usage: Math.min(limit, 1900) }),
-    service: { usage: 800 },
+    batch: (limit) => ({ usage: Math.min(limit, 1900), request: 600 }),
+    service: { usage: 300, request: 100 },
   };
   assert.match(agent.play(12, blind)[0] ?? "", /^batch \d+ NodeCongested$/);
 });

@@ -16,6 +16,8 @@ export interface LimitedContainer {
   /** Bounds of the limit, holds included, on the grid. */
   readonly floor: number;
   readonly ceiling: number;
+  /** The limit that the user set. */
+  readonly originalLimit: number;
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
@@ -102,13 +104,15 @@ function followBounds(
 
 /** Lowers a container to its share, or raises it, if that is worth a change. */
 function followShare(
-  { floor, ceiling, memory: { limit, fundedAt }, load, cleared }: LimitedContainer,
+  { floor, ceiling, originalLimit, memory: { limit, fundedAt }, load, cleared }: LimitedContainer,
   { now, contested }: { readonly now: number; readonly contested: boolean },
 ): PlannedLimit {
   if (load === undefined || cleared === undefined) return {};
   const { bid, share, part } = cleared;
   const rationed = share < bid;
-  const least = Math.max(share, Math.ceil(part / GRID) * GRID);
+  // What lies above the limits that users set goes before any part: no container keeps it while
+  // another is below its own.
+  const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
   const takesMore = load.usage3s > lower * (1 + HYSTERESIS);
   const lowers = rationed && contested && takesMore && isWorth(limit, lower) &&

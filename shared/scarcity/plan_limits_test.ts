@@ -25,6 +25,7 @@ function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContai
   return {
     floor: 100,
     ceiling,
+    originalLimit: ceiling,
     throttled: false,
     boost: false,
     ...change,
@@ -96,6 +97,9 @@ pure("planLimits() lowers a container that takes more than its share to the shar
   assert.deepEqual(besideVictim(), [1000, "NodeCongested"]);
   // Not below its part on the grid, nor its floor.
   assert.deepEqual(besideVictim({ cleared: { part: 1234 } }), [1240, "NodeCongested"]);
+  // A part beyond the original limit protects nothing while others lack what is within theirs.
+  const beyond = { originalLimit: 1100, cleared: { part: 1234 } };
+  assert.deepEqual(besideVictim(beyond), [1100, "NodeCongested"]);
   assert.deepEqual(besideVictim({ floor: 1500 }), [1500, "NodeCongested"]);
 });
 
@@ -133,16 +137,25 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(beside({ usage3s: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
 });
 
-pure("planLimits() asks for no victim where no container shows whether it waits", () => {
-  const blind = (one: LimitedContainer): LimitedContainer => ({
+pure("planLimits() of a kernel without PSI goes by kernel weights on a full node", () => {
+  const blind = (one: LimitedContainer, request?: number): LimitedContainer => ({
     ...one,
     load: { usage1s: one.load?.usage1s ?? 0, usage3s: one.load?.usage3s ?? 0 },
+    request,
   });
-  assert.deepEqual(changes([blind(taker())]), [[1000, "NodeCongested"]]);
-  assert.deepEqual(changes([blind(taker()), blind(VICTIM)]), [[1000, "NodeCongested"], undefined]);
-  assert.deepEqual(changes([taker()]), [undefined]);
-  // Where one shows it, those that don't are no reason.
-  assert.deepEqual(changes([taker(), blind(VICTIM)]), [undefined, undefined]);
+  // It uses the 400 m that its request, a sixth of all, gives it of 2400 m; its part is 800 m.
+  const light = taker({ load: { usage3s: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
+  const heavy = taker({ cleared: { part: 1600 } });
+  const beside = (one: LimitedContainer, requests = [500, 100]): Outcome =>
+    changes([blind(heavy, requests[0]), blind(one, requests[1])])[0];
+  assert.deepEqual(beside(light), [1600, "NodeCongested"]);
+  // It uses less than its request gives it, or as much as its part, or the node is not full.
+  assert.equal(beside(light, [400, 200]), undefined);
+  assert.equal(beside({ ...light, load: { usage1s: 760, usage3s: 760 } }), undefined);
+  assert.equal(beside({ ...light, load: { usage1s: 399, usage3s: 399 } }), undefined);
+  // Requests are not known; nor is the node contested where PSI shows no container that waits.
+  assert.equal(beside(light, []), undefined);
+  assert.deepEqual(changes([taker(), blind(light, 100)]), [undefined, undefined]);
 });
 
 pure("planLimits() raises to the share at once, by more than 5 % and a step", () => {
@@ -189,13 +202,16 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   usage3s: fc.integer({ min: 0, max: 4000 }),
   waiting: fc.option(unit, { nil: undefined }),
   bid: tens(1, 400),
+  originalLimit: tens(1, 400),
   shareOfBid: fc.oneof(fc.constant(1), unit),
   part: fc.integer({ min: 0, max: 4000 }),
+  request: fc.integer({ min: 0, max: 1000 }),
   read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
   throttled: fc.boolean(),
   boost: fc.boolean(),
 }).map(({ floor, wide, limitAt, fundedAgo, rationedAgo, read, ...drawn }): LimitedContainer => {
-  const { usage3s, waiting, bid, shareOfBid, part, throttled, boost } = drawn;
+  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttled, boost, request } =
+    drawn;
   const ceiling = floor + wide;
   const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
   const load = { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) };
@@ -204,6 +220,8 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   return {
     floor,
     ceiling,
+    originalLimit,
+    request,
     throttled,
     boost,
     memory: {
@@ -216,7 +234,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   };
 });
 
-const anyContainers = fc.array(anyContainer, { maxLength: 25 });
+const anyContainers = fc.array(anyContainer, { maxLength: 25, size: "max" });
 
 pure("planLimits() keeps its rules whatever the containers do", () => {
   const seen = new Map<string, number>();
@@ -253,8 +271,9 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
           case "NodeCongested": {
             assert.ok(load !== undefined && cleared !== undefined && scarce);
             assert.ok(change.limit < limit && rationed && 1e5 - fundedAt >= 5000);
-            assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, cleared.part)));
-            assert.ok(load.usage3s > cleared.share && load.usage3s > cleared.part);
+            const part = Math.min(cleared.part, one.originalLimit);
+            assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, part)));
+            assert.ok(load.usage3s > cleared.share && load.usage3s > part);
             assert.ok(waits || !shown);
             break;
           }

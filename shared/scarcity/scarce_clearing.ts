@@ -44,7 +44,7 @@ export interface ScarceClearing {
 
 /** A container whose limit does not bind bids this much above its usage, so that it can grow. */
 const GROWTH = 1.05;
-/** One that waits for CPU for this share of the time … */
+/** One that waits for CPU for this share of the time, or may do so for all the kernel shows, … */
 const STARVED = 0.4;
 /** … bids up to this factor more, within its part. */
 const STARVED_GROWTH = 1.5;
@@ -87,7 +87,7 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
 }
 
 function bidOf(
-  { ceiling, limit, load: { usage3s, waiting = 0 }, need, saturatedMs }: ScarceBidder,
+  { ceiling, limit, load: { usage3s, waiting = 1 }, need, saturatedMs }: ScarceBidder,
   part: number,
 ): number {
   const grown = GROWTH * usage3s;

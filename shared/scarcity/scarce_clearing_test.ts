@@ -11,9 +11,9 @@ function pure(name: string, fn: () => void): void {
 
 /** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
 function bidder(
-  { usage3s = 1000, waiting, ...change }:
+  { usage3s = 1000, waiting = 0, ...change }:
     & Partial<Omit<ScarceBidder, "load">>
-    & { readonly usage3s?: number; readonly waiting?: number } = {},
+    & { readonly usage3s?: number; readonly waiting?: number | null | undefined } = {},
 ): ScarceBidder {
   return {
     floor: 10,
@@ -23,7 +23,7 @@ function bidder(
     originalLimit: 500,
     need: usage3s,
     saturatedMs: 0,
-    load: { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) },
+    load: { usage1s: usage3s, usage3s, ...(waiting === null ? {} : { waiting }) },
     ...change,
   };
 }
@@ -49,6 +49,8 @@ pure("clearScarce() lets a starved container bid half as much again, within its 
   const other = bidder();
   assert.deepEqual(bidsOf([bidder({ waiting: 0.4 }), other]), [1580, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 0.39 }), other]), [1050, 1050]);
+  // Without PSI it may be starved.
+  assert.deepEqual(bidsOf([bidder({ waiting: null }), other]), [1580, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2000 }), other]), [2160, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2200 }), other]), [2310, 1050]);
 });
@@ -121,7 +123,7 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
     ceiling: floor + wide,
     limit: Math.ceil((floor + limitAt * wide) / GRID) * GRID,
     usage3s,
-    ...(waiting === undefined ? {} : { waiting }),
+    ...(waiting === null ? {} : { waiting }),
   })
 );
 
