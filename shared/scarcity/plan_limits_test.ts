@@ -1,59 +1,20 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
+import {
+  besideVictim,
+  changes,
+  type Memory,
+  type Outcome,
+  taker,
+  VICTIM,
+} from "../../tests/fixtures/scarce_containers.ts";
 import { GRID } from "../market/rounding.ts";
-import { type LimitedContainer, planLimits, type PlanLimitsOptions } from "./plan_limits.ts";
+import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import type { RecentLoad } from "./recent_load.ts";
-import type { ScarceShare } from "./scarce_clearing.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
-}
-
-type Memory = LimitedContainer["memory"];
-
-/** What differs from a container at its ceiling of 4000 m with a share of 1000 m that uses 2000 m. */
-interface Change extends Partial<Omit<LimitedContainer, "memory" | "load" | "cleared">> {
-  readonly memory?: Partial<Memory>;
-  readonly load?: Partial<RecentLoad>;
-  readonly cleared?: Partial<ScarceShare>;
-}
-
-function taker({ memory, load, cleared, ...change }: Change = {}): LimitedContainer {
-  const ceiling = change.ceiling ?? 4000;
-  const usage3s = load?.usage3s ?? 2000;
-  return {
-    floor: 100,
-    ceiling,
-    originalLimit: ceiling,
-    throttled: false,
-    boost: false,
-    ...change,
-    memory: { limit: ceiling, fundedAt: -Infinity, ...memory },
-    load: { usage1s: usage3s, usage3s, waiting: 0, ...load },
-    cleared: { bid: 2100, share: 1000, part: 800, ...cleared },
-  };
-}
-
-/** A container that waits and gets less than its part. */
-const VICTIM = taker({
-  load: { usage3s: 400, waiting: 1 },
-  cleared: { bid: 600, share: 600, part: 800 },
-});
-
-type Outcome = readonly [limit: number, reason: string] | undefined;
-
-function changes(
-  containers: readonly LimitedContainer[],
-  { now = 100_000, state = "scarce", released = 0 }: Partial<PlanLimitsOptions> = {},
-): Outcome[] {
-  return planLimits(containers, { now, state, released })
-    .map(({ change }) => change && [change.limit, change.reason]);
-}
-
-/** What becomes of the container beside a victim, while CPU is scarce. */
-function besideVictim(change: Change = {}): Outcome {
-  return changes([taker(change), VICTIM])[0];
 }
 
 pure("planLimits() brings every limit to its ceiling while CPU is ample, once", () => {
