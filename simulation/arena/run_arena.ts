@@ -44,6 +44,8 @@ export type OnShare = (share: number) => void;
 const SLO_ABOVE_UNLIMITED_MS = 100;
 /** Rivals of one contest: few enough that workers end at about the same time. */
 const RIVALS_TOGETHER = 11;
+/** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
+const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
 /** What a run costs, relative to a rival's on the same scene. */
 const COST_OF_OURS = 4;
 const COST_OF_ORACLE = 16;
@@ -58,7 +60,10 @@ export async function runArena(
   const contests = longestFirst(plan, firstContests(plan));
   const withOracle = plan.laws.includes(ORACLE.law);
   const oracleCost = withOracle
-    ? plan.stages.reduce((sum, stage) => sum + plan.seeds * costOf(stage, ORACLE), 0)
+    ? plan.stages.reduce(
+      (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ORACLE)),
+      0,
+    )
     : 0;
   const total = contests.reduce((sum, contest) => sum + costOfContest(plan, contest), oracleCost);
   let done = 0;
@@ -88,8 +93,9 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
   }
   return stages.flatMap((stage, index) => {
     const alone = hasVictims(stage) ? [ALONE] : [];
+    const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...oursOn(stage, laws)], ...groups].map((entries) => ({
+      [[UNLIMITED, ...alone, ...oursOn(stage, laws)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -97,6 +103,10 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
       }))
     );
   });
+}
+
+function isCrowded({ kind, name }: Stage): boolean {
+  return kind === "services" && CROWDED.includes(name);
 }
 
 /** So that workers end at about the same time. */
@@ -115,8 +125,8 @@ function oracleContests(
   { stages, keepSeries }: ArenaPlan,
   { played, slos }: { readonly played: readonly Played[][][]; readonly slos: readonly number[] },
 ): Contest[] {
-  return stages.flatMap((_, stage) =>
-    (played[stage] ?? []).map((ofSeed, index): Contest => {
+  return stages.flatMap((on, stage) =>
+    (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
       const ours = ofSeed.find((one) => isSameEntry(one, OURS));
       return {
         stage,
