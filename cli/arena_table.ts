@@ -3,7 +3,16 @@
  *
  * @module
  */
-import { EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS } from "../simulation/arena/entry.ts";
+import {
+  ALONE,
+  EQUAL_CORES,
+  isRival,
+  isSameEntry,
+  ORACLE,
+  OURS,
+  OURS_FREE,
+  UNLIMITED,
+} from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
 import { bestPerLaw } from "../simulation/arena/law_outcome.ts";
 import { outcomeColumns } from "../simulation/arena/outcome_columns.ts";
@@ -15,14 +24,14 @@ import { paint, type TerminalLook } from "./terminal/paint.ts";
 const NAME_WIDTH = 24;
 
 /**
- * A stage: the best setting of each rival, then the fixed limits of equal cores, ours and the oracle.
+ * A stage: the best setting of each rival, then the yardsticks, ours and the oracle.
  * Medians over the seeds.
  */
 export function stageTable(result: StageResult, look: TerminalLook = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
     ...bestPerLaw(outcomes.filter(isRival)),
-    ...[EQUAL_CORES, OURS, ORACLE].flatMap((entry) =>
+    ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_FREE, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),
   ];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EQUAL_CORES, ORACLE, OURS } from "../simulation/arena/entry.ts";
+import { EQUAL_CORES, ORACLE, OURS, OURS_FREE, UNLIMITED } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
 import { spreadOf } from "../simulation/arena/law_outcome.ts";
 import { outcome, scores, stageResult } from "../tests/fixtures/arena_outcomes.ts";
@@ -10,24 +10,28 @@ const OUTCOMES = [
   outcome({ law: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
   outcome({ law: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
   { ...outcome({ ...OURS, cores: 1.5 }), lent: spreadOf([scores({ coresAllocated: 7 })]) },
+  outcome({ ...OURS_FREE, cores: 4 }),
   outcome({ ...EQUAL_CORES, cores: 1.5 }),
+  outcome({ ...UNLIMITED, cores: 8 }),
   outcome({ ...ORACLE, cores: 1.25 }),
 ];
 
 Deno.test({
-  name: "stageTable() shows each rival's best setting, then equal cores, ours and the oracle",
+  name: "stageTable() shows each rival's best setting, then yardsticks, ours and the oracle",
   permissions: "none",
   fn() {
     const lines = stageTable(stageResult(OUTCOMES, { p95Cores: 2 })).split("\n");
     assert.equal(lines[0], "bursty: 60 min, 5 seeds, SLO P99 ≤ 139 ms, P95 scaled to 2 CPUs");
-    assert.deepEqual(lines.slice(3, 8).map((line) => line.split(/ {2,}/).slice(0, 4)), [
+    assert.deepEqual(lines.slice(3, 10).map((line) => line.split(/ {2,}/).slice(0, 4)), [
       ["captain", "target 0.1", "held", "1.90"],
       ["hpa", "target 0.8", "missed", "3.00"],
       ["static-equal", "cores of ours", "held", "1.50"],
+      ["unlimited", "no ceiling", "held", "8.00"],
       ["ours", "default", "held", "1.50"],
+      ["ours-free", "idle CPU is free", "held", "4.00"],
       ["oracle", "knows the future", "held", "1.25"],
     ]);
-    assert.match(lines[8] ?? "", /as shipped lends.*7\.00 cores/);
+    assert.match(lines[10] ?? "", /as shipped lends.*7\.00 cores/);
   },
 });
 

@@ -61,7 +61,7 @@ Deno.test("arena() prints one JSON object with an entry per setting, the same ea
     assert.equal(found.seeds, 1);
     assert.ok(found.sloMs > 100);
     const names = (of: { law: string }[]) => of.map(({ law }) => law);
-    assert.deepEqual(names(found.laws), ["mbcas", "ours", "oracle"]);
+    assert.deepEqual(names(found.laws), ["mbcas", "ours", "ours-free", "oracle"]);
     assert.deepEqual(names(found.yardsticks), ["static-equal", "unlimited"]);
     for (const { law, setting } of [...found.laws, ...found.yardsticks]) {
       assert.notEqual(setting, "", law);

@@ -43,6 +43,12 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     const { weight } = bounds;
     return { uid, name, trace, request, ownLimit, weight, ...roundBounds(bounds) };
   });
-  const recorder = createRecorder(node, { pods, capacity, seconds: scene.minutes * 60 });
+  const { contention } = scene;
+  const recorder = createRecorder(node, {
+    pods,
+    capacity,
+    seconds: scene.minutes * 60,
+    contention,
+  });
   return { recorder, capacity, bounds: pods };
 }

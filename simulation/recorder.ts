@@ -4,9 +4,11 @@
  * @module
  */
 import type { PodReading } from "./node/group_reading.ts";
+import { latenciesSince, type LatencyHistogram } from "./node/latency_histogram.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
 import type { LimitChangeRecord } from "./run_record.ts";
 import type { PodSeries, RecordedPod, RunSeries } from "./run_series.ts";
+import type { Contention } from "./scene.ts";
 
 /** What is recorded, and for how long. */
 export interface RecorderOptions {
@@ -17,6 +19,8 @@ export interface RecorderOptions {
   readonly seconds: number;
   /** ms per entry. @default {100} */
   readonly resolutionMs?: number;
+  /** Latencies of its victims are recorded apart. */
+  readonly contention?: Contention | undefined;
 }
 
 /** The record of a run in the making. */
@@ -33,7 +37,7 @@ export interface Recorder {
 
 /** A recorder whose first interval begins now. */
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
-  const { pods, capacity, seconds, resolutionMs = 100 } = options;
+  const { pods, capacity, seconds, resolutionMs = 100, contention } = options;
   const size = Math.round(seconds * 1000 / resolutionMs);
   if (!(size >= 1)) {
     throw new RangeError(`Cannot record ${seconds} s: that is no step of ${resolutionMs} ms`);
@@ -43,6 +47,19 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
   const changes: LimitChangeRecord[] = [];
   let presentPrice = NaN;
   let steps = 0;
+
+  const noteContention = (): void => {
+    if (contention === undefined) return;
+    const stepAt = (atS: number) => Math.round(atS * 1000 / resolutionMs);
+    for (const track of tracks) {
+      if (!contention.victims.includes(track.pod.name)) continue;
+      const { latency } = track.last;
+      if (steps === stepAt(contention.fromS)) track.beforeContention = latenciesSince(latency);
+      if (steps === stepAt(contention.untilS)) {
+        track.contended = latenciesSince(latency, track.beforeContention);
+      }
+    }
+  };
 
   return {
     sample() {
@@ -62,6 +79,7 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
       }
       price[steps] = presentPrice;
       steps++;
+      noteContention();
     },
     change: (change) => {
       changes.push(change);
@@ -83,6 +101,8 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
 interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttled" | "waited"> {
   readonly pod: RecordedPod;
   last: PodReading;
+  beforeContention?: LatencyHistogram;
+  contended?: LatencyHistogram;
 }
 
 function createTrack(
@@ -109,5 +129,6 @@ function seriesOf(track: Track, steps: number): PodSeries {
     throttled: track.throttled.subarray(0, steps),
     waited: track.waited.subarray(0, steps),
     latency: track.last.latency,
+    ...(track.contended && { contendedLatency: track.contended }),
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { seededRandom } from "../shared/random.ts";
 import { assembleRecord } from "./assemble_record.ts";
 import { busyLoop } from "../tests/fixtures/busy_loop.ts";
+import { requests } from "../tests/fixtures/one_pod_node.ts";
 import { createSimulatedNode } from "./node/simulated_node.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { RecordedPod } from "./run_series.ts";
@@ -118,5 +119,26 @@ Deno.test({
       () => assembleRecord(recorder.series(), { ...options, stepS: 0.25 }),
       { name: "RangeError", message: /0\.25 s.* 0\.1 s$/ },
     );
+  },
+});
+
+Deno.test({
+  name: "createRecorder() keeps latencies of victims during contention apart",
+  permissions: "none",
+  fn() {
+    const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
+    const times = Array.from({ length: 40 }, (_, index) => 50 + 100 * index);
+    const containers = [{ id: "c", request: 100, threads: 1, workload: requests(times, 1) }];
+    node.addPod({ uid: "u", phaseMs: 0, containers });
+    const contention = { victims: ["web"], fromS: 1, untilS: 3 };
+    const options = { pods: [POD], capacity: 1800, seconds: 4, contention };
+    const recorder = createRecorder(node, options);
+    for (let ms = 100; ms <= 4000; ms += 100) {
+      node.advance(ms);
+      recorder.sample();
+    }
+    const [pod] = recorder.series().pods;
+    assert.equal(pod?.latency.total, 40);
+    assert.equal(pod?.contendedLatency?.total, 20);
   },
 });

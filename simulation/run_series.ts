@@ -32,6 +32,8 @@ export interface PodSeries extends RecordedPod {
   /** ms per s in which some thread waited for CPU, quota included (PSI `some`). */
   readonly waited: Float32Array;
   readonly latency: LatencyHistogram;
+  /** Of a victim of contention: latencies of the requests that ended while it lasted. */
+  readonly contendedLatency?: LatencyHistogram;
 }
 
 /** A run. */

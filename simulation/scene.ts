@@ -30,6 +30,15 @@ export interface ScenePod {
   readonly workload: () => Workload;
 }
 
+/** When a neighbour takes all CPU that it gets, and which pods suffer from it. */
+export interface Contention {
+  /** Names of the pods beside the neighbour. The neighbour comes after them in the scene. */
+  readonly victims: readonly string[];
+  /** Multiples of 0.1 s of virtual time. */
+  readonly fromS: number;
+  readonly untilS: number;
+}
+
 /** A scene: the same for every law that is tried on it. */
 export interface Scene {
   readonly seed: number;
@@ -37,6 +46,7 @@ export interface Scene {
   /** CPUs of the node. */
   readonly cores: number;
   readonly pods: readonly ScenePod[];
+  readonly contention?: Contention;
 }
 
 /** What a scene is made from. */

@@ -5,6 +5,11 @@
  */
 import type { Burst } from "../bursts.ts";
 import { mean } from "../mean.ts";
+import {
+  createLatencyHistogram,
+  latencyQuantile,
+  mergeLatencies,
+} from "../node/latency_histogram.ts";
 import { quantile } from "../quantile.ts";
 import type { RunScores } from "../run_record.ts";
 import type { PodSeries, RunSeries } from "../run_series.ts";
@@ -23,6 +28,10 @@ export interface ArenaScores extends RunScores {
   readonly slack: number;
   /** CPU used / CPUs of the node. */
   readonly utilisation: number;
+  /** Limit changes of all pods per minute: what the API server has to write. */
+  readonly writesPerMinute: number;
+  /** P99 latency of the victims' requests that ended during contention, ms. */
+  readonly victimsP99Ms?: number;
   /** Changes of direction, per pod and 5 min. */
   readonly reversalsPer5Min: number;
   /** PSI `some avg10` of pods, %: mean over pods and time, and the largest. */
@@ -41,11 +50,11 @@ export interface ArenaScores extends RunScores {
   readonly stepsUnconverged?: number;
 }
 
-/** What is known of the load of the scene's first pod. */
+/** What is known of the load of the scene's pods. */
 export interface KnownLoad {
   /** Raises that reactions are measured from; without them, bursts are looked for. */
   readonly bursts?: readonly LevelChange[];
-  /** Changes for good, up and down, that convergence is measured from. */
+  /** Changes for good of the first pod's load, up and down, that convergence is measured from. */
   readonly steps?: readonly LevelChange[];
 }
 
@@ -63,12 +72,14 @@ export function scoreArena(run: RunSeries, { bursts, steps }: KnownLoad = {}): A
     ...base,
     slack: base.coresAllocated === 0 ? 0 : 1 - base.coresUsed / base.coresAllocated,
     utilisation: base.coresUsed * 1000 / nodeCPU,
+    writesPerMinute: base.changesPerPodMinute * pods.length,
+    ...scoreVictims(pods),
     reversalsPer5Min: spans === 0 ? 0 : countReversals(changes) / spans,
     psiMean: mean(Float64Array.from(pressures, mean)),
     psiPeak: pressures.reduce((most, values) => values.reduce((a, b) => Math.max(a, b), most), 0),
     envy: largestEnvy(pods, stepS),
     floorViolationS: pods.reduce((sum, pod) => sum + stepsBelowFloor(pod), 0) * stepS,
-    ...(first === undefined || bursts === undefined ? {} : scoreKnown(first, { bursts, stepS })),
+    ...(first === undefined || bursts === undefined ? {} : scoreKnown(pods, { bursts, stepS })),
     ...(first === undefined || steps === undefined ? {} : scoreSteps(first, { steps, stepS })),
   };
 }
@@ -77,27 +88,49 @@ function stepsBelowFloor({ limit, floor }: PodSeries): number {
   return limit.reduce((count, value) => value < floor - FLOOR_SLACK ? count + 1 : count, 0);
 }
 
+function scoreVictims(pods: readonly PodSeries[]): Pick<ArenaScores, "victimsP99Ms"> {
+  const contended = pods.flatMap(({ contendedLatency }) => contendedLatency ?? []);
+  if (contended.length === 0) return {};
+  const latency = createLatencyHistogram();
+  for (const one of contended) mergeLatencies(latency, one);
+  return { victimsP99Ms: latencyQuantile(latency, 0.99) };
+}
+
 /** A missed burst enters with its length; where all were missed, too: laws are compared by it. */
 function scoreKnown(
-  pod: PodSeries,
+  pods: readonly PodSeries[],
   { bursts, stepS }: { readonly bursts: readonly LevelChange[]; readonly stepS: number },
 ): Partial<ArenaScores> {
   if (bursts.length === 0) return {};
-  const found = bursts.map((change): Burst => knownReaction(pod, { change, stepS }));
-  const reactions = found.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
-  const open = backlog(pod, stepS);
-  const endS = open.length * stepS;
-  const drains = bursts.map((change, index) => {
-    const untilS = bursts[index + 1]?.atS ?? endS;
-    return drainTime(open, { change, stepS, untilS }) ?? untilS - change.atS;
+  const scored = pods.flatMap((pod) => {
+    const changes = bursts.filter(({ pod: name = pods[0]?.name }) => name === pod.name);
+    return changes.length === 0 ? [] : [burstsOfPod(pod, { changes, stepS })];
   });
+  const found = scored.flatMap((one) => one.found);
+  const reactions = found.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
+  const drains = scored.flatMap((one) => one.drains);
   return {
-    bursts: bursts.length,
+    bursts: found.length,
     burstsMissed: found.filter(({ reactionS }) => reactionS === undefined).length,
     reactionMsMedian: Math.round(quantile(reactions, 0.5)),
     reactionMsP95: Math.round(quantile(reactions, 0.95)),
     drainSMedian: quantile(drains, 0.5),
     drainSP95: quantile(drains, 0.95),
+  };
+}
+
+function burstsOfPod(
+  pod: PodSeries,
+  { changes, stepS }: { readonly changes: readonly LevelChange[]; readonly stepS: number },
+): { readonly found: readonly Burst[]; readonly drains: readonly number[] } {
+  const open = backlog(pod, stepS);
+  const endS = open.length * stepS;
+  return {
+    found: changes.map((change) => knownReaction(pod, { change, stepS })),
+    drains: changes.map((change, index) => {
+      const untilS = changes[index + 1]?.atS ?? endS;
+      return drainTime(open, { change, stepS, untilS }) ?? untilS - change.atS;
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createLatencyHistogram } from "../node/latency_histogram.ts";
+import { createLatencyHistogram, recordLatency } from "../node/latency_histogram.ts";
 import type { PodSeries, RunSeries } from "../run_series.ts";
 import { scoreArena } from "./arena_scores.ts";
 
@@ -105,5 +105,27 @@ Deno.test({
     const limit = Float32Array.from({ length: 3000 }, (_, step) => step < 20 ? 90 : 100);
     near(scoreArena(run({ limit })).floorViolationS, 2);
     near(scoreArena(run({ limit }, 2)).floorViolationS, 4);
+  },
+});
+
+Deno.test({
+  name: "scoreArena() takes the P99 of victims from what ended during contention",
+  permissions: "none",
+  fn() {
+    assert.equal("victimsP99Ms" in scoreArena(run()), false);
+    const contendedLatency = createLatencyHistogram();
+    recordLatency(contendedLatency, 80);
+    near((scoreArena(run({ contendedLatency })).victimsP99Ms ?? 0) / 80, 1, 0.02);
+  },
+});
+
+Deno.test({
+  name: "scoreArena() counts writes of all pods, and bursts of the pods that have them",
+  permissions: "none",
+  fn() {
+    const burst = { atS: 100, untilS: 110, from: 0.1, to: 0.4 };
+    const scores = scoreArena(run(), { bursts: [burst, { ...burst, pod: "b" }] });
+    near(scores.writesPerMinute, 3 / 5);
+    assert.equal(scores.bursts, 1);
   },
 });

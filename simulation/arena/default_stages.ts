@@ -9,6 +9,7 @@ import type { Trace } from "../trace.ts";
 import type { TraceFormat } from "../trace_format.ts";
 import { readShippedTrace } from "../trace_files.ts";
 import { busiestWindow, wholeMinutes } from "../trace_shape.ts";
+import { SERVICE_SCENES, type ServiceSceneName } from "./service_scenes.ts";
 import { SHARED_NODE_SCENES, type SharedNodeSceneName } from "./shared_node_scenes.ts";
 import type { Stage, TraceStage } from "./stage.ts";
 import { traceScene } from "./trace_scene.ts";
@@ -46,7 +47,7 @@ const STEP_MINUTES = 50;
 const SHARED_NODE_MINUTES = 8;
 const QUICK_BURST_CORES: readonly number[] = [1];
 const QUICK_STEP_MINUTES = 25;
-const QUICK_SHARED_NODE: readonly SharedNodeSceneName[] = ["eight-equal"];
+const QUICK_SHARED_NODE: readonly SharedNodeSceneName[] = ["light-services", "eight-equal"];
 const QUICK_SHARED_NODE_MINUTES = 4;
 
 /** How much is played of a trace at most, min. */
@@ -104,10 +105,11 @@ export function playableStage(...args: Parameters<typeof traceStage>): TraceStag
   );
 }
 
-/** Bursts, steps, and nodes that are short. */
+/** Bursts, steps, nodes that are short, and services. */
 export function sceneStages({ minutes, quick = false }: StageLengths): Stage[] {
   const atMost = (usual: number) => Math.min(usual, minutes ?? usual);
   const shared = Object.keys(SHARED_NODE_SCENES) as SharedNodeSceneName[];
+  const services = Object.keys(SERVICE_SCENES) as ServiceSceneName[];
   return [
     ...(quick ? QUICK_BURST_CORES : BURST_CORES).map((cores): Stage => ({
       kind: "bursts",
@@ -118,6 +120,11 @@ export function sceneStages({ minutes, quick = false }: StageLengths): Stage[] {
     { kind: "steps", name: "steps", minutes: atMost(quick ? QUICK_STEP_MINUTES : STEP_MINUTES) },
     ...(quick ? QUICK_SHARED_NODE : shared).map((name): Stage => ({
       kind: "shared node",
+      name,
+      minutes: atMost(quick ? QUICK_SHARED_NODE_MINUTES : SHARED_NODE_MINUTES),
+    })),
+    ...services.map((name): Stage => ({
+      kind: "services",
       name,
       minutes: atMost(quick ? QUICK_SHARED_NODE_MINUTES : SHARED_NODE_MINUTES),
     })),

@@ -31,7 +31,7 @@ Deno.test("shippedStages() plays three traces of 15 minutes when it is to be qui
 });
 
 Deno.test({
-  name: "sceneStages() has bursts of three sizes, steps, and five short nodes",
+  name: "sceneStages() has bursts of three sizes, steps, six short nodes and five of services",
   permissions: "none",
   fn() {
     assert.deepEqual(sceneStages({}).map(({ name }) => name), [
@@ -41,11 +41,17 @@ Deno.test({
       "steps",
       "noisy-neighbour",
       "batch",
+      "light-services",
       "eight-equal",
       "priorities",
       "short-node",
+      "chain",
+      "warm-pool",
+      "periodic-bursts",
+      "busy-neighbour",
+      "many-pods",
     ]);
-    assert.equal(sceneStages({ quick: true }).length, 3);
+    assert.equal(sceneStages({ quick: true }).length, 9);
     assert.ok(sceneStages({ minutes: 5 }).every(({ minutes }) => minutes <= 5));
   },
 });

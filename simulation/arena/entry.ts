@@ -16,12 +16,16 @@ export interface Entry {
 export const OURS: Entry = { law: "ours", setting: "default" };
 /** The market as shipped: what nobody needs is lent. */
 export const OURS_LENT: Entry = { law: "ours", setting: "lent" };
+/** The market that leaves limits at their ceilings while CPU is ample: `market.idleCPU: free`. */
+export const OURS_FREE: Entry = { law: "ours-free", setting: "idle CPU is free" };
 /** The users' own limits, scaled so that their sum is the mean of ours. */
 export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours" };
 /** The users' own limits, never changed. */
 export const AS_IT_IS: Entry = { law: "static", setting: "as it is" };
 /** No limit, not even the ceiling: what the SLO is made from. */
 export const UNLIMITED: Entry = { law: "unlimited", setting: "no ceiling" };
+/** The victims of a contention without their neighbour and without limits. */
+export const ALONE: Entry = { law: "alone", setting: "victims, no ceiling" };
 /** The fewest cores with which no request waits long, found by looking ahead. */
 export const ORACLE: Entry = { law: "oracle", setting: "knows the future" };
 
@@ -43,12 +47,17 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
   return a.law === b.law && a.setting === b.setting;
 }
 
-/** True for what is no law of its own: no limit at all, and fixed limits made from ours. */
+/** True for what is no law of its own: no limit at all, no neighbour, and fixed limits made from ours. */
 export function isYardstick({ law }: Pick<Entry, "law">): boolean {
-  return law === EQUAL_CORES.law || law === UNLIMITED.law;
+  return [EQUAL_CORES, UNLIMITED, ALONE].some((one) => one.law === law);
+}
+
+/** True for the market in any of its modes. */
+export function isOurs({ law }: Pick<Entry, "law">): boolean {
+  return law === OURS.law || law === OURS_FREE.law;
 }
 
 /** True for a law that ours is measured against. */
 export function isRival(entry: Entry): boolean {
-  return !isYardstick(entry) && entry.law !== OURS.law && entry.law !== ORACLE.law;
+  return !isYardstick(entry) && !isOurs(entry) && entry.law !== ORACLE.law;
 }

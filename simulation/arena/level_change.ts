@@ -12,6 +12,8 @@ export interface LevelChange {
   /** Expected demand before and after, CPUs. */
   readonly from: number;
   readonly to: number;
+  /** Name of the pod that has the load; absent: the scene's first pod. */
+  readonly pod?: string;
 }
 
 /**

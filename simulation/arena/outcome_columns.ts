@@ -25,6 +25,8 @@ const COLUMNS: readonly OutcomeColumn[] = [
   figure("p999Ms", ["P99.9", "ms"]),
   figure("throttledMsPerS", ["throttled", "ms/s"]),
   figure("changesPerPodMinute", ["changes", "per pod min"]),
+  figure("writesPerMinute", ["writes", "per min"]),
+  figure("victimsP99Ms", ["victims'", "P99, ms"]),
   figure("reactionMsMedian", ["reaction", "median, ms"]),
   figure("reactionMsP95", ["reaction", "P95, ms"]),
   figure("drainSMedian", ["drained", "median, s"]),
@@ -54,7 +56,8 @@ export function outcomeColumns(
   },
 ): OutcomeColumn[] {
   return COLUMNS.filter(({ score, isMinor = false }) =>
-    (all || !isMinor) && (kind === "shared node" || !SHARED.includes(score)) &&
+    (all || !isMinor) &&
+    (kind === "shared node" || kind === "services" || !SHARED.includes(score)) &&
     outcomes.some(({ median }) => median[score] !== undefined)
   );
 }

@@ -9,13 +9,25 @@ import type { OnProgress } from "../play_step.ts";
 import { allRivals } from "../rivals/all_rivals.ts";
 import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
-import { AS_IT_IS, type Entry, isSameEntry, OURS, OURS_LENT, UNLIMITED } from "./entry.ts";
+import {
+  ALONE,
+  AS_IT_IS,
+  type Entry,
+  isSameEntry,
+  OURS,
+  OURS_FREE,
+  OURS_LENT,
+  UNLIMITED,
+} from "./entry.ts";
 
 /** What is played, and who hears of it. */
 export interface PlayEntryOptions {
   readonly scene: Scene;
   readonly onProgress?: OnProgress;
 }
+
+/** A ceiling's multiple of the original limit where idle CPU is free. */
+const FREE_BURST_FACTOR = 8;
 
 /**
  * The run of an entry that needs nothing from another's: ours, a rival, no limit, the limits as they
@@ -28,9 +40,12 @@ export function playEntry(
   const is = (other: Entry) => isSameEntry(entry, other);
   if (is(OURS)) return playMarket(scene, { agent: { lendUpTo: 0 }, ...told });
   if (is(OURS_LENT)) return playMarket(scene, told);
-  if (is(UNLIMITED)) {
-    return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...told });
+  if (is(OURS_FREE)) {
+    const controller = { burstFactor: FREE_BURST_FACTOR };
+    return playMarket(scene, { agent: { idleCPU: "free" }, controller, ...told });
   }
+  if (is(UNLIMITED)) return playUnlimited(scene, told);
+  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), told);
   if (is(AS_IT_IS)) {
     return playFixed(scene, { limits: scene.pods.map(({ ownLimit }) => ownLimit), ...told });
   }
@@ -39,4 +54,14 @@ export function playEntry(
     throw new RangeError(`Cannot play: no law is named "${entry.law}" ("${entry.setting}")`);
   }
   return playRival(scene, rival, told);
+}
+
+function playUnlimited(scene: Scene, told: Omit<PlayEntryOptions, "scene">): RunSeries {
+  return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...told });
+}
+
+/** The victims meet the same periods: pods that come before others keep what is drawn for them. */
+function withoutNeighbour(scene: Scene): Scene {
+  const { victims = [] } = scene.contention ?? {};
+  return { ...scene, pods: scene.pods.filter(({ name }) => victims.includes(name)) };
 }

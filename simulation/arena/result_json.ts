@@ -24,9 +24,9 @@ export interface StageJSON {
   readonly format: string;
   readonly seeds: number;
   readonly sloMs: number;
-  /** Rivals with an entry per setting, ours and the oracle with one. */
+  /** Rivals with an entry per setting, each mode of ours and the oracle with one. */
   readonly laws: readonly LawJSON[];
-  /** Not to be had as laws: no limit at all, and fixed limits of the cores that ours took. */
+  /** Not to be had as laws: no limit at all, no neighbour, and fixed limits of the cores that ours took. */
   readonly yardsticks: readonly LawJSON[];
   readonly [more: string]: unknown;
 }
@@ -40,6 +40,8 @@ const FIGURES: readonly (readonly [string, keyof Figures])[] = [
   ["p999Ms", "p999Ms"],
   ["throttledMsPerS", "throttledMsPerS"],
   ["changesPerPodMinute", "changesPerPodMinute"],
+  ["writesPerMinute", "writesPerMinute"],
+  ["victimsP99Ms", "victimsP99Ms"],
   ["reversalsPer5Min", "reversalsPer5Min"],
   ["reactionMsMedian", "reactionMsMedian"],
   ["reactionMsP95", "reactionMsP95"],

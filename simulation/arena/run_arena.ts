@@ -6,19 +6,22 @@
 import { quantile } from "../quantile.ts";
 import type { Contest, Played } from "./contest.ts";
 import {
+  ALONE,
   type Entry,
   EQUAL_CORES,
+  isOurs,
   isSameEntry,
   isYardstick,
   ORACLE,
   OURS,
+  OURS_FREE,
   OURS_LENT,
   rivalEntries,
   UNLIMITED,
 } from "./entry.ts";
 import { bestPerLaw, type LawOutcome, lawOutcome, spreadOf } from "./law_outcome.ts";
 import type { ContestPlayer } from "./play_contests.ts";
-import type { Stage } from "./stage.ts";
+import { hasVictims, type Stage } from "./stage.ts";
 import type { StageResult } from "./stage_result.ts";
 
 /** What the arena is to find out. */
@@ -41,6 +44,8 @@ export type OnShare = (share: number) => void;
 const SLO_ABOVE_UNLIMITED_MS = 100;
 /** Rivals of one contest: few enough that workers end at about the same time. */
 const RIVALS_TOGETHER = 11;
+/** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
+const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
 /** What a run costs, relative to a rival's on the same scene. */
 const COST_OF_OURS = 4;
 const COST_OF_ORACLE = 16;
@@ -55,7 +60,10 @@ export async function runArena(
   const contests = longestFirst(plan, firstContests(plan));
   const withOracle = plan.laws.includes(ORACLE.law);
   const oracleCost = withOracle
-    ? plan.stages.reduce((sum, stage) => sum + plan.seeds * costOf(stage, ORACLE), 0)
+    ? plan.stages.reduce(
+      (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ORACLE)),
+      0,
+    )
     : 0;
   const total = contests.reduce((sum, contest) => sum + costOfContest(plan, contest), oracleCost);
   let done = 0;
@@ -83,16 +91,22 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
   for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
     groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
   }
-  return stages.flatMap((stage, index) =>
-    Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...oursOn(stage, laws)], ...groups].map((entries) => ({
+  return stages.flatMap((stage, index) => {
+    const alone = hasVictims(stage) ? [ALONE] : [];
+    const others = isCrowded(stage) ? [] : groups;
+    return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
+      [[UNLIMITED, ...alone, ...oursOn(stage, laws)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
         keepSeries: keepSeries && seed === 1,
       }))
-    )
-  );
+    );
+  });
+}
+
+function isCrowded({ kind, name }: Stage): boolean {
+  return kind === "services" && CROWDED.includes(name);
 }
 
 /** So that workers end at about the same time. */
@@ -104,15 +118,15 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
 function oursOn({ kind }: Stage, laws: readonly string[]): Entry[] {
   if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS] : [];
   const lent = kind === "steps" ? [] : [OURS_LENT];
-  return [OURS, EQUAL_CORES, ...lent];
+  return [OURS, OURS_FREE, EQUAL_CORES, ...lent];
 }
 
 function oracleContests(
   { stages, keepSeries }: ArenaPlan,
   { played, slos }: { readonly played: readonly Played[][][]; readonly slos: readonly number[] },
 ): Contest[] {
-  return stages.flatMap((_, stage) =>
-    (played[stage] ?? []).map((ofSeed, index): Contest => {
+  return stages.flatMap((on, stage) =>
+    (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
       const ours = ofSeed.find((one) => isSameEntry(one, OURS));
       return {
         stage,
@@ -162,8 +176,11 @@ function stageResult(
   const scoresOf = (entry: Entry) =>
     played.flatMap((ofSeed) => ofSeed.filter((one) => isSameEntry(one, entry)))
       .map(({ scores }) => scores);
-  const outcomes = [...rivalEntries(laws), OURS, EQUAL_CORES, ORACLE, UNLIMITED]
-    .filter((entry) => isYardstick(entry) || laws.includes(entry.law))
+  const outcomes = [
+    ...rivalEntries(laws),
+    ...[OURS, OURS_FREE, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
+  ]
+    .filter((entry) => isYardstick(entry) || laws.includes(isOurs(entry) ? OURS.law : entry.law))
     .flatMap((entry): LawOutcome[] => {
       const runs = scoresOf(entry);
       if (runs.length === 0) return [];
@@ -194,7 +211,7 @@ function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): numb
 }
 
 function costOf({ kind, minutes }: Stage, { law }: Entry): number {
-  const perMinute = kind === "shared node" ? COST_OF_SHARED_NODE : 1;
-  const ofLaw = law === OURS.law ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
+  const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
+  const ofLaw = isOurs({ law }) ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
   return minutes * perMinute * ofLaw;
 }

@@ -21,7 +21,7 @@ async function here(tried: ArenaPlan) {
 }
 
 Deno.test({
-  name: "runArena() gives a rival's settings an entry each, ours and the oracle one",
+  name: "runArena() gives a rival's settings and modes of ours an entry each, the oracle one",
   permissions: "none",
   async fn() {
     const [result] = await here(plan({ laws: ["static", "ours", "oracle"] }));
@@ -29,7 +29,7 @@ Deno.test({
     const laws = result.outcomes.map(({ law }) => law);
     assert.deepEqual(laws, [
       ...["static", "static", "static", "static", "static"],
-      ...["ours", "static-equal", "oracle", "unlimited"],
+      ...["ours", "ours-free", "static-equal", "oracle", "unlimited"],
     ]);
     const [ours, equal] = [OURS, EQUAL_CORES].map((entry) =>
       result.outcomes.find((one) => isSameEntry(one, entry))
@@ -38,6 +38,22 @@ Deno.test({
     assert.ok(cores > 0);
     assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
     assert.ok((ours?.lent?.median.coresAllocated ?? 0) > 0);
+  },
+});
+
+Deno.test({
+  name: "runArena() plays victims of a neighbour without it",
+  permissions: "none",
+  async fn() {
+    const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
+    const [result] = await here(plan({ stages, laws: ["ours"] }));
+    const victims = new Map(
+      result?.outcomes.map(({ law, median }) => [law, median.victimsP99Ms ?? 0]),
+    );
+    const laws = ["ours", "ours-free", "static-equal", "unlimited", "alone"];
+    assert.deepEqual([...victims.keys()], laws);
+    const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours-free")];
+    assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
   },
 });
 

@@ -7,7 +7,7 @@ import { logNormal, seededRandom } from "../../shared/random.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 import { expectedDemand } from "../expected_demand.ts";
 import { quantile } from "../quantile.ts";
-import type { Scene, ScenePod } from "../scene.ts";
+import type { Contention, Scene, ScenePod } from "../scene.ts";
 import type { Trace } from "../trace.ts";
 import { withBursts } from "../trace_shape.ts";
 import { createWorkload, type Workload } from "../workload.ts";
@@ -36,9 +36,21 @@ export const SHARED_NODE_SCENES = {
     ]),
   /** The same three, and a job of eight threads that never ends and requests little. */
   batch: ({ seed, minutes }) =>
-    sharedNode({ seed, minutes }, [
+    sharedNode({ seed, minutes, contention: besideAll(3, minutes) }, [
       ...steady(3, { cores: 1.2, request: 1000 }),
       { name: "batch", load: "endless", request: 500, ownLimit: CORES * 1000 / 2 },
+    ]),
+  /**
+   * Three services of double priority that request little beside a job of eight threads. The kernel's
+   * weights follow requests alone and give each service less than it needs.
+   */
+  "light-services": ({ seed, minutes }) =>
+    sharedNode({ seed, minutes, contention: besideAll(3, minutes) }, [
+      ...steady(3, { cores: 0.75, request: 200 }).map((pod) => ({
+        ...pod,
+        priority: TWICE_AS_IMPORTANT,
+      })),
+      { name: "batch", load: "endless", request: 2000 },
     ]),
   /** Eight pods, equal in all; each wants half as much again as an eighth of the capacity. */
   "eight-equal": ({ seed, minutes }) =>
@@ -92,7 +104,16 @@ function steady(
   );
 }
 
-function sharedNode({ seed, minutes }: MadeSceneOptions, plans: readonly PodPlan[]): Scene {
+/** The services of `steady()` contend with a neighbour for the whole run. */
+function besideAll(services: number, minutes: number): Contention {
+  const victims = Array.from({ length: services }, (_, index) => `service-${index + 1}`);
+  return { victims, fromS: 0, untilS: minutes * 60 };
+}
+
+function sharedNode(
+  { seed, minutes, contention }: MadeSceneOptions & { readonly contention?: Contention },
+  plans: readonly PodPlan[],
+): Scene {
   const pods = plans.map((plan, index): ScenePod => {
     const { name, load, request, ownLimit = LIMIT_FACTOR * request, priority = 0 } = plan;
     const workload = (): Workload =>
@@ -115,7 +136,7 @@ function sharedNode({ seed, minutes }: MadeSceneOptions, plans: readonly PodPlan
       workload,
     };
   });
-  return { seed, minutes, cores: CORES, pods };
+  return { seed, minutes, cores: CORES, pods, ...(contention && { contention }) };
 }
 
 function traceOf(

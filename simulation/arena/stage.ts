@@ -7,6 +7,7 @@ import type { Trace } from "../trace.ts";
 import type { TraceFormat } from "../trace_format.ts";
 import type { ArenaScene, MadeSceneOptions } from "./arena_scene.ts";
 import { burstScene } from "./burst_scene.ts";
+import { SERVICE_SCENES, type ServiceSceneName } from "./service_scenes.ts";
 import { SHARED_NODE_SCENES, type SharedNodeSceneName } from "./shared_node_scenes.ts";
 import { shareRequests } from "./shared_requests.ts";
 import { stepScene } from "./step_scene.ts";
@@ -46,8 +47,21 @@ export interface SharedNodeStage {
   readonly minutes: number;
 }
 
+/** Services on a node that has CPU to spare, or lacks it only for a part of the run. */
+export interface ServiceStage {
+  readonly kind: "services";
+  readonly name: ServiceSceneName;
+  readonly minutes: number;
+}
+
 /** What laws compete on. */
-export type Stage = TraceStage | BurstStage | StepStage | SharedNodeStage;
+export type Stage = TraceStage | BurstStage | StepStage | SharedNodeStage | ServiceStage;
+
+/** Whether some pods of the stage are victims of a neighbour. */
+export function hasVictims(stage: Stage): boolean {
+  return stage.kind !== "trace" &&
+    makeScene(stage, { seed: 1, minutes: 1 }).scene.contention !== undefined;
+}
 
 /** The scene of a stage for a seed; its requests are drawn once. */
 export function buildStage(stage: Stage, seed: number): ArenaScene {
@@ -68,5 +82,7 @@ function makeScene(stage: Stage, options: MadeSceneOptions): ArenaScene {
       return stepScene(options);
     case "shared node":
       return { scene: SHARED_NODE_SCENES[stage.name](options) };
+    case "services":
+      return SERVICE_SCENES[stage.name](options);
   }
 }

@@ -42,6 +42,17 @@ export function mergeLatencies(histogram: LatencyHistogram, other: LatencyHistog
   histogram.total += other.total;
 }
 
+/** A copy of `histogram` without what `earlier`, an older copy of it, holds. */
+export function latenciesSince(
+  histogram: LatencyHistogram,
+  earlier: LatencyHistogram = createLatencyHistogram(),
+): LatencyHistogram {
+  return {
+    total: histogram.total - earlier.total,
+    counts: histogram.counts.map((count, index) => count - (earlier.counts[index] ?? 0)),
+  };
+}
+
 /**
  * The latency, ms, that the share `quantile` (0 to 1) of all values does not exceed, within 1 %;
  * 0 when nothing was recorded. The nearest-rank definition. RangeError for another share.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { EQUAL_CORES, ORACLE, OURS, UNLIMITED } from "../entry.ts";
+import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_FREE, UNLIMITED } from "../entry.ts";
 
 const NOTES: ReadonlyMap<string, string> = new Map([
   [
@@ -22,10 +22,15 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ["mbcas", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
   [OURS.law, "the market with the product's defaults, not tuned per trace; slack is not lent here"],
   [
+    OURS_FREE.law,
+    "the market where idle CPU is free: limits are at their ceilings, eight times what users set, until CPU is scarce",
+  ],
+  [
     ORACLE.law,
     "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; a law that lets one request in a hundred wait longer may cost less",
   ],
   [EQUAL_CORES.law, "a yardstick: fixed limits that cost the cores of ours"],
+  [ALONE.law, "a yardstick: the pods beside a noisy neighbour, without it and without limits"],
   [UNLIMITED.law, "a yardstick: no limit at all, which the SLO is made from"],
 ]);
 

@@ -94,6 +94,7 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
         }),
       ];
     case "shared node":
+    case "services":
       return [
         bars({
           score: "jain",

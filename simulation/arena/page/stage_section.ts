@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<StageResult["kind"], string>> = {
   bursts: "Bursts",
   steps: "Steps",
   "shared node": "Shared node",
+  services: "Services",
 };
 
 /** The title of a stage, as in headings and links. */
@@ -51,7 +52,7 @@ export function stageSection(
       ${outcomeTables(result)}
       ${tradeOffPlot(result, options.lookOf)}
       ${// Several pods want more than there is: capacity says more there than the sum of wishes.
-      kind === "shared node" && runs.length > 0
+      (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
         : limitsPlot(runs, `${name}: limit against demand`)}
       <div style="${grid}">${stageFigures(result, options)}</div>

@@ -8,7 +8,7 @@ import { formatCount, formatFigure } from "../../report/figure.ts";
 import { type Html, html, printable } from "../../report/html.ts";
 import { figureBlock } from "../../report/plots/figure_block.ts";
 import { svgPlot } from "../../report/plots/svg_plot.ts";
-import { ORACLE, OURS, UNLIMITED } from "../entry.ts";
+import { ALONE, ORACLE, OURS, UNLIMITED } from "../entry.ts";
 import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { glyphSymbol } from "./glyph.ts";
@@ -35,7 +35,7 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
   const { name, sloMs, outcomes, seeds } = result;
   const title = `${name}: cores against latency`;
   // No limit at all has no price to be drawn at.
-  const entries = outcomes.filter(({ law }) => law !== UNLIMITED.law);
+  const entries = outcomes.filter(({ law }) => law !== UNLIMITED.law && law !== ALONE.law);
   const dots = dotsOf(entries);
   if (dots.length === 0) {
     return figureBlock({ title, wide: "No law has cores and a latency to draw.", caption: "" });
