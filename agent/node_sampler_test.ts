@@ -64,6 +64,7 @@ test("sample() gives rates after the second look, in millicores", () => {
     throttledPeriods: 2,
     pressure: 0.5,
     quota: 200,
+    request: 0,
   });
   // A sandbox is a container like any other: it has no quota and used nothing.
   assert.equal(containers.get(ID.pause)?.usage, 0);

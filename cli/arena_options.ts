@@ -164,7 +164,7 @@ plays ours-free, which leaves limits at their ceilings while CPU is ample. --jso
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
 nodes that are short, and services on a node that is not; on nodes of 100 pods ours alone. Requests of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5
 is not known and azure-code says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
---quick plays bursty, crane0 and azure-code for 15 minutes each and nine scenes, of --trace its
+--quick plays bursty, crane0 and azure-code for 15 minutes each and four scenes, of --trace its
 busiest 15 minutes, with ${QUICK_SEEDS} seeds.
 
 Formats of a trace:

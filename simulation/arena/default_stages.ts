@@ -47,7 +47,8 @@ const STEP_MINUTES = 50;
 const SHARED_NODE_MINUTES = 8;
 const QUICK_BURST_CORES: readonly number[] = [1];
 const QUICK_STEP_MINUTES = 25;
-const QUICK_SHARED_NODE: readonly SharedNodeSceneName[] = ["light-services", "eight-equal"];
+const QUICK_SHARED_NODE: readonly SharedNodeSceneName[] = ["eight-equal"];
+const QUICK_SERVICES: readonly ServiceSceneName[] = ["chain"];
 const QUICK_SHARED_NODE_MINUTES = 4;
 
 /** How much is played of a trace at most, min. */
@@ -123,7 +124,7 @@ export function sceneStages({ minutes, quick = false }: StageLengths): Stage[] {
       name,
       minutes: atMost(quick ? QUICK_SHARED_NODE_MINUTES : SHARED_NODE_MINUTES),
     })),
-    ...services.map((name): Stage => ({
+    ...(quick ? QUICK_SERVICES : services).map((name): Stage => ({
       kind: "services",
       name,
       minutes: atMost(quick ? QUICK_SHARED_NODE_MINUTES : SHARED_NODE_MINUTES),

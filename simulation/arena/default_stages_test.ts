@@ -51,7 +51,7 @@ Deno.test({
       "busy-neighbour",
       "many-pods",
     ]);
-    assert.equal(sceneStages({ quick: true }).length, 9);
+    assert.equal(sceneStages({ quick: true }).length, 4);
     assert.ok(sceneStages({ minutes: 5 }).every(({ minutes }) => minutes <= 5));
   },
 });
