@@ -13,7 +13,7 @@
  * - `timed`: needs the components, and limits how many answers of the webhook are late; one at a
  *   time, with nothing beside it.
  * - `alone`: changes the installed product, cluster-scoped objects or programs, or compares the whole
- *   node.
+ *   node; or defines kinds before the product starts, which asks for a missing kind once a minute.
  */
 export type Lane = "beside" | "node" | "components" | "timed" | "alone";
 
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   ["rightsizing_values", 1, "beside", 126],
   ["lease_policy", 1, "beside", 31],
   ["pod_security", 1, "beside", 7],
-  ["rightsizing_conflicts", 1, "components", 82],
+  ["rightsizing_conflicts", 1, "alone", 102],
   ["faults", 1, "alone", 182],
   ["metric_demand", 1, "alone", 124],
 
