@@ -5,7 +5,7 @@
  */
 import { LEAST_CPU, limitBounds } from "../shared/market/bids.ts";
 import type { RoundOutcome } from "../shared/market/clearing_round.ts";
-import { GRID, type LimitRange, roundBounds } from "../shared/market/rounding.ts";
+import { GRID, type LimitRange, roundBounds, upToGrid } from "../shared/market/rounding.ts";
 import { afterChange } from "../shared/pacing/paced_container.ts";
 import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
 import type { NodeLoad } from "../shared/scarcity/node_state.ts";
@@ -118,7 +118,7 @@ function outcomeOf({ seat, page, bounds, cleared }: Participant, scarce: boolean
     return { floor, ceiling, least: floor, need: limit, share: limit, target: limit };
   }
   const follows = movesRequest(seat);
-  const need = follows ? within(Math.ceil(demand / GRID - 1e-9) * GRID) : cleared.bid;
+  const need = follows ? within(upToGrid(demand)) : cleared.bid;
   const rationed = scarce && cleared.share < cleared.bid;
   const share = rationed ? within(cleared.share) : need;
   const target = follows || rationed ? share : ceiling;

@@ -33,7 +33,7 @@ export interface RoundContext {
   /** How long work should wait at most where CPU is ample, ms. */
   readonly waitTargetMs: number;
   readonly pace: PaceOptions;
-  /** What becomes of CPU that nobody needs. */
+  /** What becomes of CPU that no container needs. */
   readonly idleCPU: IdleCPU;
   /** Whether CPU is scarce now; where limits follow demand, as of the round before. */
   readonly nodeState: NodeStateMemory;

@@ -158,12 +158,13 @@ Laws: ${lawNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each law the setting with the fewest cores
-that holds it is shown; ours has one. ours also
-plays ours-free, which leaves limits at their ceilings while CPU is ample. --json prints all settings.
+that holds it is shown; ours has one. ours also plays ours-free,
+which leaves limits at their ceilings while CPU is ample. --json prints all settings.
 
 Without --trace: the busiest 2 hours of all traces of the project, and scenes of bursts, steps,
-nodes that are short, and services on a node that is not; on nodes of 100 pods ours alone. Requests of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5
-is not known and azure-code says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
+nodes that are short, and services on a node that is not; on nodes of 100 pods ours alone. Requests
+of diurnal and bursty cost 8 ms of CPU. The unit of crane0 to crane5 is not known and azure-code
+says nothing of CPU: their 95th percentile is scaled to 2 CPUs.
 --quick plays bursty, crane0 and azure-code for 15 minutes each and four scenes, of --trace its
 busiest 15 minutes, with ${QUICK_SEEDS} seeds.
 

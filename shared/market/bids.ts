@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GRID } from "./rounding.ts";
+import { upToGrid } from "./rounding.ts";
 import type { Bid } from "./solver.ts";
 
 /** One container that takes part. CPU in millicores. */
@@ -62,10 +62,6 @@ export function bidOf(bidder: Bidder): Bid {
     weight: bidder.weight * bidder.credit,
     floor: Math.min(floor, Math.max(LEAST_CPU, demand)),
     ceiling,
-    demand: onGrid(demand),
+    demand: upToGrid(demand),
   };
-}
-
-function onGrid(demand: number): number {
-  return Math.ceil(demand / GRID - 1e-9) * GRID;
 }

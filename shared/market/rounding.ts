@@ -8,6 +8,11 @@
 /** Step of the grid, millicores. */
 export const GRID = 10;
 
+/** The value rounded up to the grid, but for what floating-point arithmetic adds. Millicores. */
+export function upToGrid(millicores: number): number {
+  return Math.ceil(millicores / GRID - 1e-9) * GRID;
+}
+
 /** The least and the most that a limit may be. Millicores. */
 export interface LimitRange {
   readonly floor: number;

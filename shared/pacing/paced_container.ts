@@ -66,6 +66,16 @@ export interface PaceChange {
   readonly reason: MarketReason;
 }
 
+/** The change of a limit outside of its bounds, to the bound; undefined for one within them. */
+export function backToBounds(
+  limit: number,
+  { floor, ceiling }: Pick<PaceInput, "floor" | "ceiling">,
+): PaceChange | undefined {
+  const most = Math.max(floor, ceiling);
+  if (limit < floor) return { limit: floor, reason: "FloorRose" };
+  return limit > most ? { limit: most, reason: "CeilingFell" } : undefined;
+}
+
 /** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
 export const RECENT_MS = 2000;
 

@@ -13,6 +13,7 @@ import { followLowerTarget } from "./own_decrease.ts";
 import { DEFAULT_PACE, leastFreeShare, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
+  backToBounds,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
@@ -97,10 +98,8 @@ function followBounds(draft: Draft): void {
   for (let index = 0; index < draft.containers.length; index++) {
     const container = draft.containers[index];
     if (container === undefined) continue;
-    const { memory: { limit }, floor } = container;
-    const ceiling = Math.max(container.ceiling, floor);
-    if (limit < floor) change(draft, index, { limit: floor, reason: "FloorRose" });
-    if (limit > ceiling) change(draft, index, { limit: ceiling, reason: "CeilingFell" });
+    const what = backToBounds(container.memory.limit, container);
+    if (what !== undefined) change(draft, index, what);
   }
 }
 

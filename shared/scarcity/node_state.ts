@@ -3,7 +3,6 @@
  *
  * @module
  */
-
 import type { Mode } from "../market/solver.ts";
 
 /** The words of {@linkcode NodeState}. */

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import { GRID } from "../market/rounding.ts";
-import type { PaceMemory } from "../pacing/paced_container.ts";
+import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
 import type { NodeState } from "./node_state.ts";
 import type { RecentLoad } from "./recent_load.ts";
 import type { ScarceShare } from "./scarce_clearing.ts";
@@ -34,7 +33,7 @@ export interface LimitedContainer {
 /** What becomes of a container's limit. */
 export interface PlannedLimit {
   /** Absent: the limit stays. */
-  readonly change?: { readonly limit: number; readonly reason: MarketReason };
+  readonly change?: PaceChange;
   /** While CPU is scarce: true if the container wants more than its share, or was just lowered. */
   readonly rationed?: boolean;
 }
@@ -48,7 +47,7 @@ export interface PlanLimitsOptions {
   readonly released: number;
 }
 
-/** Limits that go to their ceilings in a second at most: nobody waits for them. */
+/** Limits that go to their ceilings in a second at most. */
 export const RELEASES_PER_S = 10;
 /** A change of a limit while CPU is scarce is worth this share of it, and more than a grid step. */
 export const HYSTERESIS = 0.05;
@@ -71,7 +70,7 @@ export function planLimits(
 ): PlannedLimit[] {
   const contested = isContested(containers);
   const planned = containers.map((container): PlannedLimit => {
-    const change = followBounds(container);
+    const change = backToBounds(container.memory.limit, container);
     if (change !== undefined) return { change };
     return state === "scarce" ? followShare(container, { now, contested }) : {};
   });
@@ -92,14 +91,6 @@ export function planLimits(
     planned[i] = { ...planned[i], change: { limit, reason: "CPUFree" } };
   }
   return planned;
-}
-
-function followBounds(
-  { floor, ceiling, memory: { limit } }: LimitedContainer,
-): PlannedLimit["change"] {
-  const most = Math.max(floor, ceiling);
-  if (limit > most) return { limit: most, reason: "CeilingFell" };
-  return limit < floor ? { limit: floor, reason: "FloorRose" } : undefined;
 }
 
 /** Lowers a container to its share, or raises it, if that is worth a change. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GRID, roundShares } from "../market/rounding.ts";
+import { GRID, roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
 import type { RecentLoad } from "./recent_load.ts";
 
@@ -94,5 +94,5 @@ function bidOf(
   const starved = waiting >= STARVED ? Math.min(STARVED_GROWTH * grown, part) : 0;
   const saturated = saturatedMs >= SATURATED_MS ? part : 0;
   const wanted = limit >= ceiling ? Math.max(grown, starved) : Math.max(need, saturated);
-  return Math.min(ceiling, Math.max(GRID, Math.ceil(wanted / GRID - 1e-9) * GRID));
+  return Math.min(ceiling, Math.max(GRID, upToGrid(wanted)));
 }
