@@ -2,107 +2,86 @@
  * How long a burst waits for its CPU: from the burst in a pod to the larger quota in its cgroup,
  * through agent, API server, controller and kubelet, on the node of `KUBECONFIG` that runs here.
  *
- * As it stands the pods' ceilings fit on a node of 2 CPUs together and idle CPU is not lent, so that
- * each burst finds the CPU free that it is given: what is measured is the chain. A pod that was lent
- * CPU may be at its ceiling before its burst begins, and while all of the node is lent a burst waits
- * until some is taken back.
+ * `--idle-cpu tight`: limits follow demand, and the node has CPU for each burst. `--idle-cpu free`:
+ * limits bind only while CPU is scarce. So one pod is busy all the time, the others take more than
+ * their shares until their limits are lowered, and rest; then each bursts. With `--saturate` a pod
+ * outside of the market is busy on all CPUs, too.
  *
  * @module
  */
-import { Command } from "commander";
-import { loadPod } from "../tests/cluster/scene/load_pod.ts";
-import { appliedAllocation } from "../tests/cluster/scene/agreement.ts";
+import { Command, Option } from "commander";
+import { IDLE_CPU, type IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../tests/cluster/scene/until.ts";
 import { withSettings } from "../tests/cluster/scene/with_settings.ts";
 import { wholeNumber } from "./whole_number.ts";
-import { burst, record, targetOf } from "./reaction/scene.ts";
+import { burst, record } from "./reaction/scene.ts";
+import { BURST_SECONDS, burstingPods, busyPod, ration, saturatingPod } from "./reaction/pods.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./reaction/report.ts";
 
-const options = new Command("bench:reaction")
+const { json, idleCpu: idleCPU, saturate, bursts: wanted } = new Command("bench:reaction")
   .description("Burst in a pod to larger quota in its cgroup. Needs root on the node itself.")
   .option("--json", "print JSON instead of a table", false)
-  .option("--bursts <n>", "number of bursts", wholeNumber, 50)
-  .option("--pods <n>", "pods that take turns", wholeNumber, 8)
-  .option("--every <seconds>", "time from burst to burst", wholeNumber, 6)
-  .option(
-    "--own-limit <millicores>",
-    "the pods' own limits; ceilings are 4 times",
-    wholeNumber,
-    50,
+  .addOption(
+    new Option("--idle-cpu <value>", "market.idleCPU").choices([...IDLE_CPU]).default("tight"),
   )
-  .option("--lend-up-to <share>", "the agent's setting; 0 lends no idle CPU", "0")
+  .option("--saturate", "all CPUs are busy outside of the market, too", false)
+  .option("--bursts <n>", "number of bursts", wholeNumber, 50)
   .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
-  .opts<{
-    json: boolean;
-    bursts: number;
-    pods: number;
-    every: number;
-    ownLimit: number;
-    lendUpTo: string;
-  }>();
+  .opts<{ json: boolean; idleCpu: IdleCPU; saturate: boolean; bursts: number }>();
 
-/** A burst that was not answered by then is missed. */
-const TIMEOUT_MS = 10_000;
-const SETTLE_MS = 45_000;
+/** A burst that was not answered while it lasted is missed. */
+const TIMEOUT_MS = 1000 * BURST_SECONDS;
+const SETTLE_MS = 30_000;
+const EVERY_MS = { tight: 6000, free: 2200 } as const;
 
-const say = (text: string): void => console.error(text);
+const log = (text: string): void => console.error(text);
 using node = await openRealNode();
-// The agent's wishes are in its log at this level; but for lending all else is as shipped.
-await using _settings = await withSettings({
-  log: { level: "debug" },
-  agent: { lendUpTo: Number(options.lendUpTo) },
-});
+// The limits that the agent wants are in its log at this level.
+await using _settings = await withSettings({ log: { level: "debug" }, market: { idleCPU } });
 await using namespace = await scratchNamespace(node.connection);
-const limit = `${options.ownLimit}m`;
-const pods = await Promise.all(
-  Array.from({ length: options.pods }, (_, i) =>
-    node.run(loadPod({
-      name: `burst-${i}`,
-      namespace: namespace.name,
-      containers: [{ name: "load", request: "50m", limit, burstSeconds: 2 }],
-    }))),
-);
-for (const pod of pods) await appliedAllocation(node, pod);
-const targets = pods.map(targetOf);
+const targets = await burstingPods(node, { namespace: namespace.name, idleCPU });
 await using recorder = await record(node, namespace.name);
-say(`waiting ${SETTLE_MS / 1000} s for the limits to settle`);
+if (saturate) await saturatingPod(node, namespace.name);
+log(`waiting ${SETTLE_MS / 1000} s for the limits to settle`);
 await pause(SETTLE_MS);
+const atCeiling = targets.filter(({ limit, ceiling }) => limit() >= ceiling).length;
+log(`${atCeiling} of ${targets.length} limits are at their ceilings before the first burst`);
+if (idleCPU === "free") await busyPod(node, namespace.name);
 
-const bursts: BurstLegs[] = [];
-const modes = new Map<string, number>();
-for (let i = 0; i < options.bursts; i++) {
-  const target = targets[i % targets.length];
-  if (target === undefined) break;
-  const next = performance.now() + 1000 * options.every;
-  const times = await burst(target, { timeoutMs: TIMEOUT_MS });
-  const mode = recorder.mode(target.pod);
-  modes.set(mode, (modes.get(mode) ?? 0) + 1);
-  if (times === undefined) {
-    say(
-      `${
-        i + 1
-      }/${options.bursts}: no quota above ${target.limit()} m within ${TIMEOUT_MS} ms (${mode})`,
-    );
-  } else {
+const answered: BurstLegs[] = [];
+let [begun, missed, ready] = [0, 0, 0];
+while (begun < wanted) {
+  if (idleCPU === "free") log((await ration(targets)) ? "limits lowered" : "limits not lowered");
+  for (const target of targets.slice(0, wanted - begun)) {
+    const number = `${++begun}/${wanted}`;
+    const next = performance.now() + EVERY_MS[idleCPU];
+    const from = target.limit();
+    const times = await burst(target, { timeoutMs: TIMEOUT_MS });
     // What the watches bring may come after the quota is seen.
-    await pause(500);
-    const legs = legsOf(times, recorder.of(target.pod));
-    bursts.push(legs);
-    const step = `${times.from.toFixed(0)} -> ${times.to.toFixed(0)} m`;
-    say(`${i + 1}/${options.bursts}: ${legs.totalMs.toFixed(0)} ms, ${step} (${mode})`);
+    await pause(300);
+    if (times !== undefined) {
+      const legs = legsOf(times, recorder.of(target.pod));
+      answered.push(legs);
+      log(`${number}: ${legs.totalMs.toFixed(0)} ms, ${from} -> ${times.to} m`);
+    } else if (from >= target.ceiling) {
+      ready++;
+      log(`${number}: at its ceiling of ${target.ceiling} m before`);
+    } else {
+      missed++;
+      log(`${number}: no quota above ${from} m within ${TIMEOUT_MS} ms`);
+    }
+    await pause(Math.max(0, next - performance.now()));
   }
-  await pause(Math.max(0, next - performance.now()));
 }
-const report = reactionReport(bursts, {
-  missed: options.bursts - bursts.length,
-  modes: Object.fromEntries(modes),
-  scene: `${options.pods} pods of ${limit} (ceiling ${4 * options.ownLimit}m) on ` +
-    `${navigator.hardwareConcurrency} CPUs, lending up to ${options.lendUpTo}, ` +
-    `one burst of 1 thread for 2 s each ${options.every} s`,
-  lendUpTo: Number(options.lendUpTo),
+const report = reactionReport(answered, {
+  missed,
+  ready,
+  scene: `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${targets.length} pods on ` +
+    `${navigator.hardwareConcurrency} CPUs`,
+  atCeiling: `${atCeiling} of ${targets.length}`,
   timeoutMs: TIMEOUT_MS,
 });
 if (!report.withinLimits) Deno.exitCode = 1;
-console.log(options.json ? JSON.stringify(report) : reactionTable(report));
+console.log(json ? JSON.stringify(report) : reactionTable(report));

@@ -60,16 +60,17 @@ export interface Spread {
 
 /** What the benchmark prints. */
 export interface ReactionReport extends Spread {
-  /** All that were begun; the missed ones count with the time for which they were waited for. */
+  /** All that needed more; the missed ones count with the time for which they were waited for. */
   readonly bursts: number;
   readonly missed: number;
+  /** Other bursts, which found their limits at the ceiling. */
+  readonly ready: number;
   /** Whether none was missed and {@linkcode REACTION_LIMITS} held. */
   readonly withinLimits: boolean;
   readonly legs: Readonly<Record<string, Spread>>;
-  /** Bursts by the market's mode at their end. */
-  readonly modes: Readonly<Record<string, number>>;
   readonly scene: string;
-  readonly lendUpTo: number;
+  /** How many limits were at their ceilings before the first burst. */
+  readonly atCeiling: string;
 }
 
 /**
@@ -79,7 +80,7 @@ export interface ReactionReport extends Spread {
 export function reactionReport(
   bursts: readonly BurstLegs[],
   { timeoutMs, ...rest }:
-    & Pick<ReactionReport, "missed" | "modes" | "scene" | "lendUpTo">
+    & Pick<ReactionReport, "missed" | "ready" | "scene" | "atCeiling">
     & { readonly timeoutMs: number },
 ): ReactionReport {
   if (bursts.length === 0) {
@@ -112,7 +113,8 @@ export function reactionTable(report: ReactionReport): string {
   const row = (name: string, { medianMs, p95Ms }: Spread): string =>
     `${name.padEnd(22)}${medianMs.toFixed(0).padStart(8)}${p95Ms.toFixed(0).padStart(8)}`;
   return [
-    `${report.bursts} bursts, ${report.missed} missed; ${report.scene}`,
+    `${report.scene}; at their ceilings before the first burst: ${report.atCeiling}`,
+    `${report.bursts} bursts, ${report.missed} missed; ${report.ready} others were at their ceilings`,
     `${"".padEnd(22)}${"median".padStart(8)}${"p95 ms".padStart(8)}`,
     row("burst → larger quota", report),
     ...Object.entries(report.legs).map(([name, value]) => row(`  ${name}`, value)),

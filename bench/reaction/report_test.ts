@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { legsOf, reactionReport, reactionTable } from "./report.ts";
 
-const TIMES = { begun: 1000, podQuota: 1260, containerQuota: 1280, from: 200, to: 400 };
+const TIMES = { begun: 1000, podQuota: 1260, containerQuota: 1280, to: 400 };
 const SIGHTINGS = {
   agent: [{ at: 500, limit: 200 }, { at: 1150, limit: 400 }],
   api: [{ at: 500, limit: 200 }, { at: 1180, limit: 400 }],
@@ -38,7 +38,7 @@ Deno.test("legsOf() calls a leg over whose news came late", () => {
   assert.equal(legs["controller → kubelet"], 0);
 });
 
-const REST = { modes: { uncongested: 4 }, scene: "scene", lendUpTo: 0.9, timeoutMs: 10_000 };
+const REST = { ready: 4, scene: "scene", atCeiling: "0 of 8", timeoutMs: 10_000 };
 const burstOf = (totalMs: number) => ({ totalMs, legs: { "agent → API": 30 } });
 
 Deno.test("reactionReport() gives median and 95th percentile of the whole and of each leg", () => {
@@ -46,7 +46,10 @@ Deno.test("reactionReport() gives median and 95th percentile of the whole and of
   assert.equal(report.medianMs, 300);
   assert.equal(report.withinLimits, true);
   assert.deepEqual(report.legs, { "agent → API": { medianMs: 30, p95Ms: 30 } });
-  assert.match(reactionTable(report), /^3 bursts, 0 missed; scene\n.*\nburst → larger quota +300/);
+  assert.match(
+    reactionTable(report),
+    /^scene.*\n3 bursts, 0 missed; 4 others.*\n.*\nburst → larger quota +300/,
+  );
 });
 
 Deno.test("reactionReport() counts a missed burst as one that took as long as was waited", () => {

@@ -40,8 +40,6 @@ export interface Sightings {
 export interface Recorder extends AsyncDisposable {
   /** What was seen of a pod so far. */
   of(pod: Pod): Sightings;
-  /** The market's mode at the last clearing of a pod. */
-  mode(pod: Pod): string;
 }
 
 const now = (): number => performance.timeOrigin + performance.now();
@@ -55,7 +53,6 @@ export async function record(
   const agent = new Map<string, Sighting[]>();
   const api = new Map<string, Sighting[]>();
   const controller = new Map<string, Sighting[]>();
-  const modes = new Map<string, string>();
   const note = (book: Map<string, Sighting[]>, uid: string, sighting: Sighting): void => {
     const pages = book.get(uid) ?? [];
     if (pages.at(-1)?.limit !== sighting.limit) pages.push(sighting);
@@ -88,7 +85,6 @@ export async function record(
     follow(allocationListWatch(connection), ({ spec, metadata }: PodAllocation, at) => {
       if (metadata.namespace !== namespace || spec.desiredCPULimit === undefined) return;
       note(api, spec.podUID, { at, limit: parseCPU(spec.desiredCPULimit) });
-      modes.set(spec.podUID, spec.market?.mode ?? "");
     }),
     follow(podListWatch(connection, { namespace }), ({ metadata, containers }, at) => {
       const limit = containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
@@ -101,7 +97,6 @@ export async function record(
       api: api.get(uid) ?? [],
       controller: controller.get(uid) ?? [],
     }),
-    mode: ({ metadata: { uid } }) => modes.get(uid) ?? "",
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await Promise.all(running);
@@ -116,7 +111,6 @@ export interface BurstTimes {
   readonly podQuota: number;
   /** The container's quota was raised: it has its CPU. */
   readonly containerQuota: number;
-  readonly from: number;
   readonly to: number;
 }
 
@@ -126,12 +120,14 @@ export interface Target {
   readonly directories: PodDirectories;
   /** Process 1 of the container, as this machine numbers it. */
   readonly pid: number;
+  /** The most that the market may give it, millicores. */
+  readonly ceiling: number;
   /** The container's limit by its cgroup, millicores. */
   limit(): number;
 }
 
 /** Finds the cgroups and the process of a pod's container `load`. */
-export function targetOf(pod: Pod): Target {
+export function targetOf(pod: Pod, ceiling: number): Target {
   const directories = podDirectories(pod);
   const container = directories.containers.get("load") ?? "";
   const pid = processOne(pod, "load");
@@ -139,6 +135,7 @@ export function targetOf(pod: Pod): Target {
     pod,
     directories,
     pid,
+    ceiling,
     limit: () => quotaOf(container, directories.version) ?? Infinity,
   };
 }
@@ -162,7 +159,7 @@ export async function burst(
     const at = now();
     if (quota(pod) > podFrom) podQuota ??= at;
     const to = quota(container);
-    if (to > from) return { begun, podQuota: podQuota ?? at, containerQuota: at, from, to };
+    if (to > from) return { begun, podQuota: podQuota ?? at, containerQuota: at, to };
     if (at - begun > timeoutMs) return undefined;
     await pause(LOOK_MS);
   }
