@@ -104,39 +104,6 @@ export function openCgroupTree(
       const length = fill(path);
       return length === undefined ? undefined : digits(buffer, length);
     },
-    counterRows() {
-      const paths: string[] = [];
-      const opened: (Deno.FsFile | undefined)[] = [];
-      /** By row: `closed` when the file was opened or found open. */
-      const openedAt: number[] = [];
-      return {
-        add(path) {
-          paths.push(path);
-          opened.push(undefined);
-          openedAt.push(-1);
-        },
-        removeAt(row) {
-          const [path, file, at] = [paths.pop(), opened.pop(), openedAt.pop()];
-          if (row >= paths.length || path === undefined || at === undefined) return;
-          paths[row] = path;
-          opened[row] = file;
-          openedAt[row] = at;
-        },
-        read(values) {
-          // A tight loop: what a read runs through stays in the CPU's caches for the next one.
-          for (let row = 0; row < paths.length; row++) {
-            const path = paths[row] ?? "";
-            if (openedAt[row] !== closed) {
-              opened[row] = files.get(path) ?? openFile(path);
-              openedAt[row] = closed;
-            }
-            const file = opened[row];
-            const length = file === undefined ? undefined : fill(path, file);
-            values[row] = length === undefined ? NaN : digits(buffer, length);
-          }
-        },
-      };
-    },
     release,
     [Symbol.dispose]: () => release(""),
   };

@@ -22,8 +22,3 @@ export function isCalmInterval(
   const share = calm ? CALM_SHARE.stays : CALM_SHARE.becomes;
   return at - throttledAt > THROTTLED_MS && usageMs < share * quota / 1000 * periodMs;
 }
-
-/** Milliseconds of CPU time that a calm container may use in an interval and stay calm. */
-export function mostCalmUsage({ quota = 0, periodMs }: WatchedContainer): number {
-  return CALM_SHARE.stays * quota / 1000 * periodMs;
-}

@@ -49,6 +49,10 @@ function loadOf({ load, sample }: ContainerPage, now: number): RecentLoad | unde
   return now - (sample?.at ?? -Infinity) > GONE_AFTER_MS ? undefined : load;
 }
 
+function isThrottled({ sample }: ContainerPage): boolean {
+  return (sample?.throttledPeriods ?? 0) > 0;
+}
+
 /** A container at the table, with what the round makes of it. */
 interface Participant {
   readonly seat: Seat;
@@ -103,6 +107,7 @@ function clear(
       need: demand,
       load,
       saturatedMs: estimate.saturatedMs,
+      throttled: isThrottled(page),
     };
   });
   const { shares, ...node } = clearScarce(bidders.flatMap((one) => one ?? []), capacity);
@@ -155,7 +160,7 @@ function plan(
       load: loadOf(page, now),
       request: page.sample?.request,
       cleared: state === "scarce" ? cleared : undefined,
-      throttled: (page.sample?.throttledPeriods ?? 0) > 0,
+      throttled: isThrottled(page),
       boost: seat.bounds.boost === true,
     })),
     { now, state, released },

@@ -58,8 +58,8 @@ function scarcityAt(freeShare: number): number {
 export interface SeatsRead {
   /** The market should be cleared at once: somebody needs clearly more, or has its first readings. */
   readonly urgent: boolean;
-  /** Somebody is close to a quota: the next look should come soon. */
-  readonly busy: boolean;
+  /** A container is close to its quota: the next look should come soon. */
+  readonly nearLimit: boolean;
 }
 
 /** Feeds what was just read to the estimates. */
@@ -68,7 +68,7 @@ export function readSeats(
   { sample, book, context }: { sample: NodeSample; book: ContainerBook; context: RoundContext },
 ): SeatsRead {
   let urgent = false;
-  let busy = false;
+  let nearLimit = false;
   const scarcity = scarcityAt(context.freeShare);
   const pace = paceAt(context.pace, context.freeShare);
   // A counted loop: this runs at each look.
@@ -82,14 +82,14 @@ export function readSeats(
       book.set(seat.containerID, page);
       urgent = true;
     }
-    busy ||= reading !== undefined && isBusy(reading);
+    nearLimit ||= reading !== undefined && isBusy(reading);
     const known = page.sample;
     const asked = seat.bounds.demand;
     readSample(page, { sample: reading, scarcity, waitMs: context.waitMs, asked });
     if (page.sample === undefined || page.sample === known) continue;
     urgent ||= known === undefined || couldBeRaised(seat, page, { now: context.now, pace });
   }
-  return { urgent, busy };
+  return { urgent, nearLimit };
 }
 
 /** Whether pacing would grant a raise, if the clearing gives what is needed. */

@@ -31,12 +31,12 @@ import type { Seat } from "./seats.ts";
 
 /**
  * Looks at the node's cgroups; `named` are the hex ids of the containers that take part, `unsettled`
- * of those whose quota should change soon.
+ * of those whose quota should change soon, `everyMs` is the time between two looks at the others.
  */
 export type Sense = (
   at: number,
   named: ReadonlySet<string>,
-  options: { readonly unsettled: readonly string[] },
+  options: { readonly unsettled: readonly string[]; readonly everyMs: number },
 ) => NodeSample;
 
 /** What the loop works with. */
@@ -55,7 +55,10 @@ export interface NodeLoopParts {
 export interface NodeLoopOptions {
   /** @default {250} */
   readonly sampleMs?: number;
-  /** Sampling while some container uses over 80 % of its quota. @default {100} */
+  /**
+   * The same for a container that uses over 80 % of its quota, and for all while over 80 % of the
+   * node's CPU is used. @default {100}
+   */
   readonly busySampleMs?: number;
   /** The market is cleared this often while nobody runs into a quota. @default {1000} */
   readonly calmRoundMs?: number;
@@ -139,6 +142,7 @@ async function rounds(
   let freeShare = 0;
   let waitMs = waitTargetMs;
   let nodeState = newNodeState(clock.monotonic());
+  let everyMs = sampleMs;
   let begun = false;
   let cleared: { at: number; table?: Table } = { at: -Infinity };
   /** When anybody's limit was last changed. */
@@ -146,7 +150,7 @@ async function rounds(
   while (!signal.aborted) {
     const now = clock.monotonic();
     const { node } = latest;
-    let busy = false;
+    let nearLimit = false;
     options.alive?.();
     // While the API is away the market goes on with what was last seen of it.
     begun ||= allocations.synced;
@@ -154,7 +158,7 @@ async function rounds(
       const table = seating.seat(allocations.all());
       const isSettled = now - changedAt > SETTLING_MS;
       const unsettled = isSettled ? NONE : unsettledOf(book, now);
-      const sample = sense(now, table.named, { unsettled });
+      const sample = sense(now, table.named, { unsettled, everyMs });
       const sampledAt = clock.monotonic();
       options.looked?.(sampledAt - now);
       const capacity = marketCapacity({
@@ -170,11 +174,11 @@ async function rounds(
       };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
       const read = readSeats(seats, { sample, book, context: { ...context, nodeState } });
-      busy = read.busy;
+      nearLimit = read.nearLimit;
+      everyMs = usageOf(sample) > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
       if (idleCPU === "free") {
         const load = nodeLoad(table.seats, { book, now });
         nodeState = nextNodeState(nodeState, { now, capacity, ...load });
-        busy = load.usage > BUSY_SHARE * capacity;
       }
       const dividing = idleCPU === "free" && nodeState.state === "scarce";
       if (
@@ -199,12 +203,18 @@ async function rounds(
         options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
       }
     }
-    await clock.sleep(busy ? busySampleMs : sampleMs, signal);
+    await clock.sleep(nearLimit ? busySampleMs : everyMs, signal);
   }
 }
 
-/** Where idle CPU is free: usage above this share of the capacity may make CPU scarce soon. */
+/** A node that uses more than this share of its CPU may soon have none left for a burst. */
 const BUSY_SHARE = 0.8;
+
+function usageOf({ containers }: NodeSample): number {
+  let sum = 0;
+  for (const { usage } of containers.values()) sum += usage;
+  return sum;
+}
 
 /** The seats of the containers that a look has renewed. */
 function freshSeats(

@@ -14,12 +14,11 @@ import { type CgroupLayout, findLayout } from "../shared/cgroup/layout.ts";
 import type { ContainerSample, NodeSample } from "../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../shared/log.ts";
-import { createCalmBoard } from "./calm_board.ts";
 import type { LookContext } from "./look_context.ts";
 import { ON_TIME } from "./on_time.ts";
-import { lookAtChange, lookAtPod, lookAtSettings, wholeLookDueAt } from "./pod_look.ts";
+import { lookAtChange, lookAtPod, lookAtSettings } from "./pod_look.ts";
 import { createPodRegister } from "./pod_register.ts";
-import { isManaged, RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
+import { perRequest, RENEWED_MS, unmanagedShare } from "./unmanaged_cpu.ts";
 import type { WatchedPod } from "./watched_pod.ts";
 
 /** What the sampler works with; times in milliseconds. */
@@ -29,11 +28,6 @@ export interface NodeSamplerOptions {
   readonly cores: number;
   /** The pods' directories are listed this often. @default {1000} */
   readonly rescanMs?: number;
-  /**
-   * Pods whose containers all use at most 80 % of their quota are looked at this often, however
-   * often `sample` is called. @default {250}
-   */
-  readonly calmMs?: number;
   /** Pods of which no container is named are looked at this often. @default {250} */
   readonly strangerMs?: number;
   /** Whether to read PSI where it is offered. @default {true} */
@@ -49,6 +43,11 @@ export interface SampleOptions {
    * that are far from their quota every 30 s. @default {none}
    */
   readonly unsettled?: Iterable<string>;
+  /**
+   * Pods whose containers all use at most 80 % of their quota are looked at this often, however
+   * often `sample` is called, ms. @default {250}
+   */
+  readonly everyMs?: number;
 }
 
 /** Looks at one node. */
@@ -69,8 +68,8 @@ export interface NodeSampler {
 
 /** A sampler that has not looked yet. Throws an `Error` when the tree holds no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
-  const { tree, cores, rescanMs = 1000, calmMs = 250, log = silentLog } = options;
-  const { strangerMs = calmMs, pressure = true } = options;
+  const { tree, cores, rescanMs = 1000, strangerMs = 250, log = silentLog } = options;
+  const { pressure = true } = options;
   if (!(cores > 0)) {
     throw new RangeError(`Cannot sample a node: cores is ${cores}, expected a number above 0`);
   }
@@ -95,32 +94,16 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       if (reported.size > 0) { for (const file of pathsOf(files)) reported.delete(file); }
       for (const directory of files.directories) tree.release(directory);
     },
-    listed: (pod, at) => {
-      const wasCalm = board?.remove(pod) ?? false;
-      lookAtSettings(pod, { ...fixed, at, named });
-      if (wasCalm && !rest(pod)) awake.add(pod);
-    },
+    listed: (pod, at) => lookAtSettings(pod, { ...fixed, at, named }),
   });
 
-  const counters = layout.version === 1 ? tree.counterRows?.() : undefined;
-  const board = counters && createCalmBoard({ counters, cores, calmMs });
-  /** The pods that are not on the board. */
-  const awake = new Set<WatchedPod>();
   const samples = new Map<string, ContainerSample>();
   const fresh: ContainerSample[] = [];
   let known = register.version;
   let unmanaged:
     | { readonly named: ReadonlySet<string>; readonly at: number; readonly millicores: number }
     | undefined;
-  const calmWait = ON_TIME * calmMs;
-  const strangerWait = ON_TIME * strangerMs;
-
-  /** Puts a pod on the board, if there is one and the pod is calm. */
-  const rest = (pod: WatchedPod): boolean => board?.add(pod, wholeLookDueAt(pod)) ?? false;
-
-  const wake = (pod: WatchedPod): void => {
-    if (board?.remove(pod)) awake.add(pod);
-  };
+  let share = Infinity;
 
   const show = ({ containers }: WatchedPod): void => {
     for (const { id, sample } of containers.values()) {
@@ -135,40 +118,16 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   /** Brings what hangs on the list of pods in line with it. */
   const list = (): void => {
     known = register.version;
-    for (const pod of board?.pods ?? []) {
-      if (register.pods.get(pod.uid) !== pod) board?.remove(pod);
-    }
-    awake.clear();
     samples.clear();
-    for (const pod of register.pods.values()) {
-      if (!board?.pods.has(pod)) awake.add(pod);
-      show(pod);
-    }
+    for (const pod of register.pods.values()) show(pod);
     unmanaged = undefined;
-  };
-
-  /** Looks at the pods on the board. */
-  const lookAtCalm = (at: number): void => {
-    if (board === undefined) return;
-    const { awake: woken, told } = board.look(at);
-    for (const pod of woken) {
-      // At once, however short a while ago it was put there.
-      pod.restless = true;
-      awake.add(pod);
-    }
-    for (const sample of told) {
-      samples.set(sample.containerID, sample);
-      fresh.push(sample);
-    }
+    share = perRequest(register.pods.values(), cores);
   };
 
   return {
     layout,
-    sample(at, managed, { unsettled = [] } = {}) {
-      if (managed !== named) {
-        named = managed;
-        for (const pod of board?.pods ?? []) if (!isManaged(pod, named)) wake(pod);
-      }
+    sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
+      named = managed;
       fresh.length = 0;
       register.refresh(at, managed);
       const context: LookContext = { ...fixed, at, named };
@@ -176,35 +135,31 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
       const outside = { ...context, managed: false };
       if (register.version !== known) list();
       for (const id of unsettled) {
-        const pod = register.podOf(id);
-        const container = pod?.containers.get(id);
-        if (pod === undefined || container === undefined) continue;
-        wake(pod);
-        lookAtChange(container, context);
+        const container = register.podOf(id)?.containers.get(id);
+        if (container !== undefined) lookAtChange(container, context);
       }
-      lookAtCalm(at);
-      for (const pod of awake) {
+      for (const pod of register.pods.values()) {
         const { managed: isIn } = pod.unmanaged?.named === named
           ? pod.unmanaged
-          : unmanagedShare(pod, { at, named });
+          : unmanagedShare(pod, { at, named, perRequest: share });
         const { lookedAt } = pod;
         if (lookedAt !== undefined && at >= lookedAt) {
           // Another look so soon would say nothing.
-          const wait = pod.restless ? SHORTEST_INTERVAL_MS : isIn ? calmWait : strangerWait;
-          if (at - lookedAt < wait) continue;
+          const wait = ON_TIME * (isIn ? everyMs : strangerMs);
+          if (at - lookedAt < (pod.restless ? SHORTEST_INTERVAL_MS : wait)) continue;
         }
         const outcome = lookAtPod(pod, isIn ? inside : outside);
         if (outcome === "gone") register.relist(pod, at);
         show(pod);
-        if (isIn && rest(pod)) awake.delete(pod);
       }
       if (register.version !== known) list();
       const isKnown = unmanaged?.named === named && at >= unmanaged.at &&
         at - unmanaged.at < RENEWED_MS * ON_TIME;
       if (!isKnown || unmanaged === undefined) {
+        share = perRequest(register.pods.values(), cores);
         let millicores = 0;
         for (const pod of register.pods.values()) {
-          millicores += unmanagedShare(pod, { at, named }).millicores;
+          millicores += unmanagedShare(pod, { at, named, perRequest: share }).millicores;
         }
         unmanaged = { named, at, millicores };
       }

@@ -117,11 +117,6 @@ export function lookAtPod(
   return present && !ownIsGone ? "whole" : "gone";
 }
 
-/** When a pod of the market is to be looked at again even if it is calm, monotonic milliseconds. */
-export function wholeLookDueAt({ thoroughAt = -Infinity, unlimitedDueAt }: WatchedPod): number {
-  return Math.min(thoroughAt + THOROUGH_MS.managed, unlimitedDueAt);
-}
-
 /** Some milliseconds, the same for the same pod. */
 function phaseOf({ uid }: WatchedPod): number {
   let sum = 0;
@@ -280,19 +275,10 @@ function lookAtOwn(
 
 /** Notes what the next look depends on. */
 function settle(pod: WatchedPod): void {
-  const limited: WatchedContainer[] = [];
   pod.restless = false;
-  pod.unlimitedDueAt = Infinity;
-  for (const container of pod.containers.values()) {
-    const { sample, previous } = container;
+  for (const { sample } of pod.containers.values()) {
     if (sample === undefined || isBusy(sample)) pod.restless = true;
-    if (container.quota !== undefined) limited.push(container);
-    if (container.quota !== undefined || sample === undefined || previous === undefined) continue;
-    if (sample.usage > 0) {
-      pod.unlimitedDueAt = Math.min(pod.unlimitedDueAt, previous.at + UNLIMITED_MS);
-    }
   }
-  pod.limited = limited;
 }
 
 function setSample(
@@ -305,8 +291,7 @@ function setSample(
     readonly throttledPeriods: number;
   },
 ): void {
-  const { quota, previous, request } = container;
-  container.sampledMs = previous?.usageMs ?? 0;
+  const { quota, request } = container;
   container.sample = {
     podUID: pod.uid,
     containerID: container.id,

@@ -58,7 +58,6 @@ export async function runAgent(
     tree,
     cores,
     log,
-    calmMs: settings.sampleInterval,
     strangerMs: Math.max(STRANGER_MS, settings.sampleInterval),
     pressure: settings.idleCPU === "free",
   });

@@ -16,18 +16,28 @@ export function isManaged(pod: WatchedPod, named: ReadonlySet<string>): boolean 
   return pod.formerIDs.some((id) => named.has(id));
 }
 
+/** What the CPU that a pod holds depends on, beside the pod. */
+export interface Holding {
+  /** The containers that the bounds name. */
+  readonly named: ReadonlySet<string>;
+  /** CPU of the node / requests of all its pods: what weights leave a request while all CPU is used. */
+  readonly perRequest: number;
+}
+
 /**
  * Millicores. A pod outside of the market holds the larger of its request and the 95th percentile of
  * its usage over 5 minutes; usage alone would make every clearing follow every neighbour's breath.
- * Inside a managed pod the same holds for each container without a quota that the bounds do not
+ * Usage counts as far as the kernel's weights defend it: CPU that was idle is free for those with
+ * requests as soon as they run. Inside a managed pod the same holds for each container without a quota that the bounds do not
  * name (a sandbox holds nothing); one with a quota bids, or will as soon as its bounds are there.
  */
-export function unmanagedCPU(pod: WatchedPod, named: ReadonlySet<string>): number {
-  if (!isManaged(pod, named)) return heldByPod(pod);
+export function unmanagedCPU(pod: WatchedPod, { named, perRequest }: Holding): number {
+  if (!isManaged(pod, named)) return heldByPod(pod, perRequest);
   let held = 0;
   for (const container of pod.containers.values()) {
     if (container.quota !== undefined || named.has(container.id)) continue;
-    held += Math.max(requestOfSibling(container, pod), container.window.percentile());
+    const request = requestOfSibling(container, pod);
+    held += heldCPU(request, { usage: container.window.percentile(), perRequest });
   }
   return held;
 }
@@ -38,20 +48,42 @@ export const RENEWED_MS = 5000;
 /** A pod's part, as worked out lately. */
 export function unmanagedShare(
   pod: WatchedPod,
-  { at, named }: { readonly at: number; readonly named: ReadonlySet<string> },
+  { at, ...holding }: Holding & { readonly at: number },
 ): UnmanagedShare {
+  const { named } = holding;
   const known = pod.unmanaged;
   const fresh = known?.named === named && at >= known.at && at - known.at < RENEWED_MS * ON_TIME;
   if (fresh && known !== undefined) return known;
-  const share = { named, managed: isManaged(pod, named), millicores: unmanagedCPU(pod, named), at };
+  const share = {
+    named,
+    managed: isManaged(pod, named),
+    millicores: unmanagedCPU(pod, holding),
+    at,
+  };
   pod.unmanaged = share;
   return share;
 }
 
-function heldByPod({ own, containers }: WatchedPod): number {
-  let outside = 0;
-  for (const { stray, window } of containers.values()) if (stray) outside += window.percentile();
-  return Math.max(own?.request?.linear ?? 0, (own?.window.percentile() ?? 0) + outside);
+/** CPU of the node / requests of its pods; where there are none, no number that anything exceeds. */
+export function perRequest(pods: Iterable<WatchedPod>, cores: number): number {
+  let requests = 0;
+  for (const { own } of pods) requests += own?.request?.linear ?? 0;
+  return 1000 * cores / requests;
+}
+
+function heldByPod({ own, containers }: WatchedPod, perRequest: number): number {
+  let usage = own?.window.percentile() ?? 0;
+  for (const { stray, window } of containers.values()) if (stray) usage += window.percentile();
+  const request = own?.request?.linear;
+  return request === undefined ? usage : heldCPU(request, { usage, perRequest });
+}
+
+function heldCPU(
+  request: number,
+  { usage, perRequest }: { readonly usage: number; readonly perRequest: number },
+): number {
+  const defended = perRequest * request;
+  return Math.max(request, usage > defended ? defended : usage);
 }
 
 /**

@@ -44,8 +44,6 @@ export interface WatchedContainer extends WatchedCgroup {
   periodMs: number;
   /** Whether the last interval told that its quota was far away. */
   calm: boolean;
-  /** Usage at the time of its sample, milliseconds. */
-  sampledMs: number;
   /** When it was last seen throttled, monotonic milliseconds. */
   throttledAt: number;
   /** Milliseconds: see `held_back.ts`. */
@@ -79,10 +77,6 @@ export interface WatchedPod {
   unmanaged?: UnmanagedShare;
   /** Whether a container is close to its quota, or has no sample yet that could tell. */
   restless: boolean;
-  /** Its containers with a quota. */
-  limited: readonly WatchedContainer[];
-  /** When a container without a quota is to be looked at again, monotonic milliseconds. */
-  unlimitedDueAt: number;
   /** Milliseconds of CPU time used since `own.previous`, as its containers tell. */
   inferredMs: number;
   /** When it was last looked at, monotonic milliseconds; absent before the first time. */
@@ -107,8 +101,6 @@ export function watchPod(
     ...known,
     memory: NO_LEVEL_MEMORY,
     restless: true,
-    limited: [],
-    unlimitedDueAt: -Infinity,
     inferredMs: 0,
     settingsAt: -Infinity,
   };
@@ -145,7 +137,6 @@ export function updateContainers(
       foundAt: at,
       roomMs: 0,
       calm: false,
-      sampledMs: 0,
       periodMs: DEFAULT_PERIOD_MS,
       throttledAt: -Infinity,
       ...watch(layout, container.directory),

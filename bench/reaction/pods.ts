@@ -71,8 +71,7 @@ const MOST_BURSTS = 8;
  * the busy pod gets too little; then lets them rest. Returns whether all limits were lowered.
  */
 export async function ration(targets: readonly Target[]): Promise<boolean> {
-  const before = targets.map(({ limit }) => limit());
-  const areLowered = () => targets.every(({ limit }, i) => limit() < (before[i] ?? 0));
+  const areLowered = () => targets.every(({ limit, ceiling }) => limit() < ceiling / 2);
   for (let i = 0; i < MOST_BURSTS && !areLowered(); i++) {
     for (const { pid } of targets) Deno.kill(pid, "SIGUSR1");
     await pause(1000 * BURST_SECONDS);

@@ -75,7 +75,7 @@ export interface ReactionReport extends Spread {
 
 /**
  * Sums up the bursts that were answered, and the missed ones as `timeoutMs`, which is shorter than the
- * truth. Throws a `RangeError` without a burst that was answered.
+ * truth. Throws a `RangeError` without either.
  */
 export function reactionReport(
   bursts: readonly BurstLegs[],
@@ -83,8 +83,8 @@ export function reactionReport(
     & Pick<ReactionReport, "missed" | "ready" | "scene" | "atCeiling">
     & { readonly timeoutMs: number },
 ): ReactionReport {
-  if (bursts.length === 0) {
-    throw new RangeError("Cannot report reaction times: no burst was answered");
+  if (bursts.length + rest.missed === 0) {
+    throw new RangeError("Cannot report reaction times: no burst needed more CPU");
   }
   const missed = Array.from({ length: rest.missed }, () => timeoutMs);
   const legs = LEGS.flatMap((name) => {

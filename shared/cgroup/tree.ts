@@ -5,19 +5,6 @@
  */
 
 /**
- * Files that hold one number each, read together. They may be released like any others; what was
- * released and is still there is opened anew.
- */
-export interface CounterRows {
-  /** Appends a row. */
-  add(file: string): void;
-  /** Removes a row; the last one takes its place. */
-  removeAt(row: number): void;
-  /** Reads all rows into `values`, NaN where the file is not there or holds anything else. */
-  read(values: Float64Array): void;
-}
-
-/**
  * A read-only view of a cgroup file system below a root. Paths are relative to that root, with `/`
  * and without a leading one; the root itself is the empty string. Calls are synchronous: a read
  * from an open descriptor takes about 3 µs, less than a promise costs.
@@ -37,8 +24,6 @@ export interface CgroupTree {
    * one: undefined when the file is not there, NaN when that is not what it holds.
    */
   counter?(file: string): number | undefined;
-  /** An empty table of such files, to read all of them again and again. */
-  counterRows?(): CounterRows;
   /** Closes whatever is held open below a directory; the empty string closes everything. */
   release(directory: string): void;
 }

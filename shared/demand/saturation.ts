@@ -42,7 +42,7 @@ const FULL = 0.85;
 const LEAST_PRESSURE = 1.2;
 /** Time constant with which the most threads seen are forgotten. */
 const MEMORY_MS = 600_000;
-/** A trial was right when the need that it showed exceeds the quota before it by this factor. */
+/** A trial was right when the usage or the need in it exceeds the quota before it by this factor. */
 const RIGHT = 1.2;
 /** Factor on patience after a trial that showed nothing; divisor after one that was right. */
 const LEARNT = 1.5;
@@ -57,7 +57,9 @@ interface Trial {
   readonly wanted: number;
   /** The quota before it. */
   readonly from: number;
-  leftMs: number;
+  /** Time for which the larger quota has been in force, and CPU ms used in it. */
+  inForceMs: number;
+  usedMs: number;
   /** Time in which the larger quota was not in force. */
   unheardMs: number;
 }
@@ -136,17 +138,21 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
         const growth = freeGrowth + scarcity * (scarceGrowth - freeGrowth);
         const wanted = Math.min(threads, growth * quota);
-        trial = { wanted, from: trial?.from ?? quota, leftMs: trialMs, unheardMs: 0 };
+        trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, unheardMs: 0 };
         lastedMs = 0;
         exhaustedMs = 0;
       }
       if (trial === undefined) return 0;
       const { wanted, from } = trial;
       // Its time begins when the larger quota is in force.
-      if (quota > from) trial.leftMs -= intervalMs;
-      else trial.unheardMs += intervalMs;
-      if (trial.leftMs <= 0) {
-        const showedMore = need > RIGHT * from;
+      if (quota > from) {
+        trial.inForceMs += intervalMs;
+        trial.usedMs += signal.usage * intervalMs / 1000;
+      } else trial.unheardMs += intervalMs;
+      if (trial.inForceMs >= trialMs) {
+        // The need is an average that follows a rare burst late.
+        const showed = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
+        const showedMore = showed > RIGHT * from;
         patience = showedMore
           ? Math.max(patienceMs, patience / LEARNT)
           : Math.min(mostPatienceMs, patience * LEARNT);

@@ -22,6 +22,8 @@ export interface ScarceBidder {
   readonly load: RecentLoad;
   /** For how long its quota has run out in every period, ms. */
   readonly saturatedMs: number;
+  /** Whether its limit throttled it in the last interval. */
+  readonly throttled: boolean;
 }
 
 /** What a clearing gives a container. Millicores, on the grid but for `part`. */
@@ -44,6 +46,8 @@ export interface ScarceClearing {
 
 /** A container whose limit does not bind bids this much above its usage, so that it can grow. */
 const GROWTH = 1.05;
+/** So does one that its limit does not throttle and that uses less than this share of it. */
+const BINDS = 0.8;
 /** One that waits for CPU for this share of the time, or may do so for all the kernel shows, … */
 const STARVED = 0.4;
 /** … bids up to this factor more, within its part. */
@@ -87,12 +91,14 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
 }
 
 function bidOf(
-  { ceiling, limit, load: { usage3s, waiting = 1 }, need, saturatedMs }: ScarceBidder,
+  { ceiling, limit, load, need, saturatedMs, throttled }: ScarceBidder,
   part: number,
 ): number {
+  const { usage1s, usage3s, waiting = 1 } = load;
   const grown = GROWTH * usage3s;
   const starved = waiting >= STARVED ? Math.min(STARVED_GROWTH * grown, part) : 0;
   const saturated = saturatedMs >= SATURATED_MS ? part : 0;
-  const wanted = limit >= ceiling ? Math.max(grown, starved) : Math.max(need, saturated);
+  const binds = limit < ceiling && (throttled || usage1s > BINDS * limit);
+  const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
   return Math.min(ceiling, Math.max(GRID, upToGrid(wanted)));
 }

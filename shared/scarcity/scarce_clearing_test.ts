@@ -23,6 +23,7 @@ function bidder(
     originalLimit: 500,
     need: usage3s,
     saturatedMs: 0,
+    throttled: false,
     load: { usage1s: usage3s, usage3s, ...(waiting === null ? {} : { waiting }) },
     ...change,
   };
