@@ -25,13 +25,16 @@ function stage({ lagMs = 0 } = {}) {
   const { Node: nodes, PodAllocation: allocations } = api.store.tables;
   nodes.seed(sampleNode("node-1"));
   for (const pod of PODS) allocations.seed(boundedAllocation(pod));
-  /** Millicores that each pod would use. */
+  /** Millicores that each pod would use; `stranger` takes no part. */
   const demand = new Map<string, number>(PODS.map((pod) => [pod, 300]));
   const limitOf = (pod: string): number =>
-    parseCPU(allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ?? "500m");
+    parseCPU(
+      allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ??
+        (pod === "stranger" ? "4" : "500m"),
+    );
 
   const sense = (at: number): NodeSample => {
-    const containers = PODS.map((pod) => {
+    const containers = [...demand.keys()].map((pod) => {
       const quota = limitOf(pod);
       const wanted = demand.get(pod) ?? 0;
       const heldBack = Math.max(0, wanted - quota);
@@ -96,6 +99,22 @@ function stage({ lagMs = 0 } = {}) {
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+test("runNodeLoop() looks more often while 80 % of the node's CPU are used", async () => {
+  const { clock, demand, startAgent } = stage();
+  const { looks, stop } = startAgent();
+  await clock.runUntil(MINUTE_MS);
+  const looksIn10s = async (usage: number): Promise<number> => {
+    demand.set("stranger", usage);
+    await clock.runUntil(clock.monotonic() + 1000);
+    const before = looks.count;
+    await clock.runUntil(clock.monotonic() + 10_000);
+    return looks.count - before;
+  };
+  assert.equal(await looksIn10s(2000), 40);
+  assert.equal(await looksIn10s(3000), 100);
+  await stop();
+});
 
 test("runNodeLoop() writes nothing but its lease, once a minute, when nothing changes", async () => {
   const { clock, startAgent, writes, renewals } = stage();

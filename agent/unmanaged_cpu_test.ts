@@ -48,6 +48,18 @@ test("unmanagedCPU() of a pod outside the market is the larger of request and us
   assert.equal(unmanaged(pod(800), []), 800);
 });
 
+test("unmanagedCPU() leaves out usage that goes as soon as pods with requests use their CPU", () => {
+  const [other, third] = [POD.replace(/1$/, "2"), POD.replace(/1$/, "3")];
+  const busy = (shares: number): Changing => (at) => ({
+    ...files(POD, { usage: 6 * at, shares }),
+    ...files(other, { shares: 1024 }),
+    ...files(third, { shares: 512 }),
+  });
+  // Of 8 CPUs weights leave it a quarter, or nothing worth speaking of.
+  assert.equal(unmanaged(busy(512), []), 2000 + 1500);
+  assert.equal(unmanaged(busy(2), []), 1500);
+});
+
 test("unmanagedCPU() of a managed pod is nothing: it bids", () => {
   assert.equal(unmanaged(pod(800), [A]), 0);
 });

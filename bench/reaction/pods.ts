@@ -20,7 +20,7 @@ const BURSTING: Readonly<
   Record<IdleCPU, { readonly count: number; readonly container: Partial<LoadContainer> }>
 > = {
   // Bursts of a pod lie far apart, so that its limit comes back to its floor in between.
-  tight: { count: 25, container: { request: "50m", limit: "50m" } },
+  tight: { count: 25, container: { request: "30m", limit: "30m" } },
   free: { count: 4, container: { request: "200m", limit: "200m", threads: CPUS } },
 };
 

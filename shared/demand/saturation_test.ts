@@ -194,6 +194,13 @@ pure("createSaturation() is quicker again after a trial that was right", () => {
   assert.equal(untilTrial(saturation).readings, 3, "never quicker than at first");
 });
 
+pure("createSaturation() takes a trial for right by its usage, if the need follows late", () => {
+  const saturation = createSaturation(OPTIONS);
+  untilTrial(saturation);
+  playTrial(saturation, calm(630, 2000), 550);
+  assert.equal(untilTrial(saturation).readings, 3, "no more patient");
+});
+
 pure("createSaturation() waits longer in proportion where work may", () => {
   const longer = saturated({ waitMs: 4 * INTERVAL_MS });
   assert.equal(untilTrial(createSaturation(OPTIONS), longer).readings, 12);

@@ -64,6 +64,12 @@ pure("clearScarce() lets a container below its ceiling bid its need, or its part
   assert.deepEqual(bidsOf([bidder({ ...lowered, need: 3000, saturatedMs: 300 })]), [4000]);
 });
 
+pure("clearScarce() lets a container whose limit does not bind bid by its usage", () => {
+  const rests = { limit: 700, usage3s: 100, need: 804, saturatedMs: 300 };
+  assert.deepEqual(bidsOf([bidder(rests), bidder()]), [110, 1050]);
+  assert.deepEqual(bidsOf([bidder({ ...rests, throttled: true }), bidder()]), [2160, 1050]);
+});
+
 pure("clearScarce() gives every container its bid while the bids fit", () => {
   const { mode, price, shares } = clearScarce([bidder(), bidder({ usage3s: 3060 })], 4000);
   assert.deepEqual([mode, price], ["uncongested", 0]);
