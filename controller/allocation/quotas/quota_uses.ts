@@ -40,8 +40,8 @@ export interface QuotaUses {
   refresh(podKey: string): PodUse | undefined;
   /** Of the pods that the quota counts, by their keys. */
   bids(quota: ResourceQuota, resource: QuotaResource): readonly PodBids[];
-  /** The namespace's book. */
-  book(namespace: string): Pick<Book, "version">;
+  /** The namespace's own object, with another version when its shares may be others. */
+  book(namespace: string): { readonly version: number };
   /** No quota asks about the namespace any more. */
   forget(namespace: string): void;
   /** Ends the watching of the copies. */
