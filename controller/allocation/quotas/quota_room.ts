@@ -82,12 +82,12 @@ export function createQuotaRooms(
   const divided = createQuotaShares({ ...parts, uses, clock });
 
   function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
+    const bound = quotaBound(quota, resource);
     const left = ledger.headroom(quota, resource);
-    const { hard = 0 } = quotaBound(quota, resource) ?? {};
-    if (left === undefined) return [];
+    if (bound === undefined || left === undefined) return [];
     const use = uses.of(quota, resource);
     const kept = config.quotaHeadroom * use.largest;
-    return [{ quota, resource, hard, use, headroom: left - kept, kept }];
+    return [{ quota, resource, hard: bound.hard, use, headroom: left - kept, kept }];
   }
 
   /** What the pod gives back where others have taken what was kept. */
@@ -144,6 +144,8 @@ export function createQuotaRooms(
   };
 }
 
+/** Of equals the first by name, so that the same quotas always give the same words. */
 function least(one: QuotaWord, other: QuotaWord): QuotaWord {
-  return other.millicores < one.millicores ? other : one;
+  const less = other.millicores - one.millicores;
+  return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;
 }

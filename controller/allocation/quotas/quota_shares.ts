@@ -77,6 +77,14 @@ export function createQuotaShares(
     return { version, room, atMs: clock.monotonic(), pods };
   }
 
+  function sharesIn({ pods }: Division, podKey: string): ReadonlyMap<string, number> {
+    const known = pods.get(podKey);
+    const bids = uses.pod(podKey)?.bids ?? [];
+    return new Map(
+      bids.map(({ name, floor }) => [name, Math.max(floor, known?.get(name) ?? floor)]),
+    );
+  }
+
   return {
     of(quota, resource, { podKey, room }) {
       const book = uses.book(quota.metadata.namespace);
@@ -85,30 +93,19 @@ export function createQuotaShares(
       books.set(book, divisions);
       const key = `${resource} ${quota.metadata.name} ${JSON.stringify(quota.scopes)}`;
       const last = divisions.get(key);
-      const isNew = last?.version !== version || last.room !== room;
-      const againMs = last === undefined
-        ? 0
+      if (last !== undefined) {
+        const shares = sharesIn(last, podKey);
+        if (last.version === version && last.room === room) return { shares };
         // Whole milliseconds: a fraction would be lost in wall-clock time.
-        : Math.ceil(last.atMs + GAP_MS * last.pods.size - clock.monotonic());
-      const division = last !== undefined && (!isNew || againMs > 0)
-        ? last
-        : divide(quota, resource, { version, room });
-      if (division !== last) {
-        divisions.set(key, division);
-        for (const [other, shares] of division.pods) {
-          if (other !== podKey && last !== undefined && differ(shares, last.pods.get(other))) {
-            wake(other);
-          }
-        }
+        const againMs = Math.ceil(last.atMs + GAP_MS * last.pods.size - clock.monotonic());
+        if (againMs > 0) return { shares, againMs };
       }
-      const known = division.pods.get(podKey);
-      const shares = new Map(
-        uses.pod(podKey)?.bids.map(({ name, floor }) => [
-          name,
-          Math.max(floor, known?.get(name) ?? floor),
-        ]),
-      );
-      return division === last && isNew ? { shares, againMs } : { shares };
+      const division = divide(quota, resource, { version, room });
+      divisions.set(key, division);
+      for (const [other, shares] of last === undefined ? [] : division.pods) {
+        if (other !== podKey && differ(shares, last?.pods.get(other))) wake(other);
+      }
+      return { shares: sharesIn(division, podKey) };
     },
   };
 }
