@@ -2,6 +2,8 @@ import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.t
 import { permissionFlags } from "./build/permission_flags.ts";
 import { optimizationPolicyCRD } from "./crd/optimization_policy_crd.ts";
 import { devPlan } from "./dev/dev_plan.ts";
+import { figureFaults } from "./figures/figure_faults.ts";
+import { figuresSchema } from "./figures/figures.ts";
 import { argumentCount } from "./lint/argument_count.ts";
 import { errorMessage } from "./lint/error_message.ts";
 import { fileName } from "./lint/file_name.ts";
@@ -102,8 +104,33 @@ function validated(pattern: RegExp): string {
   return [...distinct].filter((message) => pattern.test(message)).join("; ");
 }
 
+/** Faults of a page with a figure, a row and a text less than docs/figures.json says. */
+function figureProblems(): string {
+  const source = figuresSchema.parse({
+    complete: { "README.md": "Figures" },
+    measurements: [{
+      command: "deno task bench:wait",
+      commit: "0123abc",
+      date: "2026-11-22",
+      machine: "2 CPUs",
+      scene: ["50 bursts"],
+      code: ["shared/market"],
+      figures: { "README.md": { wait: "1.5" } },
+    }],
+  });
+  const page = "# Figures\n\nUp to 9 s.\n\n| | ours |\n| - | - |\n| wait | 1.4 |\n";
+  return figureFaults(source, { pages: new Map([["README.md", page]]), files: [] }).join("; ");
+}
+
 Deno.test("sentences of the other tools", () =>
   assertSentences([
+    [
+      "figures",
+      figureProblems,
+      'README.md does not have "1.5" (wait); No page of deno task bench:wait has "50 bursts"; ' +
+      "deno task bench:wait depends on shared/market, which is not there; README.md has figures " +
+      'without origin in the row "wait"; README.md has the figure 9 s without origin: "Up to 9 s."',
+    ],
     [
       "permissions",
       () => messageOf(() => permissionFlags({ all: true })),

@@ -23,6 +23,8 @@ import { createEventGate } from "./news/event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";
+import { createQuotaMemory } from "./watches/quota_memory.ts";
+import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
@@ -88,7 +90,11 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
-  const quotaRooms = createQuotaRooms(parts);
+  const quotaRooms = createQuotaRooms({
+    ...parts,
+    bidsOf: createQuotaBids(parts),
+    wake: queue.add,
+  });
   const events = createEventGate(parts.events, clock);
   const reconcile = createReconciler({
     ...parts,
@@ -152,6 +158,7 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
       if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
     }
   };
+  const isAnotherQuota = createQuotaMemory(caches.resourceQuotas);
   // When an allocation is gone its pod can't be told from its key: the pod may need a new one.
   const podOf = new Map<string, string>();
   for (const allocation of caches.allocations.all()) {
@@ -200,17 +207,17 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
       addPodsOfTargets(createTargetMemory(horizontalPodAutoscalers)),
     ),
     verticalPodAutoscalers.subscribe(addPodsOfTargets(createTargetMemory(verticalPodAutoscalers))),
-    caches.resourceQuotas.subscribe((key) => {
-      const isReadable = caches.resourceQuotas.get(key)?.unreadable === undefined;
-      (isReadable ? addHeldByQuota : addPodsOf)(namespaceOf(key));
-    }),
+    caches.resourceQuotas.subscribe((key) =>
+      (isAnotherQuota(key) ? addPodsOf : addHeldByQuota)(namespaceOf(key))
+    ),
   ];
 }
 
-/** True for a pod that may gain by a change of its namespace's quotas; the others look now and then. */
+/** True for a pod that the use of its namespace's quotas concerns; the others look now and then. */
 function isHeldByQuota({ status }: PodAllocation): boolean {
+  const { containers = [], rules = [] } = status?.bounds ?? {};
   return status?.reason === "QuotaExceeded" ||
-    status?.bounds?.rules?.some(({ reason }) =>
-        reason === "QuotaExceeded" || reason === "UnreadableBound"
-      ) === true;
+    // It may have to give back what is above its share.
+    containers.some(({ held }) => held === "lower") &&
+      rules.some(({ reason }) => reason === "QuotaExceeded");
 }

@@ -130,7 +130,7 @@ export function createReconciler(
   /** Publishes the bounds, or returns why the server finds them invalid. */
   function publish(known: PodCase): Promise<Published | ApiError> {
     const { podKey, pod, allocation, memory, own: { originals } } = known;
-    const quota = known.quota?.ceiling();
+    const quota = known.quota?.bounds();
     return publishBounds(known, {
       store,
       config,
@@ -141,8 +141,7 @@ export function createReconciler(
       definition,
       takeSlot: (crowd) => takeTurn(parts.nodeWrites, podKey, { crowd, nowMs: clock.monotonic() }),
       mayRetell: () => mayRetell(memory, clock.monotonic()),
-      quotaCeiling: quota?.millicores,
-      quotaName: quota?.quota,
+      quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
     }).catch((error) => {
       if (error instanceof ApiError && error.status === 422) return error;

@@ -60,6 +60,7 @@ const cordoned = { node: { ...sampleNode("node-1"), cordonedAtMs: FACTS_NOW_MS }
 const notReady = { node: { ...sampleNode("node-1"), ready: false } };
 const draining = { node: { ...sampleNode("node-1"), draining: true as const } };
 const notReadyPod = { pod: { ...factsOf({}).pod, ready: false } };
+const inQuota = { shares: new Map([["app", { millicores: 300, quota: "cpu" }]]), owed: 0 };
 const metric = { demand: new Map([["app", 700]]), source: "query jobs", untilMs: Infinity };
 
 Deno.test({
@@ -123,6 +124,11 @@ Deno.test({
         "ceilings × 2 until 30 s after the pod is Ready",
       ],
       ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: own limit × 4"],
+      [
+        "QuotaExceeded",
+        () => rule("QuotaExceeded", {}, { quota: inQuota }),
+        "app at most 300m: its share of ResourceQuota cpu",
+      ],
       [
         "FloorBinds",
         () => rule("FloorBinds", {}, { annotations: { [MAX_CPU]: "50m" } }),

@@ -1,5 +1,5 @@
 /**
- * Raises leave a namespace's quota room for one more pod, so that a rollout finds it.
+ * Raises fill a namespace's quota by shares, and leave room for one more pod, so that a rollout finds it.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts"
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
+import { withLiveSettings, withSettings } from "./scene/with_settings.ts";
 
 const OWN = 40;
 const REPLICAS = 3;
@@ -43,17 +43,21 @@ async function limitsOf(node: RealNode, name: PodName): Promise<number> {
   return pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0);
 }
 
-/** A Deployment of busy pods under a quota, whose limits the market has raised as far as it may. */
+/** A Deployment under a quota, whose limits the market has raised as far as it may. */
 async function raisedDeployment(
   node: RealNode,
-  { namespace, most }: { readonly namespace: string; readonly most: number },
+  { namespace, most, busy = true }: {
+    readonly namespace: string;
+    readonly most: number;
+    readonly busy?: boolean;
+  },
 ): Promise<PodName> {
   await node.create(`/api/v1/namespaces/${namespace}/resourcequotas`, {
     metadata: { name: "limits" },
     spec: { hard: { "limits.cpu": `${HARD}m` } },
   });
   const name = { namespace, name: "web" };
-  const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy: true }];
+  const containers = [{ name: "load", request: "10m", limit: `${OWN}m`, busy }];
   await node.create(
     `/apis/apps/v1/namespaces/${namespace}/deployments`,
     loadDeployment({ ...name, containers }, REPLICAS),
@@ -144,6 +148,26 @@ Deno.test("raises use up a quota of which no room is kept, and a rollout is refu
     return texts.find((text) => text.includes("exceeded quota"));
   }, { timeoutMs: 60_000 });
   assert.match(refused, /limits\.cpu/);
+});
+
+Deno.test("idle pods reach their shares of a quota, and no raise is refused", async () => {
+  using node = await openRealNode();
+  await using _settings = await withSettings({ market: { idleCPU: "free" } });
+  await using namespace = await scratchNamespace(node.connection);
+  const most = HARD - OWN;
+  const web = await raisedDeployment(node, { namespace: namespace.name, most, busy: false });
+  await until("limits at their shares", async () => {
+    const pods = await deploymentPods(node, web);
+    const limits = pods.map(({ containers }) => containers[0]?.limitCPU ?? 0);
+    if (limits.every((limit) => limit === most / REPLICAS)) return true;
+    throw new Error(`the limits are ${limits.join()} m`);
+  }, { timeoutMs: 60_000 });
+  for (const { metadata } of await deploymentPods(node, web)) {
+    const { status } = await node.allocation(web.namespace, metadata.uid) ?? {};
+    assert.notEqual(status?.reason, "QuotaExceeded");
+  }
+  const failed = { ...namespaceOnly(web), reason: "CPULimitFailed" };
+  assert.deepEqual(await eventTexts(node, failed), []);
 });
 
 function namespaceOnly({ namespace }: PodName): Pick<PodName, "namespace"> {

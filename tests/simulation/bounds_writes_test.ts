@@ -187,7 +187,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() takes raises back from a workload that a quota keeps from growing",
+  "runAllocationLoop() takes raises back from a workload when another comes under its quota",
   async (scene) => {
     const { tables } = scene.api.store;
     tables.Deployment.create(sampleWorkload());
@@ -198,11 +198,11 @@ sceneTest(
     scene.want("web", 800);
     await scene.pass(30_000);
     assert.equal(scene.limits("web").wanted, 700);
-    // Another workload's pod has taken the room that was kept: this one gives its raises back.
+    // Another workload's pod has come: this one gives back what goes to its share.
     scene.createPod("other");
     tables.ResourceQuota.modify("shop/cpu", (quota) => ({ ...quota, usedLimitsCPU: 900 }));
     await scene.pass(60_000);
-    assert.equal(scene.limits("web").wanted, 500);
+    assert.equal(scene.limits("web").wanted, 350);
   },
 );
 

@@ -140,7 +140,7 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const rules = [
     { reason: "BurstFactor", message: "db at most 900m: own limit × 4" },
-    { reason: "QuotaExceeded", message: "app at most 200m: what ResourceQuota cpu leaves" },
+    { reason: "QuotaExceeded", message: "app at most 200m: its share of ResourceQuota cpu" },
     { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
   ];
   const quota = heldBack(explanation({ view, rules }));

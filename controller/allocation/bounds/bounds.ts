@@ -12,7 +12,7 @@ import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
-import { type Ceiling, namespaceBounds } from "./namespace_bounds.ts";
+import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "../limits/own_limits.ts";
 import type { WordWarning } from "../news/word_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
@@ -28,10 +28,8 @@ export interface BoundsInput extends BidFacts {
   readonly priorityMultiplier: (priority: number) => number;
   /** What the namespace's LimitRanges say of CPU; absent when nothing. */
   readonly limitRange?: CPURanges | undefined;
-  /** What its quotas allow the pod as its total, millicores; absent when they bind nothing. */
-  readonly quotaCeiling?: number | undefined;
-  /** Name of the quota that allows no more. */
-  readonly quotaName?: string | undefined;
+  /** What its quotas allow the pod; absent when none counts it. */
+  readonly quota?: QuotaBounds | undefined;
   /**
    * The user's own requests, millicores by container name, where the market moves those in the spec.
    *
@@ -122,7 +120,8 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
       ...(lends ? {} : { loans: false }),
     };
   });
-  const ends = words.flatMap(({ untilMs }) => untilMs ?? []);
+  const quotaEnds = input.quota?.againMs === undefined ? [] : [input.nowMs + input.quota.againMs];
+  const ends = [...words.flatMap(({ untilMs }) => untilMs ?? []), ...quotaEnds];
   return {
     ...told.words(),
     containers,

@@ -29,7 +29,9 @@ interface Choice {
   readonly facts?: Partial<BidFacts>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly allowed?: boolean;
-  readonly quotaCeiling?: number;
+  /** Of each container in a quota, and what the pod owes. */
+  readonly share?: number;
+  readonly owed?: number;
   /** The user's own limits, where they are not those of the containers. */
   readonly own?: number;
 }
@@ -47,6 +49,7 @@ const ALLOWING: Namespace = {
 /** One container of 100 m requested and 200 m allowed: bounds 100 m and 800 m. */
 function draft(choice: Choice = {}): BoundsDraft {
   const { containers = [running()], pod = {}, facts = {}, annotations = {} } = choice;
+  const { share, owed = 0 } = choice;
   const sample = samplePod("web", { containers });
   const ready = bidFacts({ ...sample, metadata: { ...sample.metadata, annotations } });
   return boundsOf({
@@ -57,7 +60,12 @@ function draft(choice: Choice = {}): BoundsDraft {
     priorityMultiplier,
     ownLimits: new Map(containers.map(({ name, limitCPU = 0 }) => [name, choice.own ?? limitCPU])),
     burstFactor: 4,
-    quotaCeiling: choice.quotaCeiling,
+    ...(share === undefined ? {} : {
+      quota: {
+        shares: new Map(containers.map(({ name }) => [name, { millicores: share, quota: "cpu" }])),
+        owed,
+      },
+    }),
   });
 }
 
@@ -144,27 +152,28 @@ test("boundsOf() cuts that floor at the ceiling, and tells it (HPACapped)", () =
 
 test("boundsOf() lets a quota have raises back through a hold from below, down to a floor", () => {
   const raised = [running({ limitCPU: 400 })];
-  const sides = (quotaCeiling: number, pod: Partial<Pod> = {}, facts: Partial<BidFacts> = {}) => {
-    const choice = { containers: raised, quotaCeiling, pod, facts: { ...rollingOut, ...facts } };
+  const sides = (to: number, pod: Partial<Pod> = {}, facts: Partial<BidFacts> = {}) => {
+    const due = { share: Math.min(300, to), owed: 400 - to };
+    const choice = { containers: raised, ...due, pod, facts: { ...rollingOut, ...facts } };
     const [app] = draft({ ...choice, own: 200 }).containers;
     return [app?.floor, app?.ceiling, app?.held];
   };
-  assert.deepEqual(sides(400), [100, 400, "lower"]);
+  assert.deepEqual(sides(400), [100, 300, "lower"]);
   assert.deepEqual(sides(330), [330, 330, undefined]);
   assert.deepEqual(sides(200), [200, 200, undefined]);
   // What is held as it is, and what is critical, keeps what it has.
   assert.deepEqual(sides(330, {}, { autoscalers }), [330, 330, undefined]);
-  assert.deepEqual(sides(330, {}, draining), [100, 330, "both"]);
+  assert.deepEqual(sides(330, {}, draining), [100, 300, "both"]);
   const critical = { priorityClassName: "system-node-critical" };
-  assert.deepEqual(sides(330, critical), [100, 330, "lower"]);
+  assert.deepEqual(sides(330, critical), [100, 300, "lower"]);
 });
 
 test("boundsOf() keeps to a hold from below where another ceiling than the quota's falls", () => {
   const facts = { ...rollingOut, node: { ...sampleNode("node-1"), allocatableCPU: 300 } };
   const containers = [running({ limitCPU: 400 })];
-  const [app] = draft({ containers, facts, own: 200, quotaCeiling: 330 }).containers;
+  const [app] = draft({ containers, facts, own: 200, share: 330, owed: 70 }).containers;
   assert.deepEqual([app?.floor, app?.ceiling, app?.held], [330, 330, undefined]);
-  const [other] = draft({ containers, facts, own: 200, quotaCeiling: 400 }).containers;
+  const [other] = draft({ containers, facts, own: 200, share: 330 }).containers;
   assert.deepEqual([other?.floor, other?.ceiling, other?.held], [100, 270, "lower"]);
 });
 
@@ -193,7 +202,7 @@ test("boundsOf() boosts what max-cpu allows, within what quota and node allow", 
   const starting = { ready: false };
   const choice = { annotations: { ...BOOST, [MAX_CPU]: "300m" }, allowed: true, pod: starting };
   assert.equal(draft(choice).containers[0]?.ceiling, 750);
-  assert.equal(draft({ ...choice, quotaCeiling: 400 }).containers[0]?.ceiling, 400);
+  assert.equal(draft({ ...choice, share: 400 }).containers[0]?.ceiling, 400);
   const node = { ...sampleNode("node-1"), allocatableCPU: 500 };
   assert.equal(draft({ ...choice, facts: { node } }).containers[0]?.ceiling, 450);
 });
@@ -221,7 +230,7 @@ const anyFacts = fc.record({
   spare: fc.nat(4000),
   utilization: fc.double({ min: 0.01, max: 20, noNaN: true }),
   value: fc.option(fc.nat(20_000), { nil: undefined }),
-  quotaCeiling: fc.option(fc.nat(10_000), { nil: undefined }),
+  share: fc.option(fc.nat(10_000), { nil: undefined }),
   nodeCPU: fc.nat(10_000),
   boost: fc.boolean(),
   ready: fc.boolean(),
@@ -242,7 +251,7 @@ test("boundsOf() never has a floor above its ceiling, whatever the rules say", (
         facts: { autoscalers: [sampleHPA({ cpuTargets })], node },
         allowed: true,
         annotations: rest.boost ? BOOST : {},
-        ...(rest.quotaCeiling === undefined ? {} : { quotaCeiling: rest.quotaCeiling }),
+        ...(rest.share === undefined ? {} : { share: rest.share, owed: 100 }),
       });
       for (const { floor, ceiling } of bounds.containers) {
         assert.ok(Number.isSafeInteger(floor) && Number.isSafeInteger(ceiling));

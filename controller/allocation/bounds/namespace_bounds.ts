@@ -27,7 +27,7 @@ export interface Ceiling {
 export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
-  /** What the container is to give back to: the quotas need its raise. Absent: nothing. */
+  /** The limit after it gives back what the quotas need of its raise. Absent: it gives nothing. */
   readonly backTo?: number;
 }
 
@@ -38,14 +38,22 @@ export interface BoundedSeat {
   readonly own: number;
 }
 
+/** What the quotas that count a pod allow it. */
+export interface QuotaBounds {
+  /** The share of each container, millicores, and the quota that makes it no more, by container. */
+  readonly shares: ReadonlyMap<string, { readonly millicores: number; readonly quota: string }>;
+  /** What the pod gives back of the limits above its ceilings, millicores. */
+  readonly owed: number;
+  /** When the shares may be others without an event, ms from now. */
+  readonly againMs?: number;
+}
+
 /** What the bounds come from. */
 export interface NamespaceFacts {
   readonly pod: Pod;
   readonly limitRange?: CPURanges | undefined;
-  /** What the quotas allow the pod as its total, millicores; undefined when they bind nothing. */
-  readonly quotaCeiling?: number | undefined;
-  /** Name of the quota that allows no more. */
-  readonly quotaName?: string | undefined;
+  /** Undefined when no quota counts the pod. */
+  readonly quota?: QuotaBounds | undefined;
   /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
   readonly nodeCeiling?: number | undefined;
 }
@@ -53,7 +61,7 @@ export interface NamespaceFacts {
 /** The namespace's bounds, in the order of the seats. */
 export function namespaceBounds(
   seats: readonly BoundedSeat[],
-  { pod, limitRange, quotaCeiling = Infinity, quotaName, nodeCeiling = Infinity }: NamespaceFacts,
+  { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const seated = new Set(seats.map(({ container }) => container.name));
   const others = pod.containers.reduce(
@@ -61,48 +69,62 @@ export function namespaceBounds(
     0,
   );
   const requests = seats.map(({ container }) => container.requestCPU ?? 0);
+  const bases = seats.map(({ container }) => container.limitCPU ?? 0);
   const moves = movesRequest(pod);
   const byPod = partsOfPod(seats, { pod, range: limitRange?.pod });
-  const present = { requests, bases: seats.map(({ container }) => container.limitCPU ?? 0) };
-  const forQuota = quotaCeiling - others;
-  const givesBack = forQuota < added(present.bases);
-  const byQuota = givesBack ? leftOfRaises(forQuota, seats) : parts(forQuota, present);
-  const byNode = parts(nodeCeiling - others, present);
+  const byNode = parts(nodeCeiling - others, { requests, bases });
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
-  return seats.map(({ container: { name, requestCPU = 0 } }, index) => ({
-    floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
-    ...backTo(givesBack ? byQuota[index] : undefined, present.bases[index]),
-    ceilings: [
-      {
-        ceiling: limitRange === undefined
-          ? Infinity
-          : largestLimit(limitRange.container, requestCPU, { moves }),
-        reason: "LimitRange",
-        source: "the LimitRange of containers",
-      },
-      {
-        ceiling: byPod.get(name) ?? Infinity,
-        reason: "LimitRange",
-        source: "the LimitRange of pods",
-      },
-      {
-        ceiling: byQuota[index] ?? Infinity,
-        reason: "QuotaExceeded",
-        source: `what ${
-          quotaName === undefined ? "the ResourceQuota" : `ResourceQuota ${quotaName}`
-        } leaves`,
-      },
-      {
-        ceiling: byNode[index] ?? Infinity,
-        reason: "NodeCapacity",
-        source: "what the requests on the node leave",
-      },
-    ],
-  }));
+  const left = quota === undefined ? [] : afterGivingBack(seats, quota);
+  return seats.map(({ container: { name, requestCPU = 0 } }, index) => {
+    const share = quota?.shares.get(name);
+    const backTo = left[index];
+    return {
+      floor: Math.max(limitRange?.container.min ?? 0, podLeast[index] ?? 0),
+      ...(backTo === undefined ? {} : { backTo }),
+      ceilings: [
+        {
+          ceiling: limitRange === undefined
+            ? Infinity
+            : largestLimit(limitRange.container, requestCPU, { moves }),
+          reason: "LimitRange",
+          source: "the LimitRange of containers",
+        },
+        {
+          ceiling: byPod.get(name) ?? Infinity,
+          reason: "LimitRange",
+          source: "the LimitRange of pods",
+        },
+        {
+          ceiling: share?.millicores ?? Infinity,
+          reason: "QuotaExceeded",
+          source: `its share of ResourceQuota ${share?.quota}`,
+        },
+        {
+          ceiling: byNode[index] ?? Infinity,
+          reason: "NodeCapacity",
+          source: "what the requests on the node leave",
+        },
+      ],
+    };
+  });
 }
 
-function backTo(part = Infinity, limit = 0): Pick<NamespaceBound, "backTo"> {
-  return part < limit ? { backTo: part } : {};
+/**
+ * The limits once the pod has given back what it owes, each container in proportion to what it has
+ * above its share. Undefined for those that give nothing.
+ */
+function afterGivingBack(
+  seats: readonly BoundedSeat[],
+  { shares, owed }: QuotaBounds,
+): readonly (number | undefined)[] {
+  const limits = seats.map(({ container }) => container.limitCPU ?? 0);
+  const above = seats.map(({ container: { name, limitCPU = 0 } }) =>
+    Math.max(0, limitCPU - (shares.get(name)?.millicores ?? Infinity))
+  );
+  const total = Math.min(owed, added(above));
+  if (total === 0) return [];
+  const given = splitByRequest(total, above);
+  return limits.map((limit, index) => given[index] ? limit - given[index] : undefined);
 }
 
 /**
@@ -135,25 +157,6 @@ function partsOfPod(
 
 function added(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0);
-}
-
-/**
- * What is left to each container when all come down to `total`: each gives in proportion to its raise,
- * so that none gets what another gives. Where the raises are not enough the pod's own limits are
- * divided by request.
- */
-function leftOfRaises(total: number, seats: readonly BoundedSeat[]): readonly number[] {
-  const bases = seats.map(({ container }) => container.limitCPU ?? 0);
-  const raises = seats.map(({ own }, index) => Math.max(0, (bases[index] ?? 0) - own));
-  const owed = added(bases) - total;
-  if (owed > added(raises)) {
-    return parts(total, {
-      requests: seats.map(({ container }) => container.requestCPU ?? 0),
-      bases: bases.map((base, index) => base - (raises[index] ?? 0)),
-    });
-  }
-  const given = splitByRequest(owed, raises);
-  return bases.map((base, index) => base - (given[index] ?? 0));
 }
 
 interface Split {

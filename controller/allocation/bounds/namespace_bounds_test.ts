@@ -10,7 +10,7 @@ import {
 } from "../../../tests/contract/sample_objects.ts";
 import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { boundsOf } from "./bounds.ts";
-import { namespaceBounds } from "./namespace_bounds.ts";
+import { namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 function test(name: string, fn: () => void): void {
@@ -27,18 +27,29 @@ const proxy = sampleContainer({ name: "proxy", containerID: "containerd://b", li
 const seats = (containers: readonly PodContainer[]) =>
   containers.map((container) => ({ container, own: container.limitCPU ?? 0 }));
 
+function shares(millicores: Readonly<Record<string, number>>): QuotaBounds {
+  return {
+    shares: new Map(
+      Object.entries(millicores).map((
+        [name, share],
+      ) => [name, { millicores: share, quota: "cpu" }]),
+    ),
+    owed: 0,
+  };
+}
+
 interface Choice {
   readonly limitRange?: CPURanges;
-  readonly quotaCeiling?: number;
+  readonly quota?: QuotaBounds;
   readonly nodeCeiling?: number;
   readonly others?: readonly PodContainer[];
 }
 
 /** The lowest ceiling of each container. */
 function ceilings(choice: Choice): readonly number[] {
-  const { limitRange, quotaCeiling, nodeCeiling, others = [] } = choice;
+  const { limitRange, quota, nodeCeiling, others = [] } = choice;
   const pod = samplePod("web", { containers: [app, proxy, ...others] });
-  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quotaCeiling, nodeCeiling })
+  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quota, nodeCeiling })
     .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
 }
 
@@ -80,60 +91,37 @@ test("namespaceBounds() has no pod's maximum for containers where the pod says a
   assert.ok(bound?.ceilings.every(({ ceiling }) => ceiling === Infinity));
 });
 
-test("namespaceBounds() divides what a quota allows: present limits first", () => {
-  assert.deepEqual(ceilings({ quotaCeiling: 700 }), [250, 450]);
-  assert.deepEqual(ceilings({ quotaCeiling: 600 }), [200, 400]);
+test("namespaceBounds() bounds each container by its share of a quota", () => {
+  assert.deepEqual(ceilings({ quota: shares({ app: 250, proxy: 450 }) }), [250, 450]);
+  assert.deepEqual(ceilings({ quota: shares({ app: 250 }) }), [250, Infinity]);
 });
 
-test("namespaceBounds() leaves own limits to containers whose pod gives raises back", () => {
-  const seat = (own: number, limitCPU: number, requestCPU: number, name = "app") => ({
-    container: sampleContainer({ name, limitCPU, requestCPU }),
-    own,
+test("namespaceBounds() takes back what is owed from containers above their shares alone", () => {
+  const seat = (limitCPU: number, name: string) => ({
+    container: sampleContainer({ name, limitCPU }),
+    own: 100,
   });
-  const raised = [seat(200, 500, 10), seat(50, 250, 190, "proxy")];
+  const raised = [seat(500, "app"), seat(200, "proxy"), seat(150, "lowered")];
   const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
-  const of = (quotaCeiling: number) =>
-    namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
-      .map(({ ceilings }) => Math.min(...ceilings.map(({ ceiling }) => ceiling)));
-  assert.deepEqual(of(450), [320, 130]);
-  assert.deepEqual(of(250), [200, 50]);
-  assert.deepEqual(of(750), [500, 250]);
-  assert.deepEqual(of(200), [10, 190]);
+  const quota = shares({ app: 300, proxy: 100, lowered: 400 });
+  const of = (owed: number) =>
+    namespaceBounds(raised, { pod, quota: { ...quota, owed } }).map(({ backTo }) => backTo);
+  assert.deepEqual(of(0), [undefined, undefined, undefined]);
+  assert.deepEqual(of(90), [440, 170, undefined]);
+  // Shares are never undercut.
+  assert.deepEqual(of(1000), [300, 100, undefined]);
 });
 
-test("namespaceBounds() takes back what is owed, of raised containers alone, and lends it to none", () => {
-  const seat = (own: number, limitCPU: number, requestCPU: number, name: string) => ({
-    container: sampleContainer({ name, limitCPU, requestCPU }),
-    own,
-  });
-  const raised = [
-    seat(1000, 1000, 900, "app"),
-    seat(200, 300, 100, "proxy"),
-    seat(200, 150, 100, "lowered"),
-    seat(100, 200, 10, "log"),
-  ];
-  const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
-  const of = (quotaCeiling: number) =>
-    namespaceBounds(raised, { pod, limitRange: undefined, quotaCeiling })
-      .map(({ backTo, ceilings }) => [backTo, Math.min(...ceilings.map((one) => one.ceiling))]);
-  assert.deepEqual(of(1640), [
-    [undefined, 1000],
-    [295, 295],
-    [undefined, 150],
-    [195, 195],
-  ]);
-});
-
-test("namespaceBounds() divides what the node allows the same way", () => {
+test("namespaceBounds() divides what the node allows: present limits first", () => {
   assert.deepEqual(ceilings({ nodeCeiling: 700 }), [250, 450]);
-  assert.deepEqual(ceilings({ nodeCeiling: 700, quotaCeiling: 600 }), [200, 400]);
+  assert.deepEqual(ceilings({ nodeCeiling: 600 }), [200, 400]);
 });
 
 test("namespaceBounds() passes over ratios where the request goes with the limit", () => {
   const container = sampleGuaranteed({ containerID: "containerd://a" });
   const pod = samplePod("web", { containers: [container] });
   const limitRange = ranges({ max: 900, ratio: 1 }, { ratio: 1 });
-  const [bound] = namespaceBounds(seats([container]), { pod, limitRange, quotaCeiling: undefined });
+  const [bound] = namespaceBounds(seats([container]), { pod, limitRange });
   assert.equal(Math.min(...(bound?.ceilings ?? []).map(({ ceiling }) => ceiling)), 900);
 });
 
@@ -146,13 +134,13 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
       ownLimits: new Map([["app", 200]]),
       burstFactor: 4,
       limitRange: choice.limitRange,
-      quotaCeiling: choice.quotaCeiling,
+      quota: choice.quota,
     });
   const cases = [
     [{}, [100, 800, "BurstFactor"]],
     [{ limitRange: ranges({ max: 300, min: 120 }) }, [120, 300, "LimitRange"]],
     [{ limitRange: ranges({}, { max: 400, min: 150 }) }, [150, 400, "LimitRange"]],
-    [{ quotaCeiling: 260 }, [100, 260, "QuotaExceeded"]],
+    [{ quota: shares({ app: 260 }) }, [100, 260, "QuotaExceeded"]],
     [{ limitRange: ranges({ max: 90 }) }, [100, 100, "FloorBinds"]],
   ] as const;
   for (const [choice, expected] of cases) {
@@ -176,7 +164,7 @@ test("boundsOf() sets each ceiling by a word that counts as one, and begins with
     ["NodeSize", { node: { ...node, allocatableCPU: 300 } }],
     ["PodLevelLimit", { pod: { ...pod, podLevel: { limitCPU: 300 } } }],
     ["LimitRange", { limitRange: ranges({ max: 300 }) }],
-    ["QuotaExceeded", { quotaCeiling: 300 }],
+    ["QuotaExceeded", { quota: shares({ app: 300 }) }],
     ["NodeCapacity", { nodeCeiling: 300 }],
     ["FloorBinds", { nodeCeiling: 50 }],
   ];

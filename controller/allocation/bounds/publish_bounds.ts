@@ -8,6 +8,7 @@ import type { MarketConfig } from "../../config.ts";
 import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { boundStory } from "./bound_story.ts";
 import type { BoundWord } from "./bound_words.ts";
+import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "../gather.ts";
 import type { OldDefinition } from "./old_definition.ts";
@@ -55,9 +56,8 @@ export interface PublishContext {
   readonly config: MarketConfig;
   /** Own limits where they are not on record yet, or are others now. */
   readonly originals?: Originals | undefined;
-  /** See `BoundsInput.quotaCeiling`. */
-  readonly quotaCeiling?: number | undefined;
-  readonly quotaName?: string | undefined;
+  /** See `BoundsInput.quota`. */
+  readonly quota?: QuotaBounds | undefined;
   /** What a metric says of the pod. */
   readonly metric?: MetricFact | undefined;
   /** See `BidFacts.rolloutStillSinceMs`. */
@@ -92,7 +92,7 @@ export async function publishBounds(
   context: PublishContext,
 ): Promise<Published> {
   const { allocation, pod } = gathered;
-  const { store, config, quotaCeiling, quotaName, nodeCeiling, metric, nowMs } = context;
+  const { store, config, quota, nodeCeiling, metric, nowMs } = context;
   const { definition, takeSlot = () => 0, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
@@ -106,8 +106,7 @@ export async function publishBounds(
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
     ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
-    quotaCeiling,
-    quotaName,
+    quota,
     nodeCeiling,
   });
   const draft = definition?.storable(wanted) ?? wanted;

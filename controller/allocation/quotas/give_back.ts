@@ -1,11 +1,27 @@
 /**
- * Quota that raises have taken and new pods need: who gives back how much of it.
+ * Quota that new pods need while limits are above their ceilings: how much each pod gives back.
  *
  * @module
  */
+import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import { GRID } from "../../../shared/market/rounding.ts";
+import { quotaBound, type QuotaResource } from "./quota_ledger.ts";
 
-/** Who has raises that may be taken back, and what is to come of them. Millicores. */
+/**
+ * What would have to be given back so that the quota leaves `kept`, millicores; 0 where it does.
+ * `used` is what the pods use by their own specs: the quota's count falls only once the kubelet has
+ * confirmed a decrease, so that pods would give back again what others have given already.
+ */
+export function quotaMissing(
+  quota: ResourceQuota,
+  resource: QuotaResource,
+  { used, kept }: { readonly used: number; readonly kept: number },
+): number {
+  const bound = quotaBound(quota, resource);
+  return bound === undefined ? 0 : Math.max(0, Math.min(bound.used, used) + kept - bound.hard);
+}
+
+/** Limits above their ceilings, and what is to come of them. Millicores. */
 export interface Raises {
   readonly missing: number;
   /** The pod's own. */

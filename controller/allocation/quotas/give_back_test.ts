@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { giveBack } from "./give_back.ts";
+import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
+import { giveBack, quotaMissing } from "./give_back.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+test("quotaMissing() is what the quota lacks, by its own count or the pods', whichever is less", () => {
+  const { hardLimitsCPU: _none, ...ofMemory } = sampleQuota();
+  const of = (used: number, kept: number, one = sampleQuota()) =>
+    quotaMissing(one, "limits", { used, kept });
+  assert.equal(of(700, 200), 0);
+  assert.equal(of(700, 350), 50);
+  assert.equal(of(600, 350), 0);
+  assert.equal(of(900, 350), 50);
+  assert.equal(of(700, 350, sampleQuota({ hardLimitsCPU: 800 })), 250);
+  assert.equal(of(9000, 9000, ofMemory), 0);
+});
 
 /** What each of these raises gives back of what is missing. */
 function parts(missing: number, ...raises: readonly number[]): readonly number[] {

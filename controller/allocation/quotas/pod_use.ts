@@ -5,11 +5,12 @@
  */
 import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import { podTotal, type TotalField } from "../../../shared/actuation/pod_total.ts";
-import { isFinished, isLive } from "../../../shared/actuation/scope.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { isFinished } from "../../../shared/actuation/scope.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { ownValues } from "../limits/own_limits.ts";
+import type { QuotaBid } from "./quota_bids.ts";
 
 /** A pod's part in a namespace, millicores. */
 export interface PodUse {
@@ -19,30 +20,43 @@ export interface PodUse {
   /** The same of the user's own values, not those that were raised: what another such pod asks for. */
   readonly ownLimits: number;
   readonly ownRequests: number;
-  /** What quotas would count less of it if what may be taken back from it were: limits above its own. */
+  /** What quotas count of it beside its bids. */
+  readonly fixedLimits: number;
+  readonly fixedRequests: number;
+  /** What its containers ask of the quotas; empty for a pod whose limits stay. */
+  readonly bids: readonly QuotaBid[];
+  /** What quotas would count less of it if its limits were at their ceilings, and that may be. */
   readonly raise: number;
-  /** True when its need has reached its ceiling: it has a share in what a quota leaves. */
-  readonly claims: boolean;
   /** True when its raises take requests, too. */
   readonly moves: boolean;
 }
 
 /** As pod and allocation have it now; undefined for a pod that has ended. */
-export function podUseOf(pod: Pod, allocation: PodAllocation | undefined): PodUse | undefined {
+export function podUseOf(
+  pod: Pod,
+  { allocation, bids }: {
+    readonly allocation: PodAllocation | undefined;
+    readonly bids: readonly QuotaBid[];
+  },
+): PodUse | undefined {
   if (isFinished(pod)) return undefined;
   const moves = movesRequest(pod);
   const { originalLimits, originalRequests } = allocation?.status ?? {};
   const own = ownValues(originalLimits);
   const ownRequest = moves ? ownValues(originalRequests) : new Map<string, number>();
-  const ownContainers = pod.containers.map((one) => withOwn(one, { own, ownRequest }));
-  const ownPod = { ...pod, containers: ownContainers };
+  const ownPod = withValues(pod, { limits: own, requests: ownRequest });
+  const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
+  const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });
+  const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   return {
     limits: counted(pod, "limitCPU"),
     requests: counted(pod, "requestCPU"),
     ownLimits: counted(ownPod, "limitCPU"),
     ownRequests: counted(ownPod, "requestCPU"),
+    fixedLimits: counted(atFloors, "limitCPU") - floor,
+    fixedRequests: counted(atFloors, "requestCPU") - (moves ? floor : 0),
+    bids,
     raise: raiseOf(pod, { own, allocation }),
-    claims: allocation?.spec.podUID === pod.metadata.uid && isLive(pod) && claims(allocation),
     moves,
   };
 }
@@ -58,23 +72,27 @@ function counted(pod: Pod, field: TotalField): number {
   return total === 0 && field === "limitCPU" ? 0 : total + overheadCPU;
 }
 
-function withOwn(
-  container: PodContainer,
-  { own, ownRequest }: Readonly<Record<"own" | "ownRequest", ReadonlyMap<string, number>>>,
-): PodContainer {
-  const limitCPU = own.get(container.name) ?? container.limitCPU;
-  const requestCPU = ownRequest.get(container.name) ?? container.requestCPU;
-  return {
-    ...container,
-    ...(limitCPU === undefined ? {} : { limitCPU }),
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-  };
+/** The pod with these values, by container name, instead of its own. */
+function withValues(
+  pod: Pod,
+  { limits, requests }: Readonly<Record<"limits" | "requests", ReadonlyMap<string, number>>>,
+): Pod {
+  const containers = pod.containers.map((container) => {
+    const limitCPU = limits.get(container.name) ?? container.limitCPU;
+    const requestCPU = requests.get(container.name) ?? container.requestCPU;
+    return {
+      ...container,
+      ...(limitCPU === undefined ? {} : { limitCPU }),
+      ...(requestCPU === undefined ? {} : { requestCPU }),
+    };
+  });
+  return { ...pod, containers };
 }
 
 /**
- * What may be taken back from the pod: its limits above its own, of containers that are not held as
- * they are. A hold from below does not count but for pods that the system can't do without: a market's
- * raise that keeps others from existing does more harm than its end does to who has it.
+ * What may be taken back from the pod: its limits above the published ceilings, of containers that are
+ * not held as they are. A hold from below does not count but for pods that the system can't do without:
+ * a raise that keeps other pods from existing does more harm than its end does to this one.
  */
 function raiseOf(
   pod: Pod,
@@ -84,20 +102,15 @@ function raiseOf(
   },
 ): number {
   if (pod.metadata.terminating || isSystemCritical(pod)) return 0;
-  const held = new Set(
-    allocation?.status?.bounds?.containers.filter((one) => one.held === "both")
-      .map(({ name }) => name),
+  const most = new Map(own);
+  for (const { name, ceiling, held } of allocation?.status?.bounds?.containers ?? []) {
+    most.set(name, held === "both" ? Infinity : Math.max(ceiling, own.get(name) ?? 0));
+  }
+  const limits = new Map(
+    pod.containers.flatMap(({ name, limitCPU }): [string, number][] =>
+      limitCPU === undefined ? [] : [[name, Math.min(limitCPU, most.get(name) ?? limitCPU)]]
+    ),
   );
-  const containers = pod.containers.map((one) => {
-    const { name, limitCPU = 0 } = one;
-    const ownLimit = held.has(name) ? limitCPU : own.get(name) ?? limitCPU;
-    return ownLimit < limitCPU ? { ...one, limitCPU: ownLimit } : one;
-  });
-  return counted(pod, "limitCPU") - counted({ ...pod, containers }, "limitCPU");
-}
-
-function claims({ spec, status }: PodAllocation): boolean {
-  const ceilings = status?.bounds?.containers ?? [];
-  if (spec.market === undefined || ceilings.length === 0) return false;
-  return spec.market.need >= ceilings.reduce((sum, { ceiling }) => sum + ceiling, 0);
+  const lowered = withValues(pod, { limits, requests: new Map() });
+  return counted(pod, "limitCPU") - counted(lowered, "limitCPU");
 }

@@ -4,11 +4,11 @@ import type { ContainerBounds, PodAllocation } from "../../../shared/api/pod_all
 import {
   sampleAllocation,
   sampleContainer,
-  sampleDesired,
   sampleGuaranteed,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import { podUseOf } from "./pod_use.ts";
+import type { QuotaBid } from "./quota_bids.ts";
+import { type PodUse, podUseOf } from "./pod_use.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -25,49 +25,51 @@ function limited(limitCPU: number, change: Partial<Pod> = {}): Pod {
 
 interface Choice {
   readonly held?: ContainerBounds["held"];
-  readonly need?: number;
-  readonly podUID?: string;
+  /** @default {none is published} */
+  readonly ceiling?: number;
 }
 
-/** Its own limit and request is 200 m, its ceiling 800 m. */
-function allocationOf(pod: Pod, { held, need = 0, podUID = "a" }: Choice = {}): PodAllocation {
-  const app = { name: "app", containerID: "c", floor: 100, ceiling: 800, weight: 1 };
-  const { market, ...desired } = sampleDesired("200m");
-  assert.ok(market);
-  const { spec, ...rest } = sampleAllocation(pod);
+/** Its own limit and request is 200 m. */
+function allocationOf(pod: Pod, { held, ceiling }: Choice = {}): PodAllocation {
   const own = [{ name: "app", cpu: "200m" }];
+  const app = { name: "app", containerID: "c", floor: 100, ceiling: ceiling ?? 0, weight: 1 };
+  const containers = [held === undefined ? app : { ...app, held }];
+  const bounds = { revision: 1, reason: "", containers };
   return {
-    ...rest,
-    spec: { ...spec, ...desired, podUID, market: { ...market, need } },
+    ...sampleAllocation(pod),
     status: {
       originalLimits: own,
       originalRequests: own,
-      bounds: {
-        revision: 1,
-        reason: "",
-        containers: [held === undefined ? app : { ...app, held }],
-      },
+      ...(ceiling === undefined && held === undefined ? {} : { bounds }),
     },
   };
+}
+
+function useOf(
+  pod: Pod,
+  allocation: PodAllocation | undefined = undefined,
+  { bids = [] }: { readonly bids?: readonly QuotaBid[] } = {},
+): PodUse | undefined {
+  return podUseOf(pod, { allocation, bids });
 }
 
 test("podUseOf() sums limits and requests, containers without any for nothing", () => {
   const { limitCPU: _none, ...free } = sampleContainer({ name: "free" });
   const pod = podOf([sampleContainer(), free, sampleContainer({ name: "b", limitCPU: 250 })]);
-  const { limits, requests, ownLimits, ownRequests } = podUseOf(pod, undefined) ?? {};
+  const { limits, requests, ownLimits, ownRequests } = useOf(pod) ?? {};
   assert.deepEqual([limits, requests, ownLimits, ownRequests], [450, 300, 450, 300]);
 });
 
 test("podUseOf() knows nothing of a pod that has ended", () => {
   for (const phase of ["Succeeded", "Failed"] as const) {
-    assert.equal(podUseOf(limited(4000, { phase }), undefined), undefined);
+    assert.equal(useOf(limited(4000, { phase })), undefined);
   }
-  assert.equal(podUseOf(limited(4000, { phase: "Pending" }), undefined)?.limits, 4000);
+  assert.equal(useOf(limited(4000, { phase: "Pending" }))?.limits, 4000);
 });
 
 test("podUseOf() tells the user's own values from raised ones, requests where those move", () => {
   const of = (pod: Pod) => {
-    const { ownLimits, ownRequests, moves } = podUseOf(pod, allocationOf(pod)) ?? {};
+    const { ownLimits, ownRequests, moves } = useOf(pod, allocationOf(pod)) ?? {};
     return [ownLimits, ownRequests, moves];
   };
   assert.deepEqual(of(limited(800)), [200, 100, false]);
@@ -75,32 +77,42 @@ test("podUseOf() tells the user's own values from raised ones, requests where th
   assert.deepEqual(of(fixed), [200, 200, true]);
 });
 
-test("podUseOf() finds what limits are above the user's own, where that may be taken back", () => {
+test("podUseOf() finds what limits are above their ceilings, where that may be taken back", () => {
   const raiseOf = (limitCPU: number, choice: Choice = {}, change: Partial<Pod> = {}) => {
     const pod = limited(limitCPU, change);
-    return podUseOf(pod, allocationOf(pod, choice))?.raise;
+    return useOf(pod, allocationOf(pod, choice))?.raise;
   };
   assert.equal(raiseOf(500), 300);
   assert.equal(raiseOf(150), 0);
+  assert.deepEqual([raiseOf(500, { ceiling: 450 }), raiseOf(500, { ceiling: 600 })], [50, 0]);
+  // Original limits are never taken back.
+  assert.equal(raiseOf(500, { ceiling: 100 }), 300);
   for (const held of ["half", "lower"] as const) assert.equal(raiseOf(500, { held }), 300);
   assert.equal(raiseOf(500, { held: "both" }), 0);
   assert.equal(raiseOf(500, {}, { priorityClassName: "system-node-critical" }), 0);
   assert.equal(raiseOf(500, {}, { priorityClassName: "high" }), 300);
   const { metadata } = limited(500);
   assert.equal(raiseOf(500, {}, { metadata: { ...metadata, terminating: true } }), 0);
-  assert.equal(podUseOf(limited(500), undefined)?.raise, 0);
+  assert.equal(useOf(limited(500))?.raise, 0);
 });
 
-test("podUseOf() lets a live pod claim whose need has reached its ceiling", () => {
-  const claims = (choice: Choice, change: Partial<Pod> = {}) => {
-    const pod = limited(200, change);
-    return podUseOf(pod, allocationOf(pod, choice))?.claims;
+test("podUseOf() finds what quotas count beside the bids", () => {
+  const fixed = (limitCPU: number, change: Partial<Pod> = {}, floor = 200) => {
+    const pod = limited(limitCPU, change);
+    const bids = [{ name: "app", weight: 1, floor, ceiling: 800 }];
+    const use = useOf(pod, allocationOf(pod), { bids });
+    return [use?.fixedLimits, use?.fixedRequests];
   };
-  assert.deepEqual([claims({ need: 800 }), claims({ need: 790 })], [true, false]);
-  assert.equal(claims({ need: 800, podUID: "reborn" }), false);
-  assert.equal(claims({ need: 800 }, { phase: "Pending" }), false);
-  const pod = limited(200);
-  assert.equal(podUseOf(pod, sampleAllocation(pod))?.claims, false);
+  // The same, whatever the limit is now.
+  assert.deepEqual([fixed(200), fixed(700)], [[0, 100], [0, 100]]);
+  assert.deepEqual(fixed(700, { overheadCPU: 50 }), [50, 150]);
+  const initContainers = [sampleContainer({ name: "prepare", limitCPU: 350, requestCPU: 10 })];
+  assert.deepEqual(fixed(700, { initContainers }), [150, 100]);
+  const guaranteed = podOf([sampleGuaranteed({ limitCPU: 900, requestCPU: 900 })]);
+  const bids = [{ name: "app", weight: 1, floor: 200, ceiling: 800 }];
+  const use = useOf(guaranteed, allocationOf(guaranteed), { bids });
+  assert.deepEqual([use?.fixedLimits, use?.fixedRequests], [0, 0]);
+  assert.equal(useOf(limited(700))?.fixedLimits, 700);
 });
 
 test("podUseOf() counts as the server's quota does: init containers, the pod's own word, overhead", () => {
@@ -109,7 +121,7 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
   });
   const of = (limitCPU: number, change: Partial<Pod>): readonly unknown[] => {
     const pod = limited(limitCPU, change);
-    const use = podUseOf(pod, allocationOf(pod));
+    const use = useOf(pod, allocationOf(pod));
     return [use?.limits, use?.ownLimits, use?.raise, use?.requests, use?.ownRequests];
   };
   assert.deepEqual(of(500, {}), [500, 200, 300, 100, 100]);
@@ -120,7 +132,7 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
   assert.deepEqual(of(500, { podLevel }), [600, 600, 0, 400, 400]);
   assert.deepEqual(of(500, { overheadCPU: 50 }), [550, 250, 300, 150, 150]);
   const { limitCPU: _none, ...free } = sampleContainer();
-  const { limits, requests } = podUseOf(podOf([free], { overheadCPU: 50 }), undefined) ?? {};
+  const { limits, requests } = useOf(podOf([free], { overheadCPU: 50 })) ?? {};
   assert.deepEqual([limits, requests], [0, 150]);
 });
 
@@ -129,7 +141,7 @@ test("podUseOf() counts a sidecar beside the init containers that start after it
     const order = sidecarsBefore === undefined ? {} : { sidecarsBefore };
     const initContainers = [sampleContainer({ name: "prepare", limitCPU: 400, ...order })];
     const sidecar = sampleContainer({ name: "proxy", sidecar: true, limitCPU: 150 });
-    return podUseOf(podOf([sampleContainer(), sidecar], { initContainers }), undefined)?.limits;
+    return useOf(podOf([sampleContainer(), sidecar], { initContainers }))?.limits;
   };
   assert.deepEqual([of(), of(1)], [400, 550]);
 });

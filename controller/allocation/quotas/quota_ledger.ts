@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { movesRequest } from "../../../shared/actuation/moved_request.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
@@ -11,6 +13,11 @@ import { isAtLeast } from "../../../shared/control/resource_version.ts";
 
 /** What a quota may bound. */
 export type QuotaResource = "limits" | "requests";
+
+/** What a raise of the pod's limits takes. */
+export function resourcesOf(pod: Pick<Pod, "qosClass">): readonly QuotaResource[] {
+  return movesRequest(pod) ? ["limits", "requests"] : ["limits"];
+}
 
 /** Raises of all quotas. */
 export interface QuotaLedger {

@@ -1,5 +1,5 @@
 /**
- * What the quotas of a pod's namespace leave for its raises.
+ * What the quotas of a pod's namespace leave for its raises, and its share in them.
  *
  * @module
  */
@@ -9,15 +9,18 @@ import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { MarketConfig } from "../../config.ts";
-import { giveBack } from "./give_back.ts";
-import { quotaCeiling, quotaMissing, resourcesOf } from "./quota_headroom.ts";
+import type { QuotaBounds } from "../bounds/namespace_bounds.ts";
+import { giveBack, quotaMissing } from "./give_back.ts";
 import {
   createQuotaLedger,
   type QuotaBooking,
   quotaBound,
   type QuotaResource,
+  resourcesOf,
 } from "./quota_ledger.ts";
-import { createQuotaUses, type QuotaUse } from "./quota_uses.ts";
+import type { PodUse } from "./pod_use.ts";
+import { createQuotaShares } from "./quota_shares.ts";
+import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 
 /** A pod and the quotas of its namespace. */
 export interface QuotaSubject {
@@ -36,8 +39,8 @@ export interface QuotaWord {
 export interface QuotaRoom {
   /** For its raises and those of all others. */
   headroom(): QuotaWord;
-  /** What they allow it as its total. */
-  ceiling(): QuotaWord;
+  /** What they allow its containers. */
+  bounds(): QuotaBounds;
   /** Books a change of the pod's total that is about to be sent, millicores. */
   book(change: number): QuotaBooking;
 }
@@ -54,6 +57,7 @@ export interface QuotaRooms {
 interface Left {
   readonly quota: ResourceQuota;
   readonly resource: QuotaResource;
+  readonly hard: number;
   readonly use: QuotaUse;
   /** Below 0 where less than `kept` is left. */
   readonly headroom: number;
@@ -63,33 +67,53 @@ interface Left {
 
 /**
  * Room for one more pod of the largest kind that a quota counts is kept in it, as often as the settings
- * say. When a pod has taken it, raises are taken back until it is there again.
+ * say. The rest is divided among the ceilings of the pods that it counts. When a pod has taken what was
+ * kept, limits above their ceilings come down until it is there again.
  */
 export function createQuotaRooms(
-  { caches, clock, config }: {
-    readonly caches: Parameters<typeof createQuotaUses>[0];
+  { caches, clock, config, ...parts }: {
+    readonly caches: Pick<QuotaUsesParts, "pods" | "allocations">;
     readonly clock: Pick<Clock, "monotonic">;
     readonly config: Pick<MarketConfig, "quotaHeadroom">;
-  },
+  } & Pick<QuotaUsesParts, "bidsOf" | "wake">,
 ): QuotaRooms {
   const ledger = createQuotaLedger(clock);
-  const uses = createQuotaUses(caches);
+  const uses = createQuotaUses({ ...parts, ...caches });
+  const divided = createQuotaShares({ ...parts, uses, clock });
 
   function leftOf(quota: ResourceQuota, resource: QuotaResource): readonly Left[] {
+    const bound = quotaBound(quota, resource);
     const left = ledger.headroom(quota, resource);
-    if (left === undefined) return [];
+    if (bound === undefined || left === undefined) return [];
     const use = uses.of(quota, resource);
     const kept = config.quotaHeadroom * use.largest;
-    return [{ quota, resource, use, headroom: left - kept, kept }];
+    return [{ quota, resource, hard: bound.hard, use, headroom: left - kept, kept }];
   }
 
-  /** What the quota allows the pod, less what it gives back where others have taken what was kept. */
-  function ceilingOf(pod: Pod, { quota, resource, use, headroom, kept }: Left): QuotaWord {
-    const { raise = 0, claims = false } = uses.pod(objectKey(pod.metadata)) ?? {};
-    const most = quotaCeiling({ pod, headroom, claims, claimants: use.claimants });
+  /** What the pod gives back where others have taken what was kept. */
+  function owedBy(
+    { raise: own }: Pick<PodUse, "raise">,
+    { quota, resource, use, headroom, kept }: Left,
+  ): number {
     const missing = headroom >= 0 ? 0 : quotaMissing(quota, resource, { used: use.used, kept });
-    const owed = giveBack({ missing, own: raise, all: use.raised });
-    return { millicores: most - owed, quota: quota.metadata.name };
+    return giveBack({ missing, own, all: use.raised });
+  }
+
+  function boundsOf(podKey: string, all: readonly Left[]): QuotaBounds {
+    const shares = new Map<string, QuotaWord>();
+    const againMs: number[] = [];
+    for (const { quota, resource, hard, use, kept } of all) {
+      const room = hard - kept - use.fixed;
+      const part = divided.of(quota, resource, { podKey, room });
+      for (const [name, millicores] of part.shares) {
+        const word = { millicores, quota: quota.metadata.name };
+        shares.set(name, least(shares.get(name) ?? word, word));
+      }
+      if (part.againMs !== undefined) againMs.push(part.againMs);
+    }
+    const use = uses.pod(podKey);
+    const owed = use === undefined ? 0 : Math.max(...all.map((one) => owedBy(use, one)));
+    return { shares, owed, ...(againMs.length === 0 ? {} : { againMs: Math.min(...againMs) }) };
   }
 
   return {
@@ -108,7 +132,11 @@ export function createQuotaRooms(
             millicores: headroom,
             quota: quota.metadata.name,
           })).reduce(least),
-        ceiling: () => left().map((one) => ceilingOf(pod, one)).reduce(least),
+        bounds() {
+          const podKey = objectKey(pod.metadata);
+          uses.refresh(podKey);
+          return boundsOf(podKey, left());
+        },
         book: (change) => ledger.book(counting, change, { resources }),
       };
     },
@@ -116,6 +144,8 @@ export function createQuotaRooms(
   };
 }
 
+/** Of equals the first by name, so that the same quotas always give the same words. */
 function least(one: QuotaWord, other: QuotaWord): QuotaWord {
-  return other.millicores < one.millicores ? other : one;
+  const less = other.millicores - one.millicores;
+  return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;
 }

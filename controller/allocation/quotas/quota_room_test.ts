@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import {
   sampleAllocation,
   sampleContainer,
-  sampleDesired,
   sampleGuaranteed,
   samplePod,
   sampleQuota,
@@ -26,21 +26,21 @@ function quota(change: Partial<ResourceQuota> = {}): ResourceQuota {
   });
 }
 
-/** A namespace whose pods all want more than their ceilings. */
+/**
+ * A namespace with these pods, all in the market. The original limit of each is 200 m, its request
+ * 150 m, its ceiling 1000 m; published is a ceiling of 400 m.
+ */
 function namespaceOf(containers: Readonly<Record<string, PodContainer>>, quotaHeadroom = 0) {
   const pods = createWatchedCache<Pod>();
   const allocations = createWatchedCache<PodAllocation>();
+  const time = { nowMs: 0 };
   for (const [name, container] of Object.entries(containers)) {
     const bare = samplePod(name, { containers: [container] });
     const pod = { ...bare, phase: "Running", metadata: { ...bare.metadata, uid: name } } as const;
     pods.put(pod);
-    const { market, ...desired } = sampleDesired("200m");
-    assert.ok(market);
-    const draft = sampleAllocation(pod);
     const bound = { name: "app", containerID: "c", floor: 200, ceiling: 400, weight: 1 };
     allocations.put({
-      ...draft,
-      spec: { ...draft.spec, ...desired, market: { ...market, need: 400 } },
+      ...sampleAllocation(pod),
       status: {
         bounds: { revision: 1, reason: "", containers: [bound] },
         originalLimits: [{ name: "app", cpu: "200m" }],
@@ -50,51 +50,50 @@ function namespaceOf(containers: Readonly<Record<string, PodContainer>>, quotaHe
   }
   const rooms = createQuotaRooms({
     caches: { pods, allocations },
-    clock: { monotonic: () => 0 },
+    clock: { monotonic: () => time.nowMs },
     config: { quotaHeadroom },
+    bidsOf: () => [{ name: "app", weight: 1, floor: 200, ceiling: 1000 }],
+    wake: () => {},
   });
   const pod = (name: string): Pod => pods.get(`shop/${name}`) ?? assert.fail(name);
+  /** Headroom, share, and what is owed. */
   const room = (name: string, ...quotas: readonly ResourceQuota[]) => {
     const found = rooms.of({ pod: pod(name), quotas });
-    return found === undefined
-      ? undefined
-      : [found.headroom().millicores, found.ceiling().millicores];
+    if (found === undefined) return undefined;
+    const { shares, owed } = found.bounds();
+    return [found.headroom().millicores, shares.get("app")?.millicores, owed];
   };
   const change = (name: string, part: Partial<Pod>): void =>
     void pods.put({ ...pod(name), ...part });
-  return { rooms, pod, room, change, reads: () => pods.reads + allocations.reads };
+  return { rooms, pod, room, change, time, reads: () => pods.reads + allocations.reads };
 }
 
 test("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others by limits", () => {
-  const { room } = namespaceOf({ fixed: sampleGuaranteed(), web: sampleContainer() });
+  const { room, time } = namespaceOf({ fixed: sampleGuaranteed(), web: sampleContainer() });
   assert.equal(room("web"), undefined);
-  assert.deepEqual(room("web", quota()), [1000, 200 + 500]);
-  assert.deepEqual(room("fixed", quota()), [300, 200 + 300]);
+  const wide = quota({ usedLimitsCPU: 400, requestsCPU: { hard: 400, used: 300 } });
+  assert.deepEqual(room("web", wide), [1600, 1000, 0]);
+  // The other pod's request of 100 m stays.
+  assert.deepEqual(room("fixed", wide), [100, 300, 0]);
   // The limits may be the tighter ones, too.
-  assert.deepEqual(room("fixed", quota({ usedLimitsCPU: 1900 })), [100, 200 + 50]);
-  const { requestsCPU: _none, ...ofLimits } = quota();
-  assert.deepEqual(room("fixed", ofLimits), [1000, 200 + 500]);
-  const { hardLimitsCPU: _hard, ...ofRequests } = quota();
-  assert.deepEqual(room("fixed", ofRequests), [300, 200 + 300]);
+  time.nowMs += 1000;
+  const limits = quota({ hardLimitsCPU: 500, usedLimitsCPU: 400 });
+  assert.deepEqual(room("fixed", limits), [100, 250, 0]);
+  const { requestsCPU: _none, ...ofLimits } = limits;
+  assert.deepEqual(room("fixed", ofLimits), [100, 250, 0]);
+  time.nowMs += 1000;
+  const { hardLimitsCPU: _hard, ...ofRequests } = wide;
+  assert.deepEqual(room("fixed", ofRequests), [100, 300, 0]);
   assert.equal(room("web", ofRequests), undefined);
 });
 
-test("createQuotaRooms() divides requests among the Guaranteed pods alone", () => {
-  const { room } = namespaceOf({
-    one: sampleGuaranteed(),
-    two: sampleGuaranteed(),
-    web: sampleContainer(),
-  });
-  assert.deepEqual(room("one", quota()), [300, 200 + 150]);
-  assert.deepEqual(room("web", quota()), [1000, 200 + 330]);
-});
-
 test("createQuotaRooms() keeps room for one more pod of the largest own limit and request", () => {
-  const raised = sampleGuaranteed({ limitCPU: 900, requestCPU: 900 });
+  const raised = sampleGuaranteed({ limitCPU: 400, requestCPU: 400 });
   const { room } = namespaceOf({ fixed: raised, web: sampleContainer() }, 1);
   // Own values count: 200 m of limits, 150 m of requests.
-  assert.deepEqual(room("web", quota())?.[0], 800);
-  assert.deepEqual(room("fixed", quota())?.[0], 150);
+  const used = { usedLimitsCPU: 600, requestsCPU: { hard: 600, used: 500 } };
+  assert.deepEqual(room("web", quota({ hardLimitsCPU: 1000, ...used })), [200, 400, 0]);
+  assert.deepEqual(room("fixed", quota({ hardLimitsCPU: 1000, ...used })), [-50, 350, 0]);
 });
 
 test("book() counts a Guaranteed pod's raise in both, another's in limits", () => {
@@ -109,42 +108,59 @@ test("book() counts a Guaranteed pod's raise in both, another's in limits", () =
 
 test("createQuotaRooms() names the quota that leaves the least", () => {
   const { rooms, pod } = namespaceOf({ web: sampleContainer() });
-  const tight = quota({ hardLimitsCPU: 1300 });
+  const tight = quota({ hardLimitsCPU: 500, usedLimitsCPU: 200 });
   const quotas = [quota(), { ...tight, metadata: { ...tight.metadata, name: "tight" } }];
   for (const order of [quotas, [...quotas].reverse()]) {
     const found = rooms.of({ pod: pod("web"), quotas: order });
     assert.deepEqual(found?.headroom(), { millicores: 300, quota: "tight" });
-    assert.deepEqual(found?.ceiling(), { millicores: 500, quota: "tight" });
+    assert.deepEqual(found?.bounds().shares.get("app"), { millicores: 500, quota: "tight" });
   }
 });
 
 test("createQuotaRooms() passes over quotas whose scopes leave the pod out", () => {
   const { room, rooms, pod, change } = namespaceOf({ web: sampleContainer() });
   const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-  const bare = quota({ usedLimitsCPU: 2000, scopes });
+  const bare = quota({ hardLimitsCPU: 300, usedLimitsCPU: 300, scopes });
   const full = { ...bare, metadata: { ...bare.metadata, name: "jobs" } };
   assert.equal(room("web", full), undefined);
-  assert.deepEqual(room("web", full, quota()), [1000, 200 + 1000]);
+  assert.deepEqual(room("web", full, quota()), [1000, 1000, 0]);
   rooms.of({ pod: pod("web"), quotas: [full, quota()] })?.book(100);
-  assert.deepEqual(room("web", full, quota()), [900, 200 + 900]);
+  assert.deepEqual(room("web", full, quota()), [900, 1000, 0]);
   change("web", { hasDeadline: true });
-  assert.deepEqual(room("web", full, quota()), [0, 200]);
+  assert.deepEqual(room("web", full, quota()), [0, 300, 0]);
+});
+
+test("createQuotaRooms() divides a quota among pods that it counts, less what others use", () => {
+  const { room, change } = namespaceOf({
+    web: sampleContainer(),
+    job: sampleContainer(),
+    other: sampleContainer(),
+  });
+  for (const name of ["job", "other"]) change(name, { hasDeadline: true });
+  const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
+  const ofJobs = quota({ hardLimitsCPU: 900, usedLimitsCPU: 400, scopes });
+  assert.deepEqual(room("job", ofJobs), [500, 450, 0]);
+  assert.equal(room("web", ofJobs), undefined);
+  assert.deepEqual(room("web", { ...ofJobs, scopes: [] }), [500, 300, 0]);
 });
 
 test("createQuotaRooms() lets only pods that a quota counts give back for it, and by their own sums", () => {
-  const raised = sampleContainer({ limitCPU: 400 });
+  const raised = sampleContainer({ limitCPU: 500 });
   const { room, change } = namespaceOf({ web: raised, job: raised, other: raised }, 1);
   for (const name of ["job", "other"]) change(name, { hasDeadline: true });
   // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
   const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-  const full = quota({ hardLimitsCPU: 900, usedLimitsCPU: 800, scopes });
-  assert.deepEqual(room("job", full), [-100, 350]);
-  assert.deepEqual(room("other", full), [-100, 350]);
+  const full = quota({ hardLimitsCPU: 1100, usedLimitsCPU: 1000, scopes });
+  assert.deepEqual(room("job", full), [-100, 450, 50]);
+  assert.deepEqual(room("other", full), [-100, 450, 50]);
   assert.equal(room("web", full), undefined);
-  assert.deepEqual(room("web", { ...full, scopes: [] }), [-100, 360]);
+  assert.deepEqual(
+    room("web", { ...full, scopes: [], hardLimitsCPU: 1600, usedLimitsCPU: 1500 })?.[2],
+    40,
+  );
 });
 
-test("createQuotaRooms() reads nothing anew for a look at a pod that has not changed", () => {
+test("createQuotaRooms() reads only the pod itself where no other has changed", () => {
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`p${index}`, sampleContainer({ limitCPU: 400 })]),
   );
@@ -152,22 +168,80 @@ test("createQuotaRooms() reads nothing anew for a look at a pod that has not cha
   const subjects = Object.keys(many).map((name) => ({ pod: pod(name), quotas: [quota()] }));
   const look = (): number => {
     const before = reads();
-    for (const subject of subjects) rooms.of(subject)?.ceiling();
+    for (const subject of subjects) rooms.of(subject)?.bounds();
     return reads() - before;
   };
   // The first look at the namespace: its list, and of each pod itself and its allocation.
-  assert.equal(look(), 600);
-  assert.equal(look(), 0);
+  assert.equal(look(), 600 + 400);
+  assert.equal(look(), 400);
 });
 
 test("createQuotaRooms() takes the requests that a quota lacks from pods whose requests move", () => {
   const containers = {
-    fixed: sampleGuaranteed({ limitCPU: 400, requestCPU: 400 }),
+    fixed: sampleGuaranteed({ limitCPU: 500, requestCPU: 500 }),
     web: sampleContainer({ limitCPU: 800 }),
   };
   const { room } = namespaceOf(containers, 1);
-  const full = quota({ hardLimitsCPU: 9000, requestsCPU: { hard: 550, used: 500 } });
+  const full = quota({ hardLimitsCPU: 9000, requestsCPU: { hard: 650, used: 600 } });
   // 100 m are missing beside what is kept, 150 m; Burstable raises would not help.
-  assert.deepEqual(room("fixed", full)?.[1], 300);
-  assert.deepEqual(room("web", full)?.[1], 800 + 3900);
+  assert.deepEqual(room("fixed", full)?.slice(1), [400, 100]);
+  assert.deepEqual(room("web", full)?.slice(1), [1000, 0]);
+});
+
+const anyPod = fc.record({
+  floor: fc.integer({ min: 1, max: 500 }),
+  more: fc.nat(3000),
+  weight: fc.integer({ min: 1, max: 1000 }),
+  limitCPU: fc.integer({ min: 1, max: 3000 }),
+  managed: fc.boolean(),
+});
+
+test("createQuotaRooms() gives the same shares in any order, within the quota or at original limits", () => {
+  const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(pods, fc.nat(12_000), fc.context(), (drawn, hardLimitsCPU, context) => {
+      const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
+      const of = (order: typeof named) => {
+        const cache = createWatchedCache<Pod>();
+        for (const { name, limitCPU } of order) {
+          const pod = samplePod(name, { containers: [sampleContainer({ limitCPU })] });
+          cache.put({ ...pod, phase: "Running" });
+        }
+        const bidsOf = (podKey: string) =>
+          named.filter(({ name, managed }) => managed && podKey === `shop/${name}`)
+            .map(({ weight, floor, more }) => ({
+              name: "app",
+              weight,
+              floor,
+              ceiling: floor + more,
+            }));
+        const rooms = createQuotaRooms({
+          caches: { pods: cache, allocations: createWatchedCache<PodAllocation>() },
+          clock: { monotonic: () => 0 },
+          config: { quotaHeadroom: 0 },
+          bidsOf,
+          wake: (podKey) => assert.fail(podKey),
+        });
+        return named.map(({ name }) => {
+          const pod = cache.get(`shop/${name}`) ?? assert.fail(name);
+          const found = rooms.of({ pod, quotas: [sampleQuota({ hardLimitsCPU })] });
+          return found?.bounds().shares.get("app")?.millicores;
+        });
+      };
+      const shares = of(named);
+      context.log(shares.join(" "));
+      assert.deepEqual(of(named.toReversed()), shares);
+      const use = (at: (index: number) => number) =>
+        named.reduce((sum, { managed, limitCPU }, i) => sum + (managed ? at(i) : limitCPU), 0);
+      const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
+      // Agents keep to the grid.
+      const used = use((i) =>
+        Math.max(named[i]?.floor ?? 0, Math.floor((shares[i] ?? NaN) / 10) * 10)
+      );
+      assert.ok(used <= hardLimitsCPU || isAtFloors, `${used} of ${hardLimitsCPU}`);
+      for (const [i, { managed, floor }] of named.entries()) {
+        assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
+      }
+    }),
+  );
 });

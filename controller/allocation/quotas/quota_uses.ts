@@ -9,6 +9,7 @@ import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
 import type { Caches } from "../caches.ts";
 import { podKeyOf } from "../gather.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
+import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 
 /** What the pods that a quota counts use of a resource, millicores. */
@@ -17,10 +18,16 @@ export interface QuotaUse {
   readonly used: number;
   /** What may be taken back of it. */
   readonly raised: number;
+  /** What they use beside their bids. */
+  readonly fixed: number;
   /** The own value of the largest pod; 0 where no pod has any. */
   readonly largest: number;
-  /** How many pods have a share in what the quota leaves. */
-  readonly claimants: number;
+}
+
+/** A pod's bids. */
+export interface PodBids {
+  readonly podKey: string;
+  readonly bids: readonly QuotaBid[];
 }
 
 /** What all pods use, as their copies have it now. */
@@ -29,6 +36,12 @@ export interface QuotaUses {
   of(quota: ResourceQuota, resource: QuotaResource): QuotaUse;
   /** By one pod; undefined when there is none, or it has ended. */
   pod(podKey: string): PodUse | undefined;
+  /** The same, read anew: its bids depend on more than pod and allocation. */
+  refresh(podKey: string): PodUse | undefined;
+  /** Of the pods that the quota counts, by their keys. */
+  bids(quota: ResourceQuota, resource: QuotaResource): readonly PodBids[];
+  /** The namespace's own object, with another version when its shares may be others. */
+  book(namespace: string): { readonly version: number };
   /** No quota asks about the namespace any more. */
   forget(namespace: string): void;
   /** Ends the watching of the copies. */
@@ -39,7 +52,7 @@ export interface QuotaUses {
 interface Tally {
   used: number;
   raised: number;
-  claimants: number;
+  fixed: number;
   readonly sizes: Map<number, number>;
 }
 
@@ -49,26 +62,38 @@ interface Group {
   readonly tallies: Readonly<Record<QuotaResource, Tally>>;
 }
 
-/** A namespace that has quotas: some 200 bytes a pod. */
+type Entry = PodUse & { readonly group: Group };
+
+/** A namespace that has quotas: some 400 bytes a pod. */
 interface Book {
-  readonly entries: Map<string, PodUse & { readonly group: Group }>;
+  /** Another one when what is divided has changed, or among which pods. */
+  version: number;
+  /** The pod that asked last. */
+  asker?: string;
+  readonly entries: Map<string, Entry>;
   /** Few: by what scopes look at. */
   readonly groups: Map<string, Group>;
 }
 
+/** Where the uses come from. */
+export interface QuotaUsesParts {
+  readonly pods: Pick<Caches["pods"], "get" | "byIndex" | "subscribe">;
+  readonly allocations: Pick<Caches["allocations"], "get" | "subscribe">;
+  readonly bidsOf: (podKey: string) => readonly QuotaBid[];
+  /** Has the pod ask: its namespace has changed. */
+  readonly wake: (podKey: string) => void;
+}
+
 /** Reads a namespace once when it is first asked about, and then what changes in it. */
 export function createQuotaUses(
-  { pods, allocations }: {
-    readonly pods: Pick<Caches["pods"], "get" | "byIndex" | "subscribe">;
-    readonly allocations: Pick<Caches["allocations"], "get" | "subscribe">;
-  },
+  { pods, allocations, bidsOf, wake }: QuotaUsesParts,
 ): QuotaUses {
   const books = new Map<string, Book>();
 
   function bookOf(namespace: string): Book {
     const known = books.get(namespace);
     if (known !== undefined) return known;
-    const book: Book = { entries: new Map(), groups: new Map() };
+    const book: Book = { version: 0, entries: new Map(), groups: new Map() };
     books.set(namespace, book);
     for (const { metadata: { name } } of pods.byIndex(namespace)) {
       update(book, `${namespace}/${name}`);
@@ -76,27 +101,47 @@ export function createQuotaUses(
     return book;
   }
 
-  function update({ entries, groups }: Book, podKey: string): void {
+  function update(book: Book, podKey: string): Entry | undefined {
+    const { entries, groups } = book;
     const old = entries.get(podKey);
+    const entry = entryOf(groups, podKey);
     if (old !== undefined) count(old.group, old, -1);
-    entries.delete(podKey);
+    if (entry === undefined) {
+      entries.delete(podKey);
+    } else {
+      count(entry.group, entry, 1);
+      entries.set(podKey, entry);
+    }
+    if (!isSameClaim(old, entry)) book.version++;
+    return entry;
+  }
+
+  function entryOf(groups: Map<string, Group>, podKey: string): Entry | undefined {
     const pod = pods.get(podKey);
-    if (pod === undefined) return;
+    if (pod === undefined) return undefined;
     const { namespace, uid } = pod.metadata;
-    const use = podUseOf(pod, allocations.get(`${namespace}/${uid}`));
-    if (use === undefined) return;
-    const group = groupOf(groups, pod);
-    count(group, use, 1);
-    entries.set(podKey, { ...use, group });
+    const allocation = allocations.get(`${namespace}/${uid}`);
+    const use = podUseOf(pod, { allocation, bids: bidsOf(podKey) });
+    return use === undefined ? undefined : { ...use, group: groupOf(groups, pod) };
   }
 
   function hear(podKey: string): void {
     const namespace = namespaceOf(podKey);
     const book = books.get(namespace);
     if (book === undefined) return;
+    const { version } = book;
     update(book, podKey);
     // The namespace may be on its way out; otherwise the next question reads it anew.
     if (book.entries.size === 0) books.delete(namespace);
+    else if (book.version !== version) wakeOne(book);
+  }
+
+  function wakeOne(book: Book): void {
+    const { asker = "", entries } = book;
+    const isThere = entries.has(asker);
+    const [other] = isThere ? [] : [...entries].find(([, { bids }]) => bids.length > 0) ?? [];
+    const podKey = isThere ? asker : other;
+    if (podKey !== undefined) wake(podKey);
   }
 
   const stops = [
@@ -111,17 +156,34 @@ export function createQuotaUses(
   return {
     of(quota, resource) {
       const { groups } = bookOf(quota.metadata.namespace);
-      const sum = { used: 0, raised: 0, largest: 0, claimants: 0 };
+      const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
       for (const { scoped, tallies: { [resource]: tally } } of groups.values()) {
         if (!quotaCounts(quota, scoped)) continue;
         sum.used += tally.used;
         sum.raised += tally.raised;
-        sum.claimants += tally.claimants;
+        sum.fixed += tally.fixed;
         sum.largest = Math.max(sum.largest, ...tally.sizes.keys());
       }
       return sum;
     },
     pod: (podKey) => bookOf(namespaceOf(podKey)).entries.get(podKey),
+    refresh(podKey) {
+      const book = bookOf(namespaceOf(podKey));
+      book.asker = podKey;
+      return update(book, podKey);
+    },
+    bids({ scopes, metadata: { namespace } }, resource) {
+      const { entries, groups } = bookOf(namespace);
+      const counted = new Set(
+        [...groups.values()].filter(({ scoped }) => quotaCounts({ scopes }, scoped)),
+      );
+      const asking = [...entries].filter(([, { bids, moves, group }]) =>
+        bids.length > 0 && (moves || resource === "limits") && counted.has(group)
+      );
+      return asking.map(([podKey, { bids }]) => ({ podKey, bids }))
+        .sort((a, b) => a.podKey < b.podKey ? -1 : 1);
+    },
+    book: bookOf,
     forget: (namespace) => void books.delete(namespace),
     stop() {
       for (const stop of stops) stop();
@@ -150,19 +212,33 @@ function groupOf(groups: Map<string, Group>, pod: ScopedPod): Group {
 }
 
 function newTally(): Tally {
-  return { used: 0, raised: 0, claimants: 0, sizes: new Map() };
+  return { used: 0, raised: 0, fixed: 0, sizes: new Map() };
 }
 
 /** Takes the pod into the group's sums, or out of them: whole millicores, so that nothing is lost. */
 function count({ tallies: { limits, requests } }: Group, use: PodUse, sign: 1 | -1): void {
   limits.used += sign * use.limits;
   requests.used += sign * use.requests;
+  limits.fixed += sign * use.fixedLimits;
+  requests.fixed += sign * use.fixedRequests;
   countSize(limits.sizes, use.ownLimits, sign);
   countSize(requests.sizes, use.ownRequests, sign);
-  for (const tally of use.moves ? [limits, requests] : [limits]) {
-    tally.raised += sign * use.raise;
-    if (use.claims) tally.claimants += sign;
-  }
+  for (const tally of use.moves ? [limits, requests] : [limits]) tally.raised += sign * use.raise;
+}
+
+/** True when shares are not changed by it. */
+function isSameClaim(one: Entry | undefined, other: Entry | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.group === other.group && one.moves === other.moves &&
+    one.fixedLimits === other.fixedLimits && one.fixedRequests === other.fixedRequests &&
+    one.ownLimits === other.ownLimits && one.ownRequests === other.ownRequests &&
+    one.bids.length === other.bids.length &&
+    one.bids.every((bid, index) => isSameBid(bid, other.bids[index]));
+}
+
+function isSameBid(one: QuotaBid, other: QuotaBid | undefined): boolean {
+  return one.name === other?.name && one.weight === other.weight && one.floor === other.floor &&
+    one.ceiling === other.ceiling;
 }
 
 function countSize(sizes: Map<number, number>, size: number, sign: 1 | -1): void {

@@ -6,11 +6,12 @@ import type { QuotaScope, ResourceQuota } from "../../../shared/api/resource_quo
 import {
   sampleAllocation,
   sampleContainer,
-  sampleDesired,
   sampleGuaranteed,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
+import type { QuotaBid } from "./quota_bids.ts";
+import type { QuotaResource } from "./quota_ledger.ts";
 import { createQuotaUses } from "./quota_uses.ts";
 
 function test(name: string, fn: () => void): void {
@@ -33,57 +34,58 @@ function limited(name: string, limitCPU: number, change: Partial<Pod> = {}): Pod
   return podOf(name, sampleContainer({ limitCPU }), change);
 }
 
-/** Own limit and request of container `app`; its ceiling is 400 m. */
-function allocationOf(pod: Pod, cpu: string, need = 0): PodAllocation {
-  const draft = sampleAllocation(pod);
-  const { market, ...desired } = sampleDesired(cpu);
-  assert.ok(market);
+/** Own limit and request of container `app`; no ceiling is published. */
+function allocationOf(pod: Pod, cpu: string): PodAllocation {
   const own = [{ name: "app", cpu }];
-  const bound = { name: "app", containerID: "c", floor: 10, ceiling: 400, weight: 1 };
-  return {
-    ...draft,
-    spec: { ...draft.spec, ...desired, market: { ...market, need } },
-    status: {
-      originalLimits: own,
-      originalRequests: own,
-      bounds: { revision: 1, reason: "", containers: [bound] },
-    },
-  };
+  return { ...sampleAllocation(pod), status: { originalLimits: own, originalRequests: own } };
+}
+
+function bid(floor: number, ceiling = 1000): readonly QuotaBid[] {
+  return [{ name: "app", weight: 1, floor, ceiling }];
 }
 
 function stage() {
   const pods = createWatchedCache<Pod>();
   const allocations = createWatchedCache<PodAllocation>();
-  const uses = createQuotaUses({ pods, allocations });
+  const bids = new Map<string, readonly QuotaBid[]>();
+  const woken: string[] = [];
+  const uses = createQuotaUses({
+    pods,
+    allocations,
+    bidsOf: (podKey) => bids.get(podKey) ?? [],
+    wake: (podKey) => void woken.push(podKey),
+  });
   const limits = (...scopes: readonly QuotaScope[]) => uses.of(quota(scopes), "limits");
-  return { pods, allocations, uses, limits, requests: () => uses.of(quota(), "requests") };
+  const requests = () => uses.of(quota(), "requests");
+  return { pods, allocations, bids, woken, uses, limits, requests };
 }
 
-const NOTHING = { used: 0, raised: 0, largest: 0, claimants: 0 };
+const NOTHING = { used: 0, raised: 0, fixed: 0, largest: 0 };
 
 test("createQuotaUses() sums a namespace's pods, and finds the largest by the user's own values", () => {
-  const { pods, allocations, uses, limits } = stage();
+  const { pods, allocations, bids, uses, limits } = stage();
   const raised = limited("a", 800);
   pods.put(raised);
-  allocations.put(allocationOf(raised, "200m", 400));
+  allocations.put(allocationOf(raised, "200m"));
   pods.put(limited("b", 300));
   pods.put(limited("job", 4000, { phase: "Succeeded" }));
-  assert.deepEqual(limits(), { used: 1100, raised: 600, largest: 300, claimants: 1 });
+  bids.set("shop/a", bid(200));
+  assert.deepEqual(limits(), { used: 1100, raised: 600, fixed: 300, largest: 300 });
   assert.deepEqual(uses.of(quota([], "other"), "limits"), NOTHING);
   assert.equal(uses.pod("shop/a")?.raise, 600);
   assert.equal(uses.pod("shop/job"), undefined);
 });
 
-test("createQuotaUses() counts raises and claims of requests for pods whose requests move", () => {
+test("createQuotaUses() counts raises of requests for pods whose requests move", () => {
   const { pods, allocations, requests, limits } = stage();
   const fixed = podOf("fixed", sampleGuaranteed({ limitCPU: 900, requestCPU: 900 }));
   const web = limited("web", 500);
   for (const pod of [fixed, web]) {
     pods.put(pod);
-    allocations.put(allocationOf(pod, "200m", 400));
+    allocations.put(allocationOf(pod, "200m"));
   }
-  assert.deepEqual(requests(), { used: 1000, raised: 700, largest: 200, claimants: 1 });
-  assert.deepEqual(limits(), { used: 1400, raised: 1000, largest: 200, claimants: 2 });
+  assert.deepEqual(requests(), { used: 1000, raised: 700, fixed: 1000, largest: 200 });
+  assert.deepEqual(limits(), { used: 1400, raised: 1000, fixed: 1400, largest: 200 });
 });
 
 test("createQuotaUses() follows pods and allocations that come, change and go", () => {
@@ -91,11 +93,11 @@ test("createQuotaUses() follows pods and allocations that come, change and go", 
   assert.deepEqual(limits(), NOTHING);
   const a = limited("a", 500);
   pods.put(a);
-  assert.deepEqual(limits(), { used: 500, raised: 0, largest: 500, claimants: 0 });
-  allocations.put(allocationOf(a, "200m", 400));
-  assert.deepEqual(limits(), { used: 500, raised: 300, largest: 200, claimants: 1 });
+  assert.deepEqual(limits(), { used: 500, raised: 0, fixed: 500, largest: 500 });
+  allocations.put(allocationOf(a, "200m"));
+  assert.deepEqual(limits(), { used: 500, raised: 300, fixed: 500, largest: 200 });
   pods.put(limited("a", 250));
-  assert.deepEqual(limits(), { used: 250, raised: 50, largest: 200, claimants: 1 });
+  assert.deepEqual(limits(), { used: 250, raised: 50, fixed: 250, largest: 200 });
   pods.put(limited("a", 250, { phase: "Failed" }));
   assert.deepEqual(limits(), NOTHING);
   pods.put(limited("b", 100));
@@ -107,14 +109,14 @@ test("createQuotaUses() counts for a quota with scopes what those take in", () =
   const { pods, limits } = stage();
   pods.put(limited("web", 200));
   pods.put(limited("job", 700, { hasDeadline: true }));
-  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 700, largest: 700 });
-  assert.deepEqual(limits(), { ...NOTHING, used: 900, largest: 700 });
+  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 700, fixed: 700, largest: 700 });
+  assert.deepEqual(limits(), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
   const classes = [{ name: "PriorityClass", operator: "In", values: ["high"] }];
   assert.deepEqual(limits(...classes), NOTHING);
   // A pod that is told to end some day is in another scope from then on.
   pods.put(limited("web", 200, { hasDeadline: true, priorityClassName: "high" }));
-  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 900, largest: 700 });
-  assert.deepEqual(limits(...classes), { ...NOTHING, used: 200, largest: 200 });
+  assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
+  assert.deepEqual(limits(...classes), { ...NOTHING, used: 200, fixed: 200, largest: 200 });
 });
 
 test("createQuotaUses() reads a namespace once, and then one pod for each that changes", () => {
@@ -131,7 +133,7 @@ test("createQuotaUses() reads a namespace once, and then one pod for each that c
   assert.equal(pods.reads + allocations.reads, first);
   pods.put(limited("p7", 300));
   assert.equal(pods.reads + allocations.reads, first + 2);
-  assert.deepEqual(limits(), { ...NOTHING, used: 50_200, largest: 300 });
+  assert.deepEqual(limits(), { ...NOTHING, used: 50_200, fixed: 50_200, largest: 300 });
 });
 
 test("forget() begins anew with the next question, and stop() hears nothing more", () => {
@@ -165,12 +167,46 @@ test("createQuotaUses() forgets a namespace with its last pod", () => {
   assert.equal(limits().used, 500);
 });
 
+test("bids() has those of the pods that the quota counts, by their keys", () => {
+  const { pods, bids, uses } = stage();
+  for (const name of ["b", "a"]) bids.set(`shop/${name}`, bid(200));
+  bids.set("shop/fixed", bid(300));
+  for (const pod of [limited("b", 200), limited("plain", 200), limited("a", 200)]) pods.put(pod);
+  pods.put(podOf("fixed", sampleGuaranteed(), { hasDeadline: true }));
+  const keys = (resource: QuotaResource, ...scopes: readonly QuotaScope[]) =>
+    uses.bids(quota(scopes), resource).map(({ podKey }) => podKey);
+  assert.deepEqual(keys("limits"), ["shop/a", "shop/b", "shop/fixed"]);
+  assert.deepEqual(keys("limits", ...TERMINATING), ["shop/fixed"]);
+  assert.deepEqual(keys("requests"), ["shop/fixed"]);
+});
+
+test("createQuotaUses() has a pod ask when shares may be others, and not when limits change", () => {
+  const { pods, allocations, bids, uses, woken, limits } = stage();
+  for (const name of ["a", "b"]) {
+    bids.set(`shop/${name}`, bid(200));
+    pods.put(limited(name, 200));
+    allocations.put(allocationOf(limited(name, 200), "200m"));
+  }
+  limits();
+  uses.refresh("shop/a");
+  const { version } = uses.book("shop");
+  pods.put(limited("a", 700));
+  assert.deepEqual([uses.book("shop").version, woken], [version, []]);
+  // The pod that asks needs not be woken.
+  bids.set("shop/a", bid(300));
+  uses.refresh("shop/a");
+  assert.deepEqual([uses.book("shop").version, woken], [version + 1, []]);
+  pods.put(limited("c", 100));
+  pods.remove(limited("a", 700));
+  pods.remove(limited("c", 100));
+  assert.deepEqual(woken, ["shop/a", "shop/b", "shop/b"]);
+});
+
 test("createQuotaUses() has the sums of a fresh look after any changes", () => {
   const change = fc.record({
     name: fc.constantFrom("a", "b", "c", "d"),
     limitCPU: fc.nat(1000),
     own: fc.option(fc.nat(500), { nil: undefined }),
-    need: fc.nat(500),
     gone: fc.boolean(),
     guaranteed: fc.boolean(),
     change: fc.constantFrom<Partial<Pod>>(
@@ -184,16 +220,16 @@ test("createQuotaUses() has the sums of a fresh look after any changes", () => {
     fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
       const { pods, allocations, uses } = stage();
       uses.of(quota(), "limits");
-      for (const { name, limitCPU, own, need, gone, guaranteed, change } of changes) {
+      for (const { name, limitCPU, own, gone, guaranteed, change } of changes) {
         const app = guaranteed
           ? sampleGuaranteed({ limitCPU, requestCPU: limitCPU })
           : sampleContainer({ limitCPU });
         const pod = podOf(name, app, change);
         if (gone) pods.remove(pod);
         else pods.put(pod);
-        if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`, need));
+        if (own !== undefined) allocations.put(allocationOf(pod, `${own}m`));
       }
-      const fresh = createQuotaUses({ pods, allocations });
+      const fresh = createQuotaUses({ pods, allocations, bidsOf: () => [], wake: () => {} });
       for (const scopes of [[], TERMINATING]) {
         for (const resource of ["limits", "requests"] as const) {
           assert.deepEqual(

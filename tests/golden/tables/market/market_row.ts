@@ -94,7 +94,8 @@ async function byController(
   }
   const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
-  const headroom = createQuotaRooms({ caches, clock, config }).of(gathered)?.headroom();
+  const asking = { bidsOf: () => [], wake: () => {} };
+  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(gathered)?.headroom();
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer = (by: string): PodResizer => ({
     resize(_namespace, _name, sent) {

@@ -1,0 +1,66 @@
+/**
+ * What the containers of a pod ask of the quotas that count it.
+ *
+ * @module
+ */
+import { outOfScope } from "../../../shared/actuation/scope.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { MarketConfig } from "../../config.ts";
+import { isSystemCritical } from "../bid_rules/system_critical.ts";
+import { boundsOf } from "../bounds/bounds.ts";
+import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
+import type { Caches } from "../caches.ts";
+import { gather } from "../gather.ts";
+import { limitsAreOurs, originalsOf, ownValues } from "../limits/own_limits.ts";
+
+/** A container under a quota. Millicores. */
+export interface QuotaBid {
+  readonly name: string;
+  /** As in the market of its node. */
+  readonly weight: number;
+  /** Its original limit. */
+  readonly floor: number;
+  /** Its ceiling if there were no quota. */
+  readonly ceiling: number;
+}
+
+/** Reads the bids of the pod under this key; empty for a pod whose limits stay as they are. */
+export function createQuotaBids(
+  { caches, clock, config }: {
+    readonly caches: Caches;
+    readonly clock: Pick<Clock, "wall">;
+    readonly config: MarketConfig;
+  },
+): (podKey: string) => readonly QuotaBid[] {
+  return (podKey) => {
+    const gathered = gather(caches, podKey);
+    if (gathered === undefined || outOfScope({ ...gathered, config }) !== undefined) return [];
+    const { pod, allocation } = gathered;
+    const { originalLimits, originalRequests } = allocation?.status ?? {};
+    // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
+    if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
+    if (originalLimits === undefined && limitsAreOurs(pod)) return [];
+    const ownLimits = ownValues(originalLimits ?? originalsOf(pod).originalLimits);
+    const { containers } = boundsOf({
+      ...gathered,
+      // A pod that is about to start has its share at once, so that shares change only once for it.
+      pod: {
+        ...pod,
+        containers: pod.containers.map((one) => ({ ...one, containerID: one.containerID ?? "" })),
+      },
+      nowMs: clock.wall(),
+      burstFactor: config.burstFactor,
+      priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
+      ownLimits,
+      ownRequests: ownValues(originalRequests),
+    });
+    const present = new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
+    return containers.map(({ name, weight, ceiling, held }) => {
+      const limit = present.get(name) ?? 0;
+      if (held === "both") return { name, weight, floor: limit, ceiling: limit };
+      const kept = isSystemCritical(pod) ? limit : 0;
+      const floor = Math.max(kept, Math.min(ownLimits.get(name) ?? 0, ceiling));
+      return { name, weight, floor, ceiling: Math.max(floor, ceiling) };
+    });
+  };
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/sample_objects.ts";
+import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
+import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
+import type { Caches } from "../caches.ts";
+import { createQuotaBids } from "./quota_bids.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function cacheOf<T extends ApiObject>(...objects: readonly T[]) {
+  const cache = createWatchedCache<T>();
+  for (const one of objects) cache.put(one);
+  return {
+    ...cache,
+    all: () => objects.values(),
+    synced: true,
+    whenSynced: () => Promise.resolve(true),
+    run: () => Promise.resolve(),
+  };
+}
+
+interface Choice {
+  readonly container?: Partial<PodContainer>;
+  readonly pod?: Partial<Pod>;
+  /** The original limit on record. */
+  readonly own?: string;
+  readonly burstFactor?: number;
+  readonly draining?: boolean;
+}
+
+/** The bids of a pod of one container: 100 m requested, a limit of 200 m, on a node of 4 cores. */
+function bidsOf({ container = {}, pod: change = {}, own, burstFactor = 4, draining }: Choice = {}) {
+  const bare = samplePod("web", { containers: [sampleContainer(container)] });
+  const pod: Pod = { ...bare, phase: "Running", ...change };
+  const allocation: PodAllocation = {
+    ...sampleAllocation(pod),
+    ...(own === undefined ? {} : { status: { originalLimits: [{ name: "app", cpu: own }] } }),
+  };
+  const node = sampleNode("node-1");
+  const caches: Caches = {
+    pods: cacheOf(pod),
+    allocations: cacheOf(allocation),
+    nodes: cacheOf(draining ? { ...node, draining } : node),
+    namespaces: cacheOf(),
+    leases: cacheOf(),
+    limitRanges: cacheOf(),
+    resourceQuotas: cacheOf(),
+    deployments: cacheOf(),
+    statefulSets: cacheOf(),
+    daemonSets: cacheOf(),
+    horizontalPodAutoscalers: cacheOf(),
+    verticalPodAutoscalers: cacheOf(),
+  };
+  const config = { ...DEFAULT_MARKET_CONFIG, burstFactor };
+  return createQuotaBids({ caches, clock: { wall: () => 0 }, config })("shop/web")
+    .map(({ weight, floor, ceiling }) => [weight, floor, ceiling]);
+}
+
+test("createQuotaBids() bids from the original limit to the ceiling, by the market's weight", () => {
+  assert.deepEqual(bidsOf(), [[100, 200, 800]]);
+  assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
+  // The limit that the market has set says nothing.
+  assert.deepEqual(bidsOf({ container: { limitCPU: 700 }, own: "200m" }), [[100, 200, 800]]);
+  const annotations = { "mbcas.io/max-cpu": "150m" };
+  const { metadata } = samplePod("web");
+  assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[100, 150, 150]]);
+});
+
+test("createQuotaBids() bids the same before a pod runs", () => {
+  assert.deepEqual(bidsOf({ pod: { phase: "Pending" } }), bidsOf());
+  assert.deepEqual(bidsOf({ container: { containerID: "containerd://a" } }), bidsOf());
+});
+
+test("createQuotaBids() bids what a container keeps in any case", () => {
+  const raised = { container: { limitCPU: 700 }, own: "200m" };
+  assert.deepEqual(bidsOf({ ...raised, draining: true }), [[100, 700, 700]]);
+  const priorityClassName = "system-node-critical";
+  assert.deepEqual(bidsOf({ ...raised, pod: { priorityClassName } }), [[100, 700, 800]]);
+});
+
+test("createQuotaBids() bids nothing for limits that stay", () => {
+  const { metadata } = samplePod("web");
+  assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, terminating: true } } }), []);
+  assert.deepEqual(bidsOf({ pod: { podLevel: { limitCPU: 600 } } }), []);
+  assert.deepEqual(bidsOf({ container: { limitManagers: ["mbcas"] } }), []);
+  const labels = { "mbcas.io/managed": "false" };
+  assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, labels } } }), []);
+});

@@ -1,0 +1,141 @@
+/**
+ * How what a quota leaves is divided among the ceilings of the pods that it counts.
+ *
+ * @module
+ */
+import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import { roundBounds, roundShares } from "../../../shared/market/rounding.ts";
+import { clearMarket } from "../../../shared/market/solver.ts";
+import type { PodUse } from "./pod_use.ts";
+import type { QuotaBid } from "./quota_bids.ts";
+import type { QuotaResource } from "./quota_ledger.ts";
+import type { QuotaUses } from "./quota_uses.ts";
+
+/** The shares of one pod. */
+export interface PodShares {
+  /** Millicores by container name. */
+  readonly shares: ReadonlyMap<string, number>;
+  /** When a newer division may be made, ms from now; absent: this one is up to date. */
+  readonly againMs?: number;
+}
+
+/** The divisions of all quotas. */
+export interface QuotaShares {
+  /** The shares of the pod when what it asks for and what others do is divided, millicores. */
+  of(
+    quota: ResourceQuota,
+    resource: QuotaResource,
+    asker: { readonly podKey: string; readonly room: number },
+  ): PodShares;
+}
+
+/**
+ * A division may change the ceilings of all pods, so that the next comes this much later per pod, ms:
+ * a crowd that starts in a namespace causes at most a hundred writes of bounds a second.
+ */
+const GAP_MS = 10;
+
+/** What a quota's room was divided into. */
+interface Division {
+  readonly version: number;
+  readonly room: number;
+  /** Monotonic milliseconds. */
+  readonly atMs: number;
+  readonly pods: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/**
+ * Divides anew when a pod asks and its namespace has changed, and calls `wake` for the other pods whose
+ * shares are others then. A pod that came after the division has its original limits.
+ */
+export function createQuotaShares(
+  { uses, clock, wake }: {
+    readonly uses: Pick<QuotaUses, "bids" | "book"> & {
+      pod(podKey: string): Pick<PodUse, "bids"> | undefined;
+    };
+    readonly clock: Pick<Clock, "monotonic">;
+    readonly wake: (podKey: string) => void;
+  },
+): QuotaShares {
+  const books = new WeakMap<ReturnType<QuotaUses["book"]>, Map<string, Division>>();
+
+  function divide(
+    quota: ResourceQuota,
+    resource: QuotaResource,
+    { version, room }: Pick<Division, "version" | "room">,
+  ): Division {
+    const asked = uses.bids(quota, resource);
+    const ceilings = divideQuota(asked.flatMap(({ bids }) => bids), room);
+    let next = 0;
+    const pods = new Map(
+      asked.map(({ podKey, bids }) => [
+        podKey,
+        new Map(bids.map(({ name }) => [name, ceilings[next++] ?? 0])),
+      ]),
+    );
+    return { version, room, atMs: clock.monotonic(), pods };
+  }
+
+  function sharesIn({ pods }: Division, podKey: string): ReadonlyMap<string, number> {
+    const known = pods.get(podKey);
+    const bids = uses.pod(podKey)?.bids ?? [];
+    return new Map(
+      bids.map(({ name, floor }) => [name, Math.max(floor, known?.get(name) ?? floor)]),
+    );
+  }
+
+  return {
+    of(quota, resource, { podKey, room }) {
+      const book = uses.book(quota.metadata.namespace);
+      const { version } = book;
+      const divisions = books.get(book) ?? new Map<string, Division>();
+      books.set(book, divisions);
+      const key = `${resource} ${quota.metadata.name} ${JSON.stringify(quota.scopes)}`;
+      const last = divisions.get(key);
+      if (last !== undefined) {
+        const shares = sharesIn(last, podKey);
+        if (last.version === version && last.room === room) return { shares };
+        // Whole milliseconds: a fraction would be lost in wall-clock time.
+        const againMs = Math.ceil(last.atMs + GAP_MS * last.pods.size - clock.monotonic());
+        if (againMs > 0) return { shares, againMs };
+      }
+      const division = divide(quota, resource, { version, room });
+      divisions.set(key, division);
+      for (const [other, shares] of last === undefined ? [] : division.pods) {
+        if (other !== podKey && differ(shares, last?.pods.get(other))) wake(other);
+      }
+      return { shares: sharesIn(division, podKey) };
+    },
+  };
+}
+
+function differ(
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number> | undefined,
+): boolean {
+  return one.size !== other?.size || [...one].some(([name, share]) => other.get(name) !== share);
+}
+
+/**
+ * The ceilings that fit into `room`, in the order of the bids: everybody's own while they fit, else
+ * shares by weight, at the original limits at least. They are on the grid but for those that the room
+ * does not cut: agents round these down. Where not even the original limits fit it is these.
+ */
+export function divideQuota(bids: readonly QuotaBid[], room: number): readonly number[] {
+  const bounds = bids.map(roundBounds);
+  const { mode, shares } = clearMarket(
+    bounds.map(({ floor, ceiling }, index) => {
+      const { weight = 1 } = bids[index] ?? {};
+      return { weight, floor, ceiling, demand: ceiling };
+    }),
+    room,
+  );
+  if (mode === "uncongested") return bids.map(({ ceiling }) => ceiling);
+  if (mode === "overloaded") return bids.map(({ floor }) => floor);
+  const rounded = roundShares(shares, bounds, { capacity: room });
+  return bids.map(({ ceiling }, index) => {
+    const share = rounded[index] ?? 0;
+    return share < (bounds[index]?.ceiling ?? 0) ? share : ceiling;
+  });
+}
