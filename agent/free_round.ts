@@ -131,8 +131,8 @@ function outcomeOf({ seat, page, bounds, cleared }: Participant, scarce: boolean
 }
 
 /** A Guaranteed pod's request moves with its limit: a limit at the ceiling would fill the node. */
-function movesRequest({ bounds: { loans } }: Seat): boolean {
-  return loans === false;
+function movesRequest({ bounds: { requestMoves } }: Seat): boolean {
+  return requestMoves === true;
 }
 
 /** More than any node has: what follows need is not bounded by the sum of limits. */

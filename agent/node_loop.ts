@@ -68,8 +68,6 @@ export interface NodeLoopOptions {
   readonly nodeLookMs?: number;
   /** Share of allocatable that is never shared out. @default {0.1} */
   readonly reserve?: number;
-  /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
-  readonly lendUpTo?: number;
   /** Share of capacity that ordinary needs may take; work waits longer where more is needed. @default {0.85} */
   readonly needUpTo?: number;
   /** @default {"tight"} */
@@ -130,7 +128,6 @@ async function rounds(
     busySampleMs = 100,
     calmRoundMs = 1000,
     pace = DEFAULT_PACE,
-    lendUpTo = 0.9,
     needUpTo = 0.85,
     waitTargetMs = WAIT_TARGET_MS,
     idleCPU = "tight",
@@ -168,7 +165,7 @@ async function rounds(
         ...(reserve === undefined ? {} : { reserve }),
       });
       const context = {
-        ...{ now, capacity, lendUpTo, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
+        ...{ now, capacity, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
         idleCPU,
         written: outbox.written,
       };

@@ -140,7 +140,7 @@ function waitingWords(
   { now, pace, idleCPU, state }: PodContext,
 ): string | undefined {
   const { seat: { bounds }, page: { pace: memory, load, sample } } = result;
-  return idleCPU === "free" && bounds.loans !== false
+  return idleCPU === "free" && bounds.requestMoves !== true
     ? whyLimitStays({ ...result, memory, load }, { now, state })
     : whyWaiting({ ...result, memory, heldBack: sample?.heldBack ?? 0 }, { now, options: pace });
 }

@@ -22,8 +22,6 @@ export interface RoundContext {
   readonly now: number;
   /** Millicores that the market may share. */
   readonly capacity: number;
-  /** Share of capacity that may be given out, loans included. */
-  readonly lendUpTo: number;
   /** From the round before: share of capacity that is free of any commitment. */
   readonly freeShare: number;
   /** From the round before: how long work may wait, ms. */
@@ -70,9 +68,9 @@ export function bidderOf(
   page: ContainerPage,
   { now, pace }: Pick<RoundContext, "now" | "pace">,
 ): Bidder {
-  const { floor, ceiling, weight, held, boost, loans } = bounds;
+  const { floor, ceiling, weight, held, boost } = bounds;
   const { credit, demand, pace: { limit: present, changedAt }, quota } = page;
-  const bidder = { floor, ceiling, weight, held, boost, loans, credit, present, ownLimit, demand };
+  const bidder = { floor, ceiling, weight, held, boost, credit, present, demand };
   if (!lacksQuota(quota)) return bidder;
   const isStepDue = now - changedAt >= pace.lowerWaitMs;
   const limit = isQuotaOff(quota)

@@ -115,7 +115,6 @@ export async function runAgent(
       busySampleMs: settings.busySampleInterval,
       heartbeatMs: settings.heartbeat,
       reserve: settings.reserve,
-      lendUpTo: settings.lendUpTo,
       waitTargetMs: settings.waitTarget,
       idleCPU: settings.idleCPU,
       pace,

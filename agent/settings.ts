@@ -96,14 +96,6 @@ export const AGENT_SETTINGS = {
     description: "Share of the node's allocatable CPU that is never shared out",
     kind: numberKind({ most: 0.9 }),
   }),
-  lendUpTo: row({
-    key: "agent.lendUpTo",
-    flag: "--lend-up-to",
-    env: "MBCAS_LEND_UP_TO",
-    default: "0.9",
-    description: "Share of the market's CPU that may be given out, loans included; 0 lends nothing",
-    kind: numberKind({ most: 1 }),
-  }),
   waitTarget: row({
     key: "agent.waitTarget",
     flag: "--wait-target",

@@ -16,7 +16,7 @@ import { entryAt } from "./entry_at.ts";
 import { bidderOf, type Decided, type RoundContext } from "./round_context.ts";
 import type { Seat } from "./seats.ts";
 
-/** Clears the market for what containers need, lends what is idle, and paces the changes. */
+/** Clears the market for what containers need, and paces the changes. */
 export function decideTight(
   table: readonly Seat[],
   { pages, context }: {
@@ -24,14 +24,14 @@ export function decideTight(
     readonly context: RoundContext;
   },
 ): Decided {
-  const { now, capacity, lendUpTo, pace, nodeState } = context;
+  const { now, capacity, pace, nodeState } = context;
   const waitMs = waitOnNode(table, { pages, context });
   const bidders = withStartupDemand(
     table.map((seat, i) => bidderOf(seat, entryAt(pages, i), context)),
     { spare: spareForStart(capacity, context) },
   );
   const most = grantable(capacity, pace);
-  const { mode, price, outcomes } = clearRound(bidders, { capacity, lendUpTo, grantable: most });
+  const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });
   const paced = table.map((seat, i) =>
     pacedOf(entryAt(outcomes, i), { seat, page: entryAt(pages, i), context })
   );
@@ -87,14 +87,13 @@ export function pacedOf(
     readonly context: RoundContext;
   },
 ): PacedContainer {
-  const { floor, ceiling, need, share, target } = outcome;
+  const { floor, ceiling, need, share } = outcome;
   return {
     floor,
     ceiling,
     least: leastOf(outcome, page, { now, warmUpMs: pace.warmUpMs }),
     need,
     share,
-    target,
     weight: seat.bounds.weight * page.credit,
     boost: seat.bounds.boost === true,
     metric: page.metric === true,

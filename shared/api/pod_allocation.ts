@@ -91,9 +91,9 @@ export const containerBoundsSchema = z.object({
   boost: z.literal(true).optional().describe(
     "true: the container starts, and gets what the node has to spare, up to its ceiling.",
   ),
-  loans: z.literal(false).optional().describe(
-    "false: no idle CPU is lent to the container. Its request moves with its limit, and would keep " +
-      "other pods off the node.",
+  requestMoves: z.literal(true).optional().describe(
+    "true: the request moves with the limit, so that the limit follows the container's need even " +
+      "while CPU is free: a request at the ceiling would keep other pods off the node.",
   ),
   demand: whole.optional().describe(
     "Millicores that a metric of the configuration says the container could use; the larger of " +

@@ -20,10 +20,6 @@ export interface Bidder {
   readonly boost?: boolean | undefined;
   /** The limit as last decided. */
   readonly present: number;
-  /** The user's own limit; loans fill up to it first. */
-  readonly ownLimit: number;
-  /** False: nothing is lent to it. @default {true} */
-  readonly loans?: boolean | undefined;
   /** Absent while there are no readings: then the limit stays as it is. */
   readonly demand?: number | undefined;
 }

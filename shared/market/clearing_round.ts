@@ -4,8 +4,7 @@
  * @module
  */
 import { type Bidder, bidOf, limitBounds } from "./bids.ts";
-import { lendSlack } from "./lending.ts";
-import { GRID, roundBounds, roundShares } from "./rounding.ts";
+import { roundBounds, roundShares } from "./rounding.ts";
 import { clearMarket, type Mode } from "./solver.ts";
 
 /** What a round gives one bidder. Millicores. */
@@ -19,7 +18,7 @@ export interface RoundOutcome {
   readonly need: number;
   /** The limit for what is needed: max(floor, share), on the grid. */
   readonly share: number;
-  /** `share` and what is lent on top, on the grid. */
+  /** Where the limit goes: to the share, or to the ceiling where idle CPU is free. On the grid. */
   readonly target: number;
 }
 
@@ -35,8 +34,6 @@ export interface Round {
 export interface RoundOptions {
   /** Millicores that the market may share. */
   readonly capacity: number;
-  /** Share of capacity that may be given out, loans included; 0 lends nothing. @default {0.9} */
-  readonly lendUpTo?: number;
   /**
    * Millicores of it that raises may commit; the rest is divided only as far as floors need it, since
    * shares of it could not be given to all who are short alike. @default {capacity}
@@ -44,9 +41,9 @@ export interface RoundOptions {
   readonly grantable?: number;
 }
 
-/** Clears the market for these bidders, puts shares on the grid and lends what is idle. */
+/** Clears the market for these bidders and puts shares on the grid. */
 export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
-  const { capacity, lendUpTo = 0.9, grantable = capacity } = options;
+  const { capacity, grantable = capacity } = options;
   const rounded = bidders.map((bidder) => ({
     ...bidder,
     ...roundBounds(limitBounds(bidder)),
@@ -58,19 +55,12 @@ export function clearRound(bidders: readonly Bidder[], options: RoundOptions): R
   const divided = Math.max(grantable, Math.min(capacity, floors));
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
-  const limits = rounded.map(({ floor }, index) => Math.max(floor, onGrid[index] ?? 0));
-  const given = limits.reduce((sum, limit) => sum + limit, 0);
-  const borrowers = rounded.map(({ ownLimit, ceiling, weight, credit, loans = true }, index) => {
-    const share = limits[index] ?? 0;
-    return { share, ownLimit, ceiling: loans ? ceiling : share, weight: weight * credit };
-  });
-  const loans = lendSlack(borrowers, Math.max(0, capacity * lendUpTo - given));
   return {
     mode,
     price,
     outcomes: rounded.map(({ floor, ceiling }, index) => {
       const bid = bids[index];
-      const share = limits[index] ?? floor;
+      const share = Math.max(floor, onGrid[index] ?? 0);
       const need = Math.min(Math.max(bid?.demand ?? 0, bid?.floor ?? 0), ceiling);
       return {
         floor,
@@ -78,7 +68,7 @@ export function clearRound(bidders: readonly Bidder[], options: RoundOptions): R
         least: bid?.floor ?? floor,
         need,
         share,
-        target: share + Math.floor((loans[index] ?? 0) / GRID) * GRID,
+        target: share,
       };
     }),
   };

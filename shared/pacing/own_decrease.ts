@@ -9,15 +9,15 @@ import { type PacedContainer, type PaceMemory, restlessAt } from "./paced_contai
 /** A drop of half of the limit is always worth a decrease, unless hysteresis itself is larger. */
 const LARGE_DROP = 0.5;
 /**
- * Usage is averaged, so a fall shows whole only after a while: what the target was in this first share
- * of the wait, and in these ms at least, is on the way and no target.
+ * Usage is averaged, so a fall shows whole only after a while: what the share was in this first share
+ * of the wait, and in these ms at least, is on the way down.
  */
 const FALL_SHARE = 1 / 3;
 const LEAST_FALL_MS = 2500;
-/** A trial showed nothing when the target is back at the limit before it, or this little above. */
+/** A trial showed nothing when the share is back at the limit before it, or this little above. */
 const BACK_AT = 1.1;
 
-/** The highest target, millicores, that a decrease at the monotonic time `now`, ms, may have. */
+/** The highest share, millicores, that a decrease at the monotonic time `now`, ms, may have. */
 export function highestLowerTarget(
   memory: Pick<PaceMemory, "limit" | "changedAt" | "restless">,
   now: number,
@@ -27,7 +27,7 @@ export function highestLowerTarget(
   return memory.limit * (1 - Math.max(lowerHysteresis, Math.min(LARGE_DROP, drop)));
 }
 
-/** How long the target must have stayed lower, ms. */
+/** How long the share must have stayed lower, ms. */
 export function lowerWait(
   { trialFrom, lower }: Pick<PaceMemory, "trialFrom" | "lower">,
   { lowerWaitMs, trialWaitMs }: Pick<PaceOptions, "lowerWaitMs" | "trialWaitMs">,
@@ -37,8 +37,8 @@ export function lowerWait(
 }
 
 /**
- * Follows a target that is clearly below the limit. Returns what to remember, and the limit to go
- * to once the target has stayed below for the whole wait: the highest target of its last two
+ * Follows a share that is clearly below the limit. Returns what to remember, and the limit to go
+ * to once the share has stayed below for the whole wait: the highest share of its last two
  * thirds, in one step, so that a drop of any size settles in one change.
  */
 export function followLowerTarget(
@@ -46,13 +46,13 @@ export function followLowerTarget(
   now: number,
   options: PaceOptions,
 ): { lower: PaceMemory["lower"]; limit?: number } {
-  const { memory, target } = container;
-  if (target >= highestLowerTarget(memory, now, options)) return { lower: undefined };
+  const { memory, share } = container;
+  if (share >= highestLowerTarget(memory, now, options)) return { lower: undefined };
   const since = memory.lower?.since ?? now;
   const isFalling = now - since < Math.max(LEAST_FALL_MS, FALL_SHARE * options.lowerWaitMs);
   const lower = {
     since,
-    highest: isFalling ? target : Math.max(memory.lower?.highest ?? 0, target),
+    highest: isFalling ? share : Math.max(memory.lower?.highest ?? 0, share),
   };
   const { trialFrom } = memory;
   const waited = now - lower.since >= lowerWait({ trialFrom, lower }, options);

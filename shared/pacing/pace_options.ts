@@ -42,8 +42,6 @@ export interface PaceOptions {
   readonly fundingGapMs: number;
   /** No decrease before readings are this old. */
   readonly warmUpMs: number;
-  /** How long idle CPU must be there before it is lent. */
-  readonly loanWaitMs: number;
 }
 
 /** Stability comes before speed in everything that lowers; a burst is raised at once. */
@@ -60,7 +58,6 @@ export const DEFAULT_PACE: PaceOptions = {
   raiseGapMs: 1000,
   fundingGapMs: 5000,
   warmUpMs: 10_000,
-  loanWaitMs: 30_000,
 };
 
 /** CPU free beyond the reserve, as a share of capacity, at which it is given freely. */

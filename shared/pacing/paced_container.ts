@@ -9,8 +9,6 @@ import type { MarketReason } from "../api/reasons/market_reasons.ts";
 export interface PaceMemory {
   /** The limit as last decided. */
   readonly limit: number;
-  /** True while the limit stands above need because idle CPU was lent. */
-  readonly lent: boolean;
   /** Limits that were replaced in the last {@linkcode RECENT_MS}, the latest last. */
   readonly recent: readonly { readonly until: number; readonly limit: number }[];
   /** When its readings began. */
@@ -24,10 +22,8 @@ export interface PaceMemory {
   readonly fundedAt: number;
   /** Where idle CPU is free: when it last wanted more than its share. */
   readonly rationedAt?: number | undefined;
-  /** Since when the target has been clearly below the limit, and the highest target since. */
+  /** Since when the share has been clearly below the limit, and the highest share since. */
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
-  /** Since when a loan could have been given, and the lowest target since. */
-  readonly loan?: { readonly since: number; readonly lowest: number } | undefined;
 }
 
 /** What the clearing says of a container now. Millicores. */
@@ -41,8 +37,6 @@ export interface PaceInput {
   readonly need: number;
   /** The limit that the clearing gives: max(floor, share), on the grid. */
   readonly share: number;
-  /** `share` and what is lent on top. */
-  readonly target: number;
   /** Quota in the cgroup now, where it has one. */
   readonly quota?: number | undefined;
   /** The bid's weight: who comes first when a raise can't be granted whole. */
@@ -102,7 +96,6 @@ export function restlessAt(
 export function newPaceMemory(limit: number, now: number): PaceMemory {
   return {
     limit,
-    lent: false,
     recent: [],
     since: now,
     raisedAt: -Infinity,
@@ -117,12 +110,11 @@ export function afterChange(
   memory: PaceMemory,
   { limit, reason, now }: PaceChange & { readonly now: number },
 ): PaceMemory {
-  const { lower: _lower, loan: _loan, ...rest } = memory;
+  const { lower: _lower, ...rest } = memory;
   const trialFrom = trialFromAfter(memory, { limit, reason });
   return {
     ...rest,
     limit,
-    lent: reason === "LoanGiven",
     recent: [
       ...memory.recent.filter((past) => past.until > now),
       { until: now + RECENT_MS, limit: memory.limit },

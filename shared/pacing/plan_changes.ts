@@ -8,7 +8,6 @@ import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
 import { committed, committedAt, freeCPU } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
-import { followLoan } from "./loan_raise.ts";
 import { followLowerTarget } from "./own_decrease.ts";
 import { DEFAULT_PACE, leastFreeShare, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
@@ -54,8 +53,8 @@ interface Draft {
 
 /**
  * Decides which limits change now, in this order: limits outside their bounds; raises, from what is
- * free; decreases that pay for raises that still wait; decreases by own demand; loans. What is
- * committed never grows beyond `capacity` by a raise above a container's floor.
+ * free; decreases that pay for raises that still wait; decreases by own demand. What is committed
+ *  never grows beyond `capacity` by a raise above a container's floor.
  */
 export function planChanges(
   containers: readonly PacedContainer[],
@@ -70,7 +69,6 @@ export function planChanges(
   raise(draft);
   takeBack(draft);
   followDemandDown(draft);
-  lend(draft);
   return planned;
 }
 
@@ -239,7 +237,6 @@ function shortageOf({ containers, now, waiting, free }: Draft): number {
 
 function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReason {
   if (mode === "overloaded") return "NodeOverloaded";
-  if (memory.lent) return "LoanTakenBack";
   return need < memory.limit ? "FundsRaise" : "NodeCongested";
 }
 
@@ -255,23 +252,5 @@ function followDemandDown(draft: Draft): void {
     // A node that shrank lowers limits that are needed still.
     const reason = container.need >= limit + GRID ? "NodeCongested" : "DemandFell";
     change(draft, index, { limit, reason });
-  }
-}
-
-/** Lends what is still free to those that have been offered it for long enough. */
-function lend(draft: Draft): void {
-  const { now, options, waiting } = draft;
-  for (const index of untouched(draft)) {
-    const container = draft.containers[index];
-    if (container === undefined) continue;
-    const { loan, limit } = followLoan(container, now, options);
-    const { memory } = draft.planned[index] ?? container;
-    if (loan !== memory.loan) draft.planned[index] = { memory: { ...memory, loan } };
-    if (limit === undefined || waiting > 0) continue;
-    const cost = committedAt(container, limit) - committed(container, now);
-    if (cost > draft.free - leastFree(draft)) continue;
-    draft.free -= Math.max(0, cost);
-    const needed = container.share > container.memory.limit;
-    change(draft, index, { limit, reason: needed ? "DemandRose" : "LoanGiven" });
   }
 }

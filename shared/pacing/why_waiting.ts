@@ -1,5 +1,5 @@
 /**
- * In words: what stands between a limit and its target.
+ * In words: what stands between a limit and its share.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import { isLargeRaise, isLastRaise } from "./worth_of_raise.ts";
 /** The part of a container that the answer depends on. */
 export type WaitingContainer = Pick<
   PacedContainer,
-  "memory" | "need" | "share" | "target" | "ceiling" | "heldBack"
+  "memory" | "need" | "share" | "ceiling" | "heldBack"
 >;
 
 const MS_PER_S = 1000;
 
 /**
- * Why the limit is not at its target after the changes at the monotonic time `now`, ms; undefined
+ * Why the limit is not at its share after the changes at the monotonic time `now`, ms; undefined
  * when it is there. It says what {@linkcode planChanges} checks, in that order: a limit of 200 m with
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
@@ -26,20 +26,10 @@ export function whyWaiting(
   container: WaitingContainer,
   { now, options }: { readonly now: number; readonly options: PaceOptions },
 ): string | undefined {
-  const { memory: { limit }, share, target } = container;
+  const { memory: { limit }, share } = container;
   if (share > limit) return raiseWaits(container, { now, options });
-  if (target < limit) return decreaseWaits(container, { now, options });
-  if (target === limit) return undefined;
-  const { loan } = container.memory;
-  if (target <= limit * (1 + options.lowerHysteresis)) {
-    return `loan up to ${show(target)} is within the hysteresis of ${
-      percent(options.lowerHysteresis)
-    }`;
-  }
-  const left = secondsLeft(loan?.since ?? now, { now, waitMs: options.loanWaitMs });
-  return left === 0
-    ? `loan up to ${show(target)} waits until free CPU suffices`
-    : `loan up to ${show(loan?.lowest ?? target)} waits ${left} s`;
+  if (share < limit) return decreaseWaits(container, { now, options });
+  return undefined;
 }
 
 type Context = { readonly now: number; readonly options: PaceOptions };
@@ -57,11 +47,11 @@ function raiseWaits(container: WaitingContainer, { now, options }: Context): str
   return isLarge ? `${raise} waits for funds` : `${raise} waits until free CPU suffices`;
 }
 
-function decreaseWaits({ memory, target }: WaitingContainer, { now, options }: Context): string {
+function decreaseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
   const { limit, lower, since } = memory;
-  const decrease = `decrease to ${show(lower?.highest ?? target)}`;
+  const decrease = `decrease to ${show(lower?.highest ?? share)}`;
   const highest = highestLowerTarget(memory, now, options);
-  if (target >= highest) {
+  if (share >= highest) {
     return `${decrease} is within the hysteresis of ${percent(1 - highest / limit)}`;
   }
   const waits = secondsLeft(lower?.since ?? now, { now, waitMs: lowerWait(memory, options) });

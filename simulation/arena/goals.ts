@@ -125,7 +125,7 @@ function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal |
   }, totals);
 }
 
-/** Raises beyond capacity in any seed, with and without loans. */
+/** Raises beyond capacity in any seed. */
 function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
   const ours = stages.map(({ outcomes }) => outcomes.find((one) => isSameEntry(one, OURS)));
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
@@ -135,7 +135,7 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
     bound: "at most",
     goal: 0,
     ours: ours.reduce(
-      (sum, one) => sum + (one?.most.overCapacityS ?? 0) + (one?.lent?.most.overCapacityS ?? 0),
+      (sum, one) => sum + (one?.most.overCapacityS ?? 0),
       0,
     ),
   }, []);

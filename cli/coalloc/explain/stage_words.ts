@@ -66,12 +66,11 @@ export function boundsNotes(
 
 /** Need and share, and how one came from the other. */
 export function clearingWords(
-  { need, share, target, weight, credit }: ContainerView,
+  { need, share, weight, credit }: ContainerView,
   { mode, price }: Pick<NodeExplanation, "mode" | "price">,
 ): string {
-  const lent = target > share ? `; ${cpuText(target - share)} lent on top` : "";
   const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
-  if (mode === "uncongested") return `${begin}: all needs fit the node${lent}`;
+  if (mode === "uncongested") return `${begin}: all needs fit the node`;
   if (mode === "overloaded") {
     return `${begin}: the floors alone exceed the node, limits stay at their floors`;
   }
@@ -79,8 +78,8 @@ export function clearingWords(
   const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
     `${priceText(price)} = ${cpuText(fair)}`;
   return share < need
-    ? `${begin}: ${formula}, less than it needs${lent}`
-    : `${begin}: ${formula}, enough for its need${lent}`;
+    ? `${begin}: ${formula}, less than it needs`
+    : `${begin}: ${formula}, enough for its need`;
 }
 
 /**

@@ -67,7 +67,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const theirs = namespaceBounds(seats, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, ownLimits });
-  const lends = !movesRequest(pod);
+  const moves = movesRequest(pod);
   const told = createBoundWords();
   for (const word of words) told.add(word);
   if (multiplier !== 1) told.add(weightMultiplied(multiplier, { pod, overrides }));
@@ -117,7 +117,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
       ...(held === undefined || yields ? {} : { held }),
       ...(boosted ? { boost: true } : {}),
       ...(demand > 0 ? { demand } : {}),
-      ...(lends ? {} : { loans: false }),
+      ...(moves ? { requestMoves: true as const } : {}),
     };
   });
   const quotaEnds = input.quota?.againMs === undefined ? [] : [input.nowMs + input.quota.againMs];

@@ -36,11 +36,6 @@ export const MARKET_REASONS = {
     means: "CPU is free on this node: the limit is at its ceiling",
     remedy: "nothing: the limit stays there until the node's CPU is scarce",
   },
-  LoanGiven: {
-    means: "idle CPU of the node is lent to the container",
-    remedy: "nothing: the loan goes back when another container needs it",
-  },
-  LoanTakenBack: { means: "another container needs the CPU that was lent", remedy: LOWERED },
   FundsRaise: {
     means: "another container's raise is paid for with what this one has above its estimated need",
     remedy: LOWERED,

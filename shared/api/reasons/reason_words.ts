@@ -71,7 +71,7 @@ export function listedReason<T extends string>(
 
 /** True for changes that nobody waits for: they come after all others. */
 export function isUnhurried(reason: ReasonWord): boolean {
-  return reason === "DemandFell" || reason === "LoanGiven" || reason === "CPUFree";
+  return reason === "DemandFell" || reason === "CPUFree";
 }
 
 /** The market's word, or undefined for none and for one that this version does not know. */
