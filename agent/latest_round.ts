@@ -30,7 +30,7 @@ export interface LatestRound {
 export interface LatestRoundOptions {
   readonly clock: Pick<Clock, "wall" | "monotonic">;
   readonly pace: PaceOptions;
-  /** @default {"tight"} */
+  /** @default {"free"} */
   readonly idleCPU?: IdleCPU;
   /** A loop that did not come by for this long stands still, ms. */
   readonly stuckAfterMs: number;
@@ -40,7 +40,7 @@ export interface LatestRoundOptions {
 
 /** A memory of no round yet. */
 export function createLatestRound(options: LatestRoundOptions): LatestRound {
-  const { clock, pace, idleCPU = "tight", stuckAfterMs, synced } = options;
+  const { clock, pace, idleCPU = "free", stuckAfterMs, synced } = options;
   let aliveAt = clock.monotonic();
   let latest:
     | { round: RoundResult; input: RoundInput; wallMs: number; view?: NodeView }

@@ -70,7 +70,7 @@ export interface NodeLoopOptions {
   readonly reserve?: number;
   /** Share of capacity that ordinary needs may take; work waits longer where more is needed. @default {0.85} */
   readonly needUpTo?: number;
-  /** @default {"tight"} */
+  /** @default {"free"} */
   readonly idleCPU?: IdleCPU;
   /** How long work should wait for its quota at most where CPU is ample. @default {100} */
   readonly waitTargetMs?: number;
@@ -130,7 +130,7 @@ async function rounds(
     pace = DEFAULT_PACE,
     needUpTo = 0.85,
     waitTargetMs = WAIT_TARGET_MS,
-    idleCPU = "tight",
+    idleCPU = "free",
     newRule = createEstimator,
   } = options;
   const { latest, outbox, reserve } = options;

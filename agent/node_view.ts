@@ -19,13 +19,13 @@ export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
   /** Wall-clock time of the round, ms. */
   readonly wallMs: number;
   readonly pace: PaceOptions;
-  /** @default {"tight"} */
+  /** @default {"free"} */
   readonly idleCPU?: IdleCPU;
 }
 
 /** The view of a round. Pods stand in the order in which the round has them. */
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
-  const { node, sample, wallMs, idleCPU = "tight" } = context;
+  const { node, sample, wallMs, idleCPU = "free" } = context;
   const pace = paceAt(context.pace, round.freeShare);
   const price = finiteOrNull(round.price);
   const { now, state: { state, since } } = round;

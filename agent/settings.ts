@@ -77,7 +77,8 @@ export const AGENT_SETTINGS = {
     flag: "--busy-sample-interval",
     env: "MBCAS_BUSY_SAMPLE_INTERVAL",
     default: "100ms",
-    description: "The same while a container is close to its limit, or the node uses 80 % of its CPU",
+    description:
+      "The same while a container is close to its limit, or the node uses 80 % of its CPU",
     kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
   }),
   heartbeat: row({

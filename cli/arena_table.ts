@@ -10,7 +10,7 @@ import {
   isSameEntry,
   ORACLE,
   OURS,
-  OURS_FREE,
+  OURS_TIGHT,
   UNLIMITED,
 } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
@@ -31,7 +31,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
     ...bestPerLaw(outcomes.filter(isRival)),
-    ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_FREE, ORACLE].flatMap((entry) =>
+    ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_TIGHT, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),
   ];
@@ -39,11 +39,6 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
   const scaled = p95Cores === undefined ? "" : `, P95 scaled to ${p95Cores} CPUs`;
   const count = `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
   const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
-  const lent = rows.find((one) => isSameEntry(one, OURS))?.lent?.median;
-  const notes = lent?.coresAllocated === undefined ? [] : [
-    `ours as shipped lends what nobody needs: ${formatFigure(lent.coresAllocated)} cores, P99 ` +
-    `${formatFigure(lent.p99Ms)} ms, throttled ${formatFigure(lent.throttledMsPerS)} ms/s`,
-  ];
   const body = rows.map((row) => ({
     words: [
       row.law,
@@ -59,7 +54,6 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
       ["", "", "", ...columns.map(({ head }) => head[0])],
       ["law", "setting", "SLO", ...columns.map(({ head }) => head[1])],
     ], { body, look }),
-    ...notes.map((note) => paint(note, "dim", look)),
   ].map((line) => `${line.trimEnd()}\n`).join("");
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EQUAL_CORES, ORACLE, OURS, OURS_FREE, UNLIMITED } from "../simulation/arena/entry.ts";
+import { EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
 import { spreadOf } from "../simulation/arena/law_outcome.ts";
 import { outcome, scores, stageResult } from "../tests/fixtures/arena_outcomes.ts";
@@ -10,7 +10,7 @@ const OUTCOMES = [
   outcome({ law: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
   outcome({ law: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
   { ...outcome({ ...OURS, cores: 1.5 }), lent: spreadOf([scores({ coresAllocated: 7 })]) },
-  outcome({ ...OURS_FREE, cores: 4 }),
+  outcome({ ...OURS_TIGHT, cores: 4 }),
   outcome({ ...EQUAL_CORES, cores: 1.5 }),
   outcome({ ...UNLIMITED, cores: 8 }),
   outcome({ ...ORACLE, cores: 1.25 }),

@@ -35,7 +35,7 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   market: true,
   managementPolicy: "OptOut",
   excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
-  burstFactor: 4,
+  burstFactor: 8,
   priorityMultipliers: [],
   quotaHeadroom: 1,
   metrics: { server: null, queries: new Map(), intervalMs: 15_000, staleAfterMs: 120_000 },

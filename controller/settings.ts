@@ -101,7 +101,7 @@ export const CONTROLLER_SETTINGS = {
     key: "market.burstFactor",
     flag: "--burst-factor",
     env: "MBCAS_BURST_FACTOR",
-    default: "4",
+    default: "8",
     description: "Ceiling of a limit as a multiple of the user's own; 1 = never above",
     kind: numberKind({ least: 1, most: 1000 }),
     live: true,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { AS_IT_IS, type Entry, OURS_LENT } from "../../simulation/arena/entry.ts";
+import { AS_IT_IS, type Entry, OURS } from "../../simulation/arena/entry.ts";
 import { playEntry } from "../../simulation/arena/play_entry.ts";
 import type { RunSeries } from "../../simulation/run_series.ts";
 import type { Scene } from "../../simulation/scene.ts";
@@ -12,7 +12,7 @@ import { type LawName, LAWS } from "./laws.ts";
 /** As the arena has them; replicas of their own its pods have not. */
 const ENTRIES: Readonly<Partial<Record<LawName, Entry>>> = {
   static: AS_IT_IS,
-  ours: OURS_LENT,
+  ours: OURS,
   vpa: { law: "vpa", setting: "limit by ratio, outside bounds" },
 };
 

@@ -11,7 +11,7 @@ export const IDLE_CPU = ["free", "tight"] as const;
 
 /**
  * What becomes of CPU that no container needs. `free`: while there is some, limits are at their
- * ceilings. `tight`: limits follow demand, and idle CPU is lent.
+ * ceilings. `tight`: limits follow demand.
  */
 export type IdleCPU = typeof IDLE_CPU[number];
 
@@ -20,7 +20,7 @@ export const IDLE_CPU_ROW: Setting<IdleCPU> = {
   key: "market.idleCPU",
   flag: "--idle-cpu",
   env: "MBCAS_IDLE_CPU",
-  default: "tight",
+  default: "free",
   description:
     "free: limits are at their ceilings while a node has idle CPU, and bind while its CPU is " +
     "scarce. tight: limits follow demand at all times. Agents act on it, from their next start on",

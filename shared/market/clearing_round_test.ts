@@ -15,35 +15,18 @@ function bidder(fields: Partial<Bidder>): Bidder {
     weight: 100,
     credit: 1,
     present: 500,
-    ownLimit: 500,
     demand: 500,
     ...fields,
   };
 }
 
-pure("clearRound() gives what is needed where there is enough, and lends up to nine tenths", () => {
+pure("clearRound() gives what is needed where there is enough", () => {
   const { mode, price, outcomes } = clearRound([bidder({}), bidder({ demand: 20 })], {
     capacity: 2000,
   });
   assert.deepEqual([mode, price], ["uncongested", 0]);
   assert.deepEqual(outcomes.map(({ share }) => share), [500, 100]);
   assert.deepEqual(outcomes.map(({ least }) => least), [100, 20]);
-  // Idle: 1800 − 600; the second is filled up to its own limit, 800 are then split in two.
-  assert.deepEqual(outcomes.map(({ target }) => target), [900, 900]);
-});
-
-pure("clearRound() lends nothing when it is told so", () => {
-  const { outcomes } = clearRound([bidder({})], { capacity: 2000, lendUpTo: 0 });
-  assert.deepEqual(outcomes.map(({ target }) => target), [500]);
-});
-
-pure("clearRound() lends nothing to who takes no loans, and what is idle to the others", () => {
-  const { outcomes } = clearRound(
-    [bidder({ loans: false }), bidder({ demand: 200, floor: 200, loans: false }), bidder({})],
-    { capacity: 3000 },
-  );
-  assert.deepEqual(outcomes.map(({ share }) => share), [500, 200, 500]);
-  assert.deepEqual(outcomes.map(({ target }) => target), [500, 200, 2000]);
 });
 
 pure("clearRound() splits what is short by weight and credit", () => {
@@ -65,7 +48,6 @@ pure(
     assert.deepEqual(outcomes.map(({ share }) => share), [450, 550]);
     const idle = clearRound([bidder({ held: "half", present: 800, demand: 20 })], {
       capacity: 1000,
-      lendUpTo: 0,
     });
     assert.deepEqual(idle.outcomes.map(({ share }) => share), [450]);
   },
@@ -90,7 +72,6 @@ const anyBidder: fc.Arbitrary<Bidder> = fc.record({
   credit: fc.double({ min: 0.5, max: 2, noNaN: true }),
   held: fc.constantFrom(undefined, undefined, "lower" as const, "both" as const),
   present: fc.integer({ min: 1, max: 5000 }),
-  ownLimit: fc.integer({ min: 0, max: 5000 }),
   demand: fc.option(fc.double({ min: 0, max: 6000, noNaN: true }), { nil: undefined }),
 }).map(({ room, ...rest }) => ({ ...rest, ceiling: rest.floor + room }));
 
@@ -130,7 +111,6 @@ pure("clearRound() divides what raises may not commit only as far as floors need
     const { mode, outcomes } = clearRound([hungry(floor), hungry(floor)], {
       capacity: 2000,
       grantable: 1800,
-      lendUpTo: 0,
     });
     return { mode, shares: outcomes.map(({ share }) => share) };
   };

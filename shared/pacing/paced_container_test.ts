@@ -33,17 +33,10 @@ pure("afterChange() notes the time of a raise, and forgets waits that are over",
     ...newPaceMemory(200, 0),
     raisedAt: 10,
     lower: { since: 0, highest: 100 },
-    loan: { since: 0, lowest: 300 },
   };
   const raised = afterChange(waiting, { limit: 300, reason: "DemandRose", now: 50 });
-  assert.deepEqual([raised.raisedAt, raised.lower, raised.loan], [50, undefined, undefined]);
+  assert.deepEqual([raised.raisedAt, raised.lower], [50, undefined]);
   assert.equal(afterChange(waiting, { limit: 100, reason: "DemandFell", now: 50 }).raisedAt, 10);
-});
-
-pure("afterChange() remembers a loan until the next change", () => {
-  const lent = afterChange(newPaceMemory(200, 0), { limit: 300, reason: "LoanGiven", now: 1 });
-  assert.equal(lent.lent, true);
-  assert.equal(afterChange(lent, { limit: 250, reason: "LoanTakenBack", now: 2 }).lent, false);
 });
 
 pure("afterChange() notes when the limit was changed, whichever way", () => {

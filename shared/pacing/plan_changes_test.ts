@@ -128,25 +128,6 @@ pure(
   },
 );
 
-pure("planChanges() lends after the wait, unless somebody waits or it is not free", () => {
-  const loan = { since: 70_000, lowest: 800 };
-  const borrower = pacedSample({ target: 800 }, { loan });
-  assert.deepEqual(changes([borrower]), [[800, "LoanGiven"]]);
-  assert.deepEqual(changes([borrower], { capacity: 800 }), [undefined]);
-  const waiting = pacedSample({ share: 4000 }, { limit: 400 });
-  assert.deepEqual(changes([borrower, waiting])[0], undefined);
-});
-
-pure("planChanges() lends nothing that it would take back: half of the reserve stays free", () => {
-  const loan = { since: 70_000, lowest: 700 };
-  const borrower = pacedSample({ target: 700 }, { loan });
-  // Grants reach 970; 700 and 220 leave 50, half of the reserve, 700 and 230 do not.
-  const lentBeside = (limit: number) =>
-    changes([borrower, pacedSample({ share: limit }, { limit })], { options: SAMPLE_PACE })[0];
-  assert.deepEqual(lentBeside(220), [700, "LoanGiven"]);
-  assert.deepEqual(lentBeside(230), undefined);
-});
-
 /** On a node with plenty of free CPU, unless another capacity is given. */
 const AMPLE = { capacity: 10_000, options: SAMPLE_PACE };
 

@@ -66,13 +66,3 @@ test("whyWaiting() tells the hysteresis that changes of late widen, and a trial'
   const lower = { since: NOW - 500, highest: 100 };
   assert.match(why({ share: 50 }, { lower, trialFrom: 100 }), /^decrease.* 100m.* 2 s$/);
 });
-
-test("whyWaiting() tells why a loan waits", () => {
-  const target = 400;
-  assert.match(why({ target: 210 }), /^loan.* 210m.*hysteresis.* 10 %$/);
-  assert.match(why({ target }), /^loan.* 400m.* 30 s$/);
-  const loan = { since: NOW - 29_000, lowest: 350 };
-  assert.match(why({ target }, { loan }), /^loan.* 350m.* 1 s$/);
-  const due = { since: NOW - 31_000, lowest: 350 };
-  assert.match(why({ target }, { loan: due }), /^loan.* 400m.*free CPU/);
-});

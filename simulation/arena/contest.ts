@@ -9,7 +9,7 @@ import type { RunRecord } from "../run_record.ts";
 import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
 import { type ArenaScores, scoreArena } from "./arena_scores.ts";
-import { type Entry, EQUAL_CORES, isSameEntry, ORACLE, OURS } from "./entry.ts";
+import { type Entry, EQUAL_CORES, isSameEntry, ORACLE, OURS_TIGHT } from "./entry.ts";
 import { playEntry } from "./play_entry.ts";
 import { playOracle, type PlayOracleOptions } from "./play_oracle.ts";
 import { buildStage, type Stage } from "./stage.ts";
@@ -46,7 +46,7 @@ export async function playContest(
   const { scene, ...known } = buildStage(stage, contest.seed);
   const played: Played[] = [];
   for (const entry of contest.entries) {
-    const ours = played.find((one) => isSameEntry(one, OURS));
+    const ours = played.find((one) => isSameEntry(one, OURS_TIGHT));
     const run = await playInContest(entry, { scene, contest, ours });
     onPlayed();
     const { law, setting } = entry;
@@ -64,7 +64,7 @@ export async function playContest(
 interface Situation {
   readonly scene: Scene;
   readonly contest: Contest;
-  /** The entry `OURS`, where it was played before. */
+  /** The entry `OURS_TIGHT`, where it was played before. */
   readonly ours: Played | undefined;
 }
 

@@ -12,12 +12,10 @@ export interface Entry {
   readonly setting: string;
 }
 
-/** The market with the product's defaults but for lending, so that only needs are allocated. */
+/** The market with the product's defaults: limits are at their ceilings while CPU is ample. */
 export const OURS: Entry = { law: "ours", setting: "default" };
-/** The market as shipped: what nobody needs is lent. */
-export const OURS_LENT: Entry = { law: "ours", setting: "lent" };
-/** The market that leaves limits at their ceilings while CPU is ample: `market.idleCPU: free`. */
-export const OURS_FREE: Entry = { law: "ours-free", setting: "idle CPU is free" };
+/** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
+export const OURS_TIGHT: Entry = { law: "ours-tight", setting: "limits follow demand" };
 /** The users' own limits, scaled so that their sum is the mean of ours. */
 export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours" };
 /** The users' own limits, never changed. */
@@ -54,7 +52,7 @@ export function isYardstick({ law }: Pick<Entry, "law">): boolean {
 
 /** True for the market in any of its modes. */
 export function isOurs({ law }: Pick<Entry, "law">): boolean {
-  return law === OURS.law || law === OURS_FREE.law;
+  return law === OURS.law || law === OURS_TIGHT.law;
 }
 
 /** True for a law that ours is measured against. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Entry, EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS } from "./entry.ts";
+import { type Entry, EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS_TIGHT } from "./entry.ts";
 import { bestPerLaw, type Figures, type LawOutcome } from "./law_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
@@ -100,7 +100,7 @@ function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal |
   const { measure, score, goal, bound = "at most", likeCores = false } = options;
   const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
   const perStage = stages.map(({ outcomes }) => {
-    const ours = outcomes.find((one) => isSameEntry(one, OURS));
+    const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
     const most = likeCores ? LIKE_CORES * (ours?.median.coresAllocated ?? 0) : Infinity;
     return {
       ours,
@@ -127,7 +127,7 @@ function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal |
 
 /** Raises beyond capacity in any seed. */
 function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
-  const ours = stages.map(({ outcomes }) => outcomes.find((one) => isSameEntry(one, OURS)));
+  const ours = stages.map(({ outcomes }) => outcomes.find((one) => isSameEntry(one, OURS_TIGHT)));
   if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
   return judged({
     measure: "raises beyond capacity, s, worst seeds",
@@ -143,7 +143,7 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
 
 /** Fewest cores at the SLO: at most 0.95 of the best rival's, or 1.05 of the oracle's. */
 function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS));
+  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
   if (ours === undefined) return undefined;
   const holding = bestPerLaw(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
   const rivals = holding.map(({ law, setting, median }) => ({
@@ -169,7 +169,7 @@ function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
 
 /** Throttled time as a share of that under static limits that cost the same. */
 function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS))?.median.throttledMsPerS;
+  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT))?.median.throttledMsPerS;
   const fixed = outcomes.find((one) => isSameEntry(one, EQUAL_CORES))?.median.throttledMsPerS;
   if (ours === undefined || fixed === undefined) return undefined;
   return judged({

@@ -23,8 +23,6 @@ export interface LawOutcome extends Entry, Spread {
   readonly sloHeld: boolean;
   /** Share of the seeds whose P99 was. */
   readonly sloHeldShare: number;
-  /** The market as shipped, which lends what nobody needs; ours alone. */
-  readonly lent?: Spread;
 }
 
 /** Sums up the scores of an entry, one per seed. */

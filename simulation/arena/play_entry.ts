@@ -9,25 +9,13 @@ import type { OnProgress } from "../play_step.ts";
 import { allRivals } from "../rivals/all_rivals.ts";
 import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
-import {
-  ALONE,
-  AS_IT_IS,
-  type Entry,
-  isSameEntry,
-  OURS,
-  OURS_FREE,
-  OURS_LENT,
-  UNLIMITED,
-} from "./entry.ts";
+import { ALONE, AS_IT_IS, type Entry, isSameEntry, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 
 /** What is played, and who hears of it. */
 export interface PlayEntryOptions {
   readonly scene: Scene;
   readonly onProgress?: OnProgress;
 }
-
-/** A ceiling's multiple of the original limit where idle CPU is free. */
-const FREE_BURST_FACTOR = 8;
 
 /**
  * The run of an entry that needs nothing from another's: ours, a rival, no limit, the limits as they
@@ -38,12 +26,8 @@ export function playEntry(
   { scene, ...told }: PlayEntryOptions,
 ): RunSeries | Promise<RunSeries> {
   const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(OURS)) return playMarket(scene, { agent: { lendUpTo: 0 }, ...told });
-  if (is(OURS_LENT)) return playMarket(scene, told);
-  if (is(OURS_FREE)) {
-    const controller = { burstFactor: FREE_BURST_FACTOR };
-    return playMarket(scene, { agent: { idleCPU: "free" }, controller, ...told });
-  }
+  if (is(OURS)) return playMarket(scene, told);
+  if (is(OURS_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...told });
   if (is(UNLIMITED)) return playUnlimited(scene, told);
   if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), told);
   if (is(AS_IT_IS)) {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Goal } from "./goals.ts";
-import { isYardstick, OURS } from "./entry.ts";
+import { isYardstick } from "./entry.ts";
 import type { Figures, LawOutcome } from "./law_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
@@ -61,17 +61,6 @@ const FIGURES: readonly (readonly [string, keyof Figures])[] = [
   ["floorViolationS", "floorViolationS"],
 ];
 
-/** Of the market as shipped these are told beside its own. */
-const LENT: readonly (readonly [string, keyof Figures])[] = [
-  ["coresLent", "coresAllocated"],
-  ["p99MsLent", "p99Ms"],
-  ["throttledMsPerSLent", "throttledMsPerS"],
-  ["changesPerPodMinuteLent", "changesPerPodMinute"],
-  ["reactionMsMedianLent", "reactionMsMedian"],
-  ["reactionMsP95Lent", "reactionMsP95"],
-  ["overCapacitySLent", "overCapacityS"],
-];
-
 /** A stage's findings, without series. */
 export function stageJSON(result: StageResult): StageJSON {
   const { name, kind, format, p95Cores, minutes, seeds, sloMs, outcomes } = result;
@@ -88,7 +77,7 @@ export function stageJSON(result: StageResult): StageJSON {
 }
 
 function lawJSON(outcome: LawOutcome): LawJSON {
-  const { law, setting, sloHeld, sloHeldShare, median, least, most, lent } = outcome;
+  const { law, setting, sloHeld, sloHeldShare, median, least, most } = outcome;
   const spread = FIGURES.filter(([, score]) => Number.isFinite(median[score])).map((
     [name, score],
   ) => [name, [least[score], most[score]]]);
@@ -98,7 +87,6 @@ function lawJSON(outcome: LawOutcome): LawJSON {
     sloHeld,
     sloHeldShare,
     ...named(FIGURES, median),
-    ...(law === OURS.law && lent !== undefined ? named(LENT, lent.median) : {}),
     spread: Object.fromEntries(spread),
   };
 }

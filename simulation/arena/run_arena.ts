@@ -14,12 +14,11 @@ import {
   isYardstick,
   ORACLE,
   OURS,
-  OURS_FREE,
-  OURS_LENT,
+  OURS_TIGHT,
   rivalEntries,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, type LawOutcome, lawOutcome, spreadOf } from "./law_outcome.ts";
+import { bestPerLaw, type LawOutcome, lawOutcome } from "./law_outcome.ts";
 import type { ContestPlayer } from "./play_contests.ts";
 import { hasVictims, type Stage } from "./stage.ts";
 import type { StageResult } from "./stage_result.ts";
@@ -95,7 +94,7 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
     const alone = hasVictims(stage) ? [ALONE] : [];
     const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...oursOn(stage, laws)], ...others].map((entries) => ({
+      [[UNLIMITED, ...alone, ...oursOn(laws)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -115,10 +114,9 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
 }
 
 /** Ours and what stands beside it. */
-function oursOn({ kind }: Stage, laws: readonly string[]): Entry[] {
-  if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS] : [];
-  const lent = kind === "steps" ? [] : [OURS_LENT];
-  return [OURS, OURS_FREE, EQUAL_CORES, ...lent];
+function oursOn(laws: readonly string[]): Entry[] {
+  if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS_TIGHT] : [];
+  return [OURS, OURS_TIGHT, EQUAL_CORES];
 }
 
 function oracleContests(
@@ -127,7 +125,7 @@ function oracleContests(
 ): Contest[] {
   return stages.flatMap((on, stage) =>
     (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
-      const ours = ofSeed.find((one) => isSameEntry(one, OURS));
+      const ours = ofSeed.find((one) => isSameEntry(one, OURS_TIGHT));
       return {
         stage,
         seed: index + 1,
@@ -178,16 +176,13 @@ function stageResult(
       .map(({ scores }) => scores);
   const outcomes = [
     ...rivalEntries(laws),
-    ...[OURS, OURS_FREE, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
+    ...[OURS, OURS_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
   ]
     .filter((entry) => isYardstick(entry) || laws.includes(isOurs(entry) ? OURS.law : entry.law))
     .flatMap((entry): LawOutcome[] => {
       const runs = scoresOf(entry);
       if (runs.length === 0) return [];
-      const outcome = lawOutcome(entry, { runs, sloMs });
-      const lent = isSameEntry(entry, OURS) ? scoresOf(OURS_LENT) : [];
-      if (lent.length === 0) return [outcome];
-      return [{ ...outcome, lent: spreadOf(lent) }];
+      return [lawOutcome(entry, { runs, sloMs })];
     });
   const best = bestPerLaw(outcomes);
   return {

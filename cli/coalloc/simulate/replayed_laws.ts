@@ -8,7 +8,7 @@ import {
   type Entry,
   isSameEntry,
   OURS,
-  OURS_LENT,
+  OURS_TIGHT,
 } from "../../../simulation/arena/entry.ts";
 import { rivalsNamed } from "../../../simulation/rivals/all_rivals.ts";
 import {
@@ -26,20 +26,23 @@ export interface ReplayedLaw extends Entry {
 /** The limit that knows the load beforehand. */
 export const P90: Entry = limitOfP90();
 
-/** In words: `ours`, `ours, lending`, `vpa: limit by ratio, at 10 %`. */
+/** In words: `ours`, `ours, tight`, `vpa: limit by ratio, at 10 %`. */
 export function lawLabel(entry: Entry): string {
   if (isSameEntry(entry, OURS)) return "ours";
-  if (isSameEntry(entry, OURS_LENT)) return "ours, lending";
+  if (isSameEntry(entry, OURS_TIGHT)) return "ours, tight";
   return `${entry.law}: ${entry.setting}`;
 }
 
 /** All of them, ours first. */
 export function replayedLaws(): readonly ReplayedLaw[] {
   return [
-    described(OURS, "CoAllocator's agent and controller set the limit; nothing is lent"),
     described(
-      OURS_LENT,
-      "the same with its defaults: idle CPU is lent on top, and taken back on demand",
+      OURS,
+      "CoAllocator's agent and controller set the limit: its ceiling while CPU is free",
+    ),
+    described(
+      OURS_TIGHT,
+      "the same with market.idleCPU: tight, so that the limit follows demand",
     ),
     described(AS_IT_IS, "the container's own limit, never changed"),
     ...LIMIT_FACTORS.map((factor) =>

@@ -3,14 +3,12 @@
  *
  * @module
  */
-import { isSameEntry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
 import { type StageJSON, stageJSON } from "../../../simulation/arena/result_json.ts";
 import type { Story } from "./simulate_text.ts";
 
-/** The replay as one object. Ours has one entry; what it is as it ships stands in that. */
+/** The replay as one object. */
 export function simulateData({ history, replay, request }: Story): StageJSON {
   const { outcomes, scene, sloMs } = replay;
-  const lent = outcomes.find((one) => isSameEntry(one, OURS_LENT));
   return stageJSON({
     kind: "trace",
     name: history.path,
@@ -19,9 +17,7 @@ export function simulateData({ history, replay, request }: Story): StageJSON {
     minutes: scene.minutes,
     seeds: request.seeds,
     sloMs,
-    outcomes: outcomes.filter((one) => !isSameEntry(one, OURS_LENT)).map((one) =>
-      isSameEntry(one, OURS) && lent !== undefined ? { ...one, lent } : one
-    ),
+    outcomes,
     records: [],
   });
 }

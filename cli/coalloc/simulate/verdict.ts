@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { AS_IT_IS, isSameEntry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS, isSameEntry, OURS } from "../../../simulation/arena/entry.ts";
 import { bestSetting, type LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { formatFigure } from "../../../simulation/report/figure.ts";
 import { lawLabel, P90 } from "./replayed_laws.ts";
@@ -24,12 +24,10 @@ export function verdict(
   if (ours === undefined || own === undefined) {
     throw new RangeError("Cannot compare: ours and the limit as it is were not both played");
   }
-  const lent = outcomes.find((one) => isSameEntry(one, OURS_LENT));
   const slo = `the SLO of ${formatFigure(sloMs)} ms`;
   return [
     `${costOf(ours, own)} ${latencyOf(ours, { own, slo })}`,
     bestOther(outcomes, { ours, own }),
-    ...(lent === undefined ? [] : [lentSentence(lent)]),
   ];
 }
 
@@ -82,12 +80,6 @@ function bestOther(
     : ", more than CoAllocator";
   return `Of the other laws "${lawLabel(best)}"${foresight} held the SLO with the fewest cores: ` +
     `${formatFigure(cores)}${beside}.`;
-}
-
-function lentSentence({ median }: LawOutcome): string {
-  return "As it ships, CoAllocator also lends what nobody needs, here nearly the whole idle node: " +
-    `its limits then average ${formatFigure(median.coresAllocated)} cores, loans included, and ` +
-    `P99 is ${formatFigure(median.p99Ms)} ms.`;
 }
 
 function coresOf({ median }: LawOutcome): number {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Entry, isOurs, isYardstick, ORACLE, OURS, OURS_FREE } from "../entry.ts";
+import { type Entry, isOurs, isYardstick, ORACLE, OURS, OURS_TIGHT } from "../entry.ts";
 import type { StageResult } from "../stage_result.ts";
 import { lawColor } from "../../report/plots/law_color.ts";
 import type { Glyph } from "./glyph.ts";
@@ -41,7 +41,7 @@ export function lawLooks(results: readonly StageResult[]): LookOf {
   const laws = new Set(results.flatMap(({ outcomes }) => outcomes.map(({ law }) => law)));
   const looks = new Map<string, LawLook>([
     [OURS.law, { color: lawColor(0), glyph: "circle" }],
-    [OURS_FREE.law, { color: lawColor(0), glyph: "sparkle" }],
+    [OURS_TIGHT.law, { color: lawColor(0), glyph: "sparkle" }],
     [ORACLE.law, { color: "var(--ink)", glyph: "star" }],
   ]);
   const rivals = [...laws].filter((law) => !looks.has(law) && !isYardstick({ law }));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_FREE, UNLIMITED } from "../entry.ts";
+import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "../entry.ts";
 
 const NOTES: ReadonlyMap<string, string> = new Map([
   [
@@ -20,11 +20,11 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ],
   ["vpa", "Kubernetes' VerticalPodAutoscaler: P90 of a decaying histogram, and 15 %"],
   ["mbcas", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
-  [OURS.law, "the market with the product's defaults, not tuned per trace; slack is not lent here"],
   [
-    OURS_FREE.law,
-    "the market where idle CPU is free: limits are at their ceilings, eight times what users set, until CPU is scarce",
+    OURS.law,
+    "the market with the product's defaults: limits are at their ceilings, eight times what users set, until CPU is scarce",
   ],
+  [OURS_TIGHT.law, "the market that allocates what is needed and no more, not tuned per trace"],
   [
     ORACLE.law,
     "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; a law that lets one request in a hundred wait longer may cost less",

@@ -72,16 +72,11 @@ function findings({ outcomes }: StageResult): string {
   ];
   return named.flatMap(([name, outcome]) => {
     if (outcome === undefined) return [];
-    const { median: { coresAllocated, p99Ms }, sloHeld, lent } = outcome;
-    const lending = lent?.median.coresAllocated === undefined
-      ? ""
-      : `; as shipped it also lends what nobody needs: ${
-        formatFigure(lent.median.coresAllocated)
-      } cores, P99 ${formatFigure(lent.median.p99Ms)} ms`;
+    const { median: { coresAllocated, p99Ms }, sloHeld } = outcome;
     return [
       `${name}: ${formatFigure(coresAllocated)} cores, P99 ${formatFigure(p99Ms)} ms, SLO ${
         sloHeld ? "held" : "missed"
-      }${lending}.`,
+      }.`,
     ];
   }).join(" ");
 }
