@@ -113,12 +113,12 @@ function checkChange(container: PacedContainer, plan: PlannedContainer, now: num
   if (reason === "FloorRose" || reason === "CeilingFell") return;
   if (limit > memory.limit) {
     assert.ok(now - memory.raisedAt >= DEFAULT_PACE.raiseGapMs);
-    assert.match(reason, /^(Throttled|DemandRose|LoanGiven)$/);
+    assert.match(reason, /^(Throttled|DemandRose)$/);
     assert.equal(limit % 10, 0);
     return;
   }
   assert.ok(now - memory.since >= DEFAULT_PACE.warmUpMs, `${reason} while warming up`);
-  assert.match(reason, /^(DemandFell|FundsRaise|NodeCongested|LoanTakenBack|NodeOverloaded)$/);
+  assert.match(reason, /^(DemandFell|FundsRaise|NodeCongested|NodeOverloaded)$/);
   if (plan.memory.fundedAt === now) {
     assert.ok(now - memory.fundedAt >= DEFAULT_PACE.fundingGapMs);
     return;

@@ -100,14 +100,13 @@ pure("planChanges() takes no more back while what was taken is on its way", () =
 });
 
 pure(
-  "planChanges() says why a container pays: need, congestion, a loan, or an overloaded node",
+  "planChanges() says why a container pays: need, congestion, or an overloaded node",
   () => {
     const hungry = pacedSample({ share: 900 });
-    const pays = (fields: Partial<PacedContainer>, lent = false) =>
-      changes([hungry, pacedSample({ share: 100, ...fields }, { lent })])[1];
+    const pays = (fields: Partial<PacedContainer>) =>
+      changes([hungry, pacedSample({ share: 100, ...fields })])[1];
     assert.deepEqual(pays({ need: 100 }), [100, "FundsRaise"]);
     assert.deepEqual(pays({ need: 800 }), [100, "NodeCongested"]);
-    assert.deepEqual(pays({ need: 100 }, true), [100, "LoanTakenBack"]);
     assert.deepEqual(
       changes([pacedSample({ share: 100 })], { mode: "overloaded", capacity: 50 }),
       [[100, "NodeOverloaded"]],

@@ -49,16 +49,5 @@ Deno.test({
           why({ share: 50 }, { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } }),
         "decrease to 100m waits 9 s: the readings are young",
       ],
-      [
-        "loan, hysteresis",
-        () => why({ target: 210 }),
-        "loan up to 210m is within the hysteresis of 10 %",
-      ],
-      ["loan, time", () => why({ target: 400 }), "loan up to 400m waits 30 s"],
-      [
-        "loan, free CPU",
-        () => why({ target: 400 }, { loan: { since: NOW - 31_000, lowest: 350 } }),
-        "loan up to 400m waits until free CPU suffices",
-      ],
     ]),
 });
