@@ -21,7 +21,7 @@ const BURSTING: Readonly<
 > = {
   // Bursts of a pod lie far apart, so that its limit comes back to its floor in between.
   tight: { count: 25, container: { request: "30m", limit: "30m" } },
-  free: { count: 4, container: { request: "200m", limit: "200m", threads: CPUS } },
+  free: { count: 8, container: { request: "100m", limit: "100m", threads: CPUS } },
 };
 
 /** Makes the pods that burst. */
@@ -53,7 +53,10 @@ export async function saturatingPod(node: RealNode, namespace: string): Promise<
   }));
 }
 
-/** Makes a participant that is busy on all CPUs, with twice the kernel weight of a bursting pod. */
+/**
+ * Makes a participant that is busy on all CPUs. Beside eight bursts weights of the kernel, which are
+ * the requests, give it a third of the node, and the market half.
+ */
 export async function busyPod(node: RealNode, namespace: string): Promise<void> {
   const load = { name: "load", request: "400m", limit: "500m", busy: true, threads: CPUS };
   await appliedAllocation(
@@ -62,16 +65,18 @@ export async function busyPod(node: RealNode, namespace: string): Promise<void> 
   );
 }
 
-/** Rests are this long, ms: less than what brings a limit back to its ceiling. */
+/** Rests are this long, ms: limits go back to their ceilings after 10 s. */
 const REST_MS = 1500;
 const MOST_BURSTS = 8;
+/** Millicores: what a bursting pod gets of the node is 115 if all burst, and 200 if it is alone. */
+const RATIONED = 150;
 
 /**
  * Starts bursts in all pods at once, again and again, until their limits have been lowered because
  * the busy pod gets too little; then lets them rest. Returns whether all limits were lowered.
  */
 export async function ration(targets: readonly Target[]): Promise<boolean> {
-  const areLowered = () => targets.every(({ limit, ceiling }) => limit() < ceiling / 2);
+  const areLowered = () => targets.every(({ limit }) => limit() <= RATIONED);
   for (let i = 0; i < MOST_BURSTS && !areLowered(); i++) {
     for (const { pid } of targets) Deno.kill(pid, "SIGUSR1");
     await pause(1000 * BURST_SECONDS);

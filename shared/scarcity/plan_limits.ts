@@ -8,7 +8,7 @@ import { GRID } from "../market/rounding.ts";
 import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
 import type { NodeState } from "./node_state.ts";
 import type { RecentLoad } from "./recent_load.ts";
-import type { ScarceShare } from "./scarce_clearing.ts";
+import { DIVIDED, type ScarceShare } from "./scarce_clearing.ts";
 
 /** A container whose limit may change. Millicores. */
 export interface LimitedContainer {
@@ -133,8 +133,9 @@ function isVictim({ load, cleared, memory: { limit } }: LimitedContainer): boole
 }
 
 /**
- * The same for kernels without PSI (cgroup v1): the node is full, and a container uses what its
- * weight in the kernel, its request, gives it, while that is less than its part.
+ * The same for kernels without PSI (cgroup v1): the containers use all of the capacity, what else
+ * runs on the node may have the rest, and one of them uses what its weight in the kernel, its
+ * request, gives it of that, while that is less than its part.
  */
 function isShortOfWeight(containers: readonly LimitedContainer[]): boolean {
   let [used, divided, requests] = [0, 0, 0];
@@ -143,10 +144,10 @@ function isShortOfWeight(containers: readonly LimitedContainer[]): boolean {
     divided += cleared?.part ?? 0;
     requests += request;
   }
-  if (used < divided || requests === 0) return false;
+  if (DIVIDED * used < divided || requests === 0) return false;
   return containers.some(({ load, cleared, request = 0, memory: { limit } }) => {
     if (load === undefined || cleared === undefined) return false;
-    const byKernel = divided * request / requests;
+    const byKernel = used * request / requests;
     return load.usage3s >= BY_KERNEL * byKernel &&
       load.usage3s < VICTIM_SHARE * Math.min(cleared.part, limit);
   });

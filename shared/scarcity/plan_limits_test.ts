@@ -106,14 +106,16 @@ pure("planLimits() of a kernel without PSI goes by kernel weights on a full node
   });
   // It uses the 400 m that its request, a sixth of all, gives it of 2400 m; its part is 800 m.
   const light = taker({ load: { usage3s: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
-  const heavy = taker({ cleared: { part: 1600 } });
-  const beside = (one: LimitedContainer, requests = [500, 100]): Outcome =>
-    changes([blind(heavy, requests[0]), blind(one, requests[1])])[0];
+  const heavy = (usage3s: number) => taker({ load: { usage3s }, cleared: { part: 1600 } });
+  const beside = (one: LimitedContainer, requests = [500, 100], usage = 2000): Outcome =>
+    changes([blind(heavy(usage), requests[0]), blind(one, requests[1])])[0];
   assert.deepEqual(beside(light), [1600, "NodeCongested"]);
-  // It uses less than its request gives it, or as much as its part, or the node is not full.
+  // The capacity, of which 1.08 are divided, is used; or less of it than that.
+  assert.deepEqual(beside(light, [500, 100], 1823), [1600, "NodeCongested"]);
+  assert.equal(beside(light, [500, 100], 1822), undefined);
+  // It uses less than its request gives it, or as much as its part.
   assert.equal(beside(light, [400, 200]), undefined);
   assert.equal(beside({ ...light, load: { usage1s: 760, usage3s: 760 } }), undefined);
-  assert.equal(beside({ ...light, load: { usage1s: 399, usage3s: 399 } }), undefined);
   // Requests are not known; nor is the node contested where PSI shows no container that waits.
   assert.equal(beside(light, []), undefined);
   assert.deepEqual(changes([taker(), blind(light, 100)]), [undefined, undefined]);

@@ -123,6 +123,7 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   usage3s: fc.double({ min: 0, max: 4000, noNaN: true }),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
   saturatedMs: fc.constantFrom(0, 200, 1000),
+  throttled: fc.boolean(),
 }).map(({ floor, wide, limitAt, usage3s, waiting, ...rest }) =>
   bidder({
     ...rest,
@@ -244,7 +245,7 @@ pure("clearScarce() is within a step of the optimum of its bids", () => {
     for (const [i, { share }] of shares.entries()) {
       assert.ok(Math.abs(share - (clearing.shares[i] ?? NaN)) < GRID);
     }
-  }));
+  }), { numRuns: 500 });
   for (const one of ["uncongested, true", "congested, true", "congested, false"]) {
     assert.ok(modes.has(one), one);
   }
