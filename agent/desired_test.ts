@@ -135,11 +135,11 @@ pure("desiredWrites() tells an allocation that was made anew what its namesake w
 pure("desiredWrites() writes a changed limit with its reason, and no other pod's", () => {
   const seats = [
     ...resultsOf(boundedAllocation("a", { spec: WRITTEN })),
-    ...resultsOf(boundedAllocation("b", { spec: WRITTEN }), "LoanGiven"),
+    ...resultsOf(boundedAllocation("b", { spec: WRITTEN }), "DemandFell"),
   ];
   const writes = desiredWrites(roundOf(seats), NOTHING);
   assert.deepEqual(writes.map(({ key, desired }) => [key, desired.market?.reason]), [
-    ["shop/b", "LoanGiven"],
+    ["shop/b", "DemandFell"],
   ]);
 });
 

@@ -68,7 +68,7 @@ function freeAgent({ capacity = 2000, pods }: {
     const containers = new Map(samples.map((one) => [one.containerID, one]));
     const sample = { at: now, containers, unmanaged: 0 };
     const context: RoundContext = {
-      ...{ now, capacity, nodeState, lendUpTo: 0.9, needUpTo: 0.85, waitTargetMs: 100 },
+      ...{ now, capacity, nodeState, needUpTo: 0.85, waitTargetMs: 100 },
       ...{ freeShare: 0, waitMs: 100, pace: SAMPLE_PACE, newRule: createEstimator },
       idleCPU: "free",
     };
@@ -241,7 +241,7 @@ pure("decideFree() brings a limit without a quota back to the original one", () 
 });
 
 pure("decideFree() lets the limits of Guaranteed pods follow their need", () => {
-  const agent = freeAgent({ pods: [pod("g", { floor: 500, loans: false })] });
+  const agent = freeAgent({ pods: [pod("g", { floor: 500, requestMoves: true })] });
   assert.deepEqual(agent.play(30, { g: { usage: 100 } }), []);
   assert.equal(agent.limits.get("g"), 500);
 });

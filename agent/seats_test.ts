@@ -58,7 +58,7 @@ pure("seatsOf() refuses the pod for one bad bid, and names container, field and 
   assert.match(refusal(seatsOf(withBounds({ containerID: "../../etc" }))), /containerID is/);
 });
 
-pure("seatsOf() refuses an own limit that is no quantity: how far to lend can't be known", () => {
+pure("seatsOf() refuses an own limit that is no quantity", () => {
   const status = boundedAllocation("web").status;
   const originalLimits = [{ name: "app", cpu: "much" }];
   const allocation = boundedAllocation("web", { status: { ...status, originalLimits } });

@@ -230,7 +230,7 @@ pure("runRound() believes no metric of a container without readings", () => {
 });
 
 pure("runRound() lowers a container whose metric is gone after the wait, not at once", () => {
-  const { play } = playedAgent({ lendUpTo: 0 });
+  const { play } = playedAgent();
   const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
   for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
   const waitRounds = SAMPLE_PACE.lowerWaitMs / 250;

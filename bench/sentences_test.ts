@@ -146,9 +146,9 @@ Deno.test("sentences of the other benches", () =>
     ["no burst", () =>
       messageOf(() =>
         reactionReport([], {
-          modes: {},
+          ready: 9,
+          atCeiling: 0,
           scene: "scene",
-          lendUpTo: 0.9,
           timeoutMs: 1,
           missed: 9,
         })

@@ -30,14 +30,14 @@ Deno.test("unknownAllocationFields() finds nothing in this version's definition"
 Deno.test("unknownAllocationFields() names fields and words that an older definition lacks", async () => {
   const found = await unknown((text) =>
     text.replace('"boost":', '"older":').replace('"half","lower"', '"lower"')
-      .replace('"loans":', '"lends":')
+      .replace('"requestMoves":', '"requestMove":')
       .replace('"NodeCordoned",', "")
   );
   assert.deepEqual(found, [
     "status.bounds.rules.reason: NodeCordoned",
     "status.bounds.containers.held: half",
     "status.bounds.containers.boost",
-    "status.bounds.containers.loans",
+    "status.bounds.containers.requestMoves",
   ]);
 });
 

@@ -18,7 +18,7 @@ function kubectlOf(pages: () => Readonly<Record<string, string>>): Kubectl {
 
 function pages(conflicts: number, accepted: number): Readonly<Record<string, string>> {
   return {
-    "proxy/metrics": `mbcas_resizes_total{outcome="accepted",reason="LoanGiven"} ${accepted}\n`,
+    "proxy/metrics": `mbcas_resizes_total{outcome="accepted",reason="DemandFell"} ${accepted}\n`,
     "/metrics": `apiserver_request_total{code="200",${LABELS}} 5\n` +
       `apiserver_request_total{code="409",${LABELS}} ${conflicts}\n` +
       'apiserver_request_total{code="404",resource="pods",subresource="",verb="GET"} 9\n' +
@@ -41,7 +41,7 @@ Deno.test("openWriteAccount() tells what came since: resizes, and writes of all 
       { what: "podallocations", count: 6 },
       { what: "pods/resize", count: 2 },
     ]);
-    assert.deepEqual(outcomes, [{ what: "accepted LoanGiven", count: 6 }]);
+    assert.deepEqual(outcomes, [{ what: "accepted DemandFell", count: 6 }]);
     assert.deepEqual([held, lostControllers], [[], 0]);
   } finally {
     await Deno.remove(auditFile);

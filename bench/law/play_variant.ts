@@ -99,7 +99,7 @@ export async function playVariant(
     readonly seed: number;
   },
 ): Promise<VariantRow> {
-  const alone = { agent: { lendUpTo: 0, ...agent } };
+  const alone = { agent: { idleCPU: "tight" as const, ...agent } };
   const costs: number[] = [];
   const sums = { held: 0, changes: 0, throttled: 0 };
   for (const { scene, sloMs, oracleCores } of traces) {

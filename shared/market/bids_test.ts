@@ -9,7 +9,6 @@ const BIDDER: Bidder = {
   weight: 50,
   credit: 2,
   present: 300,
-  ownLimit: 200,
   demand: 400,
 };
 

@@ -9,7 +9,6 @@ function bidder(change: Partial<Bidder> = {}): Bidder {
     weight: 100,
     credit: 1,
     present: 200,
-    ownLimit: 200,
     demand: 50,
     ...change,
   };

@@ -17,7 +17,7 @@ function play(
   let container = pacedSample({}, memory);
   return targets.map((target, second) => {
     const { lower, limit } = followLowerTarget(
-      { ...container, target },
+      { ...container, share: target },
       second * 1000,
       SAMPLE_PACE,
     );

@@ -76,10 +76,10 @@ function round(
   demands: readonly number[],
   { now, capacity, lag = 0, quotas = [] }: Node,
 ): { mode: string; before: PacedContainer[]; planned: PlannedContainer[] } {
-  const bidders = table.map(({ floor, ceiling, weight, ownLimit, memory }, index): Bidder => {
+  const bidders = table.map(({ floor, ceiling, weight, memory }, index): Bidder => {
     const present = memory.limit;
     const demand = demands[index] ?? 0;
-    return { floor, ceiling, weight, credit: 1, present, ownLimit, demand };
+    return { floor, ceiling, weight, credit: 1, present, demand };
   });
   const { mode, outcomes } = clearRound(bidders, { capacity });
   const before = outcomes.flatMap((outcome, index) => {
@@ -126,8 +126,8 @@ function checkChange(container: PacedContainer, plan: PlannedContainer, now: num
   const { lower = { since: now, highest: 0 }, trialFrom } = memory;
   const wait = lowerWait({ trialFrom, lower: { ...lower, highest: limit } }, DEFAULT_PACE);
   assert.ok(now - lower.since >= wait, `${reason} without the wait`);
-  assert.ok(limit >= container.target);
-  if (limit > container.target) assert.equal(limit, lower.highest);
+  assert.ok(limit >= container.share);
+  if (limit > container.share) assert.equal(limit, lower.highest);
 }
 
 /** Six demands off the grid. Doubles would nearly all be next to nothing. */
@@ -274,7 +274,7 @@ pure("planChanges() comes to rest under constant demand on a node that is short,
         const table = seated(drawn);
         lastChange(table, first, { from: 0, endMs: 60_000, capacity });
         lastChange(table, second, { from: 60_000, endMs: 360_000, capacity });
-        // What many changes added to the hysteresis fades: then small decreases may come, and loans of
+        // What many changes added to the hysteresis fades: then small decreases may come, and raises to
         // what they free.
         const fading = { from: 360_000, endMs: 1_200_000, capacity, roundMs: 2000 };
         const last = lastChange(table, second, fading);

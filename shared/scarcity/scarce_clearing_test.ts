@@ -227,25 +227,28 @@ pure("clearScarce() gives the same within a step in any order", () => {
 
 pure("clearScarce() is within a step of the optimum of its bids", () => {
   const modes = new Set<string>();
-  fc.assert(fc.property(anyBidders, anyCapacity, (bidders, capacity) => {
-    const divided = DIVIDED * capacity;
-    const { price, mode, shares } = clearScarce(bidders, capacity);
-    const within = bidders.map((one, i) => withinOriginal(shares[i]?.bid ?? 0, one));
-    const fits = within.reduce((sum, amount) => sum + amount, 0) <= divided;
-    modes.add(`${mode}, ${fits}`);
-    const bids = bidders.map(({ weight }, i) => {
-      const [bid = 0, least = 0] = [shares[i]?.bid, within[i]];
-      return fits
-        ? { weight, floor: least, ceiling: bid, demand: bid }
-        : { weight, floor: 0, ceiling: least, demand: least };
-    });
-    const clearing = clearMarket(bids, divided);
-    assert.ok(residual(bids, { capacity: divided, clearing }) < 1e-9);
-    assert.deepEqual([clearing.price, clearing.mode], [price, mode]);
-    for (const [i, { share }] of shares.entries()) {
-      assert.ok(Math.abs(share - (clearing.shares[i] ?? NaN)) < GRID);
-    }
-  }), { numRuns: 500 });
+  fc.assert(
+    fc.property(anyBidders, anyCapacity, (bidders, capacity) => {
+      const divided = DIVIDED * capacity;
+      const { price, mode, shares } = clearScarce(bidders, capacity);
+      const within = bidders.map((one, i) => withinOriginal(shares[i]?.bid ?? 0, one));
+      const fits = within.reduce((sum, amount) => sum + amount, 0) <= divided;
+      modes.add(`${mode}, ${fits}`);
+      const bids = bidders.map(({ weight }, i) => {
+        const [bid = 0, least = 0] = [shares[i]?.bid, within[i]];
+        return fits
+          ? { weight, floor: least, ceiling: bid, demand: bid }
+          : { weight, floor: 0, ceiling: least, demand: least };
+      });
+      const clearing = clearMarket(bids, divided);
+      assert.ok(residual(bids, { capacity: divided, clearing }) < 1e-9);
+      assert.deepEqual([clearing.price, clearing.mode], [price, mode]);
+      for (const [i, { share }] of shares.entries()) {
+        assert.ok(Math.abs(share - (clearing.shares[i] ?? NaN)) < GRID);
+      }
+    }),
+    { numRuns: 500 },
+  );
   for (const one of ["uncongested, true", "congested, true", "congested, false"]) {
     assert.ok(modes.has(one), one);
   }

@@ -33,7 +33,7 @@ export const containerViewSchema = z.object({
   need: millicores,
   /** What the clearing gives for the need. */
   share: millicores,
-  /** `share` and what is lent on top: where the limit goes when pacing allows it. */
+  /** Where the limit goes when pacing allows it: `share`, or the ceiling while CPU is free. */
   target: millicores,
   /** Bounds of the limit, holds included. */
   floor: millicores,

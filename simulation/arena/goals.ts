@@ -3,7 +3,17 @@
  *
  * @module
  */
-import { type Entry, EQUAL_CORES, isRival, isSameEntry, ORACLE, OURS_TIGHT } from "./entry.ts";
+import {
+  ALONE,
+  type Entry,
+  EQUAL_CORES,
+  isRival,
+  isSameEntry,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./entry.ts";
 import { bestPerLaw, type Figures, type LawOutcome } from "./law_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
@@ -31,6 +41,9 @@ const CHANGES_PER_POD_MINUTE = 0.5;
 const SHARE_OF_RIVAL = 0.95;
 const SHARE_OF_ORACLE = 1.05;
 const SHARE_OF_EQUAL_CORES = 0.05;
+/** Latency of the market as shipped, as a share of that without limits, and of victims alone. */
+const P99_OF_UNLIMITED = 1.2;
+const VICTIMS_P99_OF_ALONE = 1.1;
 const JAIN = 0.999;
 const CONVERGE_S = 60;
 /** A reaction is compared with rivals that allocate at most this much more than ours: cores buy it. */
@@ -43,6 +56,7 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
   const traces = results.filter(({ kind }) => kind === "trace");
   const bursts = results.filter(({ kind }) => kind === "bursts");
   return [
+    ...results.map(latencyGoal),
     ...bursts.flatMap((stage) => [
       figureGoal([stage], {
         measure: "reaction to a 4x burst, median, ms",
@@ -83,6 +97,28 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
       })
     ),
   ].filter((goal) => goal !== undefined);
+}
+
+/** P99 as shipped beside that without limits; where a neighbour contends, its victims' beside theirs alone. */
+function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
+  const figures = (entry: Entry) => outcomes.find((one) => isSameEntry(one, entry))?.median;
+  const [ours, unlimited, alone] = [OURS, UNLIMITED, ALONE].map(figures);
+  if (ours === undefined || unlimited === undefined) return undefined;
+  return alone === undefined
+    ? judged({
+      measure: "P99 as shipped / that without limits",
+      where: name,
+      bound: "at most",
+      goal: P99_OF_UNLIMITED,
+      ours: (ours.p99Ms ?? NaN) / (unlimited.p99Ms ?? NaN),
+    }, [])
+    : judged({
+      measure: "victims' P99 as shipped / theirs alone",
+      where: name,
+      bound: "at most",
+      goal: VICTIMS_P99_OF_ALONE,
+      ours: (ours.victimsP99Ms ?? NaN) / (alone.victimsP99Ms ?? NaN),
+    }, []);
 }
 
 interface FigureGoal {

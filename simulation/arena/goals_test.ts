@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { outcome, scores, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
-import { EQUAL_CORES, ORACLE, OURS } from "./entry.ts";
+import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 import { checkGoals, type Goal } from "./goals.ts";
 import { type LawOutcome, spreadOf } from "./law_outcome.ts";
 
@@ -19,7 +19,7 @@ Deno.test({
       outcome({ law: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
       outcome({ law: "hpa", cores: 3 }),
     ];
-    const ours = outcome({ ...OURS, cores: 1.95 });
+    const ours = outcome({ ...OURS_TIGHT, cores: 1.95 });
     const cores = (...more: ReturnType<typeof outcome>[]) =>
       find(checkGoals([stageResult([...rivals, ours, ...more])]), /cores allocated/);
     const against = cores();
@@ -36,7 +36,7 @@ Deno.test({
   name: "checkGoals() has no figure for cores where ours missed the SLO",
   permissions: "none",
   fn() {
-    const result = stageResult([outcome({ cores: 2 }), outcome({ ...OURS, sloHeld: false })]);
+    const result = stageResult([outcome({ cores: 2 }), outcome({ ...OURS_TIGHT, sloHeld: false })]);
     const goal = find(checkGoals([result]), /cores allocated/);
     assert.equal(goal.met, false);
     assert.ok(Number.isNaN(goal.ours));
@@ -51,7 +51,7 @@ Deno.test({
     const of = (throttledMsPerS: number) =>
       find(
         checkGoals([stageResult([
-          outcome({ ...OURS, throttledMsPerS }),
+          outcome({ ...OURS_TIGHT, throttledMsPerS }),
           outcome({ ...EQUAL_CORES, throttledMsPerS: 100 }),
         ])]),
         /throttled/,
@@ -75,7 +75,7 @@ Deno.test({
       outcome({ law: "static", ...reaction(2, 0) }),
       outcome({ law: "hpa", ...reaction(3, 0) }),
       outcome({ law: "captain", ...reaction(2, 1500) }),
-      outcome({ ...OURS, ...reaction(2, 550) }),
+      outcome({ ...OURS_TIGHT, ...reaction(2, 550) }),
     ], { kind: "bursts", name: "bursts-1" })]);
     const median = find(goals, /reaction.*median/);
     assert.equal(median.met, true);
@@ -89,12 +89,12 @@ Deno.test({
   permissions: "none",
   fn() {
     const goals = checkGoals([
-      stageResult([outcome({ ...OURS, overCapacityS: 0 })]),
-      stageResult([outcome({ ...OURS, overCapacityS: 2, jain: 0.99 })], {
+      stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 0 })]),
+      stageResult([outcome({ ...OURS_TIGHT, overCapacityS: 2, jain: 0.99 })], {
         kind: "shared node",
         name: "eight-equal",
       }),
-      stageResult([outcome({ ...OURS, convergeS: 59 })], { kind: "steps", name: "steps" }),
+      stageResult([outcome({ ...OURS_TIGHT, convergeS: 59 })], { kind: "steps", name: "steps" }),
     ]);
     assert.equal(find(goals, /beyond capacity/).missedBy, 2);
     assert.equal(find(goals, /Jain/).met, false);
@@ -103,17 +103,36 @@ Deno.test({
 });
 
 Deno.test({
-  name: "checkGoals() counts a raise beyond capacity of one seed, and of the market as shipped",
+  name: "checkGoals() counts a raise beyond capacity of one seed",
   permissions: "none",
   fn() {
     const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
     const beyond = (some: Partial<LawOutcome>) =>
-      find(checkGoals([stageResult([{ ...outcome(OURS), ...some }])]), /beyond capacity/);
+      find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
     const bad = spreadOf([none, none, some]);
     assert.equal(bad.median.overCapacityS, 0);
     assert.equal(beyond(bad).missedBy, 3);
-    assert.equal(beyond({ lent: bad }).missedBy, 3);
-    assert.equal(beyond({ lent: spreadOf([none]) }).met, true);
+    assert.equal(beyond(spreadOf([none])).met, true);
+  },
+});
+
+Deno.test({
+  name:
+    "checkGoals() compares latency as shipped with that without limits, or without the neighbour",
+  permissions: "none",
+  fn() {
+    const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
+    const of = (p99Ms: number, ...more: LawOutcome[]) =>
+      find(
+        checkGoals([
+          stageResult([outcome({ ...OURS, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),
+        ]),
+        /P99 as shipped/,
+      );
+    assert.deepEqual([of(60).met, of(60).ours, of(61).met], [true, 1.2, false]);
+    const alone = outcome({ ...ALONE, victimsP99Ms: 100 });
+    assert.equal(of(110, alone).met, true);
+    assert.deepEqual([of(125, alone).met, of(125, alone).ours], [false, 1.25]);
   },
 });
 
@@ -123,7 +142,7 @@ Deno.test({
   fn() {
     const goals = checkGoals(
       (["trace", "bursts", "steps", "shared node"] as const).map((kind) =>
-        stageResult([outcome({ ...OURS, changesPerPodMinute: 0.6 })], { kind, name: kind })
+        stageResult([outcome({ ...OURS_TIGHT, changesPerPodMinute: 0.6 })], { kind, name: kind })
       ),
     );
     const changes = goals.filter(({ measure }) => /changes/.test(measure));

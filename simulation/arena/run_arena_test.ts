@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EQUAL_CORES, isSameEntry, OURS } from "./entry.ts";
+import { EQUAL_CORES, isSameEntry, OURS_TIGHT } from "./entry.ts";
 import { playHere, playInWorkers } from "./play_contests.ts";
 import { type ArenaPlan, runArena } from "./run_arena.ts";
 import type { Stage } from "./stage.ts";
@@ -29,15 +29,14 @@ Deno.test({
     const laws = result.outcomes.map(({ law }) => law);
     assert.deepEqual(laws, [
       ...["static", "static", "static", "static", "static"],
-      ...["ours", "ours-free", "static-equal", "oracle", "unlimited"],
+      ...["ours", "ours-tight", "static-equal", "oracle", "unlimited"],
     ]);
-    const [ours, equal] = [OURS, EQUAL_CORES].map((entry) =>
+    const [ours, equal] = [OURS_TIGHT, EQUAL_CORES].map((entry) =>
       result.outcomes.find((one) => isSameEntry(one, entry))
     );
     const cores = ours?.median.coresAllocated ?? 0;
     assert.ok(cores > 0);
     assert.ok(Math.abs((equal?.median.coresAllocated ?? 0) - cores) < 0.001);
-    assert.ok((ours?.lent?.median.coresAllocated ?? 0) > 0);
   },
 });
 
@@ -50,9 +49,9 @@ Deno.test({
     const victims = new Map(
       result?.outcomes.map(({ law, median }) => [law, median.victimsP99Ms ?? 0]),
     );
-    const laws = ["ours", "ours-free", "static-equal", "unlimited", "alone"];
+    const laws = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
     assert.deepEqual([...victims.keys()], laws);
-    const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours-free")];
+    const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours")];
     assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
   },
 });

@@ -26,14 +26,14 @@ const CORES = 0.4;
 const LISTEN = `${NETWORK.node}:9090`;
 const STALE_AFTER_S = 8;
 const SETTINGS = {
+  // Limits that follow demand show what a metric asks for.
+  market: { idleCPU: "tight" },
   metrics: {
     prometheusURL: `http://${LISTEN}`,
     queries: { cores: 'sum(try_cores{namespace="$namespace", pod="$pod"})' },
     interval: "1s",
     staleAfter: `${STALE_AFTER_S}s`,
   },
-  // Loans would raise idle pods, too.
-  agent: { lendUpTo: 0 },
 };
 
 const kubectl = createKubectl();

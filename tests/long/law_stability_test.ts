@@ -38,7 +38,7 @@ const FADED_MS = 150 * MINUTE_MS;
 
 const constant = fc.array(fc.tuple(drawnBounds, millicores), { minLength: 1, maxLength: 4 });
 
-/** Without a hysteresis: in the 49th minute credits lower a loan by a step of the grid. */
+/** Without a hysteresis: in the 49th minute credits lower a limit by a step of the grid. */
 const LATE_STEP: [[Bounds, number][], Settings] = [
   [
     [{ tens: 1, more: 174, weight: 380, idleThreads: 2 }, 2],
@@ -46,7 +46,7 @@ const LATE_STEP: [[Bounds, number][], Settings] = [
     [{ tens: 3, more: 3, weight: 591, idleThreads: 5 }, 2462],
   ],
   {
-    ...{ seed: 60242, sampleMs: 100, busySampleMs: 50, lendUpTo: 0.5, waitTargetMs: 18 },
+    ...{ seed: 60242, sampleMs: 100, busySampleMs: 50, waitTargetMs: 18 },
     ...{ lowerHysteresis: 0, lowerWaitMs: 18_440 },
   },
 ];
@@ -60,7 +60,7 @@ test("the law converges under constant demand to limits that suffice, and they s
       // Upwards all is done; the estimate of burstiness fades, and restlessness with it.
       const fading = plant.runUntil(FADED_MS);
       for (const { from, to, reason } of fading) {
-        assert.ok(to < from || reason === "LoanGiven", `${from} to ${to} for ${reason}`);
+        assert.ok(to < from, `${from} to ${to} for ${reason}`);
       }
       assert.deepEqual(plant.runUntil(FADED_MS + 15 * MINUTE_MS), []);
       plant.limits().forEach((limit, index) => {
@@ -153,7 +153,7 @@ const NEAR_LIMIT: [Bounds, Wave, number, Settings] = [
   { middle: 1318, share: 0.94, periodS: 528 },
   634,
   {
-    ...{ seed: 520337, sampleMs: 10_000, busySampleMs: 250, lendUpTo: 1, waitTargetMs: 12 },
+    ...{ seed: 520337, sampleMs: 10_000, busySampleMs: 250, waitTargetMs: 12 },
     ...{ lowerHysteresis: 0.03, lowerWaitMs: 1220 },
   },
 ];
@@ -164,7 +164,7 @@ const FEW_READINGS: [Bounds, Wave, number, Settings] = [
   { middle: 1143, share: 0, periodS: 7 },
   8,
   {
-    ...{ seed: 5, sampleMs: 10_000, busySampleMs: 250, lendUpTo: 0, waitTargetMs: 20 },
+    ...{ seed: 5, sampleMs: 10_000, busySampleMs: 250, waitTargetMs: 20 },
     ...{ lowerHysteresis: 0, lowerWaitMs: 13_053 },
   },
 ];
@@ -178,7 +178,7 @@ test("the law has no ratchet: after any wave the limit is what the demand needs,
         const phase = 2 * Math.PI * at / (periodS * SECOND_MS);
         return at < until ? middle * (1 + share * Math.sin(phase)) : last;
       });
-      const plant = plantOf([one], settings, { lendUpTo: 0 });
+      const plant = plantOf([one], settings);
       // Burstiness is forgotten with five minutes, and a short wait makes much of little.
       plant.runUntil(until + 60 * MINUTE_MS);
       const [limit = 0] = plant.limits();
@@ -326,7 +326,6 @@ test("the law has converged 60 s after a step of any size, but for what restless
       const plant = createPlant([one], {
         capacity: 1.7 * one.ceiling,
         delayMs: () => random.next() * MOST_DELAY_MS,
-        lendUpTo: 0,
       });
       plant.runUntil(stepAt + MINUTE_MS);
       const [limit = 0] = plant.limits();

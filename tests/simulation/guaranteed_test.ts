@@ -87,11 +87,11 @@ sceneTest(
       assert.deepEqual(scene.allocation("web")?.status?.bounds?.containers, bounds?.containers);
     }
     const [bound] = bounds?.containers ?? [];
-    assert.deepEqual([bound?.floor, bound?.ceiling, bound?.weight, bound?.loans], [
+    assert.deepEqual([bound?.floor, bound?.ceiling, bound?.weight, bound?.requestMoves], [
       200,
       800,
       200,
-      false,
+      true,
     ]);
     assert.deepEqual(eventsOf(scene, "CPULimitFailed"), []);
   },

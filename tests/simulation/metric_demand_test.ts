@@ -57,7 +57,7 @@ const METRICS: MetricsConfig = {
 /** What is asked for pod `web`. */
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
-/** A node of four CPUs that lends nothing, so that only demand moves limits. */
+/** A node of four CPUs whose limits follow demand. */
 function cluster({ metrics = METRICS, trace = WORK } = {}): {
   readonly market: MarketCluster;
   readonly at: (seconds: number) => Promise<void>;
@@ -66,7 +66,10 @@ function cluster({ metrics = METRICS, trace = WORK } = {}): {
 } {
   const pods = ["web", "plain"].map((name, index) => scenePod(name, { trace, index }));
   const scene = { seed: 3, minutes: 10, cores: 4, pods };
-  const market = startMarketCluster(scene, { agent: { lendUpTo: 0 }, controller: { metrics } });
+  const market = startMarketCluster(scene, {
+    agent: { idleCPU: "tight" },
+    controller: { metrics },
+  });
   const ids = new Map(pods.map((pod) => [pod.name, sceneContainerID(pod)]));
   return {
     market,

@@ -78,7 +78,7 @@ const MANY: Change = {
   controller: { phase: "Pending", reason: "ResizeDeferred", appliedAgeMs: 180_000 },
   containers: [
     app({ ...CALM, throttledShare: 0 }, held("half")),
-    app({ ...ENOUGH, target: 600 }, { name: "lent", ...held("lower") }),
+    app({ ...ENOUGH, target: 600 }, { name: "full", ...held("lower") }),
     app({ demand: 900 }, { name: "metric", bounds: { ...BOUNDS, boost: true, demand: 900 } }),
     app(UNREAD, { name: "young", ...held("both") }),
     app(
@@ -149,19 +149,19 @@ What to do: the kubelet tries again by itself; the pod's conditions say what it 
 
 Readings     5s ago, by the node's agent
   app        uses 30m of a quota of 200m; not held back
-  lent       uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+  full       uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
   metric     uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
   young      no readings yet
   none       uses 40m without a quota; not held back, in 86 % of the periods
 Demand
   app        would use 40m: its recent usage with room for its swings
-  lent       would use 480m: what its quota holds back can't show in the usage
+  full       would use 480m: what its quota holds back can't show in the usage
   metric     would use 900m: a metric asks for 900m
   young      unknown while there are no readings: the limit stays
   none       would use 40m: its usage, since nothing holds it back; a metric asks for 25m
 Bounds       revision 7 (the last written clearing used 6)
   app        floor 100m, ceiling 800m, weight 100 × credit 1.20; held, lowered by half steps only: HPADamped
-  lent       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
+  full       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
   metric     floor 100m, ceiling 800m, weight 100 × credit 1.20; boosted while the pod starts: gets what the node has to spare
   young      floor 100m, ceiling 800m, weight 100 × credit 1.20; held as it is: NodeDraining
   none       floor 100m, ceiling 800m, weight 100 × credit 1.20
@@ -173,14 +173,14 @@ Bounds       revision 7 (the last written clearing used 6)
              what to do: none is needed: pods that move get their share on another node
              Moonlight: a reason that this version does not know (app, Moonlight)
 Clearing     node node-1 is uncongested at price 0: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable; the capacity is smaller for MemoryPressure and DiskPressure: each takes a tenth
-  app        need 100m, share 100m: all needs fit the node; 100m lent on top
-  lent       need 480m, share 480m: all needs fit the node; 120m lent on top
+  app        need 100m, share 100m: all needs fit the node
+  full       need 480m, share 480m: all needs fit the node
   metric     need 480m, share 450m: all needs fit the node
   young      need 480m, share 450m: all needs fit the node
-  none       need 100m, share 100m: all needs fit the node; 100m lent on top
+  none       need 100m, share 100m: all needs fit the node
 Pacing
   app        limit 200m is at its target
-  lent       limit 200m is at its target
+  full       limit 200m is at its target
   metric     limit 200m is at its target
   young      limit 200m is at its target
   none       limit 450m is at its target
@@ -188,7 +188,7 @@ Desired      200m for Throttled: the container was held back by its limit
 Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
 Kubelet
   app        limit 200m in the spec, 200m applied; request 100m
-  lent       limit 200m in the spec, 200m applied; request 100m
+  full       limit 200m in the spec, 200m applied; request 100m
   metric     limit 200m in the spec, 200m applied; request 100m
   young      limit 200m in the spec, 200m applied; request 100m
   none       limit 200m in the spec, 200m applied; request 100m

@@ -2,7 +2,7 @@
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
-import { AS_IT_IS, type Entry, OURS, OURS_LENT } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
 import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
 import { chooseSeries } from "./choose_series.ts";
@@ -27,9 +27,10 @@ function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): 
 
 /** One of the sentences about these figures. */
 const found =
-  (index: number, ours: Figures, own: Figures, ...others: readonly LawOutcome[]) => () =>
-    verdict([outcome(OURS, ...ours), outcome(AS_IT_IS, ...own), ...others], { sloMs: SLO_MS })
-      .at(index) ?? "";
+  (index: number, ours: Figures, own: Figures, ...others: readonly LawOutcome[]) => () => {
+    const known = [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
+    return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
+  };
 
 const TRACE = {
   name: "made up",
@@ -55,25 +56,25 @@ Deno.test({
       [
         "both hold",
         found(0, [1.2, 57], [4, 41]),
-        "CoAllocator would have allocated 1.20 cores on average instead of 4.00 (70 % less) and " +
+        "CoAllocator with market.idleCPU: tight would have allocated 1.20 cores on average instead of 4.00 (70 % less) and " +
         "kept P99 at 57.0 ms (as it is: 41.0 ms), within the SLO of 140 ms.",
       ],
       [
         "ours holds",
         found(0, [3, 57], [2, 900]),
-        "CoAllocator would have allocated 3.00 cores on average instead of 2.00 (50 % more) and " +
+        "CoAllocator with market.idleCPU: tight would have allocated 3.00 cores on average instead of 2.00 (50 % more) and " +
         "kept P99 at 57.0 ms, within the SLO of 140 ms; as it is, P99 was 900 ms.",
       ],
       [
         "own holds",
         found(0, [1, 200], [1, 41]),
-        "CoAllocator would have allocated 1.00 cores, as many as your limit, but let P99 rise to " +
+        "CoAllocator with market.idleCPU: tight would have allocated 1.00 cores, as many as your limit, but let P99 rise to " +
         "200 ms, beyond the SLO of 140 ms; your limit as it is kept it at 41.0 ms.",
       ],
       [
         "none holds",
         found(0, [3, 200], [4, 900]),
-        "CoAllocator would have allocated 3.00 cores on average instead of 4.00 (25 % less) with " +
+        "CoAllocator with market.idleCPU: tight would have allocated 3.00 cores on average instead of 4.00 (25 % less) with " +
         "P99 at 200 ms instead of 900 ms; neither holds the SLO of 140 ms.",
       ],
       [
@@ -101,10 +102,9 @@ Deno.test({
         "No other law in the table held the SLO with fewer cores than your limit as it is.",
       ],
       [
-        "lent",
-        found(2, [1, 50], [4, 50], outcome(OURS_LENT, 8, 39)),
-        "As it ships, CoAllocator also lends what nobody needs, here nearly the whole idle node: " +
-        "its limits then average 8.00 cores, loans included, and P99 is 39.0 ms.",
+        "as shipped",
+        found(2, [1, 50], [4, 50]),
+        "With its defaults CoAllocator leaves the limit at its ceiling while CPU is free: P99 39.0 ms.",
       ],
     ]),
 });

@@ -42,7 +42,7 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
   const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
   const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(laws.slice(0, 7), [
-    ...["ours", "ours, lending", lawLabel(AS_IT_IS)],
+    ...["ours", "ours, tight", lawLabel(AS_IT_IS)],
     ...statics.map((setting) => lawLabel({ law: "static", setting })),
   ]);
   assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());

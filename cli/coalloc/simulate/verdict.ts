@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { AS_IT_IS, isSameEntry, OURS } from "../../../simulation/arena/entry.ts";
+import {
+  AS_IT_IS,
+  isOurs,
+  isSameEntry,
+  OURS,
+  OURS_TIGHT,
+} from "../../../simulation/arena/entry.ts";
 import { bestSetting, type LawOutcome } from "../../../simulation/arena/law_outcome.ts";
 import { formatFigure } from "../../../simulation/report/figure.ts";
 import { lawLabel, P90 } from "./replayed_laws.ts";
@@ -12,33 +18,38 @@ import { lawLabel, P90 } from "./replayed_laws.ts";
 const SAME_COST = 0.01;
 
 /**
- * Sentences: ours beside the limit as it is; the cheapest other law that holds the SLO; what ships.
- * Throws a RangeError when ours or the limit as it is were not played.
+ * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other law that
+ * holds the SLO; ours with its defaults, whose limits cost nothing while CPU is free. Throws a
+ * RangeError when one of these was not played.
  */
 export function verdict(
   outcomes: readonly LawOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
-  const ours = outcomes.find((one) => isSameEntry(one, OURS));
-  const own = outcomes.find((one) => isSameEntry(one, AS_IT_IS));
-  if (ours === undefined || own === undefined) {
+  const [shipped, ours, own] = [OURS, OURS_TIGHT, AS_IT_IS].map((entry) =>
+    outcomes.find((one) => isSameEntry(one, entry))
+  );
+  if (shipped === undefined || ours === undefined || own === undefined) {
     throw new RangeError("Cannot compare: ours and the limit as it is were not both played");
   }
   const slo = `the SLO of ${formatFigure(sloMs)} ms`;
   return [
     `${costOf(ours, own)} ${latencyOf(ours, { own, slo })}`,
     bestOther(outcomes, { ours, own }),
+    `With its defaults CoAllocator leaves the limit at its ceiling while CPU is free: P99 ${
+      formatFigure(shipped.median.p99Ms)
+    } ms.`,
   ];
 }
 
 function costOf(ours: LawOutcome, own: LawOutcome): string {
   const [mine, theirs] = [coresOf(ours), coresOf(own)];
-  const who = "CoAllocator would have allocated";
+  const subject = "CoAllocator with market.idleCPU: tight would have allocated";
   if (isSame(mine, theirs)) {
-    return `${who} ${formatFigure(mine)} cores, as many as your limit,`;
+    return `${subject} ${formatFigure(mine)} cores, as many as your limit,`;
   }
   const share = Math.round(100 * Math.abs(mine / theirs - 1));
-  return `${who} ${formatFigure(mine)} cores on average instead of ${
+  return `${subject} ${formatFigure(mine)} cores on average instead of ${
     formatFigure(theirs)
   } (${share} % ${mine < theirs ? "less" : "more"})`;
 }
@@ -64,7 +75,7 @@ function bestOther(
   outcomes: readonly LawOutcome[],
   { ours, own }: { readonly ours: LawOutcome; readonly own: LawOutcome },
 ): string {
-  const best = bestSetting(outcomes.filter(({ law, sloHeld }) => law !== OURS.law && sloHeld));
+  const best = bestSetting(outcomes.filter((one) => !isOurs(one) && one.sloHeld));
   if (best === undefined) return "No other law in the table held the SLO.";
   const cores = coresOf(best);
   if (own.sloHeld && cores >= coresOf(own)) {

@@ -184,15 +184,19 @@ test("boundsOf() keeps each container within the pod's own limit, which alone de
   assert.deepEqual(draft(tight, { podLevel }).containers.map(({ held }) => held), [undefined]);
 });
 
-test("boundsOf() never holds a Guaranteed pod for its class, and lends it nothing", () => {
+test("boundsOf() never holds a Guaranteed pod for its class, and says that its request moves", () => {
   const app = running({ requestCPU: 200, limitCPU: 200, ...MEMORY });
   const two = draft([app, { ...app, name: "jvm", requestCPU: 50, limitCPU: 50 }]);
   assert.deepEqual(
-    two.containers.map(({ floor, ceiling, held, loans }) => [floor, ceiling, held, loans]),
-    [[200, 800, undefined, false], [50, 200, undefined, false]],
+    two.containers.map((
+      { floor, ceiling, held, requestMoves },
+    ) => [floor, ceiling, held, requestMoves]),
+    [[200, 800, undefined, true], [50, 200, undefined, true]],
   );
   assert.doesNotMatch(two.reason, /QoSWouldChange/);
-  assert.deepEqual(draft([running()]).containers.map(({ loans }) => loans), [undefined]);
+  assert.deepEqual(draft([running()]).containers.map(({ requestMoves }) => requestMoves), [
+    undefined,
+  ]);
 });
 
 test("boundsOf() names the node where its requests leave a Guaranteed pod no more", () => {

@@ -113,7 +113,7 @@ test("publishBounds() reckons a Guaranteed pod from its own request, not the one
     floor: 200,
     ceiling: 800,
     weight: 200,
-    loans: false,
+    requestMoves: true,
   }]);
   const raised = pod.containers.map((app) => ({ ...app, limitCPU: 700, requestCPU: 700 }));
   const again = await publish({ ...pod, containers: raised }, allocation);

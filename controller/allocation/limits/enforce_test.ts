@@ -97,7 +97,6 @@ test("enforce() patches the limit that the agent wants, on the very pod that is 
 
 test("enforce() takes an unhurried turn where nobody waits", async () => {
   assert.deepEqual((await attempt({ reason: "DemandFell" })).turns, [false]);
-  assert.deepEqual((await attempt({ reason: "LoanGiven" })).turns, [false]);
   const restore = { reason: "DemandFell", limit: 300, outOfScope: OPTED_OUT } as const;
   assert.deepEqual((await attempt(restore)).turns, [true]);
 });

@@ -68,8 +68,7 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
     ],
     ...facets,
     caption: `Each point is the mean of up to ${seconds} s; the pale bands reach to the highest ` +
-      "step within. Idle CPU may be lent, so Σ limits may pass capacity while usage cannot; " +
-      "whether raises were ever granted beyond it is the row “over capacity” in the table.",
+      "step within. While CPU is free limits rest at their ceilings, so Σ limits passes capacity while usage cannot.",
   });
 }
 
