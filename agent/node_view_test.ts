@@ -87,7 +87,7 @@ test("nodeView() shows node, pod and containers", () => {
     mode: "congested",
     state: "scarce",
     stateSeconds: 0,
-    idleCPU: "tight",
+    idleCPU: "free",
     price: 0.5,
     allocatable: 2000,
     capacity: 1500,

@@ -147,12 +147,12 @@ Deno.test("sentences of the other benches", () =>
       messageOf(() =>
         reactionReport([], {
           ready: 9,
-          atCeiling: 0,
+          atCeiling: "0 others were at their ceilings",
           scene: "scene",
           timeoutMs: 1,
-          missed: 9,
+          missed: 0,
         })
-      ), "Cannot report reaction times: no burst was answered"],
+      ), "Cannot report reaction times: no burst needed more CPU"],
     ["no steady run", () =>
       messageOf(() => fitBottleneck([], [])), "Cannot fit a bottleneck: there is no steady run"],
     [

@@ -62,7 +62,6 @@ Deno.test("demo() prints one JSON object whose changes all carry a reason", asyn
   );
   assert.ok(changes > 0);
   assert.equal(counts.reduce((sum, count) => sum + count, 0), changes);
-  assert.equal(market.scores.overCapacityS, 0);
   assert.equal(world.files.size, 0);
 });
 

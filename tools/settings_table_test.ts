@@ -14,7 +14,7 @@ Deno.test({
     assert.equal(rows.length, Object.keys(CONTROLLER_SETTINGS).length);
     assert.match(
       page,
-      /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `4` \| .*\(\*live\*\) \|/,
+      /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `8` \| .*\(\*live\*\) \|/,
     );
     assert.match(page, /^\| – \| `--kubeconfig` \| `KUBECONFIG` \| – \|/m);
     assert.match(page, /^\| `metrics\.queries` \| – \| – \| – \| .*\bfile only/m);

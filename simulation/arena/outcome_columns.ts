@@ -33,7 +33,6 @@ const COLUMNS: readonly OutcomeColumn[] = [
   figure("convergeS", ["converged", "worst, s"]),
   { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
   { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
-  figure("overCapacityS", ["over capacity", "s"]),
   minor({
     score: "utilisation",
     head: ["CPUs", "in use"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
-import { OURS, UNLIMITED } from "./entry.ts";
+import { OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 import { checkGoals } from "./goals.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";
 
@@ -9,10 +9,14 @@ const HEADING = "### Figures for programs";
 
 const TRACE = stageResult([
   outcome({ ...OURS, cores: 1.5 }),
+  outcome({ ...OURS_TIGHT, cores: 1.5 }),
   outcome({ law: "captain", setting: "target 0.1" }),
   outcome({ ...UNLIMITED, cores: 64 }),
 ], { p95Cores: 2 });
-const STEPS = stageResult([outcome({ ...OURS, convergeS: 90 })], { kind: "steps", name: "steps" });
+const STEPS = stageResult([outcome({ ...OURS_TIGHT, convergeS: 90 })], {
+  kind: "steps",
+  name: "steps",
+});
 
 Deno.test({
   name: "stageJSON() has null for a figure that is missing, and its spread only where there is one",
@@ -39,7 +43,7 @@ Deno.test({
     const { traces, scenes, goals } = arenaJSON(stages, checkGoals(stages));
     const explained = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
     const laws = stages.flatMap((stage) => stageJSON(stage).laws);
-    assert.ok(traces.length === 1 && scenes.length === 1 && goals.length > 3 && laws.length === 3);
+    assert.ok(traces.length === 1 && scenes.length === 1 && goals.length > 3 && laws.length === 4);
     const objects = [...traces, ...scenes, ...goals, ...laws] as object[];
     for (const name of ["traces", "scenes", "goals", ...objects.flatMap(Object.keys)]) {
       assert.ok(explained.has(name), `"${name}" is not in the guide's "${HEADING}"`);

@@ -34,8 +34,8 @@ export interface TraceSceneOptions {
 
 /**
  * The request is half of the mean demand, so that floors bind seldom and laws can be told apart; the
- * own limit is four times the request, and the product's burst factor makes the ceiling eight times
- * the mean demand.
+ * own limit is four times the request, and the product's burst factor makes the ceiling
+ * sixteen times the mean demand.
  */
 const REQUEST_SHARE = 0.5;
 const LIMIT_FACTOR = 4;

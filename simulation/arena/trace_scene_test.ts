@@ -23,8 +23,8 @@ Deno.test({
   fn() {
     const { request, ownLimit, minutes, cores, p90Demand } = service();
     assert.deepEqual([request, ownLimit, minutes], [500, 2000, 2]);
-    // Burst factor 4: a ceiling of 8 cores, which is at most three quarters of the node.
-    assert.equal(cores, 11);
+    // Burst factor 8: a ceiling of 16 cores, which is at most three quarters of the node.
+    assert.equal(cores, 22);
     assert.equal(p90Demand, 1500);
     assert.equal(service({ minutes: 1 }).request, 250);
   },

@@ -118,14 +118,6 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     text: (run) =>
       `${formatFigure(run.scores.peakCommitted)} / ${formatFigure(run.capacity / 1000)}`,
   },
-  {
-    name: "Over capacity",
-    head: ["over cap.", "s"],
-    unit: "s",
-    meaning: "time in which a raise stood granted beyond capacity",
-    text: (run) => formatFigure(run.scores.overCapacityS),
-    cost: (run) => run.scores.overCapacityS,
-  },
 ];
 
 /**

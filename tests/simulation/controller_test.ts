@@ -33,7 +33,7 @@ sceneTest("runAllocationLoop() publishes bounds, patches and reports Applied", a
   assert.equal(revision, 1);
   assert.deepEqual(
     containers.map(({ name, floor, ceiling, weight }) => ({ name, floor, ceiling, weight })),
-    [{ name: "app", floor: 100, ceiling: 800, weight: 100 }],
+    [{ name: "app", floor: 100, ceiling: 1600, weight: 100 }],
   );
   assert.deepEqual(published?.status?.originalLimits, [{ name: "app", cpu: "200m" }]);
   assert.equal(published?.status?.reason, "Waiting");

@@ -89,7 +89,7 @@ sceneTest(
     const [bound] = bounds?.containers ?? [];
     assert.deepEqual([bound?.floor, bound?.ceiling, bound?.weight, bound?.requestMoves], [
       200,
-      800,
+      1600,
       200,
       true,
     ]);
@@ -178,7 +178,7 @@ sceneTest(
       [{ name: "app", cpu: "400m" }],
     ]);
     const [bound] = bounds?.containers ?? [];
-    assert.deepEqual([bound?.floor, bound?.ceiling, bound?.weight], [400, 1600, 400]);
+    assert.deepEqual([bound?.floor, bound?.ceiling, bound?.weight], [400, 3200, 400]);
     scene.changePod("web", optOut);
     await scene.pass(5000);
     assertBoth(scene, "web", 400);

@@ -115,8 +115,8 @@ test("a metric that asks for more than the ceiling gives the ceiling, and less t
   annotate("web", "jobs");
   annotate("plain", "same");
   await at(WORK_S - 1);
-  // Four times the own limit.
-  assert.equal(quota("web"), 4 * OWN);
+  // Eight times the own limit.
+  assert.equal(quota("web"), 8 * OWN);
   assert.equal(quota("plain"), FLOOR);
   await at(WORK_S + 60);
   assert.ok(quota("plain") >= 700, `${quota("plain")}: what it uses counts, not the metric`);

@@ -46,7 +46,7 @@ sceneTest(
   async (scene) => {
     const { clock } = scene;
     allowOverrides(scene);
-    scene.startController();
+    scene.startController({ burstFactor: 4 });
     scene.createPod("web");
     scene.changePod("web", boosted("2x,20s"));
     await scene.pass(5000);
@@ -67,7 +67,7 @@ sceneTest(
 
 sceneTest("runAllocationLoop() ends the boost of a pod that is never Ready", async (scene) => {
   allowOverrides(scene);
-  scene.startController();
+  scene.startController({ burstFactor: 4 });
   scene.createPod("web");
   scene.changePod("web", boosted("3x,1s"));
   await scene.pass(5000);
@@ -84,7 +84,7 @@ sceneTest("runAllocationLoop() ends the boost of a pod that is never Ready", asy
 sceneTest(
   "runAllocationLoop() boosts nothing where no administrator allows it, and says so once",
   async (scene) => {
-    scene.startController();
+    scene.startController({ burstFactor: 4 });
     scene.createPod("web");
     scene.changePod("web", boosted("2x,20s"));
     await scene.pass(5000);
@@ -104,7 +104,7 @@ sceneTest(
   "runAllocationLoop() boosts a pod no second time that loses its readiness",
   async (scene) => {
     allowOverrides(scene);
-    scene.startController();
+    scene.startController({ burstFactor: 4 });
     scene.createPod("web");
     scene.changePod("web", boosted("2x,5s"));
     await scene.pass(5000);

@@ -12,7 +12,7 @@ sceneTest("runAllocationLoop() takes another writer's limit for the user's own",
   await setByHand(scene, 500);
   await scene.pass(10_000);
   assert.equal(own(scene), "500m");
-  assert.equal(ceiling(scene), 2000);
+  assert.equal(ceiling(scene), 3600);
   // The market goes on from there.
   assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
   scene.changePod("web", optOut);

@@ -149,14 +149,14 @@ Deno.test({
         "page",
         () => {
           const { replay, ...rest } = story();
-          const outcomes = [outcome(OURS, 1, 50), outcome(AS_IT_IS, 4, 50)];
+          const outcomes = [OURS, OURS_TIGHT, AS_IT_IS].map((entry) => outcome(entry, 1, 50));
           const runs = syntheticRuns({ pods: 1, minutes: 1 });
           const text = simulatePage({ ...rest, replay: { ...replay, outcomes, runs } });
           return [/<title>.*(?=<\/title>)/, /One container alone[^.]*\.[^.]*\./]
             .map((part) => part.exec(text)?.[0]).join("\n");
         },
         "<title>What would have happened: cpu.csv\n" +
-        "One container alone on a node of 11 cores, which is never short; limits stay between " +
+        "One container alone on a node of 22 cores, which is never short; limits stay between " +
         "the product&#39;s floor and ceiling for it under every law. The table has medians over " +
         "the seeds, the plots show the first.",
       ],

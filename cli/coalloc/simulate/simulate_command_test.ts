@@ -64,11 +64,11 @@ sceneTest("simulateCommand() prints one object in the arena's shape", async (sce
     sloMs: 200,
     yardsticks: [],
   });
-  assert.equal(laws.length, 10);
+  assert.equal(laws.length, 11);
   const [ours] = laws;
   assert.deepEqual([ours.law, ours.sloHeld], ["ours", true]);
   const figures = "cores p50Ms p99Ms p999Ms throttledMsPerS changesPerPodMinute slack jain " +
-    "overCapacityS coresLent";
+    "overCapacityS";
   for (const name of figures.split(" ")) assert.equal(typeof ours[name], "number", name);
   assert("reactionMsMedian" in ours && "reactionMsP95" in ours);
   scene.out = "";

@@ -58,7 +58,6 @@ export const REPLAY_MEASURES: readonly ReplayMeasure[] = [
   },
   { head: "reaction ms", text: reactionText, luxury: 3 },
   { head: "slack %", text: ({ median: { slack = NaN } }) => formatFigure(100 * slack), wide: true },
-  { head: "over capacity s", text: ({ median }) => formatFigure(median.overCapacityS), wide: true },
 ];
 
 /** The whole text: what was replayed, the table, and what it comes to. */

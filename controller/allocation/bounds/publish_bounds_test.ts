@@ -95,7 +95,7 @@ test("publishBounds() never rewrites originals, and reckons from them", async ()
   const anew = await publish(restarted, allocation);
   assert.equal(anew.written, true);
   assert.deepEqual(anew.allocation.status?.originalLimits, allocation.status?.originalLimits);
-  assert.equal(ceiling(anew.allocation), 800);
+  assert.equal(ceiling(anew.allocation), 1600);
   assert.equal(anew.allocation.status?.bounds?.revision, 2);
 });
 
@@ -111,7 +111,7 @@ test("publishBounds() reckons a Guaranteed pod from its own request, not the one
     name: "app",
     containerID: "containerd://a",
     floor: 200,
-    ceiling: 800,
+    ceiling: 1600,
     weight: 200,
     requestMoves: true,
   }]);
