@@ -107,7 +107,7 @@ function test(name: string, fn: () => Promise<void>): void {
 
 test("runNodeLoop() looks more often while 80 % of the node's CPU are used", async () => {
   const { clock, demand, startAgent } = stage();
-  const { looks, stop } = startAgent();
+  const { looks, stop } = startAgent({ idleCPU: "free" });
   await clock.runUntil(MINUTE_MS);
   const looksIn10s = async (usage: number): Promise<number> => {
     demand.set("stranger", usage);

@@ -7,7 +7,7 @@ import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
 import { withStartupDemand } from "../shared/market/startup_demand.ts";
 import { freeCPU } from "../shared/pacing/commitment.ts";
-import { grantable, spareForStart } from "../shared/pacing/pace_options.ts";
+import { grantable } from "../shared/pacing/pace_options.ts";
 import type { PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
 import { stateAfterClearing } from "../shared/scarcity/node_state.ts";
@@ -28,7 +28,7 @@ export function decideTight(
   const waitMs = waitOnNode(table, { pages, context });
   const bidders = withStartupDemand(
     table.map((seat, i) => bidderOf(seat, entryAt(pages, i), context)),
-    { spare: spareForStart(capacity, context) },
+    { spare: context.freeShare * capacity },
   );
   const most = grantable(capacity, pace);
   const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });

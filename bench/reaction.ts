@@ -53,7 +53,7 @@ log(`${atCeiling} of ${targets.length} limits are at their ceilings before the f
 if (idleCPU === "free") await busyPod(node, namespace.name);
 
 const answered: BurstLegs[] = [];
-let [begun, missed, ready] = [0, 0, 0];
+const counts = { begun: 0, missed: 0, ready: 0 };
 while (begun < wanted) {
   const target = targets[begun % targets.length];
   if (target === undefined) break;

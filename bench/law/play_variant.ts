@@ -99,19 +99,19 @@ export async function playVariant(
     readonly seed: number;
   },
 ): Promise<VariantRow> {
-  const alone = { agent: { idleCPU: "tight" as const, ...agent } };
+  const settings = { agent: { idleCPU: "tight" as const, ...agent } };
   const costs: number[] = [];
   const sums = { held: 0, changes: 0, throttled: 0 };
   for (const { scene, sloMs, oracleCores } of traces) {
-    const scores = scoreRun(await playMarket(scene, alone));
+    const scores = scoreRun(await playMarket(scene, settings));
     costs.push(scores.coresAllocated / oracleCores);
     sums.held += scores.p99Ms <= sloMs ? 1 : 0;
     sums.changes += scores.changesPerPodMinute;
     sums.throttled += scores.throttledMsPerS;
   }
   const { scene, ...known } = burstScene(1, { seed, minutes: BURST_MINUTES });
-  const bursts = scoreArena(await playMarket(scene, alone), known);
-  const crowded = scoreRun(await playMarket(crowd, { agent }));
+  const bursts = scoreArena(await playMarket(scene, settings), known);
+  const crowded = scoreRun(await playMarket(crowd, settings));
   costs.sort((a, b) => a - b);
   const middle = ((costs[(costs.length - 1) >> 1] ?? 0) + (costs[costs.length >> 1] ?? 0)) / 2;
   const { reactionMsMedian, reactionMsP95 } = bursts;

@@ -48,9 +48,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: "no common wait", agent: { needUpTo: 1e6 } },
   { name: "needs up to 70 %", agent: { needUpTo: 0.7 } },
   { name: "needs up to 90 %", agent: { needUpTo: 0.9 } },
-  { name: "no reserve for bursts", agent: paced({ burstReserve: 0 }) },
   { name: "no roll-back of trials", agent: paced({ trialWaitMs: 30_000 }) },
   { name: "no margin", agent: paced({ raiseMargin: 0 }) },
-  { name: "hysteresis that never grows", agent: paced({ restlessFactor: 1 }) },
   { name: "raises of a fifth only", agent: paced({ raiseHysteresis: 0.2 }) },
 ];

@@ -4,10 +4,8 @@
  * @module
  */
 import type { PaceOptions } from "./pace_options.ts";
-import { type PacedContainer, type PaceMemory, restlessAt } from "./paced_container.ts";
+import type { PacedContainer, PaceMemory } from "./paced_container.ts";
 
-/** A drop of half of the limit is always worth a decrease, unless hysteresis itself is larger. */
-const LARGE_DROP = 0.5;
 /**
  * Usage is averaged, so a fall shows whole only after a while: what the share was in this first share
  * of the wait, and in these ms at least, is on the way down.
@@ -16,16 +14,6 @@ const FALL_SHARE = 1 / 3;
 const LEAST_FALL_MS = 2500;
 /** A trial showed nothing when the share is back at the limit before it, or this little above. */
 const BACK_AT = 1.1;
-
-/** The highest share, millicores, that a decrease at the monotonic time `now`, ms, may have. */
-export function highestLowerTarget(
-  memory: Pick<PaceMemory, "limit" | "changedAt" | "restless">,
-  now: number,
-  { lowerHysteresis, restlessFactor }: Pick<PaceOptions, "lowerHysteresis" | "restlessFactor">,
-): number {
-  const drop = lowerHysteresis * restlessFactor ** restlessAt(memory, now);
-  return memory.limit * (1 - Math.max(lowerHysteresis, Math.min(LARGE_DROP, drop)));
-}
 
 /** How long the share must have stayed lower, ms. */
 export function lowerWait(
@@ -47,7 +35,7 @@ export function followLowerTarget(
   options: PaceOptions,
 ): { lower: PaceMemory["lower"]; limit?: number } {
   const { memory, share } = container;
-  if (share >= highestLowerTarget(memory, now, options)) return { lower: undefined };
+  if (share >= memory.limit * (1 - options.lowerHysteresis)) return { lower: undefined };
   const since = memory.lower?.since ?? now;
   const isFalling = now - since < Math.max(LEAST_FALL_MS, FALL_SHARE * options.lowerWaitMs);
   const lower = {

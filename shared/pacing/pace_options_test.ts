@@ -18,12 +18,12 @@ pure("grantable() leaves the cushion", () => {
 });
 
 pure(
-  "paceAt() gives freely a tenth of capacity beyond the reserve, and sparingly within it",
+  "paceAt() gives freely where a tenth of capacity is free, and sparingly where none is",
   () => {
-    assert.deepEqual(raises(0.2), [0, 0.05]);
+    assert.deepEqual(raises(0.1), [0, 0.05]);
     assert.deepEqual(raises(1), [0, 0.05]);
-    assert.deepEqual(raises(0.15), [0.1, 0.025]);
-    assert.deepEqual(raises(0.1), [0.2, 0]);
+    assert.deepEqual(raises(0.05), [0.1, 0.025]);
+    assert.deepEqual(raises(0), [0.2, 0]);
     assert.deepEqual(raises(-3), [0.2, 0]);
   },
 );

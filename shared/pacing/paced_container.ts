@@ -14,9 +14,8 @@ export interface PaceMemory {
   /** When its readings began. */
   readonly since: number;
   readonly raisedAt: number;
-  /** When the limit was last changed, and how often of late, fading over {@linkcode RESTLESS_MS}. */
+  /** When the limit was last changed. */
   readonly changedAt: number;
-  readonly restless: number;
   /** The limit before a large raise that throttling asked for; absent after any other change. */
   readonly trialFrom?: number | undefined;
   readonly fundedAt: number;
@@ -73,25 +72,6 @@ export function backToBounds(
 /** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
 export const RECENT_MS = 2000;
 
-/** Changes are forgotten with this time constant. */
-export const RESTLESS_MS = 300_000;
-
-/** Changes of the limit of late, other than trials: 2.5 for one every two minutes. */
-function changesOfLate(
-  { restless, changedAt }: Pick<PaceMemory, "restless" | "changedAt">,
-  now: number,
-): number {
-  return restless === 0 ? 0 : restless * Math.exp(-(now - changedAt) / RESTLESS_MS);
-}
-
-/** Changes of late as whole ones: what fades for ever would change limits for ever. */
-export function restlessAt(
-  memory: Pick<PaceMemory, "restless" | "changedAt">,
-  now: number,
-): number {
-  return Math.round(changesOfLate(memory, now));
-}
-
 /** The memory of a container that begins with this limit. */
 export function newPaceMemory(limit: number, now: number): PaceMemory {
   return {
@@ -100,7 +80,6 @@ export function newPaceMemory(limit: number, now: number): PaceMemory {
     since: now,
     raisedAt: -Infinity,
     changedAt: -Infinity,
-    restless: 0,
     fundedAt: -Infinity,
   };
 }
@@ -111,7 +90,6 @@ export function afterChange(
   { limit, reason, now }: PaceChange & { readonly now: number },
 ): PaceMemory {
   const { lower: _lower, ...rest } = memory;
-  const trialFrom = trialFromAfter(memory, { limit, reason });
   return {
     ...rest,
     limit,
@@ -121,8 +99,7 @@ export function afterChange(
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
     changedAt: now,
-    restless: changesOfLate(memory, now) + (trialFrom === undefined ? 1 : 0),
-    trialFrom,
+    trialFrom: trialFromAfter(memory, { limit, reason }),
   };
 }
 

@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  afterChange,
-  newPaceMemory,
-  RECENT_MS,
-  RESTLESS_MS,
-  restlessAt,
-} from "./paced_container.ts";
+import { afterChange, newPaceMemory, RECENT_MS } from "./paced_container.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -70,15 +64,3 @@ pure(
     assert.deepEqual([small.trialFrom, grown.trialFrom], [undefined, undefined]);
   },
 );
-
-pure("afterChange() counts changes, and restlessAt() lets them fade; a trial is none", () => {
-  const half = RESTLESS_MS * Math.LN2;
-  const first = afterChange(newPaceMemory(200, 0), { limit: 210, reason: "DemandRose", now: 0 });
-  assert.equal(restlessAt(newPaceMemory(200, 0), 0), 0);
-  assert.equal(restlessAt(first, 0), 1);
-  assert.equal(restlessAt(first, half + 1), 0, "less than half of a change is none");
-  const second = afterChange(first, { limit: 150, reason: "DemandFell", now: half });
-  assert.ok(Math.abs(second.restless - 1.5) < 1e-12);
-  const trial = afterChange(second, { limit: 600, reason: "Throttled", now: half });
-  assert.equal(trial.restless, second.restless);
-});

@@ -9,14 +9,13 @@ import type { Mode } from "../market/solver.ts";
 import { committed, committedAt, freeCPU } from "./commitment.ts";
 import { fundRaises } from "./funding.ts";
 import { followLowerTarget } from "./own_decrease.ts";
-import { DEFAULT_PACE, leastFreeShare, paceAt, type PaceOptions } from "./pace_options.ts";
+import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   backToBounds,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
-  restlessAt,
 } from "./paced_container.ts";
 import { grantRaises } from "./raise_grants.ts";
 import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
@@ -178,19 +177,12 @@ function mayBeRaised({ memory }: PacedContainer, { now, options }: Draft): boole
   return now - memory.raisedAt >= options.raiseGapMs;
 }
 
-/** Where a raise goes: beyond the share while nobody lacks CPU, further after many changes. */
-function withMargin(
-  { share, ceiling, memory }: PacedContainer,
-  { mode, options, now }: Draft,
-): number {
+/** Where a raise goes: beyond the share while no container lacks CPU. */
+function withMargin({ share, ceiling }: PacedContainer, { mode, options }: Draft): number {
   if (mode !== "uncongested") return share;
-  const margin = options.raiseMargin * options.restlessFactor ** restlessAt(memory, now);
-  const wanted = Math.ceil(share * (1 + Math.min(MOST_MARGIN, margin)) / GRID) * GRID;
+  const wanted = Math.ceil(share * (1 + options.raiseMargin) / GRID) * GRID;
   return Math.max(share, Math.min(ceiling, wanted));
 }
-
-/** No raise goes further than this beyond what is needed. */
-const MOST_MARGIN = 0.3;
 
 /** Millicores of free CPU that a raise to `limit` takes. */
 function costOf(container: PacedContainer, limit: number, { now }: Draft): number {
@@ -203,12 +195,11 @@ function raiseReason(container: PacedContainer): MarketReason {
   return container.metric ? "MetricRose" : "DemandRose";
 }
 
-/** Lowers those that hold more than their share while others wait, or reserve or floors are short. */
+/** Lowers containers that hold more than their share while others wait, or while floors are short. */
 function takeBack(draft: Draft): void {
   const { now, mode, options } = draft;
-  const lacking = draft.free < leastFree(draft) ? draft.capacity * options.burstReserve : 0;
-  if (draft.waiting === 0 && lacking === 0 && mode !== "overloaded") return;
-  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft) + lacking;
+  if (draft.waiting === 0 && mode !== "overloaded") return;
+  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft);
   const places = untouched(draft);
   const able = places.flatMap((index) => draft.containers[index] ?? []);
   const payments = fundRaises(able, shortage, { now, options });
@@ -219,11 +210,6 @@ function takeBack(draft: Draft): void {
     const reason = fundingReason(container, mode);
     change(draft, index, { limit, reason }, { fundedAt: now });
   }
-}
-
-/** Millicores that nothing but a raise may take: a loan that did would be taken back at once. */
-function leastFree({ capacity, options }: Draft): number {
-  return capacity * leastFreeShare(options);
 }
 
 /** What must be given back for the raises that wait, less what is on its way already. */

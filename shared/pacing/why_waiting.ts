@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { highestLowerTarget, lowerWait } from "./own_decrease.ts";
+import { lowerWait } from "./own_decrease.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
 import { rationedHysteresis } from "./rationed_hysteresis.ts";
@@ -50,9 +50,8 @@ function raiseWaits(container: WaitingContainer, { now, options }: Context): str
 function decreaseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
   const { limit, lower, since } = memory;
   const decrease = `decrease to ${show(lower?.highest ?? share)}`;
-  const highest = highestLowerTarget(memory, now, options);
-  if (share >= highest) {
-    return `${decrease} is within the hysteresis of ${percent(1 - highest / limit)}`;
+  if (share >= limit * (1 - options.lowerHysteresis)) {
+    return `${decrease} is within the hysteresis of ${percent(options.lowerHysteresis)}`;
   }
   const waits = secondsLeft(lower?.since ?? now, { now, waitMs: lowerWait(memory, options) });
   const warmsUp = secondsLeft(since, { now, waitMs: options.warmUpMs });

@@ -58,11 +58,7 @@ test("whyWaiting() tells why a decrease waits", () => {
   assert.match(why({ share: 50 }, young), /^decrease.* 100m.* 9 s.*readings/);
 });
 
-test("whyWaiting() tells the hysteresis that changes of late widen, and a trial's short wait", () => {
-  const changed = { changedAt: NOW, restless: 1 };
-  const restless = { ...PLAIN_PACE, restlessFactor: 2 };
-  const held = why({ share: 170 }, changed, restless);
-  assert.match(held, /^decrease.* 170m.*hysteresis.* 20 %$/);
+test("whyWaiting() says that a trial's wait is short", () => {
   const lower = { since: NOW - 500, highest: 100 };
   assert.match(why({ share: 50 }, { lower, trialFrom: 100 }), /^decrease.* 100m.* 2 s$/);
 });

@@ -57,7 +57,7 @@ test("the law converges under constant demand to limits that suffice, and they s
       const containers = drawn.map(([bounds, wants]) => drawnContainer(bounds, wants, () => wants));
       const plant = plantOf(containers, settings);
       plant.runUntil(5 * MINUTE_MS);
-      // Upwards all is done; the estimate of burstiness fades, and restlessness with it.
+      // Upwards all is done; the estimate of burstiness fades.
       const fading = plant.runUntil(FADED_MS);
       for (const { from, to, reason } of fading) {
         assert.ok(to < from, `${from} to ${to} for ${reason}`);
@@ -266,8 +266,10 @@ test("the law comes to rest at the clearing's shares where all want more than th
       assert.ok(late.length <= drawn.length, show(late));
       const { seats = [], freeShare = 0 } = last ?? {};
       // Rounding gives a step of the grid now to one, now to another.
+      const lacks = seats.some(({ limit, share: fair }) => limit < fair / (1 + RATIONED) - GRID);
       for (const { limit, share: fair } of seats) {
-        assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
+        // A surplus is taken back for a container that lacks CPU, not otherwise.
+        if (lacks) assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
         if (limit >= fair / (1 + RATIONED) - GRID) continue;
         // What others may hold beyond their shares is missing, and nothing is left that would do.
         assert.ok(fair - limit > freeShare * capacity - GRID, `${limit} for ${fair}`);
@@ -315,7 +317,7 @@ test("the law leaves everybody what it needs beside one that eats all it gets, a
   );
 });
 
-test("the law has converged 60 s after a step of any size, but for what restlessness keeps", () => {
+test("the law has converged 60 s after a step of any size", () => {
   // Who wakes from next to nothing is taken for bursty for some minutes.
   const awake = fc.integer({ min: 20, max: 3000 });
   fc.assert(
@@ -330,7 +332,6 @@ test("the law has converged 60 s after a step of any size, but for what restless
       plant.runUntil(stepAt + MINUTE_MS);
       const [limit = 0] = plant.limits();
       const need = needOf(one, then, { sampleMs: 250, waitTargetMs: WAIT_TARGET_MS });
-      // A large drop has been followed, of a lesser one a part may wait until restlessness has faded.
       assert.ok(
         limit >= Math.min(then, one.ceiling) && limit <= 2 * need + GRID,
         `${limit}, ${need}`,
