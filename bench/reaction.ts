@@ -54,13 +54,13 @@ if (idleCPU === "free") await busyPod(node, namespace.name);
 
 const answered: BurstLegs[] = [];
 const counts = { begun: 0, missed: 0, ready: 0 };
-while (begun < wanted) {
-  const target = targets[begun % targets.length];
+while (counts.begun < wanted) {
+  const target = targets[counts.begun % targets.length];
   if (target === undefined) break;
-  if (idleCPU === "free" && begun % BURSTS_A_RATION === 0 && !await ration(targets)) {
+  if (idleCPU === "free" && counts.begun % BURSTS_A_RATION === 0 && !await ration(targets)) {
     log("limits were not lowered");
   }
-  const number = `${++begun}/${wanted}`;
+  const number = `${++counts.begun}/${wanted}`;
   const next = performance.now() + EVERY_MS[idleCPU];
   const from = target.limit();
   const times = await burst(target, { timeoutMs: TIMEOUT_MS });
@@ -71,17 +71,17 @@ while (begun < wanted) {
     answered.push(legs);
     log(`${number}: ${legs.totalMs.toFixed(0)} ms, ${from} -> ${times.to} m`);
   } else if (from >= target.ceiling) {
-    ready++;
+    counts.ready++;
     log(`${number}: at its ceiling of ${target.ceiling} m before`);
   } else {
-    missed++;
+    counts.missed++;
     log(`${number}: no quota above ${from} m within ${TIMEOUT_MS} ms`);
   }
   await pause(Math.max(0, next - performance.now()));
 }
 const report = reactionReport(answered, {
-  missed,
-  ready,
+  missed: counts.missed,
+  ready: counts.ready,
   scene: `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${targets.length} pods on ` +
     `${navigator.hardwareConcurrency} CPUs`,
   atCeiling: `${atCeiling} of ${targets.length}`,
