@@ -20,6 +20,7 @@ import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts"
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
+import { withTightLimits } from "./scene/with_settings.ts";
 
 const OWN = 200;
 const READY_FILE = "/tmp/ready";
@@ -52,6 +53,8 @@ async function oldPod(node: RealNode): Promise<PodName> {
   const [first] = await deploymentPods(node, pod("rolling"));
   return pod(first?.metadata.name ?? assert.fail("no pod of the Deployment"));
 }
+
+withTightLimits();
 
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   const other = { name: "other" };

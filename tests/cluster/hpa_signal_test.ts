@@ -14,6 +14,7 @@ import { type LoadContainer, loadDeployment, loadPod } from "./scene/load_pod.ts
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";
+import { withTightLimits } from "./scene/with_settings.ts";
 
 /**
  * The HPAs aim at 110 m a pod: 1.2 times that is a floor of 132 m, and so of 140 m on the grid. What
@@ -49,6 +50,8 @@ const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const NAMES = Object.keys(MARKS);
 const HPAS = (namespace: string): string =>
   `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
+
+withTightLimits();
 
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await ballast(node, { namespace, leaves: LEAVES });

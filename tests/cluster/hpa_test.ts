@@ -17,6 +17,7 @@ import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts"
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
+import { withTightLimits } from "./scene/with_settings.ts";
 
 /** Own limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
 const OWN = 400;
@@ -97,6 +98,8 @@ function autoscaler(
     },
   };
 }
+
+withTightLimits();
 
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await crowd(node, namespace);

@@ -4,18 +4,46 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { appliedAllocation, assertAgreement } from "./scene/agreement.ts";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { cpuAccount, enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import { openRealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { withSettings } from "./scene/with_settings.ts";
+import { withTightLimits } from "./scene/with_settings.ts";
+
+withTightLimits();
+
+Deno.test("the market raises a throttled container's quota in its cgroup, and lowers it when others need the CPU", async () => {
+  using node = await openRealNode();
+  await using namespace = await scratchNamespace(node.connection);
+  const loads = ["first", "second"].map((name) =>
+    loadPod({
+      name,
+      namespace: namespace.name,
+      containers: [{ name: "load", request: "100m", limit: "300m", threads: 2, burstSeconds: 60 }],
+    })
+  );
+  const [first, second] = await Promise.all(loads.map((load) => node.run(load)));
+  assert.ok(first !== undefined && second !== undefined);
+  const directories = podDirectories(first);
+  const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
+  await appliedAllocation(node, first);
+
+  await node.signal({ namespace: namespace.name, name: "first" }, "load");
+  const raised = await until("larger quota", () => quota() >= 900 ? quota() : undefined, SETTLED);
+  await assertAgreement(node, { namespace: namespace.name, name: "first" });
+  const pod = await node.pod({ namespace: namespace.name, name: "first" });
+  assert.equal(pod?.metadata.uid, first.metadata.uid, "the pod was not replaced");
+
+  await node.signal({ namespace: namespace.name, name: "second" }, "load");
+  await until("smaller quota", () => quota() < raised ? true : undefined, SETTLED);
+  await assertAgreement(node, { namespace: namespace.name, name: "second" });
+});
 
 Deno.test("the market raises a throttled container, and lowers it when its own usage has fallen", async () => {
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection);
-  await using _settings = await withSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
   const one = await node.run(loadPod({
     name: "one",
     namespace: namespace.name,

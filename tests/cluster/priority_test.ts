@@ -13,7 +13,7 @@ import { productMetrics } from "./scene/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";
-import { withLiveSettings } from "./scene/with_settings.ts";
+import { withLiveSettings, withTightLimits } from "./scene/with_settings.ts";
 
 /** Their weights are 1, 1.5 and 2 times the request. */
 const PRIORITIES = { plain: undefined, silver: 2000, gold: 4000 } as const;
@@ -27,6 +27,8 @@ const SOME_SHARE = 40;
 const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
 /** Such pods may have all of the node: that is what they are to divide. */
+withTightLimits();
+
 const shared = sharedNamespace(async (node, { name: namespace }) => {
   await ballast(node, { namespace, leaves: 450 });
   for (const [name, value] of Object.entries(EXTREMES)) {
@@ -169,7 +171,9 @@ Deno.test("priorities below 0 weigh half, the highest ten times, and others by t
   await whenWeights(node, { low: 0.5, top: 10 });
   {
     const priorityMultipliers = ["0:3", "2000:4"];
-    await using _settings = await withLiveSettings({ market: { priorityMultipliers } });
+    await using _settings = await withLiveSettings({
+      market: { idleCPU: "tight", priorityMultipliers },
+    });
     // The pods' own word stands over the table, too.
     await whenWeights(node, { low: 1, top: 4, gold: 1 });
   }

@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
   ["uninstall", "core", "alone", 45],
   ["contract", "core", "alone", 29],
 
-  ["holds", 1, "node", 81],
+  ["holds", 1, "alone", 91],
   ["refusals", 1, "node", 47],
   ["rightsizing_values", 1, "beside", 126],
   ["lease_policy", 1, "beside", 31],
@@ -70,8 +70,8 @@ const ROWS: readonly Row[] = [
   ["priority", 2, "alone", 47],
   ["vpa", 2, "alone", 37],
 
-  ["market_decrease", 3, "node", 77],
-  ["hpa", 3, "node", 75],
+  ["market_decrease", 3, "alone", 110],
+  ["hpa", 3, "alone", 85],
   ["policy_engine", 3, "node", 53],
   ["permission_proof", 3, "node", 24],
   ["rightsizing_scope", 3, "beside", 98],
@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
   ["silent_agent", 3, "alone", 56],
 
   ["guaranteed", 4, "node", 68],
-  ["hpa_signal", 4, "node", 56],
+  ["hpa_signal", 4, "alone", 66],
   ["limit_range", 4, "node", 40],
   ["gitops", 4, "node", 11],
   ["disruption", 4, "node", 11],

@@ -17,6 +17,15 @@ export function withSettings(settings: Settings): Promise<AsyncDisposable> {
   return replaceMeanwhile(settings, apply);
 }
 
+/** Limits follow demand, and end at four times the original: for files of the lane `alone`. */
+export function withTightLimits(): void {
+  let settings: AsyncDisposable | undefined;
+  Deno.test.beforeAll(async () => {
+    settings = await withSettings({ market: { idleCPU: "tight", burstFactor: 4 } });
+  });
+  Deno.test.afterAll(async () => void await settings?.[Symbol.asyncDispose]());
+}
+
 /** Replaces the settings file, which a controller follows while it runs; the old one comes back. */
 export function withLiveSettings(settings: Settings): Promise<AsyncDisposable> {
   return replaceMeanwhile(settings, write);
