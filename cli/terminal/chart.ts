@@ -14,6 +14,8 @@ import { paint, type TerminalLook } from "./paint.ts";
 
 const CORE_ROWS = 8;
 const THROTTLE_ROWS = 3;
+/** The axis of cores ends at this multiple of the capacity, or at the highest usage. */
+const MOST_OF_CAPACITY = 1.5;
 const LIMIT = "━";
 const CAPACITY = "┄";
 
@@ -24,7 +26,10 @@ const CAPACITY = "┄";
  */
 export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
   const width = plotWidth(look);
-  const limits = stretched(run.sumLimits, { run, width });
+  // While CPU is free limits sum to many times the capacity: the axis ends before, and they lie on it.
+  const most = MOST_OF_CAPACITY * run.capacity;
+  const limits = stretched(run.sumLimits, { run, width }).map((sum) => Math.min(most, sum));
+  const isCut = limits.some((sum) => sum === most);
   const usage = stretched(run.sumUsage, { run, width });
   if (limits.length === 0) return "No steps were recorded: nothing to draw.\n";
   const top = Math.max(...limits, ...usage, run.capacity) * 1.05;
@@ -45,7 +50,7 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
     return scaleLabel(line % 2 === 0 ? formatFigure(value / 1000) : "") + cells.join("");
   });
   const legend = [
-    `${paint(LIMIT, "blue", look)} Σ limits`,
+    `${paint(LIMIT, "blue", look)} Σ limits${isCut ? " (beyond the axis)" : ""}`,
     `${paint("█", "green", look)} Σ usage`,
     `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
   ].join("   ");

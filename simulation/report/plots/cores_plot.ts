@@ -11,10 +11,15 @@ import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
 import { lawFacets } from "./law_facets.ts";
 
+/** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
+const MOST_OF_CAPACITY = 1.5;
+
 /** Σ limits, Σ usage and capacity over time, one panel per law. */
 export function coresPlot(runs: readonly RunRecord[]): Html {
   const title = "Cores allocated and used";
-  const limits = runs.flatMap((run, law) => rows(run.sumLimits, { law, stepS: run.stepS }));
+  const most = MOST_OF_CAPACITY * Math.max(...runs.map((run) => run.capacity / 1000));
+  const limits = runs.flatMap((run, law) => rows(run.sumLimits, { law, stepS: run.stepS }))
+    .map((row) => ({ ...row, mean: Math.min(most, row.mean), max: Math.min(most, row.max) }));
   const usage = runs.flatMap((run, law) => rows(run.sumUsage, { law, stepS: run.stepS }));
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
@@ -68,7 +73,8 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
     ],
     ...facets,
     caption: `Each point is the mean of up to ${seconds} s; the pale bands reach to the highest ` +
-      "step within. While CPU is free limits rest at their ceilings, so Σ limits passes capacity while usage cannot.",
+      `step within. While CPU is free limits rest at their ceilings, so Σ limits exceeds the capacity: ` +
+      `above ${MOST_OF_CAPACITY} times the capacity it is drawn there.`,
   });
 }
 
