@@ -22,7 +22,7 @@ export function sharedNamespace(
   fill: (node: RealNode, namespace: SharedNamespace) => Promise<void>,
   marks: NamespaceMarks = {},
 ): SharedNamespace {
-  const stage: { namespace?: ScratchNamespace } = {};
+  const stage: { namespace?: ScratchNamespace; failed?: true } = {};
   const shared: SharedNamespace = {
     get name() {
       if (stage.namespace === undefined) {
@@ -39,12 +39,14 @@ export function sharedNamespace(
       await fill(node, shared);
     } catch (error) {
       // Without a first test there is no "after the last".
+      stage.failed = true;
       await stage.namespace[Symbol.asyncDispose]();
       throw error;
     }
   });
   Deno.test.afterAll(async () => {
-    await stage.namespace?.[Symbol.asyncDispose]();
+    // A second clean-up would hide why the first test has not run.
+    if (!stage.failed) await stage.namespace?.[Symbol.asyncDispose]();
   });
   return shared;
 }
