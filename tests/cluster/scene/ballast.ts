@@ -14,14 +14,15 @@ const SCHEDULER_ROOM = 400;
 /**
  * Makes a pod, idle and opted out, that leaves the market about this capacity, millicores, and waits
  * until the agent reckons with it. Leaves the node as it is where the market has no more anyway.
+ * What other pods hold by usage does not count: they hold less of it once this request defends CPU.
  */
 export async function ballast(
   node: RealNode,
   { namespace, leaves }: { readonly namespace: string; readonly leaves: number },
 ): Promise<void> {
-  const { capacity, allocatable } = await nodeFigures(node);
-  const request = Math.min(Math.floor(capacity - leaves), allocatable - SCHEDULER_ROOM);
-  if (request < 10) return;
+  const { capacity, unmanaged, allocatable } = await nodeFigures(node);
+  if (capacity < leaves + 10) return;
+  const request = Math.min(Math.floor(capacity + unmanaged - leaves), allocatable - SCHEDULER_ROOM);
   await node.run(loadPod({
     name: "ballast",
     namespace,
