@@ -42,7 +42,7 @@ const HEAD = `# Figures
 <!-- Made from docs/figures.json by \`deno task figures\`; changes here are lost. -->
 
 Each measured figure of the documents with its origin. Decision records are dated history and name
-their own. \`deno task figures --old\` lists those whose code has changed since.
+their own. \`deno task figures --old\` lists those that are older than the code they measure.
 `;
 
 /** docs/figures.md. */

@@ -1,7 +1,7 @@
 /**
  * Writes docs/figures.md from docs/figures.json: `deno task figures`. With `--check` it writes nothing
  * and fails when that page differs, or a page disagrees with the source. With `--old` it lists the
- * measurements whose code has changed since, most changes first.
+ * measurements that are older than their code, most changes first.
  *
  * @module
  */
