@@ -47,8 +47,9 @@ export const CORES = 2;
 /** The namespaces. */
 export const PLACES: readonly PlaceRules[] = [
   { name: "shop", limitsCPU: 1000, requestsCPU: 400 },
-  { name: "batch", limitsCPU: 750, requestsCPU: 300, container: { min: 30, max: 150 } },
-  { name: "lab", limitsCPU: 950, requestsCPU: 300 },
+  { name: "batch", limitsCPU: 750, requestsCPU: 300 },
+  // The maximum is less than a container's share of the quota, or the LimitRange would bind nothing.
+  { name: "lab", limitsCPU: 820, requestsCPU: 300, container: { min: 30, max: 220 } },
 ];
 
 /** The autoscaler's target, a share of the request. */

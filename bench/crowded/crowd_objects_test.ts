@@ -27,8 +27,8 @@ Deno.test("memberObject() gives each worker a list of its own, and replicas of a
 
 Deno.test("placeObjects() has a quota for each namespace and a LimitRange for one", () => {
   const paths = PLACES.map((place) => placeObjects(place, "try-1").map(({ path }) => path));
-  assert.deepEqual(paths.map(({ length }) => length), [1, 2, 1]);
-  assert.deepEqual(paths[1]?.[1], "/api/v1/namespaces/try-1/limitranges");
+  assert.deepEqual(paths.map(({ length }) => length), [1, 1, 2]);
+  assert.deepEqual(paths[2]?.[1], "/api/v1/namespaces/try-1/limitranges");
   const quota = placeObjects(PLACES[0] ?? assert.fail(), "try-1")[0];
   assert.deepEqual(quota?.body["spec"], {
     hard: { "limits.cpu": "1", "requests.cpu": "400m" },

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { CORES, CROWD, type CrowdMember, PERFORMERS, PLACES, PRIORITIES } from "./crowd.ts";
 
 const most = ({ replicas, mostReplicas = replicas }: CrowdMember): number => mostReplicas;
@@ -17,7 +18,9 @@ Deno.test("CROWD fits its quotas by own limits and a pod more, and not by the li
     const largest = Math.max(...here.map(({ limit }) => limit));
     assert.ok(sum(({ limit }) => limit) + largest < limitsCPU, name);
     const ceiling = ({ limit, optedOut = false }: CrowdMember): number =>
-      optedOut ? limit : Math.min(4 * limit, container?.max ?? Infinity);
+      optedOut
+        ? limit
+        : Math.min(DEFAULT_MARKET_CONFIG.burstFactor * limit, container?.max ?? Infinity);
     assert.ok(sum(ceiling) + largest > limitsCPU, name);
     for (const { request, limit } of here) {
       assert.ok(request >= (container?.min ?? 0) && limit <= (container?.max ?? Infinity), name);
