@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
@@ -116,6 +117,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
       seat,
     ),
     PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), seat),
+    ConfigMap: createObjectTable(plainKind<ConfigMap>("ConfigMap"), seat),
   };
   return {
     tables,

@@ -91,6 +91,7 @@ const STEADY_KINDS: ReadonlySet<KindName> = new Set([
   "ReplicaSet",
   "PodDisruptionBudget",
   "PersistentVolume",
+  "ConfigMap",
 ]);
 
 /** Spread of the latency around its mean: uniform within ± 50 %. */

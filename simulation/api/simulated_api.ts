@@ -63,10 +63,8 @@ export interface SimulatedAPIOptions {
   readonly historyLimit?: number;
 }
 
-/** The server. Everything that it hands out is frozen. */
-export interface SimulatedAPI {
-  /** The objects themselves, without latency or failures: the scene's own hand. */
-  readonly store: ObjectStore;
+/** The ports of one client of the server. */
+export interface SimulatedClient {
   listWatch<K extends KindName>(kind: K, selector?: Selector): ListWatch<StoredKinds[K]>;
   readonly allocationStore: AllocationStore;
   /** Resizes as field manager `manager`, by default `mbcas`; a user's hand has another name. */
@@ -77,11 +75,19 @@ export interface SimulatedAPI {
   kubeletLink(nodeName: string): KubeletLink;
   readonly policyStatusWriter: PolicyStatusWriter;
   readonly reportStore: ReportStore;
-  readonly events: EventList;
-  readonly rightsizingEvents: RightsizingEventList;
   readonly workloadWriter: WorkloadWriter;
   readonly podEvictor: PodEvictor;
   readonly deletionCostWriter: DeletionCostWriter;
+}
+
+/** The server. Everything that it hands out is frozen. Its own ports are those of one client. */
+export interface SimulatedAPI extends SimulatedClient {
+  /** The objects themselves, without latency or failures: the scene's own hand. */
+  readonly store: ObjectStore;
+  /** Connects clients of their own: each may have another clock and gate. */
+  readonly access: ApiAccess;
+  readonly events: EventList;
+  readonly rightsizingEvents: RightsizingEventList;
   /** Makes the next requests of a verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
@@ -119,20 +125,10 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
   store.onChange(tell);
   startGarbageCollector({ store, clock, delayMs: garbageDelayMs });
   return {
+    ...createSimulatedClient(access),
     store,
-    listWatch: (kind, selector = {}) => createListWatch(access, kind, selector),
-    allocationStore: createAllocationStore(access),
-    podResizer: (manager = "mbcas") => createPodResizer(access, manager),
-    desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
-    nodeLink: (nodeName) => createNodeLink(access, nodeName),
-    leaseStore: (ref) => createLeaseStore(access, ref),
-    kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
-    policyStatusWriter: createPolicyStatusWriter(access),
-    reportStore: createReportStore(access),
+    access,
     events: createEventList({ clock, reachable: () => !gate.stopped }),
-    workloadWriter: createWorkloadWriter(access),
-    podEvictor: createPodEvictor(access),
-    deletionCostWriter: createDeletionCostWriter(access),
     rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
     failNext: gate.failNext,
     stop() {
@@ -146,5 +142,23 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     },
     compact: (version = store.version()) => store.compact(version),
     requests: gate.counts,
+  };
+}
+
+/** The ports of a client with this access. */
+export function createSimulatedClient(access: ApiAccess): SimulatedClient {
+  return {
+    listWatch: (kind, selector = {}) => createListWatch(access, kind, selector),
+    allocationStore: createAllocationStore(access),
+    podResizer: (manager = "mbcas") => createPodResizer(access, manager),
+    desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
+    nodeLink: (nodeName) => createNodeLink(access, nodeName),
+    leaseStore: (ref) => createLeaseStore(access, ref),
+    kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
+    policyStatusWriter: createPolicyStatusWriter(access),
+    reportStore: createReportStore(access),
+    workloadWriter: createWorkloadWriter(access),
+    podEvictor: createPodEvictor(access),
+    deletionCostWriter: createDeletionCostWriter(access),
   };
 }

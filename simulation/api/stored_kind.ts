@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
@@ -39,6 +40,7 @@ export interface StoredKinds {
   readonly ReplicaSet: ReplicaSet;
   readonly PodDisruptionBudget: PodDisruptionBudget;
   readonly PersistentVolume: PersistentVolume;
+  readonly ConfigMap: ConfigMap;
 }
 
 /** A kind's name. */

@@ -1,0 +1,168 @@
+/**
+ * Draws the faults of a run, swarm style: each run uses some kinds of faults, each at a rate of its own.
+ * Source: Groce et al., "Swarm testing", ISSTA 2012.
+ *
+ * @module
+ */
+import { type Random, seededRandom } from "../../shared/random.ts";
+import type { Verb } from "../api/request_gate.ts";
+import type { KindName } from "../api/stored_kind.ts";
+import { LOADED_PODS } from "./cluster_load.ts";
+import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES } from "./fault.ts";
+
+/** Faults begin and end within these times, ms. */
+const FROM_MS = 5000;
+const UNTIL_MS = 115_000;
+/** Faults of one kind in a run at most. */
+const MOST_OF_A_KIND = 4;
+
+const WRITES: readonly (readonly [Verb, KindName, number])[] = [
+  ["resize", "Pod", 90],
+  ["updateStatus", "PodAllocation", 110],
+  ["create", "PodAllocation", 16],
+  ["delete", "PodAllocation", 15],
+];
+const WATCHED: readonly KindName[] = ["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"];
+const STATUSES = [0, 409, 429, 500, 503, 504] as const;
+const CONTROLLERS = ["controller-a", "controller-b"] as const;
+
+/** Draws values. */
+class Dice {
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** An integer from `least` to `most`. */
+  within(least: number, most: number): number {
+    return least + Math.floor(this.#random.next() * (most - least + 1));
+  }
+
+  of<T>(values: readonly T[]): T {
+    const value = values[this.within(0, values.length - 1)];
+    if (value === undefined) throw new RangeError("Cannot draw: there are no values");
+    return value;
+  }
+
+  chance(share: number): boolean {
+    return this.#random.next() < share;
+  }
+
+  atMs(): number {
+    return this.within(FROM_MS, UNTIL_MS - 31_000);
+  }
+
+  pod(): string {
+    const { namespace, name } = this.of(LOADED_PODS.filter((one) => one.namespace !== "lab"));
+    return `${namespace}/${name}`;
+  }
+}
+
+/** A write of a leading controller. */
+function write(dice: Dice) {
+  const [verb, object, most] = dice.of(WRITES);
+  return { process: dice.of(CONTROLLERS), verb, object, nth: dice.within(1, most) };
+}
+
+const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
+  answer: (dice) => {
+    const status = dice.of(STATUSES);
+    const retryAfterMs = dice.of([0, 1000, 20_000, 86_400_000]);
+    return {
+      fault: "answer",
+      ...write(dice),
+      status,
+      done: (status === 0 || status >= 500) && dice.chance(0.5),
+      ...((status === 429 || status === 503) && retryAfterMs > 0 ? { retryAfterMs } : {}),
+      times: dice.of([1, 1, 2, 5]),
+    };
+  },
+  late: (dice) => ({ fault: "late", ...write(dice), ms: dice.of([800, 4000, 15_000, 30_000]) }),
+  crash: (dice) => ({ fault: "crash", ...write(dice), downMs: dice.of([500, 3000, 20_000]) }),
+  kill: (dice) => ({
+    fault: "kill",
+    process: dice.of(PROCESSES),
+    atMs: dice.atMs(),
+    ms: dice.of([500, 5000, 30_000]),
+  }),
+  pause: (dice) => ({
+    fault: "pause",
+    process: dice.of(PROCESSES),
+    atMs: dice.atMs(),
+    ms: dice.of([1000, 8000, 18_000, 30_000]),
+  }),
+  clockJump: (dice) => ({
+    fault: "clockJump",
+    process: dice.of(PROCESSES),
+    atMs: dice.atMs(),
+    ms: dice.of([-3_600_000, -5000, 5000, 3_600_000]),
+  }),
+  freeze: (dice) => ({
+    fault: "freeze",
+    process: dice.of([...CONTROLLERS, "agent-1"] as const),
+    object: dice.of(WATCHED),
+    atMs: dice.atMs(),
+    ms: dice.of([2000, 10_000, 30_000]),
+    end: dice.of(["resume", "expired", "cut"]),
+  }),
+  travel: (dice) => ({
+    fault: "travel",
+    process: dice.of(CONTROLLERS),
+    object: dice.of(WATCHED),
+    atMs: dice.atMs(),
+    ms: dice.of([1500, 10_000]),
+    ageMs: dice.of([1000, 5000, 20_000]),
+  }),
+  listFailure: (dice) => ({
+    fault: "listFailure",
+    process: dice.of(CONTROLLERS),
+    object: dice.of(WATCHED),
+    atMs: dice.atMs(),
+    ms: dice.of([3000, 15_000, 30_000]),
+  }),
+  duplicate: (dice) => ({
+    fault: "duplicate",
+    process: dice.of([...CONTROLLERS, "agent-1"] as const),
+    object: dice.of(WATCHED),
+    atMs: dice.atMs(),
+    ms: 30_000,
+  }),
+  outage: (dice) => ({ fault: "outage", atMs: dice.atMs(), ms: dice.of([300, 3000, 20_000]) }),
+  compact: (dice) => ({ fault: "compact", atMs: dice.atMs(), ms: 0 }),
+  closeWatches: (dice) => ({ fault: "closeWatches", atMs: dice.atMs(), ms: 0 }),
+  deleteRecord: (dice) => ({ fault: "deleteRecord", atMs: dice.atMs(), pod: dice.pod() }),
+  corrupt: (dice) => ({
+    fault: "corrupt",
+    atMs: dice.atMs(),
+    pod: dice.pod(),
+    field: dice.of(CORRUPTIONS),
+  }),
+  rebirth: (dice) => ({ fault: "rebirth", atMs: dice.atMs(), pod: dice.pod() }),
+  editLimit: (dice) => ({
+    fault: "editLimit",
+    atMs: dice.atMs(),
+    pod: dice.pod(),
+    limit: dice.of([350, 500, 900]),
+  }),
+  restartContainer: (dice) => ({ fault: "restartContainer", atMs: dice.atMs(), pod: dice.pod() }),
+  optOut: (dice) => ({
+    fault: "optOut",
+    atMs: dice.atMs(),
+    ms: dice.of([1500, 6000, 20_000]),
+    namespace: dice.of(["shop", "batch", "tenants"]),
+  }),
+};
+
+/** The plan of this seed. */
+export function drawPlan(seed: number): FaultPlan {
+  const dice = new Dice(seededRandom(seed * 2 + 1));
+  const faults: Fault[] = [];
+  const share = dice.of([0.15, 0.3, 0.5]);
+  for (const draw of Object.values(KINDS)) {
+    if (!dice.chance(share)) continue;
+    const count = dice.within(1, MOST_OF_A_KIND);
+    for (let i = 0; i < count; i++) faults.push(draw(dice));
+  }
+  return { seed, idleCPU: dice.of(["free", "tight"]), faults };
+}

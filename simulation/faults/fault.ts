@@ -1,0 +1,163 @@
+/**
+ * The faults that a run of the simulated cluster meets, as plain data: a plan can be printed, replayed
+ * and shrunk.
+ *
+ * @module
+ */
+import type { KindName } from "../api/stored_kind.ts";
+import type { Verb } from "../api/request_gate.ts";
+
+/** The processes of the simulated cluster. */
+export const PROCESSES = [
+  "controller-a",
+  "controller-b",
+  "agent-1",
+  "agent-2",
+  "kubelet-1",
+  "kubelet-2",
+] as const;
+/** The name of a process; it keeps its name over restarts. */
+export type ProcessName = typeof PROCESSES[number];
+
+/** A request of a process: the nth of its verb and kind since the beginning, counted from 1. */
+export interface RequestRef {
+  readonly process: ProcessName;
+  readonly verb: Verb;
+  readonly object: KindName;
+  readonly nth: number;
+}
+
+/** A request fails, or its answer is lost although the server did what it was asked (`done`). */
+export interface AnswerFault extends RequestRef {
+  readonly fault: "answer";
+  /** HTTP status; 0 stands for no answer. */
+  readonly status: number;
+  readonly done: boolean;
+  readonly retryAfterMs?: number;
+  /** This many requests in a row. */
+  readonly times: number;
+}
+
+/** A request reaches the server late; its process gives up waiting after 10 s. */
+export interface LateFault extends RequestRef {
+  readonly fault: "late";
+  readonly ms: number;
+}
+
+/** The process ends right after the server has done this request, and starts again `downMs` later. */
+export interface CrashFault extends RequestRef {
+  readonly fault: "crash";
+  readonly downMs: number;
+}
+
+/** What happens to a process at a time. Milliseconds of virtual time. */
+export interface ProcessFault {
+  readonly process: ProcessName;
+  readonly atMs: number;
+  readonly ms: number;
+}
+
+/** The process ends, and starts again `ms` later. */
+export interface KillFault extends ProcessFault {
+  readonly fault: "kill";
+}
+/** The process stands still for `ms`, then goes on as if nothing had happened. */
+export interface PauseFault extends ProcessFault {
+  readonly fault: "pause";
+}
+/** The process's wall clock jumps by `ms`. */
+export interface ClockJumpFault extends ProcessFault {
+  readonly fault: "clockJump";
+}
+
+/** A process's watch of a kind delivers nothing for `ms`. */
+export interface FreezeFault extends ProcessFault {
+  readonly fault: "freeze";
+  readonly object: KindName;
+  /** `resume`: all events follow, late. `expired`: the watch ends with 410. `cut`: the connection ends. */
+  readonly end: "resume" | "expired" | "cut";
+}
+
+/** Lists of this kind that the process asks for within `ms` show the state of `ageMs` before. */
+export interface TravelFault extends ProcessFault {
+  readonly fault: "travel";
+  readonly object: KindName;
+  readonly ageMs: number;
+}
+
+/** Lists and watches of this kind fail for `ms`: the copy of the process is known to be out of sync. */
+export interface ListFailureFault extends ProcessFault {
+  readonly fault: "listFailure";
+  readonly object: KindName;
+}
+
+/** Each event of a watch is delivered twice for `ms`. */
+export interface DuplicateFault extends ProcessFault {
+  readonly fault: "duplicate";
+  readonly object: KindName;
+}
+
+/** What happens to the whole API server: no answers, no history, or all watches closed. */
+export interface ServerFault {
+  readonly fault: "outage" | "compact" | "closeWatches";
+  readonly atMs: number;
+  readonly ms: number;
+}
+
+/** The fields of a PodAllocation that a fault may corrupt. */
+export const CORRUPTIONS = [
+  "desired",
+  "bounds",
+  "revision",
+  "phase",
+  "originalLimits",
+  "ownerReferences",
+] as const;
+
+/** What happens to a pod: its record is deleted or corrupted, users or the node change the pod. */
+export interface PodFault {
+  readonly fault: "deleteRecord" | "corrupt" | "rebirth" | "editLimit" | "restartContainer";
+  readonly atMs: number;
+  /** `namespace/name`. */
+  readonly pod: string;
+  /** For `editLimit`, millicores. */
+  readonly limit?: number;
+  readonly field?: typeof CORRUPTIONS[number];
+}
+
+/** A namespace opts out and in again `ms` later. */
+export interface OptOutFault {
+  readonly fault: "optOut";
+  readonly atMs: number;
+  readonly ms: number;
+  readonly namespace: string;
+}
+
+/** Any fault. */
+export type Fault =
+  | AnswerFault
+  | LateFault
+  | CrashFault
+  | KillFault
+  | PauseFault
+  | ClockJumpFault
+  | FreezeFault
+  | TravelFault
+  | ListFailureFault
+  | DuplicateFault
+  | ServerFault
+  | PodFault
+  | OptOutFault;
+
+/** The faults of one run, and the seed of its latencies. */
+export interface FaultPlan {
+  readonly seed: number;
+  readonly idleCPU: "free" | "tight";
+  readonly faults: readonly Fault[];
+}
+
+/** The fault in one line. */
+export function faultText({ fault, ...fields }: Fault): string {
+  const parts = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  return `${fault} ${parts.join(" ")}`;
+}
