@@ -44,7 +44,7 @@ export const LOADED_PODS: readonly LoadedPod[] = [
     limit: 700,
     priority: 0,
     threads: 4,
-    load: [{ untilMs: 20_000, cpu: 100 }, { untilMs: 95_000, cpu: 2000 }, {
+    load: [{ untilMs: 20_000, cpu: 100 }, { untilMs: 60_000, cpu: 1900 }, {
       untilMs: ALWAYS,
       cpu: 100,
     }],
@@ -99,7 +99,9 @@ export function workOf({ load }: LoadedPod, fromMs: number): ArrivalProcess {
 }
 
 /** The pod as it is created: without a UID, and without a container that runs. */
-export function newPod({ namespace, name, node, request, limit, priority, replicaSet }: LoadedPod): Pod {
+export function newPod(
+  { namespace, name, node, request, limit, priority, replicaSet }: LoadedPod,
+): Pod {
   const container: PodContainer = {
     name: "app",
     sidecar: false,

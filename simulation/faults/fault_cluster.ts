@@ -145,12 +145,12 @@ export function startFaultCluster(
       }
       if (record === undefined) return;
       if (fault === "deleteRecord") {
-        records.remove(recordKey);
         if (isBare) users.lose(uid);
+        records.remove(recordKey);
       }
       if (fault === "corrupt") {
-        records.modify(recordKey, (stored) => corrupted(stored, field));
         if (field === "originalLimits") users.lose(uid);
+        records.modify(recordKey, (stored) => corrupted(stored, field));
       }
     },
   };

@@ -154,9 +154,7 @@ function createFaultyGate(
 
   return {
     send: (line, action) =>
-      process.alive
-        ? process.receive(sendAs(line, action, knows()))
-        : new Promise(() => {}),
+      process.alive ? process.receive(sendAs(line, action, knows())) : new Promise(() => {}),
     failNext: gate.failNext,
     stop: gate.stop,
     start: gate.start,

@@ -24,7 +24,7 @@ export interface Violation {
 }
 
 /** A limit may be this multiple of the user's own: the default burst factor. */
-const BURST_FACTOR = 8;
+export const BURST_FACTOR = 8;
 /** A copy that follows a namespace's opt-out late, or a paused process, may lag this far behind, ms. */
 const OPT_OUT_LAG_MS = 60_000;
 /** How long a leader may go on after another one holds the Lease, ms: none, but for one in flight. */
@@ -69,7 +69,9 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
       if (limitCPU < requestCPU) violate("LimitBelowRequest", `${key} ${name}: ${limitCPU}m`);
     }
     if (before === undefined || before.metadata.uid !== after.metadata.uid) return;
-    if (qosClassOf(after.containers) !== before.qosClass) violate("QoS", `${key} changed its class`);
+    if (qosClassOf(after.containers) !== before.qosClass) {
+      violate("QoS", `${key} changed its class`);
+    }
     if (actor === undefined || actor.line.verb !== "resize") return;
     checkWriter(actor, `pod ${key}`);
     after.containers.forEach((container, index) => {

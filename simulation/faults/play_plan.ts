@@ -4,21 +4,20 @@
  * @module
  */
 import { objectKey } from "../../shared/control/object_key.ts";
-import { PROCESSES, type FaultPlan } from "./fault.ts";
+import { NODE_CORES } from "./cluster_node.ts";
+import { type FaultPlan, PROCESSES } from "./fault.ts";
 import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
+import type { RecordedEvent } from "./derive_plans.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
-import { type Violation, watchInvariants } from "./invariants.ts";
+import { BURST_FACTOR, type Violation, watchInvariants } from "./invariants.ts";
 import { scheduleFaults } from "./timed_faults.ts";
 
 /** What became of a plan. */
 export interface PlanOutcome {
   readonly violations: readonly Violation[];
-  /** Limits at the end of the quiet stretch, millicores by pod. */
-  readonly limits: ReadonlyMap<string, number>;
-  /** Writes of limits in the last minute of the quiet stretch. */
-  readonly lateWrites: number;
-  /** Where they were recorded. */
+  /** Empty unless they were recorded. */
   readonly requests: readonly NumberedRequest[];
+  readonly events: readonly RecordedEvent[];
 }
 
 /** Faults come before this; users rest from then on. */
@@ -27,12 +26,19 @@ export const FAULTS_END_MS = 120_000;
 const QUIET_MS = 60_000;
 /** The market is off for this long before the limits are compared with the users'. */
 const RESTORED_MS = 45_000;
+/** Changes of a pod in the last minute, where limits follow demand. */
+const MOST_TIGHT_CHANGES = 4;
+/** The ceiling of every limit: 90 % of the node. */
+const NODE_CEILING = 0.9 * 1000 * NODE_CORES;
 
 /** What users do in each run, faults or not. */
 const SCRIPT: readonly (readonly [number, (cluster: FaultCluster) => void])[] = [
   [30_000, (cluster) => cluster.optOut("shop", true)],
   [45_000, (cluster) => cluster.optOut("shop", false)],
-  [60_000, (cluster) => cluster.apply({ fault: "editLimit", atMs: 0, pod: "batch/job-0", limit: 450 })],
+  [
+    60_000,
+    (cluster) => cluster.apply({ fault: "editLimit", atMs: 0, pod: "batch/job-0", limit: 450 }),
+  ],
   [75_000, (cluster) => cluster.switchMarket(false)],
   [85_000, (cluster) => cluster.switchMarket(true)],
   [95_000, (cluster) => cluster.apply({ fault: "rebirth", atMs: 0, pod: "shop/db-0" })],
@@ -44,53 +50,97 @@ export async function playPlan(
   options: { readonly record?: boolean } = {},
 ): Promise<PlanOutcome> {
   const cluster = startFaultCluster(plan, options);
-  const { clock, api, users, processes, schedule } = cluster;
+  const { clock, processes, schedule } = cluster;
   const violations = watchInvariants(cluster);
   scheduleFaults(cluster, plan.faults);
   for (const [atMs, act] of SCRIPT) clock.at(atMs, () => act(cluster));
   await clock.runUntil(FAULTS_END_MS + QUIET_MS);
-  const before = limitWrites(cluster);
+  const before = changeCounts(cluster);
   await clock.runUntil(FAULTS_END_MS + 2 * QUIET_MS);
-  const lateWrites = limitWrites(cluster) - before;
-  const { Pod: pods, PodAllocation: records } = api.store.tables;
-  const limits = new Map(
-    pods.all().map(({ metadata, containers }) => [
-      objectKey(metadata),
-      containers[0]?.limitCPU ?? 0,
-    ]),
-  );
+  const late: Violation[] = checkQuiet(cluster, { plan, before });
   cluster.switchMarket(false);
   await clock.runUntil(FAULTS_END_MS + 2 * QUIET_MS + RESTORED_MS);
-  const late: Violation[] = [];
-  const violate = (invariant: string, message: string): void =>
-    void late.push({ invariant, message, atMs: clock.monotonic() });
-  for (const { metadata, containers } of pods.all()) {
-    const { uid, namespace } = metadata;
-    for (const { name, limitCPU, appliedLimitCPU } of containers) {
-      const own = users.limitOf(uid, name);
-      if (limitCPU === own && appliedLimitCPU === own) continue;
-      const { reason } = records.get(`${namespace}/${uid}`)?.status ?? {};
-      const reported = reason === "OriginalUnknown" && users.isLost(uid);
-      if (!reported) {
-        violate(
-          "NotRestored",
-          `${objectKey(metadata)}: ${limitCPU}m (applied ${appliedLimitCPU}m) instead of ${own}m, ` +
-            `${reason ?? "no record"}`,
-        );
-      }
-    }
+  late.push(...checkRestored(cluster));
+  for (const message of processes.failures) {
+    late.push({ invariant: "Failed", atMs: clock.monotonic(), message });
   }
-  for (const failure of processes.failures) violate("Failed", failure);
   for (const name of PROCESSES) processes.get(name)?.process.kill();
+  const { record = false } = options;
   return {
     violations: [...violations, ...late],
-    limits,
-    lateWrites,
     requests: schedule.requests,
+    events: record ? recordedEvents(cluster) : [],
   };
 }
 
-/** Resizes and changes of desired limits so far. */
-function limitWrites({ api }: FaultCluster): number {
-  return (api.requests.get("resize Pod") ?? 0) + (api.requests.get("patch PodAllocation") ?? 0);
+/** Writes of limits and of desired limits so far, by pod UID. */
+function changeCounts({ api }: FaultCluster): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { metadata } of api.store.tables.Pod.all()) {
+    counts.set(metadata.uid, metadata.generation ?? 0);
+  }
+  return counts;
+}
+
+/** Where CPU is free every limit is at its ceiling and stays there; `tight` follows demand. */
+function checkQuiet(
+  cluster: FaultCluster,
+  { plan, before }: { readonly plan: FaultPlan; readonly before: ReadonlyMap<string, number> },
+): Violation[] {
+  const { api, users, clock } = cluster;
+  const found: Violation[] = [];
+  const violate = (invariant: string, message: string): void =>
+    void found.push({ invariant, message, atMs: clock.monotonic() });
+  for (const { metadata, containers } of api.store.tables.Pod.all()) {
+    const { uid, namespace } = metadata;
+    const name = objectKey(metadata);
+    const changes = (metadata.generation ?? 0) - (before.get(uid) ?? 0);
+    const most = plan.idleCPU === "free" ? 0 : MOST_TIGHT_CHANGES;
+    if (changes > most) violate("NotSteady", `${name} changed ${changes} times in the last minute`);
+    for (const container of containers) {
+      const limit = container.limitCPU ?? 0;
+      const own = users.limitOf(uid, container.name) ?? 0;
+      const ceiling = namespace === "lab" ? own : Math.min(own * BURST_FACTOR, NODE_CEILING);
+      if (users.isLost(uid)) continue;
+      const least = plan.idleCPU === "free" ? ceiling : Math.min(own, container.requestCPU ?? 0);
+      if (limit < least || limit > ceiling) {
+        violate("WrongLimit", `${name}: ${limit}m instead of ${least}m to ${ceiling}m`);
+      }
+    }
+  }
+  return found;
+}
+
+/** With the market off every limit is the user's, or its loss is reported. */
+function checkRestored({ api, users, clock }: FaultCluster): Violation[] {
+  const { Pod: pods, PodAllocation: records } = api.store.tables;
+  const found: Violation[] = [];
+  for (const { metadata, containers } of pods.all()) {
+    const { uid, namespace } = metadata;
+    const { reason = "no record" } = records.get(`${namespace}/${uid}`)?.status ?? {};
+    for (const { name, limitCPU, appliedLimitCPU } of containers) {
+      const own = users.limitOf(uid, name);
+      if (limitCPU === own && appliedLimitCPU === own) continue;
+      if (users.isLost(uid) && reason === "OriginalUnknown") continue;
+      found.push({
+        invariant: "NotRestored",
+        atMs: clock.monotonic(),
+        message: `${objectKey(metadata)}: ${limitCPU}m (applied ${appliedLimitCPU}m) instead of ` +
+          `${own}m, ${reason}`,
+      });
+    }
+  }
+  return found;
+}
+
+/** What changed in the run, in the order of time. */
+function recordedEvents({ api }: FaultCluster): RecordedEvent[] {
+  const events: RecordedEvent[] = [];
+  for (const object of ["Pod", "PodAllocation", "Namespace", "ConfigMap", "Lease"] as const) {
+    const { log } = api.store.tables[object];
+    for (let position = log.after(0), entry = log.at(position); entry; entry = log.at(++position)) {
+      events.push({ object, atMs: entry.atMs });
+    }
+  }
+  return events.sort((a, b) => a.atMs - b.atMs);
 }

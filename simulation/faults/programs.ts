@@ -69,7 +69,9 @@ export function startController(
       store: client.allocationStore,
       resizer: client.podResizer(),
       restorer: client.podResizer(RESTORE_MANAGER),
-      templates: { limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")) },
+      templates: {
+        limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
+      },
       events: { emit: events.emit, run: () => Promise.resolve() },
     },
     caches,

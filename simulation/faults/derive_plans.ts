@@ -1,0 +1,79 @@
+/**
+ * Plans that are derived from a reference run: a crash after each write, an omission of each event, and
+ * a travel back in time at each event. Source: Sun et al., "Automatic reliability testing for cluster
+ * management controllers" (Sieve), OSDI 2022.
+ *
+ * @module
+ */
+import type { Verb } from "../api/request_gate.ts";
+import type { KindName } from "../api/stored_kind.ts";
+import type { Fault, FaultPlan, ProcessName } from "./fault.ts";
+import type { NumberedRequest } from "./fault_schedule.ts";
+
+/** An event of the reference run: what changed, and when. */
+export interface RecordedEvent {
+  readonly object: KindName;
+  readonly atMs: number;
+}
+
+/** A run without faults. */
+export interface ReferenceRun {
+  readonly plan: FaultPlan;
+  readonly requests: readonly NumberedRequest[];
+  readonly events: readonly RecordedEvent[];
+}
+
+const READS: ReadonlySet<Verb> = new Set(["get", "list", "watch"]);
+const DOWN_MS = 3000;
+const OMISSION_MS = 3000;
+const TRAVEL = { ms: 1500, ageMs: 5000 } as const;
+/** Events that follow each other sooner are one to omit, ms. */
+const APART_MS = 20;
+/** Derived faults come before the quiet stretch, ms. */
+const UNTIL_MS = 118_000;
+
+/** Which processes follow a kind; of the controllers the leader. */
+const FOLLOWERS: Partial<Readonly<Record<KindName, readonly ProcessName[]>>> = {
+  Pod: ["controller-a", "kubelet-1", "kubelet-2"],
+  PodAllocation: ["controller-a", "agent-1", "agent-2"],
+  Namespace: ["controller-a"],
+  ConfigMap: ["controller-a"],
+  Lease: ["controller-a"],
+};
+
+/** All plans of the run, each with one fault or two. */
+export function derivePlans({ plan, requests, events }: ReferenceRun): FaultPlan[] {
+  const faults = [...crashes(requests), ...ofEvents(events)];
+  return faults.map((derived) => ({ ...plan, faults: derived }));
+}
+
+function crashes(requests: readonly NumberedRequest[]): Fault[][] {
+  return requests
+    // The Lease of the leader is renewed each two seconds: each crash there is the same.
+    .filter(({ verb, kind, nth, atMs }) =>
+      !READS.has(verb) && atMs < UNTIL_MS && (kind !== "Lease" || nth <= 3)
+    )
+    .map(({ process, verb, kind: object, nth }) => [
+      { fault: "crash", process, verb, object, nth, downMs: DOWN_MS },
+    ]);
+}
+
+function ofEvents(events: readonly RecordedEvent[]): Fault[][] {
+  const faults: Fault[][] = [];
+  const lastMs = new Map<KindName, number>();
+  for (const { object, atMs } of events) {
+    if (atMs - (lastMs.get(object) ?? -Infinity) < APART_MS || atMs >= UNTIL_MS) continue;
+    lastMs.set(object, atMs);
+    for (const process of FOLLOWERS[object] ?? []) {
+      const place = { process, object, atMs } as const;
+      faults.push([{ fault: "freeze", ...place, ms: OMISSION_MS, end: "expired" }]);
+      if (process.startsWith("kubelet")) continue;
+      faults.push([{ fault: "travel", ...place, ...TRAVEL }]);
+      faults.push([
+        { fault: "kill", process, atMs, ms: 100 },
+        { fault: "travel", ...place, ms: 2 * DOWN_MS, ageMs: TRAVEL.ageMs },
+      ]);
+    }
+  }
+  return faults;
+}
