@@ -1,0 +1,115 @@
+/**
+ * `deno task bench:faults`: the product in a simulated cluster under faults.
+ *
+ * @module
+ */
+import process from "node:process";
+import { nextArenaProgress } from "../cli/arena_progress.ts";
+import type { FaultPlan } from "../simulation/faults/fault.ts";
+import { playPlan } from "../simulation/faults/play_plan.ts";
+import { shrinkPlan } from "../simulation/faults/shrink_plan.ts";
+import { MUTANTS } from "../tests/faults/mutants/mutants.ts";
+import { derivedPlans, drawnPlans } from "./faults/all_plans.ts";
+import { type FaultsRequest, parseFaultsBench } from "./faults/command_line.ts";
+import { examine, type ExamRow } from "./faults/mutant_exam.ts";
+import { playPlans } from "./faults/play_plans.ts";
+import { failureLine, failureText, type FaultFigures, faultsTable } from "./faults/report.ts";
+
+/** Of the mutants this share must be found. */
+const FOUND_SHARE = 0.9;
+/** Failures that are shrunk and printed. */
+const MOST_SHOWN = 5;
+/** What each mutant is looked for with: enough for most, in seconds. */
+const EXAM = { plans: 80, runs: 120 } as const;
+
+const isTerminal = Deno.stderr.isTerminal();
+const encoder = new TextEncoder();
+
+/** Shows how far the work is, where people look. */
+function progressOf(all: number): (done: number) => void {
+  const started = performance.now();
+  let share = 0;
+  return (done) => {
+    const now = { share: done / all, elapsedS: (performance.now() - started) / 1000 };
+    Deno.stderr.writeSync(encoder.encode(nextArenaProgress(share, { now, isTerminal })));
+    share = now.share;
+    if (done === all && isTerminal) Deno.stderr.writeSync(encoder.encode("\n"));
+  };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Plays one plan that a failing run has printed. */
+async function replay(text: string): Promise<number> {
+  const plan = JSON.parse(text) as FaultPlan;
+  const { violations } = await playPlan(plan);
+  for (const { invariant, atMs, message } of violations) {
+    console.log(`${Math.round(atMs)} ms  ${invariant}: ${message}`);
+  }
+  console.log(violations.length === 0 ? "no promise was broken" : `${violations.length} broken`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+/** The same failure with as few faults as possible. */
+async function shrunk({ plan, violations }: Parameters<typeof failureText>[0]): Promise<string> {
+  const invariant = violations[0]?.invariant;
+  const fails = async (smaller: FaultPlan): Promise<boolean> =>
+    (await playPlan(smaller)).violations.some((one) => one.invariant === invariant);
+  const small = await shrinkPlan(plan, fails);
+  return failureText({ plan: small, violations });
+}
+
+async function run(request: FaultsRequest): Promise<number> {
+  const { seed, jobs, untilFound, json } = request;
+  const derived = await derivedPlans(request.plans);
+  const drawn = drawnPlans(request.runs, seed);
+  const all = [...derived, ...drawn];
+  const { played, failed } = await playPlans(all, {
+    jobs,
+    untilFound,
+    onDone: json ? () => {} : progressOf(all.length),
+  });
+  if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(await shrunk(one)); }
+  const mutants = MUTANTS.slice(0, request.mutants === "all" ? MUTANTS.length : request.mutants);
+  const rows = await exam(mutants, request);
+  const found = rows.filter((row) => row.found).length;
+  const figures: FaultFigures = {
+    plans: Math.min(played, derived.length),
+    runs: Math.max(0, played - derived.length),
+    violations: failed.length,
+    mutants: mutants.length,
+    mutantsFound: found,
+    falsePositives: mutants.length === 0 ? 0 : await falsePositives(request),
+    cpuSeconds: Math.round(rows.reduce((sum, row) => sum + row.cpuSeconds, cpuSeconds())),
+    seed,
+  };
+  const first = failed[0] === undefined ? {} : { first: failureLine(failed[0]) };
+  console.log(json ? JSON.stringify({ ...figures, ...first }) : faultsTable(figures, rows));
+  return failed.length > 0 || found < FOUND_SHARE * mutants.length ? 1 : 0;
+}
+
+async function exam(mutants: typeof MUTANTS, { seed, json }: FaultsRequest): Promise<ExamRow[]> {
+  const progress = json ? () => {} : progressOf(mutants.length);
+  let done = 0;
+  const root = new URL("../", import.meta.url);
+  return await examine(mutants, { ...EXAM, seed, root }, () => progress(++done));
+}
+
+/** Failures without a mutant, among the plans that look for mutants. */
+async function falsePositives({ seed, jobs }: FaultsRequest): Promise<number> {
+  const plans = [...await derivedPlans(EXAM.plans), ...drawnPlans(EXAM.runs, seed)];
+  const { failed } = await playPlans(plans, { jobs, untilFound: false, onDone: () => {} });
+  return failed.length;
+}
+
+if (import.meta.main) {
+  const request = parseFaultsBench(Deno.args);
+  if ("exitCode" in request) {
+    (request.exitCode === 0 ? console.log : console.error)(request.text.trimEnd());
+    Deno.exit(request.exitCode);
+  }
+  Deno.exit(request.replay === undefined ? await run(request) : await replay(request.replay));
+}
