@@ -19,6 +19,8 @@ export interface LoadedPod {
   /** The ReplicaSet that made it: its template has the limit. Absent: a bare pod. */
   readonly replicaSet?: string;
   readonly threads: number;
+  /** Bytes. */
+  readonly memory?: { readonly request: number; readonly limit: number };
   /** What it wants, in turn. */
   readonly load: readonly LoadPhase[];
 }
@@ -50,7 +52,12 @@ export const LOADED_PODS: readonly LoadedPod[] = [
     }],
   }),
   bare("batch/job-0 node-2", { request: 250, limit: 500, priority: 0, load: bursts(200, 300) }),
-  bare("tenants/app-0 node-2", { request: 100, limit: 300, priority: 0, load: bursts(50, 250) }),
+  {
+    ...at("tenants/app-7f9d-0 node-2"),
+    ...{ request: 100, limit: 300, priority: 0, threads: 2, load: bursts(50, 250) },
+    memory: { request: 64 * 2 ** 20, limit: 128 * 2 ** 20 },
+    replicaSet: "app-7f9d",
+  },
   bare("lab/probe-0 node-1", { request: 50, limit: 150, priority: 0, load: bursts(40, 90) }),
 ];
 
@@ -100,7 +107,7 @@ export function workOf({ load }: LoadedPod, fromMs: number): ArrivalProcess {
 
 /** The pod as it is created: without a UID, and without a container that runs. */
 export function newPod(
-  { namespace, name, node, request, limit, priority, replicaSet }: LoadedPod,
+  { namespace, name, node, request, limit, priority, replicaSet, memory }: LoadedPod,
 ): Pod {
   const container: PodContainer = {
     name: "app",
@@ -108,6 +115,7 @@ export function newPod(
     ready: false,
     requestCPU: request,
     limitCPU: limit,
+    ...(memory && { requestMemory: memory.request, limitMemory: memory.limit }),
     restartsOnCPU: false,
   };
   const owner = replicaSet === undefined ? {} : {
@@ -119,7 +127,9 @@ export function newPod(
       namespace,
       uid: "",
       resourceVersion: "",
-      labels: {},
+      labels: replicaSet === undefined
+        ? {}
+        : { "pod-template-hash": replicaSet.split("-")[1] ?? "" },
       annotations: {},
       terminating: false,
       ...owner,

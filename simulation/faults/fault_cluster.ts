@@ -19,6 +19,7 @@ import type { FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
 import { createProcesses, type Launched, type Processes } from "./processes.ts";
 import { type ProgramPlace, startAgent, startController } from "./programs.ts";
+import { createCheckpoints, rightsizingAPI, seedRightsized } from "./rightsized_workload.ts";
 import { createUserLimits, type UserLimits } from "./user_limits.ts";
 
 /** The cluster, and what users do in it. */
@@ -69,11 +70,21 @@ export function startFaultCluster(
     "2": createClusterNode({ seed: 2 * seed + 1, now: clock.monotonic }),
   };
   const kubelets = new Map<string, ReturnType<typeof createKubelet>>();
+  const checkpoints = createCheckpoints();
   seedObjects(api);
+  seedRightsized(api);
 
   function launch(name: ProcessName, place: ProgramPlace): Launched {
     if (name === "controller-a" || name === "controller-b") {
-      return startController(place, { identity: `${name}-${place.seed}`, events: api.events });
+      return startController(place, {
+        identity: `${name}-${place.seed}`,
+        events: api.events,
+        rightsizing: rightsizingAPI(place.client, {
+          startMs: WALL_START,
+          kept: checkpoints,
+          events: api.rightsizingEvents,
+        }),
+      });
     }
     const number = name.slice(-1);
     const nodeName = `node-${number}`;

@@ -10,6 +10,7 @@ import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
 import type { RecordedEvent } from "./derive_plans.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
 import { BURST_FACTOR, type Violation, watchInvariants } from "./invariants.ts";
+import { changePolicy, RECOMMENDED, RIGHTSIZED } from "./rightsized_workload.ts";
 import { scheduleFaults } from "./timed_faults.ts";
 
 /** What became of a plan. */
@@ -39,6 +40,7 @@ const SCRIPT: readonly (readonly [number, (cluster: FaultCluster) => void])[] = 
     60_000,
     (cluster) => cluster.apply({ fault: "editLimit", atMs: 0, pod: "batch/job-0", limit: 450 }),
   ],
+  [65_000, ({ api }) => changePolicy(api)],
   [75_000, (cluster) => cluster.switchMarket(false)],
   [85_000, (cluster) => cluster.switchMarket(true)],
   [95_000, (cluster) => cluster.apply({ fault: "rebirth", atMs: 0, pod: "shop/db-0" })],
@@ -97,6 +99,9 @@ function checkQuiet(
     const changes = (metadata.generation ?? 0) - (before.get(uid) ?? 0);
     const most = plan.idleCPU === "free" ? 0 : MOST_TIGHT_CHANGES;
     if (changes > most) violate("NotSteady", `${name} changed ${changes} times in the last minute`);
+    if (namespace === RIGHTSIZED.namespace && containers[0]?.requestCPU !== RECOMMENDED.after) {
+      violate("WrongRequest", `${name}: ${containers[0]?.requestCPU}m, not ${RECOMMENDED.after}m`);
+    }
     for (const container of containers) {
       const limit = container.limitCPU ?? 0;
       const own = users.limitOf(uid, container.name) ?? 0;

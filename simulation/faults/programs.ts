@@ -11,6 +11,8 @@ import { type Caches, createCaches, namedCaches } from "../../controller/allocat
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
+import { rightsizingConfig } from "../../controller/rightsizing/rightsizing_config.ts";
+import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
@@ -38,7 +40,11 @@ const log = silentLog;
 /** Starts a controller; resolves with its exit code. Its copies show what it knows. */
 export function startController(
   { process, client, seed }: ProgramPlace,
-  { identity, events }: { readonly identity: string; readonly events: EventList },
+  { identity, events, rightsizing }: {
+    readonly identity: string;
+    readonly events: EventList;
+    readonly rightsizing: RightsizingAPI;
+  },
 ): { readonly ended: Promise<0 | 1>; readonly caches: Caches } {
   const { clock } = process;
   const random = seededRandom(seed);
@@ -73,7 +79,9 @@ export function startController(
         limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
       },
       events: { emit: events.emit, run: () => Promise.resolve() },
+      rightsizing,
     },
+    rightsizing: { config: rightsizingConfig(settings.values), observer: {} },
     caches,
     clock,
     random,
@@ -90,6 +98,7 @@ export function startController(
 /** CPU limits of the templates, millicores by container, by ReplicaSet. */
 const TEMPLATES: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
   ["web-5d9c", new Map([["app", 300]])],
+  ["app-7f9d", new Map([["app", 300]])],
 ]);
 
 /** Starts the agent of a node. */
@@ -122,4 +131,4 @@ export function startAgent(
 }
 
 /** The longest interval that reacts to a burst within the bursts of the loads, ms. */
-const SAMPLE_MS = 500;
+const SAMPLE_MS = 1000;
