@@ -5,9 +5,9 @@
  */
 import process from "node:process";
 import { nextArenaProgress } from "../cli/arena_progress.ts";
-import type { FaultPlan } from "../simulation/faults/fault.ts";
-import { playPlan } from "../simulation/faults/play_plan.ts";
-import { shrinkPlan } from "../simulation/faults/shrink_plan.ts";
+import type { FaultPlan } from "../tests/faults/fault.ts";
+import { playPlan } from "../tests/faults/play_plan.ts";
+import { shrinkPlan } from "../tests/faults/shrink_plan.ts";
 import { MUTANTS } from "../tests/faults/mutants/mutants.ts";
 import { derivedPlans, drawnPlans } from "./faults/all_plans.ts";
 import { type FaultsRequest, parseFaultsBench } from "./faults/command_line.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { derivePlans } from "../../simulation/faults/derive_plans.ts";
-import { drawPlan } from "../../simulation/faults/draw_plan.ts";
-import type { FaultPlan } from "../../simulation/faults/fault.ts";
-import { playPlan } from "../../simulation/faults/play_plan.ts";
+import { derivePlans } from "../../tests/faults/derive_plans.ts";
+import { drawPlan } from "../../tests/faults/draw_plan.ts";
+import type { FaultPlan } from "../../tests/faults/fault.ts";
+import { playPlan } from "../../tests/faults/play_plan.ts";
 
 /** The derived plans of both values of `idleCPU`, at most `most` of them. */
 export async function derivedPlans(most: number): Promise<FaultPlan[]> {

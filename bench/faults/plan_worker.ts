@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { FaultPlan } from "../../simulation/faults/fault.ts";
-import { playPlan } from "../../simulation/faults/play_plan.ts";
+import type { FaultPlan } from "../../tests/faults/fault.ts";
+import { playPlan } from "../../tests/faults/play_plan.ts";
 
 const scope = self as unknown as {
   onmessage: ((event: MessageEvent<FaultPlan>) => void) | null;

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { FaultPlan } from "../../simulation/faults/fault.ts";
-import type { Violation } from "../../simulation/faults/invariants.ts";
-import { playPlan } from "../../simulation/faults/play_plan.ts";
+import type { FaultPlan } from "../../tests/faults/fault.ts";
+import type { Violation } from "../../tests/faults/invariants.ts";
+import { playPlan } from "../../tests/faults/play_plan.ts";
 
 /** A plan that broke a promise. */
 export interface FailedPlan {

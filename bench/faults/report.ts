@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { faultText } from "../../simulation/faults/fault.ts";
+import { faultText } from "../../tests/faults/fault.ts";
 import { alignedColumns } from "../aligned_columns.ts";
 import type { ExamRow } from "./mutant_exam.ts";
 import type { FailedPlan } from "./play_plans.ts";

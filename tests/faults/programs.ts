@@ -11,6 +11,8 @@ import { type Caches, createCaches, namedCaches } from "../../controller/allocat
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
+import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
+import { startPlacement } from "../../controller/placement/start_placement.ts";
 import { rightsizingConfig } from "../../controller/rightsizing/rightsizing_config.ts";
 import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
@@ -19,12 +21,13 @@ import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../api/cache_sources.ts";
-import type { EventList } from "../api/event_list.ts";
-import type { SimulatedClient } from "../api/simulated_api.ts";
-import { createMetricAnswers } from "../metric_answers.ts";
-import { cgroupView } from "../node/cgroup_view.ts";
-import type { SimulatedNode } from "../node/simulated_node.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import type { EventList } from "../../simulation/api/event_list.ts";
+import type { SimulatedClient } from "../../simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../simulation/metric_answers.ts";
+import { cgroupView } from "../../simulation/node/cgroup_view.ts";
+import type { SimulatedNode } from "../../simulation/node/simulated_node.ts";
+import { peerLink, type WebhookNet } from "./placed_workload.ts";
 import type { Process } from "./process.ts";
 
 /** Where a program runs. */
@@ -40,15 +43,20 @@ const log = silentLog;
 /** Starts a controller; resolves with its exit code. Its copies show what it knows. */
 export function startController(
   { process, client, seed }: ProgramPlace,
-  { identity, events, rightsizing }: {
-    readonly identity: string;
+  { name, podIP, events, rightsizing, placement, net }: {
+    readonly name: string;
+    readonly podIP: string;
     readonly events: EventList;
     readonly rightsizing: RightsizingAPI;
+    readonly placement: PlacementAPI;
+    readonly net: WebhookNet;
   },
 ): { readonly ended: Promise<0 | 1>; readonly caches: Caches } {
   const { clock } = process;
   const random = seededRandom(seed);
-  const effective = effectiveSettings(CONTROLLER_SETTINGS, { flags: new Map() });
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
+    flags: new Map([["--placement", "on"], ["--webhook", "on"], ["--pod-ip", podIP]]),
+  });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const settings = createLiveSettings({ settings: effective, sources: {} }, log);
   const sources = cacheSources(client);
@@ -58,6 +66,21 @@ export function startController(
     synced: () => namedCaches(caches).map(([kind, { synced }]) => [kind, synced] as const),
     settings: settings.values,
     settingsValid: () => settings.valid,
+  });
+  process.onEnd(() => {
+    net.serving.delete(name);
+    net.peers.delete(`${podIP}:9444`);
+  });
+  const { replica, identity } = startPlacement({
+    api: placement,
+    caches,
+    settings: settings.values,
+    registry: new Registry(),
+    identity: `${name}-${seed}`,
+    linkPeers: () => peerLink(net, clock, podIP),
+    clock,
+    random,
+    log,
   });
   const ended = runController({
     api: {
@@ -90,6 +113,11 @@ export function startController(
     metrics,
     instantQueries: createMetricAnswers(clock),
     identity,
+    placement: replica,
+    webhook: (mutators) => {
+      net.serving.set(name, mutators);
+      return new Promise(() => {});
+    },
     waitsFor: () => {},
   }, new AbortController().signal);
   return { ended, caches };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { NODE_CORES } from "./cluster_node.ts";
 import { type FaultPlan, PROCESSES } from "./fault.ts";
@@ -10,6 +11,7 @@ import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
 import type { RecordedEvent } from "./derive_plans.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
 import { BURST_FACTOR, type Violation, watchInvariants } from "./invariants.ts";
+import { PLACED, readyOnDemand } from "./placed_workload.ts";
 import { changePolicy, RECOMMENDED, RIGHTSIZED } from "./rightsized_workload.ts";
 import { scheduleFaults } from "./timed_faults.ts";
 
@@ -75,6 +77,11 @@ export async function playPlan(
   };
 }
 
+/** All but those of placement, which has no part in the market. */
+function marketPods({ store }: FaultCluster["api"]): readonly Pod[] {
+  return store.tables.Pod.all().filter(({ metadata }) => metadata.namespace !== PLACED.namespace);
+}
+
 /** Writes of limits and of desired limits so far, by pod UID. */
 function changeCounts({ api }: FaultCluster): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -93,7 +100,7 @@ function checkQuiet(
   const found: Violation[] = [];
   const violate = (invariant: string, message: string): void =>
     void found.push({ invariant, message, atMs: clock.monotonic() });
-  for (const { metadata, containers } of api.store.tables.Pod.all()) {
+  for (const { metadata, containers } of marketPods(api)) {
     const { uid, namespace } = metadata;
     const name = objectKey(metadata);
     const changes = (metadata.generation ?? 0) - (before.get(uid) ?? 0);
@@ -113,14 +120,18 @@ function checkQuiet(
       }
     }
   }
+  const onDemand = readyOnDemand(api);
+  if (onDemand !== PLACED.onDemand) {
+    violate("WrongSplit", `${onDemand} of ${PLACED.replicas} are on on-demand nodes`);
+  }
   return found;
 }
 
 /** With the market off every limit is the user's, or its loss is reported. */
 function checkRestored({ api, users, clock }: FaultCluster): Violation[] {
-  const { Pod: pods, PodAllocation: records } = api.store.tables;
+  const { PodAllocation: records } = api.store.tables;
   const found: Violation[] = [];
-  for (const { metadata, containers } of pods.all()) {
+  for (const { metadata, containers } of marketPods(api)) {
     const { uid, namespace } = metadata;
     const { reason = "no record" } = records.get(`${namespace}/${uid}`)?.status ?? {};
     for (const { name, limitCPU, appliedLimitCPU } of containers) {

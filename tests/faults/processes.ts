@@ -4,8 +4,8 @@
  * @module
  */
 import { type Caches, namedCaches } from "../../controller/allocation/caches.ts";
-import type { SimulatedAPI } from "../api/simulated_api.ts";
-import type { VirtualClock } from "../virtual_clock.ts";
+import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { PROCESSES, type ProcessName } from "./fault.ts";
 import type { FaultSchedule } from "./fault_schedule.ts";
 import { type Actor, createFaultyClient, type FaultyClient } from "./faulty_client.ts";

@@ -8,9 +8,9 @@ import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizin
 import type { Checkpoint, CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { RightsizingEventList } from "../api/rightsizing_event_list.ts";
-import type { SimulatedAPI, SimulatedClient } from "../api/simulated_api.ts";
-import { createUsageAnswers } from "../usage_answers.ts";
+import type { RightsizingEventList } from "../../simulation/api/rightsizing_event_list.ts";
+import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";
+import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 
 /** The namespace and name of the Deployment, and of its policy. */
@@ -89,7 +89,8 @@ export function createCheckpoints(): Map<string, Checkpoint> {
   return new Map();
 }
 
-function checkpointStore(kept: Map<string, Checkpoint>): CheckpointStore {
+/** The store over what is kept. */
+export function checkpointStore(kept: Map<string, Checkpoint>): CheckpointStore {
   return {
     list: () => Promise.resolve([...kept.values()]),
     apply: (checkpoint) => Promise.resolve(void kept.set(checkpoint.name, checkpoint)),

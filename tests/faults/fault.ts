@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KindName } from "../api/stored_kind.ts";
-import type { Verb } from "../api/request_gate.ts";
+import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { Verb } from "../../simulation/api/request_gate.ts";
 
 /** The processes of the simulated cluster. */
 export const PROCESSES = [

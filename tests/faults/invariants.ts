@@ -9,10 +9,11 @@ import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import type { LogEntry } from "../api/event_log.ts";
+import type { LogEntry } from "../../simulation/api/event_log.ts";
 import type { ProcessName } from "./fault.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";
+import { PLACED, readyOnDemand } from "./placed_workload.ts";
 import type { Knowledge } from "./processes.ts";
 
 /** A broken promise. */
@@ -63,6 +64,13 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
 
   function checkPod({ before, after }: LogEntry<Pod>): void {
     const actor = cluster.processes.actor();
+    if (actor?.line.verb === "evict" && before?.ready === true) {
+      checkWriter(actor, `eviction of ${objectKey(before.metadata)}`);
+      const left = readyOnDemand(api);
+      if (before.nodeName.startsWith("on-demand") && left < PLACED.floor) {
+        violate("FloorBroken", `${objectKey(before.metadata)} evicted, ${left} on on-demand nodes`);
+      }
+    }
     if (after === undefined) return;
     const key = objectKey(after.metadata);
     for (const { name, limitCPU = Infinity, requestCPU = 0 } of after.containers) {

@@ -5,13 +5,13 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ApiObject, WatchEvent } from "../../shared/control/list_watch.ts";
-import type { ApiAccess } from "../api/api_access.ts";
-import type { ObjectTable } from "../api/object_table.ts";
-import type { RequestGate, RequestLine } from "../api/request_gate.ts";
-import { createSimulatedClient, type SimulatedClient } from "../api/simulated_api.ts";
-import { createListWatch, type Selector } from "../api/simulated_list_watch.ts";
-import type { KindName } from "../api/stored_kind.ts";
-import type { VirtualClock } from "../virtual_clock.ts";
+import type { ApiAccess } from "../../simulation/api/api_access.ts";
+import type { ObjectTable } from "../../simulation/api/object_table.ts";
+import type { RequestGate, RequestLine } from "../../simulation/api/request_gate.ts";
+import { createSimulatedClient, type SimulatedClient } from "../../simulation/api/simulated_api.ts";
+import { createListWatch, type Selector } from "../../simulation/api/simulated_list_watch.ts";
+import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import type { AnswerFault, ProcessName } from "./fault.ts";
 import type { FaultSchedule } from "./fault_schedule.ts";
 import type { Process } from "./process.ts";

@@ -9,14 +9,15 @@ import { MANAGED } from "../../shared/actuation/scope.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../api/simulated_api.ts";
-import { createKubelet } from "../kubelet.ts";
-import { createVirtualClock, type VirtualClock } from "../virtual_clock.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createKubelet } from "../../simulation/kubelet.ts";
+import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 import { type ClusterNode, createClusterNode, NODE_CORES } from "./cluster_node.ts";
 import { corrupted } from "./corrupted_record.ts";
 import type { FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
+import { createWebhookNet, PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
 import { createProcesses, type Launched, type Processes } from "./processes.ts";
 import { type ProgramPlace, startAgent, startController } from "./programs.ts";
 import { createCheckpoints, rightsizingAPI, seedRightsized } from "./rightsized_workload.ts";
@@ -39,6 +40,8 @@ export interface FaultCluster {
 const WALL_START = Date.UTC(2026, 0, 1);
 const SYSTEM = "mbcas-system";
 const NO_VERSION = { uid: "", resourceVersion: "" };
+/** Namespaces that opt out all the time. */
+const UNMANAGED: ReadonlySet<string> = new Set(["lab", PLACED.namespace]);
 const USER = "kubectl-edit";
 
 function seedObjects({ store }: SimulatedAPI): void {
@@ -47,9 +50,13 @@ function seedObjects({ store }: SimulatedAPI): void {
     const metadata = { name, ...NO_VERSION };
     Node.seed({ metadata, allocatableCPU: NODE_CORES * 1000, ready: true, pressures: [] });
   }
-  const names = new Set([SYSTEM, ...LOADED_PODS.map(({ namespace }) => namespace)]);
+  const names = new Set([
+    SYSTEM,
+    PLACED.namespace,
+    ...LOADED_PODS.map(({ namespace }) => namespace),
+  ]);
   for (const name of names) {
-    const labels: Record<string, string> = name === "lab" ? { [MANAGED]: "false" } : {};
+    const labels: Record<string, string> = UNMANAGED.has(name) ? { [MANAGED]: "false" } : {};
     Namespace.seed({ metadata: { name, ...NO_VERSION, labels, annotations: {} } });
   }
   const metadata = { name: "mbcas-config", namespace: SYSTEM, ...NO_VERSION };
@@ -70,18 +77,22 @@ export function startFaultCluster(
     "2": createClusterNode({ seed: 2 * seed + 1, now: clock.monotonic }),
   };
   const kubelets = new Map<string, ReturnType<typeof createKubelet>>();
-  const checkpoints = createCheckpoints();
+  const checkpoints = { rightsizing: createCheckpoints(), placement: createCheckpoints() };
+  const net = createWebhookNet();
   seedObjects(api);
   seedRightsized(api);
 
   function launch(name: ProcessName, place: ProgramPlace): Launched {
     if (name === "controller-a" || name === "controller-b") {
       return startController(place, {
-        identity: `${name}-${place.seed}`,
+        name,
+        podIP: name === "controller-a" ? "10.1.0.1" : "10.1.0.2",
         events: api.events,
+        net,
+        placement: placementAPI(place.client, checkpoints.placement),
         rightsizing: rightsizingAPI(place.client, {
           startMs: WALL_START,
-          kept: checkpoints,
+          kept: checkpoints.rightsizing,
           events: api.rightsizingEvents,
         }),
       });
@@ -123,6 +134,7 @@ export function startFaultCluster(
   }
 
   for (const { name } of LOADED_PODS) create(name);
+  startPlaced(api, clock, net);
   processes.startAll();
   return {
     clock,

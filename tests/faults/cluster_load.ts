@@ -6,7 +6,7 @@
  */
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import type { ArrivalProcess } from "../node/request_server.ts";
+import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
 
 /** A pod of the cluster. CPU in millicores. */
 export interface LoadedPod {
