@@ -156,10 +156,9 @@ export function startFaultCluster(
     apply({ fault, pod: key, limit = 500, field = "desired" }) {
       const pod = pods.get(key);
       if (pod === undefined) return;
-      const { uid, namespace, name, owner } = pod.metadata;
+      const { uid, namespace, name } = pod.metadata;
       const recordKey = `${namespace}/${uid}`;
       const record = records.get(recordKey);
-      const isBare = owner === undefined;
       if (fault === "editLimit") edit(pod, limit);
       if (fault === "restartContainer") kubelets.get(pod.nodeName)?.restartContainer(key, "app");
       if (fault === "rebirth") {
@@ -168,7 +167,7 @@ export function startFaultCluster(
       }
       if (record === undefined) return;
       if (fault === "deleteRecord") {
-        if (isBare) users.lose(uid);
+        users.lose(uid);
         records.remove(recordKey);
       }
       if (fault === "corrupt") {

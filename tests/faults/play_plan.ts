@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import { LOADED_PODS } from "./cluster_load.ts";
 import { NODE_CORES } from "./cluster_node.ts";
 import { type FaultPlan, PROCESSES } from "./fault.ts";
 import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
@@ -137,7 +138,12 @@ function checkRestored({ api, users, clock }: FaultCluster): Violation[] {
     for (const { name, limitCPU, appliedLimitCPU } of containers) {
       const own = users.limitOf(uid, name);
       if (limitCPU === own && appliedLimitCPU === own) continue;
-      if (users.isLost(uid) && reason === "OriginalUnknown") continue;
+      const template = LOADED_PODS.find((pod) => pod.name === metadata.name && pod.replicaSet)
+        ?.limit;
+      const isReported = template === undefined
+        ? reason === "OriginalUnknown"
+        : limitCPU === template;
+      if (users.isLost(uid) && isReported) continue;
       found.push({
         invariant: "NotRestored",
         atMs: clock.monotonic(),

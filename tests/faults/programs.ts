@@ -114,9 +114,10 @@ export function startController(
     instantQueries: createMetricAnswers(clock),
     identity,
     placement: replica,
-    webhook: (mutators) => {
+    webhook: async (mutators, signal) => {
       net.serving.set(name, mutators);
-      return new Promise(() => {});
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      net.serving.delete(name);
     },
     waitsFor: () => {},
   }, new AbortController().signal);

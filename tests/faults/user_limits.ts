@@ -11,7 +11,10 @@ export interface UserLimits {
   wrote(pod: Pod): void;
   /** The limit that the user set last; undefined for an unknown pod. */
   limitOf(uid: string, container: string): number | undefined;
-  /** The only record of the original limits is lost by a fault: the product must report that. */
+  /**
+   * The only record of the original limits is lost by a fault: the product must bring back the
+   * template's, or report that it does not know them.
+   */
   lose(uid: string): void;
   isLost(uid: string): boolean;
 }
