@@ -24,6 +24,16 @@ export interface AllocationStore {
   remove(allocation: PodAllocation): Promise<void>;
 }
 
+/** Options of a resize. */
+export interface ResizeOptions {
+  /**
+   * The field manager of this patch.
+   *
+   * @default {that of the resizer}
+   */
+  readonly manager?: string;
+}
+
 /** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
 export interface PodResizer {
   /**
@@ -31,7 +41,12 @@ export interface PodResizer {
    * when the patch names another version than the pod's, 422 with reason `Invalid` when it names
    * another UID.
    */
-  resize(namespace: string, podName: string, patch: ResizePatch): Promise<string>;
+  resize(
+    namespace: string,
+    podName: string,
+    patch: ResizePatch,
+    options?: ResizeOptions,
+  ): Promise<string>;
 }
 
 /** What the template of a pod says, where the pod itself no longer tells. */

@@ -5,8 +5,9 @@
  */
 import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
+import { limitsAreOurs } from "../../shared/actuation/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
@@ -26,7 +27,7 @@ import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { createResizeAudit } from "./news/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import { settleOwnLimits } from "./limits/settle_own_limits.ts";
+import { type OwnLimits, settleOwnLimits } from "./limits/settle_own_limits.ts";
 import { staysRestored } from "./limits/stays_restored.ts";
 import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
 import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
@@ -46,6 +47,12 @@ const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
 /** Bounds that the server finds invalid are sent again after this, ms. */
 const BOUNDS_RETRY_MS = 5 * 60_000;
+
+/** The allocation with the original limits that were found just now. */
+function withOriginals(allocation: PodAllocation, { originals }: OwnLimits): PodAllocation {
+  if (originals === undefined) return allocation;
+  return { ...allocation, status: { ...allocation.status, ...originals } };
+}
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
@@ -84,7 +91,15 @@ export function createReconciler(
       nowMs,
       current,
     });
-    const known = { ...gathered, memory, current, own, quota: quotaRooms.of(gathered) };
+    const quota = quotaRooms.of(gathered);
+    const known = {
+      ...gathered,
+      allocation: withOriginals(allocation, own),
+      memory,
+      current,
+      own,
+      quota,
+    };
     news.tellOthers(known);
     let untilMs: number | undefined;
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
@@ -97,11 +112,10 @@ export function createReconciler(
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
       if (published.written) return onTime(LOOK_AGAIN, untilMs);
-    } else if (allocation.status !== undefined && own.originals !== undefined) {
-      await store.writeStatus({
-        ...allocation,
-        status: { ...allocation.status, ...own.originals },
-      });
+    } else if (
+      scope === undefined && allocation.status !== undefined && own.originals !== undefined
+    ) {
+      await store.writeStatus(known.allocation);
       return LOOK_AGAIN;
     }
     return onTime(await enforceLimits(known), untilMs);
@@ -307,7 +321,8 @@ export function createReconciler(
     const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
-      if (scope !== undefined || !isLive(pod)) {
+      // A limit of the market is work also where its record was lost, or a late patch has set it.
+      if (!isLive(pod) || (scope !== undefined && !limitsAreOurs(pod))) {
         parts.newAllocations.free(podKey, clock.monotonic());
         warnOutside({ ...gathered, podKey, scope });
         return {};

@@ -4,6 +4,7 @@
  * @module
  */
 import type { InPlacePlan, PodChanges } from "../../shared/actuation/methods/in_place_plan.ts";
+import { marketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
 import { resizePatch, type ResourceChange } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -32,7 +33,8 @@ export interface InPlaceOutcome {
  *
  * The server refuses a request above the limit, and of a pod of the market the limit may be below the
  * user's own: `pods` has what it is, by UID. Then the limit is raised first, under the market's name,
- * since a value under another name would be taken for the user's own.
+ * since a value under another name would be taken for the user's own, and only on the version of the
+ * pod that was read: its original limits go into that name.
  */
 export async function applyInPlace(
   plan: InPlacePlan,
@@ -43,8 +45,14 @@ export async function applyInPlace(
   let resized = 0;
   for (const { namespace, name, uid, changes } of plan.pods) {
     try {
-      const lifts = liftsOf(changes, pods.get(uid));
-      if (lifts.length > 0) await marketResizer.resize(namespace, name, resizePatch(uid, lifts));
+      const pod = pods.get(uid);
+      const lifts = liftsOf(changes, pod);
+      if (pod !== undefined && lifts.length > 0) {
+        const { resourceVersion } = pod.metadata;
+        const manager = marketManager(pod, originalsIn(pod));
+        const patch = resizePatch(uid, lifts, { resourceVersion });
+        await marketResizer.resize(namespace, name, patch, { manager });
+      }
       await resizer.resize(namespace, name, resizePatch(uid, changes));
       resized++;
     } catch (error) {

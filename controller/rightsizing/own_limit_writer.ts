@@ -5,6 +5,7 @@
  * @module
  */
 import { movesRequest } from "../../shared/actuation/moved_request.ts";
+import { originalsIn } from "../../shared/actuation/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -59,10 +60,15 @@ function withOwnLimits(
 ): PodAllocation | undefined {
   const { originalLimits, originalRequests } = allocation.status ?? {};
   if (originalLimits === undefined) return undefined;
+  const carried = originalsIn(pod);
   const changed = (originals: readonly Original[]): Original[] =>
     originals.map((one) => {
-      const limit = limits.get(one.name);
-      return limit === undefined ? one : { ...one, cpu: formatCPU(limit) };
+      const { name } = one;
+      const limit = limits.get(name);
+      if (limit === undefined) return one;
+      const replaced = carried.get(name);
+      const next = { name, cpu: formatCPU(limit) };
+      return replaced === undefined ? next : { ...next, replaces: formatCPU(replaced) };
     });
   const next = changed(originalLimits);
   if (next.every(({ cpu }, index) => cpu === originalLimits[index]?.cpu)) return undefined;

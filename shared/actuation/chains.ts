@@ -44,11 +44,12 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "NotRunning", check: notRunning },
   ...PLATFORM,
   { name: "RestartsContainer", check: restartsContainer },
-  { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
+  // After all that clamps: what is sent is what counts.
+  { name: "QoSWouldChange", check: qosWouldChange },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
   { name: "RateLimited", check: rateLimited },
@@ -80,10 +81,11 @@ export const MANUAL_CHAIN: readonly Check<PodFacts>[] = [
   { name: "NotRunning", check: notRunning },
   ...PLATFORM,
   { name: "RestartsContainer", check: restartsContainer },
-  { name: "QoSWouldChange", check: qosWouldChange },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
+  // After all that clamps: what is sent is what counts.
+  { name: "QoSWouldChange", check: qosWouldChange },
   { name: "ResizeInProgress", check: resizeInProgress },
 ];

@@ -93,6 +93,15 @@ test("decide() holds when the pod would turn Guaranteed", () => {
   assert.equal(heldBy({ pod: tight, intents }), "QoSWouldChange QoSWouldChange");
 });
 
+test("decide() holds when a clamp would turn the pod Guaranteed", () => {
+  const memory = { requestMemory: 64, limitMemory: 64 };
+  const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
+  const limitRange = cpuRanges({ max: 100 });
+  assert.equal(heldBy({ pod: tight, limitRange }), "QoSWouldChange QoSWouldChange");
+  const manual = decideManually({ pod: tight, limitRange }, new Map([["app", 400]]));
+  assert.deepEqual([manual.changes, manual.reason], [[], "QoSWouldChange"]);
+});
+
 test("decide() reports what the kubelet reports, rounded or not", () => {
   const asked = (appliedLimitCPU: number): Pod =>
     enforcedPod({ containers: [enforcedContainer({ limitCPU: 395, appliedLimitCPU })] });

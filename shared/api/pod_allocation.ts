@@ -129,6 +129,10 @@ export const boundsSchema = z.object({
 export const originalSchema = z.object({
   name: z.string().min(1).max(63).describe("Name of the container in the pod."),
   cpu: cpu.optional().describe("The user's own value; absent when the user had set none."),
+  replaces: cpu.optional().describe(
+    "The value that the pod itself still has as the user's own, where rightsizing has put cpu in " +
+      "its place.",
+  ),
 });
 
 const originals = z.array(originalSchema).max(MOST_CONTAINERS);

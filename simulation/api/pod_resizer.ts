@@ -13,14 +13,14 @@ import { resizePod } from "./resize_rules.ts";
 /** The port's implementation; `manager` is the field manager that the pod then names. */
 export function createPodResizer({ store, gate }: ApiAccess, manager: string): PodResizer {
   return {
-    async resize(namespace, podName, patch) {
+    async resize(namespace, podName, patch, options = {}) {
       const key = objectKey({ namespace, name: podName });
       const { Pod: pods } = store.tables;
       return await gate.send(
         { verb: "resize", kind: "Pod" },
         () =>
           pods.modify(key, (before) => {
-            const after = writeDefaults(store, resizePod(before, patch, { manager }));
+            const after = writeDefaults(store, resizePod(before, patch, { manager, ...options }));
             if (after === before) return before;
             checkLimitRanges(store, after);
             checkNode(store, after);

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { PodResizer } from "../../controller/allocation/ports.ts";
+import { marketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { isAtLeast } from "../../shared/control/resource_version.ts";
@@ -110,6 +111,30 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
       assert.deepEqual(await set(restorer, 300), ["mbcas"]);
       assert.deepEqual(await set(restorer, 200), ["mbcas-restore"]);
       assert.deepEqual(await set(subject, 450), ["mbcas"]);
+    },
+  );
+
+  contractTest(
+    "resize() under a name that carries original limits, up to the longest that is taken",
+    open,
+    async (harness) => {
+      const { subject, settle } = harness;
+      const pod = await harness.create([sampleContainer()]);
+      const { name, namespace, uid } = pod.metadata;
+      for (const [limitCPU, original] of [[300, 200], [400, 200], [500, 350]] as const) {
+        const manager = marketManager(pod, new Map([["app", original]]));
+        const patch = resizePatch(uid, [app(limitCPU)]);
+        await settle(subject.resize(namespace, name, patch, { manager }));
+        const stored = await settle(harness.read(pod));
+        assert.ok(stored !== undefined);
+        assert.deepEqual(stored.containers[0]?.limitManagers, [`mbcas/${original}m`]);
+        assert.deepEqual([...originalsIn(stored)], [["app", original]]);
+      }
+      const longest = `mbcas/${"1".repeat(122)}`;
+      const patch = resizePatch(uid, [app(600)]);
+      await settle(subject.resize(namespace, name, patch, { manager: longest }));
+      const stored = await settle(harness.read(pod));
+      assert.deepEqual(stored?.containers[0]?.limitManagers, [longest]);
     },
   );
 

@@ -9,7 +9,11 @@ import {
   type AllocationLoopParts,
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
-import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import {
+  type CacheSources,
+  createCaches,
+  namedCaches,
+} from "../../controller/allocation/caches.ts";
 import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
@@ -36,7 +40,11 @@ const LEASE_MS = 60_000;
 /** What may be different about a controller. */
 export type ControllerChoice =
   & Pick<AllocationLoopParts, "onConfigChange" | "observer">
-  & Partial<Pick<AllocationLoopParts, "log" | "store">>;
+  & Partial<Pick<AllocationLoopParts, "log" | "store" | "resizer">>
+  & {
+    /** Where some of its copies come from instead of the server. */
+    readonly sources?: Partial<CacheSources>;
+  };
 
 /** A cluster that runs. */
 export interface ControllerScene {
@@ -237,11 +245,11 @@ interface ControllerParts extends ControllerChoice {
 }
 
 function runController(
-  { api, clock, templates, metrics, ...choice }: ControllerParts,
+  { api, clock, templates, metrics, sources = {}, ...choice }: ControllerParts,
   signal: AbortSignal,
   config: Partial<MarketConfig>,
 ): Promise<void>[] {
-  const caches = createCaches(cacheSources(api), {
+  const caches = createCaches({ ...cacheSources(api), ...sources }, {
     clock,
     random: seededRandom(13),
     log: silentLog,

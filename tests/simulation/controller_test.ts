@@ -236,6 +236,11 @@ sceneTest("runAllocationLoop() keeps originals over a restart", async (scene) =>
 sceneTest("runAllocationLoop() takes no raised limit for the user's own", async (scene) => {
   scene.startController();
   await raisedPod(scene);
+  // What the pod itself says is lost, too, as after a list of original limits that is too long.
+  scene.changePod("web", (pod) => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({ ...one, limitManagers: ["mbcas"] })),
+  }));
   const { uid } = scene.pod("web").metadata;
   scene.api.store.tables.PodAllocation.remove(`shop/${uid}`);
   await scene.pass(10_000);

@@ -90,7 +90,7 @@ sceneTest(
       // The limit is the market's still, and the own one as it was.
       assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
       assert.equal(ownOnRecord(scene), "200m");
-      assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas"]);
+      assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
     }
     scene.changePod("web", optOut);
     await scene.pass(10_000);
@@ -107,7 +107,7 @@ sceneTest("a rightsized CPU limit becomes the own one, and is not patched", asyn
     await using _rightsizing = rightsize(scene, { cpu: 150, strategy });
     await scene.pass(MINUTE_MS);
     assert.equal(ownOnRecord(scene), "360m");
-    assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas"]);
+    assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
     const after = boundsOf(scene)?.ceiling ?? 0;
     assert.equal(after / before, 360 / 200);
   }
@@ -124,6 +124,7 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   const { wanted: request } = scene.requests("web");
   assert.equal(request, 168);
   assert.ok((scene.limits("web").wanted ?? 0) >= 168);
+  assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
   // Whoever raised it, it is no wish of the user's.
   assert.equal(ownOnRecord(scene), "200m");
 });

@@ -18,7 +18,7 @@ sceneTest("runAllocationLoop() takes a bare restored pod back after a restart", 
   scene.changePod("web", optIn);
   await scene.pass(90_000);
   assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-  assert.deepEqual(managers(scene), ["mbcas"]);
+  assert.deepEqual(managers(scene), ["mbcas/200m"]);
   assert.equal(own(scene), "200m");
 });
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { decideManually } from "../../../shared/actuation/decide.ts";
+import { limitsAreOurs } from "../../../shared/actuation/original_limits.ts";
 import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
@@ -11,7 +12,7 @@ import { cpuText } from "../cpu_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
-import { limitsAreOurs, ownLimitsOf } from "../restore/restore_plan.ts";
+import { ownLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../structured_output.ts";

@@ -205,6 +205,35 @@ sceneTest("restoreCommand() takes lost records from templates, or says so", asyn
   assert.equal(limits(scene, "shop/bare").limitCPU, 450);
 });
 
+sceneTest(
+  "restoreCommand() restores a bare pod without a record by the pod alone",
+  async (scene) => {
+    addMarketPod(scene, "bare", { limit: 450, own: 200, recorded: false });
+    scene.api.store.tables.Pod.modify("shop/bare", (pod) => ({
+      ...pod,
+      containers: pod.containers.map((one) => ({ ...one, limitManagers: ["mbcas/200m"] })),
+    }));
+    scene.installed = false;
+    assert.equal(await scene.run("restore", "--all", "--yes"), 0);
+    assert.deepEqual(limits(scene, "shop/bare"), OWN);
+  },
+);
+
+sceneTest(
+  "restoreCommand() overwrites no limit that was set since the record was made",
+  async (scene) => {
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    const pods = scene.api.store.tables.Pod;
+    const byHand = { limitCPU: 700, appliedLimitCPU: 700, limitManagers: ["kubectl-patch"] };
+    pods.modify("shop/web", (pod) => ({
+      ...pod,
+      containers: pod.containers.map((one) => ({ ...one, ...byHand })),
+    }));
+    assert.equal(await scene.run("restore", "web"), 0);
+    assert.deepEqual(limits(scene, "shop/web"), byHand);
+  },
+);
+
 sceneTest("restoreCommand() waits until a running controller has let go", async (scene) => {
   const { metadata: { uid } } = addMarketPod(scene, "web", { limit: 450, own: 200 });
   scene.controllerAlive = true;

@@ -3,17 +3,19 @@
  *
  * @module
  */
-import { MARKET_MANAGER } from "../../../shared/actuation/field_managers.ts";
+import { limitsAreOurs, originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 
 /** A pod and its own limits, millicores by container name. */
 export interface RestorePlan {
   readonly pod: Pod;
   readonly ownLimits: ReadonlyMap<string, number>;
+  /** Those of the allocation. */
+  readonly recorded?: readonly Original[] | undefined;
   /** Where they are on record. */
-  readonly record: "allocation" | "template";
+  readonly record: "allocation" | "pod" | "template";
 }
 
 /** A pod whose own limits nobody knows. */
@@ -24,7 +26,7 @@ export interface UnknownOriginal {
 /** What there is to do. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
-  /** Their limits are this product's, and no allocation tells what they were. */
+  /** Their limits are this product's, and neither they nor an allocation have the original ones. */
   readonly unrecorded: readonly UnknownOriginal[];
   /** Pods whose limits are their own. */
   readonly untouched: number;
@@ -36,16 +38,24 @@ export function ownLimitsOf(
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
   if (originals === undefined) return undefined;
-  // A value that can't be counted is nobody's limit: nothing of ours has recorded that.
-  return new Map(originals.flatMap(({ name, cpu }) => {
+  return countable(originals);
+}
+
+/** A value that can't be counted is nobody's limit: nothing of ours has recorded that. */
+function countable(originals: readonly Original[]): ReadonlyMap<string, number> {
+  return new Map(originals.flatMap(({ name, cpu }): [string, number][] => {
     const millicores = cpu === undefined ? undefined : countableCPU(cpu);
     return millicores === undefined ? [] : [[name, millicores]];
   }));
 }
 
-/** True when some limit in the pod's spec is the market's; one that was brought back is not. */
-export function limitsAreOurs({ containers }: Pod): boolean {
-  return containers.some(({ limitManagers = [] }) => limitManagers.includes(MARKET_MANAGER));
+/** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
+export function originalsNow(
+  pod: Pod,
+  recorded: readonly Original[] | undefined,
+): ReadonlyMap<string, number> | undefined {
+  const originals = originalLimitsOf(pod, { recorded });
+  return originals && countable(originals);
 }
 
 /** Sorts the pods by what is known of their own limits. */
@@ -58,10 +68,11 @@ export function restorePlans(
   const unrecorded: UnknownOriginal[] = [];
   let untouched = 0;
   for (const pod of pods) {
-    const ownLimits = ownLimitsOf(byUID.get(pod.metadata.uid));
-    if (ownLimits !== undefined) plans.push({ pod, ownLimits, record: "allocation" });
-    else if (limitsAreOurs(pod)) unrecorded.push({ pod });
-    else untouched++;
+    const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
+    const ownLimits = originalsNow(pod, recorded);
+    if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
+    else if (ownLimits === undefined) unrecorded.push({ pod });
+    else plans.push({ pod, ownLimits, recorded, record: recorded ? "allocation" : "pod" });
   }
   return { plans, unrecorded, untouched };
 }

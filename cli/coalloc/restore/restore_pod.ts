@@ -16,7 +16,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { standInAllocation } from "../stand_in_allocation.ts";
-import type { RestorePlan } from "./restore_plan.ts";
+import { originalsNow, type RestorePlan } from "./restore_plan.ts";
 
 /** One container's limit, millicores. */
 export interface LimitStep {
@@ -93,13 +93,16 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
   const verdict = await pollPod(plan.pod.metadata, {
     ...parts,
     async look(pod) {
-      const wanted = decisionFor(pod, plan);
+      // Somebody may have set another limit since the plan was made.
+      const ownLimits = originalsNow(pod, plan.recorded) ?? plan.ownLimits;
+      const wanted = decisionFor(pod, { ownLimits });
       // What else the server would write is asked only where something is to be sent.
       const decision = wanted.changes.length === 0
         ? wanted
-        : decisionFor(pod, { ...plan, facts: await reader.limitFacts(pod) });
+        : decisionFor(pod, { ownLimits, facts: await reader.limitFacts(pod) });
       if (decision.changes.length === 0) return settled(decision);
-      const patch = resizePatch(pod.metadata.uid, decision.changes);
+      const { uid, resourceVersion } = pod.metadata;
+      const patch = resizePatch(uid, decision.changes, { resourceVersion });
       await writer.resize({ namespace, name }, patch);
       return { wait: "ResizeInProgress", message: "the kubelet has not reported the limits yet" };
     },

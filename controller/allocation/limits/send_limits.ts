@@ -4,6 +4,7 @@
  * @module
  */
 import { changeOf } from "../../../shared/actuation/cut_raises.ts";
+import { marketManager } from "../../../shared/actuation/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
@@ -11,7 +12,7 @@ import type { PodResizer } from "../ports.ts";
 
 /** The two hands that set limits. */
 export interface LimitHands {
-  /** Writes the market's limits. */
+  /** Writes the market's limits, under a name that carries the user's own. */
   readonly resizer: PodResizer;
   /** Writes limits that are the user's own value, whoever wants them. */
   readonly restorer: PodResizer;
@@ -48,8 +49,12 @@ export async function sendLimits(
 ): Promise<SentLimits> {
   const isOwn = ({ name, limitCPU }: LimitChange): boolean => own.get(name) === limitCPU;
   const parcels = [
-    { hand: restorer, changes: changes.filter(isOwn) },
-    { hand: resizer, changes: changes.filter((change) => !isOwn(change)) },
+    { hand: restorer, changes: changes.filter(isOwn), options: {} },
+    {
+      hand: resizer,
+      changes: changes.filter((change) => !isOwn(change)),
+      options: { manager: marketManager(pod, own) },
+    },
   ].filter((parcel) => parcel.changes.length > 0);
   // What sets CPU free goes first: between the two patches the pod takes no more than before or after.
   parcels.sort((a, b) => netOf(pod, a.changes) - netOf(pod, b.changes));
@@ -59,7 +64,7 @@ export async function sendLimits(
   for (const parcel of parcels) {
     const patch = resizePatch(uid, parcel.changes, { resourceVersion });
     try {
-      resourceVersion = await parcel.hand.resize(namespace, name, patch);
+      resourceVersion = await parcel.hand.resize(namespace, name, patch, parcel.options);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (sent.length === 0) return { changes: [], refusal: error };

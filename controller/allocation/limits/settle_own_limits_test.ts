@@ -88,6 +88,26 @@ test("settleOwnLimits() takes the spec where the market has set nothing", async 
   assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
 });
 
+test("settleOwnLimits() names who has changed an original limit, not rightsizing's value", async () => {
+  const { foreign } = await settle({ recorded: OWN, manager: "kubectl-patch", limit: 600 });
+  const change = { container: "app", from: "200m", to: "600m", manager: "kubectl-patch" };
+  assert.deepEqual(foreign, [change]);
+  const first = await settle({ recorded: [{ name: "app" }], manager: "kubectl", limit: 600 });
+  assert.deepEqual(first.foreign, [{ container: "app", to: "600m", manager: "kubectl" }]);
+  const recorded = [{ name: "app", cpu: "250m", replaces: "200m" }];
+  const replaced = { recorded, manager: "kube-controller-manager", limit: 200 };
+  assert.deepEqual(await settle(replaced), { known: true, foreign: [], asked: 0 });
+});
+
+test("settleOwnLimits() corrects a record that differs from the pod, without a word", async () => {
+  const { originals, foreign } = await settle({ recorded: OWN, manager: "mbcas/500m" });
+  assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
+  assert.deepEqual(foreign, []);
+  const restored = await settle({ recorded: OWN, manager: "mbcas-restore", limit: 500 });
+  assert.deepEqual(restored.originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
+  assert.deepEqual(restored.foreign, []);
+});
+
 test("settleOwnLimits() asks the template for a lost record, and not again for 5 min", async () => {
   const found = await settle({ template: new Map([["app", 200]]) });
   assert.deepEqual(found.originals?.originalLimits, OWN);

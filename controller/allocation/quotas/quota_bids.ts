@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { limitsAreOurs } from "../../../shared/actuation/original_limits.ts";
 import { outOfScope } from "../../../shared/actuation/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
@@ -11,7 +12,7 @@ import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../caches.ts";
 import { gather } from "../gather.ts";
-import { limitsAreOurs, originalsOf, ownValues } from "../limits/own_limits.ts";
+import { originalsOf, ownValues } from "../limits/own_limits.ts";
 
 /** A container under a quota. Millicores. */
 export interface QuotaBid {
