@@ -177,7 +177,7 @@ async function lead(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, log, settings, metrics } = parts;
+  const { api, caches, clock, random, log, settings, metrics } = parts;
   const { pods, allocations } = caches;
   const ended = new AbortController();
   const graceMs = settings.values().stopGrace / 2;
@@ -197,6 +197,7 @@ async function lead(
     events: api.events,
     instantQueries: parts.instantQueries,
     clock,
+    random,
     log,
     config: marketConfig(settings.values),
     onConfigChange: settings.subscribe,

@@ -231,6 +231,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
           queue,
           reconcile: (key) => reconcile(key, pods.get(key)),
           backoff: createBackoff({ maxMs: 30_000 }),
+          clock,
           log,
           workers: WORKERS,
         }, supervisor.signal),

@@ -182,6 +182,7 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     events: api.events,
     instantQueries: metrics,
     clock,
+    random,
     log,
     config: { ...DEFAULT_MARKET_CONFIG, ...controller },
   };

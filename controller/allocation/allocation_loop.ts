@@ -139,7 +139,7 @@ export async function runAllocationLoop(
       metrics.run(signal),
       events.run(signal),
       runReconcileLoop(
-        { queue, reconcile: timed, backoff: createBackoff(), log, workers: WORKERS },
+        { queue, reconcile: timed, backoff: createBackoff(), clock, log, workers: WORKERS },
         signal,
       ),
     ]);

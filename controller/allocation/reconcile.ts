@@ -38,10 +38,10 @@ const PENDING_MS = 2000;
 const CONFIRM_MS = 10_000;
 /** When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent. */
 const OUT_OF_STEP_MS = 2000;
-/** When to look again at a pod in the market: an agent falls silent without an event, ms. */
+/** Mean time after which to look again at a pod in the market, for what comes without an event, ms. */
 const LOOK_AGAIN_MS = 30_000;
-/** After a write that the next look finds in the copy, and that the copy may be silent about. */
-const LOOK_AGAIN: ReconcileResult = { requeueAfterMs: LOOK_AGAIN_MS };
+/** Looks come up to this share sooner or later: pods that were looked at together do not stay in step. */
+const LOOK_SPREAD = 0.2;
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
@@ -58,7 +58,7 @@ function withOriginals(allocation: PodAllocation, { originals }: OwnLimits): Pod
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
+  const { caches, store, clock, random, config, quotaRooms, observer = {} } = parts;
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
@@ -72,6 +72,12 @@ export function createReconciler(
     for (const line of Object.values(parts.nodeWrites)) line.free(podKey, clock.monotonic());
     parts.events.forget(uid);
   });
+
+  /** The next look, in `ms` at the latest. */
+  function lookAgain(ms = Infinity): ReconcileResult {
+    const spread = 1 + LOOK_SPREAD * (2 * random.next() - 1);
+    return notLaterThan({ requeueAfterMs: LOOK_AGAIN_MS * spread }, ms);
+  }
 
   async function reconcile(
     gathered: Gathered & Pick<PodCase, "podKey" | "allocation" | "scope">,
@@ -105,18 +111,18 @@ export function createReconciler(
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
     if (takesPart && own.known && !agentSilent(known)) {
       const refusedMs = memory.boundsRefusedUntilMs - nowMs;
-      if (refusedMs > 0) return { requeueAfterMs: Math.min(refusedMs, LOOK_AGAIN_MS) };
+      if (refusedMs > 0) return lookAgain(refusedMs);
       const published = await publish(known);
       if (published instanceof ApiError) return await boundsRefused(known, published);
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
-      if (published.written) return onTime(LOOK_AGAIN, untilMs);
+      if (published.written) return onTime(lookAgain(), untilMs);
     } else if (
       scope === undefined && allocation.status !== undefined && own.originals !== undefined
     ) {
       await store.writeStatus(known.allocation);
-      return LOOK_AGAIN;
+      return lookAgain();
     }
     return onTime(await enforceLimits(known), untilMs);
   }
@@ -204,8 +210,8 @@ export function createReconciler(
 
   async function report(known: PodCase, outcome: Enforcement): Promise<ReconcileResult> {
     const { podKey, pod, allocation, memory, scope } = known;
-    const { reason, retryAfterMs = LOOK_AGAIN_MS } = outcome.decision;
-    const again = { requeueAfterMs: Math.min(retryAfterMs, LOOK_AGAIN_MS) };
+    const { reason, retryAfterMs } = outcome.decision;
+    const again = lookAgain(retryAfterMs);
     if (reason !== undefined && phaseOf(reason) === "Applied") confirmed(memory);
     if (reason !== undefined && INFEASIBLE_REASONS.has(reason)) foundInfeasible(known, outcome);
     if (reason === "Restored" && scope !== undefined) {
@@ -228,7 +234,7 @@ export function createReconciler(
     if (reason !== undefined && phaseOf(reason) === "Pending") {
       memory.pendingSince ??= now;
       const leftMs = memory.pendingSince + PENDING_MS - now;
-      if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, retryAfterMs) };
+      if (leftMs > 0) return notLaterThan(again, leftMs);
     } else {
       memory.pendingSince = undefined;
     }
@@ -236,7 +242,7 @@ export function createReconciler(
       reason !== allocation.status?.reason;
     if (!isAway) parts.nodeWrites.agentAway.free(podKey, now);
     const waitMs = isAway ? parts.nodeWrites.agentAway.take(podKey, now) : 0;
-    if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, LOOK_AGAIN_MS) };
+    if (waitMs > 0) return lookAgain(waitMs);
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
     const event = statusEvent(allocation, { decision: outcome.decision, status });

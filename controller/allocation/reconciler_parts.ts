@@ -6,6 +6,7 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { Backoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { Caches } from "./caches.ts";
@@ -24,6 +25,8 @@ export interface ReconcilerParts extends LimitHands {
   readonly templates: OwnerTemplates;
   readonly events: EventGate;
   readonly clock: Clock;
+  /** Spreads the looks at pods over time. */
+  readonly random: Random;
   readonly log: Log;
   readonly config: MarketConfig;
   /** Waits after refusals, per pod. */

@@ -173,6 +173,7 @@ export async function runPlacementLoop(
         queue,
         reconcile: look,
         backoff: createBackoff({ maxMs: LONGEST_RETRY_MS }),
+        clock,
         log,
         workers: config.workers,
       }, signal),

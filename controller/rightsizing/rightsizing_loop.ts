@@ -313,6 +313,7 @@ export async function runRightsizingLoop(
         queue,
         reconcile: cycle,
         backoff: createBackoff({ maxMs: HOUSEKEEPING_MS }),
+        clock,
         log,
         workers: POLICIES_AT_ONCE,
       }, signal),

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Backoff } from "./backoff.ts";
 import { retryLevel } from "./brief_failure.ts";
@@ -28,6 +29,7 @@ export interface ReconcileLoopOptions {
   /** Brings the state of `key` one step nearer to what is wanted. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly backoff: Backoff;
+  readonly clock: Clock;
   readonly log: Log;
   /**
    * Keys worked on at the same time.
@@ -37,17 +39,37 @@ export interface ReconcileLoopOptions {
   readonly workers?: number;
 }
 
+/**
+ * The longest work in one turn of the event loop, ms. Timers, network and probes wait meanwhile: a
+ * reconcile without I/O is continuations of promises only, and those all run before them.
+ */
+const LONGEST_TURN_MS = 10;
+
+/** Returns undefined while this turn of the event loop is young, and otherwise the promise of its end. */
+function createTurnWatch(clock: Clock): () => Promise<void> | undefined {
+  let turn: { readonly begunMs: number; readonly ended: Promise<void> } | undefined;
+  return () => {
+    turn ??= {
+      begunMs: clock.monotonic(),
+      ended: clock.sleep(0).then(() => void (turn = undefined)),
+    };
+    return clock.monotonic() - turn.begunMs < LONGEST_TURN_MS ? undefined : turn.ended;
+  };
+}
+
 /** Works until `signal` is aborted; what is being worked on then is brought to its end. */
 export async function runReconcileLoop(
   options: ReconcileLoopOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { queue, reconcile, backoff, log, workers = 1 } = options;
+  const { queue, reconcile, backoff, clock, log, workers = 1 } = options;
+  const endOfLongTurn = createTurnWatch(clock);
 
   async function worker(): Promise<void> {
     for (;;) {
       const key = await queue.take(signal);
       if (key === undefined) return;
+      for (let turn = endOfLongTurn(); turn !== undefined; turn = endOfLongTurn()) await turn;
       try {
         const { requeueAfterMs } = await reconcile(key, signal);
         backoff.reset(key);

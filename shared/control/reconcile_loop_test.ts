@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../api/api_error.ts";
+import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { createBackoff } from "./backoff.ts";
@@ -18,7 +19,7 @@ function stage() {
     clock,
     queue,
     start(options: Pick<ReconcileLoopOptions, "reconcile"> & Partial<ReconcileLoopOptions>): void {
-      const parts = { queue, backoff: createBackoff(), log: silentLog, ...options };
+      const parts = { queue, backoff: createBackoff(), clock, log: silentLog, ...options };
       loop = runReconcileLoop(parts, abort.signal);
     },
     /** Resolves when the loop has ended. */
@@ -128,5 +129,35 @@ Deno.test({
     await clock.runUntil(1000);
     await ended;
     assert.deepEqual(endedAt, [100, 100, 200]);
+  },
+});
+
+Deno.test({
+  name: "runReconcileLoop() lets the event loop turn after every 10 ms of work, for all workers",
+  permissions,
+  async fn() {
+    const { clock, queue, start, stop } = stage();
+    let workedMs = 0;
+    /** Time worked when the event loop turned. */
+    const turnedAt: number[] = [];
+    const sleep: Clock["sleep"] = async (ms, signal) => {
+      await clock.sleep(ms, signal);
+      turnedAt.push(workedMs);
+    };
+    start({
+      workers: 3,
+      clock: { ...clock, sleep, monotonic: () => workedMs },
+      reconcile: () => {
+        workedMs += 0.5;
+        return Promise.resolve({});
+      },
+    });
+    for (let key = 0; key < 200; key++) queue.add(`${key}`);
+    await clock.runUntil(0);
+    await stop();
+    assert.equal(workedMs, 100);
+    const between = [...turnedAt, workedMs].map((at, index) => at - (turnedAt[index - 1] ?? 0));
+    assert.ok(Math.max(...between) <= 10, `${between}`);
+    assert.ok(between.filter((ms) => ms > 0).length <= 11, `${between}`);
   },
 });

@@ -263,6 +263,7 @@ function runController(
     events: api.events,
     instantQueries: metrics,
     clock,
+    random: seededRandom(14),
     log: silentLog,
     // What the test changes in its object later counts at once.
     config: Object.setPrototypeOf(config, DEFAULT_MARKET_CONFIG),

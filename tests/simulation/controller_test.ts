@@ -262,6 +262,24 @@ sceneTest("runAllocationLoop() patches nothing in a dry run", async (scene) => {
   assert.equal(status?.message, "would change app 200m → 300m");
 });
 
+sceneTest("runAllocationLoop() spreads the looks at pods that it saw together", async (scene) => {
+  const pods = 100;
+  for (let index = 0; index < pods; index++) scene.createPod(`web-${index}`);
+  const perSecond = new Map<number, number>();
+  const reconciled = (): void => {
+    const second = Math.floor(scene.clock.monotonic() / 1000);
+    perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+  };
+  scene.startController({}, { observer: { reconciled } });
+  await scene.pass(60_000);
+  perSecond.clear();
+  await scene.pass(120_000);
+  const most = Math.max(...perSecond.values());
+  assert.ok(most <= pods / 4, `${most} in one second`);
+  const all = [...perSecond.values()].reduce((sum, looks) => sum + looks, 0);
+  assert.ok(all > 3.5 * pods && all < 4.5 * pods, `${all} in four times 30 s`);
+});
+
 sceneTest("runAllocationLoop() keeps to the rate of resizes", async (scene) => {
   scene.startController({ maxResizesPerSecond: 2 });
   const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);

@@ -78,6 +78,7 @@ Deno.test({
       events: api.events,
       instantQueries: createMetricAnswers(clock),
       clock,
+      random: seededRandom(3),
       log: silentLog,
       config: DEFAULT_MARKET_CONFIG,
       observer: {

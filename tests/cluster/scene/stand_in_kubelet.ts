@@ -56,7 +56,7 @@ export async function runStandInKubelet(
     await Promise.all([
       pods.run(signal),
       runReconcileLoop(
-        { queue, reconcile: look, backoff, log: silentLog, workers: WORKERS },
+        { queue, reconcile: look, backoff, clock, log: silentLog, workers: WORKERS },
         signal,
       ),
     ]);
