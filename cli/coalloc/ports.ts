@@ -90,8 +90,16 @@ export interface PlacementReader {
   volumes(): Promise<readonly PersistentVolume[]>;
   /** What the controller remembers of the namespace's workloads, by `memoryKey()`. */
   memory(namespace: string): Promise<Readonly<Record<string, string>>>;
-  /** Variables that the controller's Deployment sets to a text; undefined where there is none. */
-  controllerVariables(): Promise<Readonly<Record<string, string>> | undefined>;
+  /** What the controller's Deployment starts it with; undefined where there is none. */
+  controllerCommand(): Promise<ControllerCommand | undefined>;
+}
+
+/** A program's settings outside of its file. */
+export interface ControllerCommand {
+  /** Variables that are set to a text. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Arguments without the program's name. */
+  readonly args: readonly string[];
 }
 
 /** An agent, and the node that it runs on. */

@@ -5,6 +5,7 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { cpuText } from "../cpu_text.ts";
+import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";
 import { type RestoreTarget, switchWords } from "./switch_off.ts";
@@ -46,6 +47,12 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
     ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),
     "",
   ].join("\n");
+}
+
+/** Why the market stays on, and what to do. */
+export function overrideText(override: string): string {
+  return `The market stays on: ${override} in the Deployment ${CONTROLLER_DEPLOYMENT}, which takes ` +
+    "precedence over the settings; remove it there";
 }
 
 /** The last line: what was done, and what to do where it was not. */
