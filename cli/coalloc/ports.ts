@@ -173,3 +173,11 @@ export interface CoallocWorld {
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
 }
+
+/** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */
+export interface CommandWorld extends CoallocWorld {
+  /** Writes the program's own words of how far it is to standard error. */
+  readonly progress: (text: string) => void;
+  /** Overwrites the terminal's screen with this text; the first one clears it. */
+  readonly draw: (text: string, screen: { readonly first: boolean }) => void;
+}

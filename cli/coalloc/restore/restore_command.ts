@@ -7,6 +7,7 @@ import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";
 import { marketOverride } from "../market_settings.ts";
@@ -55,7 +56,7 @@ export async function restoreCommand(
     ...await switchOff(target, { reader, switches: cluster.switches, pods }),
     ...(override === undefined ? [] : [overrideText(override)]),
   ];
-  for (const note of switched) world.err(`${note}.\n`);
+  world.err(textLines(switched.map((note) => `${note}.`)));
 
   const readable = output === "table" || output === "wide";
   const parts = {
@@ -82,7 +83,7 @@ export async function restoreCommand(
     ...plans.unrecorded.map(({ pod }) => unknownResult(pod)),
   ];
   const unseen = release.unseen === undefined ? [] : [release.unseen];
-  for (const note of unseen) world.err(`${note}.\n`);
+  world.err(textLines(unseen.map((note) => `${note}.`)));
   const notes = [...switched, ...unseen];
   const { untouched } = plans;
   if (readable) {

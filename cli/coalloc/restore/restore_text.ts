@@ -4,6 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { cpuText } from "../cpu_text.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
@@ -27,7 +28,7 @@ export function resultLine(result: RestoreResult, look: TerminalLook = {}): stri
   const told = outcome === "Restored"
     ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
     : message;
-  return `${word}  ${namespace}/${pod}  ${told}\n`;
+  return textLines([`${word}  ${namespace}/${pod}  ${told}`]);
 }
 
 /** What would be done. */
@@ -40,13 +41,12 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
   const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
     `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
   );
-  return [
+  return textLines([
     `Would ${switchWords(target)}, then restore:`,
     ...lines,
     ...unknown,
     ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),
-    "",
-  ].join("\n");
+  ]);
 }
 
 /** Why the market stays on, and what to do. */
