@@ -10,6 +10,7 @@ import { getJsonLinesFormatter, getTextFormatter, type LogRecord } from "@logtap
 import type { Clock } from "../shared/clock.ts";
 import { LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/config/program_rows.ts";
 import type { Log, LogFields } from "../shared/log.ts";
+import { plainLine } from "../shared/plain_line.ts";
 
 /** Where the lines go and which of them. */
 export interface JSONLogOptions {
@@ -40,10 +41,10 @@ const frame = getTextFormatter({
   format: ({ timestamp, level, message }) => `${timestamp} ${level} ${message}`,
 });
 
-/** Text with the fields behind the message, as `key=value`. */
+/** Text with the fields behind the message, as `key=value`, on one line. */
 function textLine(record: LogRecord): string {
   const fields = Object.entries(record.properties).map(([key, value]) => `${key}=${value}`);
-  const message = [[record.rawMessage, ...fields].join(" ")];
+  const message = [plainLine([record.rawMessage, ...fields].join(" "))];
   return frame({ ...record, message, rawMessage: message.join("") });
 }
 

@@ -52,3 +52,20 @@ Deno.test({
     assert.match(line, /^03:04:05\.678 INF Changed \{x\} pod=shop\/web count=2\n$/);
   },
 });
+
+Deno.test({
+  name: "createJSONLog() writes a line of text for each message, whatever is in it",
+  permissions: "none",
+  fn() {
+    let written = "";
+    const log = createJSONLog({
+      write: (line) => void (written += line),
+      clock: { wall: () => 0 },
+      program: "agent",
+      format: "text",
+    });
+    log.info("Read\n00:00:00.000 INF Forged", { pod: "a\r\nForged\u2028Forged", "k\n": "\x1b[2J" });
+    assert.match(written, /^00:00:00\.000 INF [^\n]*\n$/);
+    assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Zl}\p{Zp}]/u);
+  },
+});

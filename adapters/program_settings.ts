@@ -28,7 +28,12 @@ export interface ProgramSettingsOptions {
 
 /** Settings to run with, or a text to print and the exit code: 0 for help, 2 for faults. */
 export type ProgramSettings<T extends SettingTable> =
-  | { readonly settings: Effective<T>; readonly sources: SettingSources }
+  | {
+    readonly settings: Effective<T>;
+    readonly sources: SettingSources;
+    /** Empty, unless the program starts despite them. */
+    readonly faults: readonly string[];
+  }
   | { readonly exitCode: 0 | 2; readonly text: string };
 
 /** The setting that names the file: where a table has it, it is read from flag or variable. */
@@ -63,8 +68,11 @@ export function readProgramSettings<const T extends SettingTable>(
     file === undefined ? sources : { ...sources, file },
     program,
   );
-  if ("faults" in effective) faults.push(...effective.faults);
-  else if (faults.length === 0) return { settings: effective, sources };
+  if ("faults" in effective) {
+    const despite = faults.length === 0 ? program.despiteFaults?.(effective.readable) : undefined;
+    if (despite !== undefined) return { settings: despite, sources, faults: effective.faults };
+    faults.push(...effective.faults);
+  } else if (faults.length === 0) return { settings: effective, sources, faults };
   const lines = faults.map((fault) => `Cannot run ${program.name}: ${fault}\n`);
   return { exitCode: 2, text: lines.join("") };
 }

@@ -5,6 +5,7 @@
  */
 import type { PriorityStep } from "./allocation/bounds/priority_multiplier.ts";
 import type { MetricsConfig } from "./metrics_demand/metrics_config.ts";
+import type { ServedResize } from "./served_resize.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller. */
@@ -24,6 +25,8 @@ export interface MarketConfig {
   readonly metrics: MetricsConfig;
   /** Everything but the patch. */
   readonly dryRun: boolean;
+  /** False: the server does not serve `pods/resize`, and no limit is changed. */
+  readonly resizeServed: boolean;
   readonly maxResizesPerSecond: number;
   readonly maxNewAllocationsPerSecond: number;
   /** An agent of which no renewal was seen for this long is silent. */
@@ -40,14 +43,21 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   quotaHeadroom: 1,
   metrics: { server: null, queries: new Map(), intervalMs: 15_000, staleAfterMs: 120_000 },
   dryRun: false,
+  resizeServed: true,
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
   agentSilentAfterMs: 300_000,
 };
 
-/** A view of settings that may change: each property is read when it is asked for. */
-export function marketConfig(settings: () => ControllerSettings): MarketConfig {
+/** A view of settings and server that may change: each property is read when it is asked for. */
+export function marketConfig(
+  settings: () => ControllerSettings,
+  resize: Pick<ServedResize, "served"> = { served: true },
+): MarketConfig {
   return {
+    get resizeServed() {
+      return resize.served;
+    },
     get market() {
       return settings().market;
     },

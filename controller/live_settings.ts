@@ -9,6 +9,7 @@ import {
   effectiveSettings,
   type SettingSources,
 } from "../shared/config/effective_settings.ts";
+import { MARKET_ROW } from "../shared/config/market_row.ts";
 import type { SettingsFile } from "../shared/config/settings_file.ts";
 import type { Log } from "../shared/log.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
@@ -18,6 +19,8 @@ export interface StartSettings {
   readonly settings: Effective<typeof CONTROLLER_SETTINGS>;
   /** Where they came from; flags and variables go on to stand over the file. */
   readonly sources: SettingSources;
+  /** What is wrong with them, where it runs despite faults. @default {[]} */
+  readonly faults?: readonly string[];
 }
 
 /** The settings as they are now. */
@@ -28,29 +31,32 @@ export interface LiveSettings {
   /** Calls `onChange` after each change that is followed; the returned function ends it. */
   subscribe(onChange: () => void): () => void;
   /**
-   * Takes the file's new text. One with faults is refused as a whole and told: what was there stays.
-   * So it does when the file is gone, `text` undefined.
+   * Takes the file's new text. One with faults is refused and logged: what was there stays, but for a
+   * market that it turns off. When the file is gone, `text` undefined, everything stays.
    */
   takeFile(file: SettingsFile | { readonly path: string; readonly text: undefined }): void;
 }
 
 /** Settings that begin with what the program began with. */
 export function createLiveSettings(
-  { settings, sources }: StartSettings,
+  { settings, sources, faults = [] }: StartSettings,
   log: Log,
 ): LiveSettings {
   const subscribers = new Set<() => void>();
   let values = settings.values;
-  let valid = true;
+  let valid = faults.length === 0;
   const texts = new Map([...settings.origins].map(([key, { text }]) => [key, text]));
 
-  function take(next: Effective<typeof CONTROLLER_SETTINGS>): void {
+  function take(
+    next: Effective<typeof CONTROLLER_SETTINGS>,
+    followedKeys: (key: string) => boolean = () => true,
+  ): void {
     const followed: Record<string, unknown> = { ...values };
     let changes = 0;
     for (const [name, { key, live = false }] of Object.entries(CONTROLLER_SETTINGS)) {
       const { text = "", origin = "default" } = next.origins.get(key) ?? {};
       const before = texts.get(key);
-      if (before === text) continue;
+      if (before === text || !followedKeys(key)) continue;
       if (live) {
         texts.set(key, text);
         followed[name] = next.values[name as keyof ControllerSettings];
@@ -81,8 +87,21 @@ export function createLiveSettings(
       }
       const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file }, CONTROLLER_PROGRAM);
       valid = !("faults" in next);
-      if (!("faults" in next)) return take(next);
-      for (const fault of next.faults) log.error("Settings refused", { fault });
+      if ("faults" in next) {
+        for (const fault of next.faults) log.error("Settings refused", { fault });
+        if (!next.readable.values.market) take(next.readable, (key) => key === MARKET_ROW.key);
+      } else take(next);
+      warnOfOverridden("faults" in next ? next.readable : next, log);
     },
   };
+}
+
+/** Logs each value of the file that has no effect. */
+export function warnOfOverridden(
+  { overridden }: Pick<Effective<typeof CONTROLLER_SETTINGS>, "overridden">,
+  log: Log,
+): void {
+  for (const { key, inFile, holds, by } of overridden) {
+    log.warn("Setting of the file is overridden", { key, inFile, holds, by });
+  }
 }

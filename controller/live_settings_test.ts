@@ -54,6 +54,7 @@ Deno.test({
       /^info .* market\.managementPolicy OptOut OptIn file$/,
       /^info .* controller\.dryRun false true\b.*file$/,
       /^warn .*restart .* controller\.maxResizesPerSecond 50 7$/,
+      /^warn .* market\.burstFactor 9 2 flag --burst-factor$/,
     ]);
     subject.takeFile({ path: "f", text: "controller: {maxResizesPerSecond: 7, dryRun: true}" });
     assert.equal(config.managementPolicy, "OptOut");
@@ -66,11 +67,13 @@ Deno.test({
   permissions: PURE,
   fn() {
     const { subject, lines, changes } = live();
-    subject.takeFile({ path: "f", text: "market: {enabled: off, burstFactor: 0}" });
+    subject.takeFile({
+      path: "f",
+      text: "market: {enabled: on, managementPolicy: OptIn, burstFactor: 0}",
+    });
     assert.equal(subject.valid, false);
     subject.takeFile({ path: "f", text: undefined });
-    assert.equal(subject.values().market, true);
-    assert.equal(changes(), 0);
+    assert.deepEqual([subject.values().managementPolicy, changes()], ["OptOut", 0]);
     assert.match(lines.join("\n"), /^error .*refused f: market\.burstFactor is "0", /);
     subject.takeFile({ path: "f", text: "market: off" });
     assert.deepEqual([subject.valid, subject.values().market, changes()], [true, false, 1]);
@@ -78,7 +81,61 @@ Deno.test({
 });
 
 Deno.test({
-  name: "takeFile() follows the keys beside the file, and refuses all for one that is unknown",
+  name: "takeFile() follows the off switch of a text with faults, and nothing else of it",
+  permissions: PURE,
+  fn() {
+    for (
+      const text of [
+        "market: {enabled: false, managementPolicy: OptIn, burstFactors: 3}",
+        "market: off\nmarkets: {burstFactor: 3}",
+        "market: {managementPolicy: OptIn, enabled: 'off'}\nlog: {level: loud}",
+        "market: off\nlog: [",
+        "market: off\nlog: {level: *none}",
+        "log: {level: debug}\nlog: {level: info}\nmarket: {enabled: off}",
+      ]
+    ) {
+      const { subject, lines, changes } = live();
+      subject.takeFile({ path: "f", text });
+      const { market, managementPolicy, burstFactor, logLevel } = subject.values();
+      assert.deepEqual([subject.valid, market, managementPolicy, burstFactor, logLevel], [
+        false,
+        false,
+        "OptOut",
+        8,
+        "info",
+      ], text);
+      assert.equal(changes(), 1);
+      assert.match(lines[0] ?? "", /^error .*refused f: /);
+      assert.match(lines.at(-1) ?? "", /^info .* market\.enabled on (off|false) file$/);
+      // A file with faults can't turn it on again.
+      subject.takeFile({ path: "f", text: "market: on\nmarkets: {}" });
+      assert.equal(subject.values().market, false);
+    }
+  },
+});
+
+Deno.test({
+  name: "takeFile() reports values of the file that a flag or a variable overrides",
+  permissions: PURE,
+  fn() {
+    const byFlag = live({ flags: new Map([["--market", "on"]]) });
+    const byVariable = live({ env: { MBCAS_MARKET: "true" } });
+    for (const text of ["market: off", "market: {enabled: off, burstFactors: 2}"]) {
+      byFlag.subject.takeFile({ path: "f", text });
+      byVariable.subject.takeFile({ path: "f", text });
+      const told = [byFlag, byVariable].map(({ lines }) => lines.at(-1)?.split(" ").slice(-5));
+      assert.deepEqual(told, [
+        ["market.enabled", "off", "on", "flag", "--market"],
+        ["market.enabled", "off", "true", "env", "MBCAS_MARKET"],
+      ]);
+      assert.deepEqual([byFlag.subject.values().market, byVariable.changes()], [true, 0]);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "takeFile() follows the keys beside the file, and refuses all but the off switch for one that is unknown",
   permissions: PURE,
   fn() {
     const { subject, lines, changes } = live();
@@ -90,11 +147,11 @@ Deno.test({
     const { dryRun, prometheusURL } = subject.values();
     assert.deepEqual([dryRun, prometheusURL, changes()], [true, "http://prometheus:9090", 1]);
     take({ "config.yaml": "market: off", dryRuns: "false" });
-    assert.deepEqual([subject.valid, subject.values().market, changes()], [false, true, 1]);
-    assert.match(lines.at(-1) ?? "", /^error .*refused f: data\.dryRuns .* setting; did/);
+    assert.deepEqual([subject.valid, subject.values().market, changes()], [false, false, 2]);
+    assert.match(lines.at(-2) ?? "", /^error .*refused f: data\.dryRuns .* setting; did/);
     take({ "config.yaml": "market: off" });
     const { market, dryRun: after } = subject.values();
-    assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 2]);
+    assert.deepEqual([subject.valid, market, after, changes()], [true, false, false, 3]);
   },
 });
 

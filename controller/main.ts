@@ -21,7 +21,7 @@ import { systemClock } from "../adapters/system_clock.ts";
 import { effectiveFields } from "../shared/config/effective_settings.ts";
 import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createLiveSettings } from "./live_settings.ts";
+import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
 import { startPlacement } from "./placement/start_placement.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
@@ -53,6 +53,8 @@ async function main(): Promise<number> {
   const random = { next: () => Math.random() };
   const log = createJSONLog({ write: print, clock, program: "controller", level, format });
   log.info("Effective settings", effectiveFields(begun.settings));
+  for (const fault of begun.faults) log.error("Settings refused", { fault });
+  warnOfOverridden(begun.settings, log);
   const settings = createLiveSettings(begun, log);
   const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
 

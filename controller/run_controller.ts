@@ -42,6 +42,7 @@ import {
   type RightsizingAPI,
   type RightsizingParts,
 } from "./rightsizing/run_rightsizing.ts";
+import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
 import { webhookRights } from "./webhook/webhook_rights.ts";
 
@@ -114,12 +115,14 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     ],
   }, signal);
   if (verdict === "stopped") return 0;
-  if (verdict !== "ready") {
+  if ("faults" in verdict) {
     for (const fault of verdict.faults) log.error(fault);
     return 1;
   }
 
   const supervisor = createSupervisor({ clock, log, graceMs: stopGrace });
+  const resize = createServedResize({ ask: api.ask, clock, log }, verdict.servesPodResize);
+  supervisor.supervise("what the server serves", resize.run(supervisor.signal));
   for (const [name, informer] of namedCaches(caches)) {
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
@@ -153,7 +156,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     async lead(term) {
       // Not a single change by settings that are out of date, such as a market that is off by now.
       if (followed === undefined || await followed.whenSynced(term)) {
-        await lead(parts, copies, { term });
+        await lead({ ...parts, resize }, copies, { term });
       }
     },
   }, leave.signal);
@@ -173,11 +176,11 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
 
 /** The leader's work. Requests under way at its end get half of the grace. */
 async function lead(
-  parts: ControllerParts,
+  parts: ControllerParts & { readonly resize: ServedResize },
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, settings, metrics } = parts;
+  const { api, caches, clock, random, log, settings, metrics, resize } = parts;
   const { pods, allocations } = caches;
   const ended = new AbortController();
   const graceMs = settings.values().stopGrace / 2;
@@ -199,8 +202,11 @@ async function lead(
     clock,
     random,
     log,
-    config: marketConfig(settings.values),
-    onConfigChange: settings.subscribe,
+    config: marketConfig(settings.values, resize),
+    onConfigChange(changed) {
+      const stops = [settings.subscribe(changed), resize.subscribe(changed)];
+      return () => stops.forEach((stop) => stop());
+    },
     observer: metrics,
   }, term);
   const work = Promise.all([

@@ -27,17 +27,17 @@ async function checked(findings: Partial<ClusterFindings>): Promise<string> {
       end.abort();
     },
   }, end.signal);
-  return typeof verdict === "object" ? verdict.faults.join() : waited;
+  return typeof verdict === "object" && "faults" in verdict ? verdict.faults.join() : waited;
 }
 
 /** Level and message of each line that is logged of a settings file. */
-function logged(text: string): string {
-  const settings = effectiveSettings(CONTROLLER_SETTINGS, {});
+function logged(text: string, flags: ReadonlyMap<string, string> = new Map()): string {
+  const settings = effectiveSettings(CONTROLLER_SETTINGS, { flags });
   if ("faults" in settings) return "";
   const lines: string[] = [];
   const put = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { ...silentLog, info: put("info"), warn: put("warn"), error: put("error") };
-  createLiveSettings({ settings, sources: {} }, log).takeFile({ path: "f", text });
+  createLiveSettings({ settings, sources: { flags } }, log).takeFile({ path: "f", text });
   return lines.join("; ");
 }
 
@@ -65,10 +65,14 @@ Deno.test({
       ],
       ["refused settings", () => logged("a: 1"), "error Settings refused"],
       [
-        "server's version",
-        () => checked({ serverVersion: "v1.31.2", servesPodResize: false }),
-        "Cannot manage CPU limits: the API server (v1.31.2) does not serve pods/resize; it needs " +
-        "Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on",
+        "overridden settings",
+        () => logged("market: off", new Map([["--market", "on"]])),
+        "warn Setting of the file is overridden",
+      ],
+      [
+        "market off in refused settings",
+        () => logged("market: off\na: 1"),
+        "error Settings refused; info Setting changed",
       ],
       [
         "right",

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import type { Effective } from "../shared/config/effective_settings.ts";
 import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
 import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
+import { MARKET_ROW } from "../shared/config/market_row.ts";
 import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
@@ -17,7 +19,6 @@ import {
   listenKind,
   numberKind,
   optionalKind,
-  switchKind,
   textKind,
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
@@ -69,16 +70,7 @@ export const CONTROLLER_SETTINGS = {
       "running; empty: none",
     kind: optionalKind(textKind("a ConfigMap's name")),
   }),
-  market: row({
-    key: "market.enabled",
-    flag: "--market",
-    env: "MBCAS_MARKET",
-    default: "on",
-    description: "off gives every pod its own limits back; `market: off` in the file says the same",
-    kind: switchKind,
-    shorthand: true,
-    live: true,
-  }),
+  market: MARKET_ROW,
   managementPolicy: row({
     key: "market.managementPolicy",
     flag: "--management-policy",
@@ -253,7 +245,28 @@ export const CONTROLLER_PROGRAM = {
   description: "Publishes the market's bounds and enforces its limits on pods.",
   table: CONTROLLER_SETTINGS,
   check: (values: ControllerSettings) => [...placementFaults(values), ...listenFaults(values)],
+  despiteFaults: marketOffAlone,
 } as const;
+
+/**
+ * With faults the controller starts for one purpose: a market that is off gives pods their own limits
+ * back. What else changes objects is off until a start without faults.
+ */
+function marketOffAlone(
+  { values, origins, overridden }: Effective<typeof CONTROLLER_SETTINGS>,
+): Effective<typeof CONTROLLER_SETTINGS> | undefined {
+  if (values.market) return undefined;
+  const off = { rightsizing: false, placement: false, webhook: false };
+  const rows = (Object.keys(off) as (keyof typeof off)[]).map((name) => CONTROLLER_SETTINGS[name]);
+  return {
+    values: { ...values, ...off },
+    origins: new Map([
+      ...origins,
+      ...rows.map(({ key }) => [key, { origin: "default", text: "off" }] as const),
+    ]),
+    overridden,
+  };
+}
 
 /** Sections of the settings file that the agent checks. */
 export const OTHER_SECTIONS: readonly string[] = ["agent"];

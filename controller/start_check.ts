@@ -48,8 +48,11 @@ export interface StartCheckParts {
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
-/** How the check ended: all is there, it can't ever work, or it was stopped while it waited. */
-export type StartVerdict = { readonly faults: readonly string[] } | "ready" | "stopped";
+/** How the check ended: with what the server serves, with faults, or it was stopped while it waited. */
+export type StartVerdict =
+  | Pick<ClusterFindings, "servesPodResize">
+  | { readonly faults: readonly string[] }
+  | "stopped";
 
 /** Shortest and longest wait between two looks, ms. */
 const WAIT = { minMs: 1000, maxMs: 15_000 } as const;
@@ -59,7 +62,7 @@ const NO_DEFINITION =
 
 /**
  * Asks until all is there. A server that does not answer and a definition that is missing or older
- * than this program are waited for; a server without `pods/resize` and missing rights are faults, which only a person can mend.
+ * than this program are waited for; missing rights are faults, which only a person can mend.
  */
 export async function startCheck(
   { ask, clock, random, log, rights, waitsFor }: StartCheckParts,
@@ -77,8 +80,9 @@ export async function startCheck(
       if (servesAllocations && unknownFields.length > 0) reason = oldDefinition(unknownFields);
       else if (servesAllocations) {
         waitsFor(undefined);
-        log.info("The cluster has what is needed", { server: findings.serverVersion });
-        return "ready";
+        const { serverVersion: server, servesPodResize } = findings;
+        log.info("The cluster has what is needed", { server, servesPodResize });
+        return { servesPodResize };
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -103,17 +107,10 @@ function oldDefinition(fields: readonly string[]): string {
     `controller and lacks ${named}${more}: apply manifests/crds of its version`;
 }
 
-function faultsOf({ servesPodResize, serverVersion, missingRights }: ClusterFindings): string[] {
-  const faults = missingRights.map((right) =>
+function faultsOf({ missingRights }: ClusterFindings): string[] {
+  return missingRights.map((right) =>
     `Cannot run: the account may not ${inWords(right)}; apply the manifests of your overlay again`
   );
-  if (!servesPodResize) {
-    faults.unshift(
-      `Cannot manage CPU limits: the API server (${serverVersion}) does not serve pods/resize; it ` +
-        "needs Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on",
-    );
-  }
-  return faults;
 }
 
 /** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */

@@ -26,22 +26,20 @@ function check(findings: Partial<ClusterFindings>) {
 }
 
 Deno.test({
-  name: "startCheck() names each missing right, and a server that can't resize pods",
+  name: "startCheck() names each missing right, and finds a server that can't resize pods",
   permissions: "none",
   async fn() {
-    assert.equal(await check({}), "ready");
+    assert.deepEqual(await check({}), { servesPodResize: true });
+    assert.deepEqual(await check({ servesPodResize: false }), { servesPodResize: false });
     const verdict = await check({
-      serverVersion: "v1.31.2",
-      servesPodResize: false,
       missingRights: [
         { verb: "patch", group: "", resource: "pods", subresource: "resize" },
         { verb: "watch", group: "", resource: "configmaps", namespace: "ns", name: "settings" },
         { verb: "list", group: "coordination.k8s.io", resource: "leases", namespace: "ns" },
       ],
     });
-    assert.ok(typeof verdict === "object");
+    assert.ok(typeof verdict === "object" && "faults" in verdict);
     assertMatches(verdict.faults, [
-      / \(v1\.31\.2\) .* pods\/resize; .* 1\.33 /,
       / account .* patch pods\/resize; /,
       / account .* watch configmaps "settings" in ns; /,
       / account .* list leases\.coordination\.k8s\.io in ns; /,

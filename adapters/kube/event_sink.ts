@@ -95,7 +95,8 @@ export function createEventSink(
     const nowMs = clock.wall();
     // Unique as client-go makes it: the object's name and the time in hex.
     const of = note.about?.name ?? (isPodNote(note) ? note.podName : "");
-    const name = `${of.slice(0, 200)}.${stampOf(nowMs)}`;
+    // A part of a DNS subdomain ends in a letter or a digit.
+    const name = `${of.slice(0, 200).replace(/[-.]+$/, "")}.${stampOf(nowMs)}`;
     await connection.request({
       method: "POST",
       path: path(namespaceOf(note)),

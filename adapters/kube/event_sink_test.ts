@@ -108,6 +108,18 @@ Deno.test("emit() makes an event of a policy or a workload that no pod has come 
   assert.notEqual(names[0], names[1]);
 });
 
+Deno.test("emit() names events as the server takes them, also where a long name is cut", async () => {
+  const names = ["a", "-", ".", "-.-"].map((cut) => `${"a".repeat(200 - cut.length)}${cut}b`);
+  const sent = await running(() => ({}), names.length, (sink) => {
+    for (const podName of names) sink.emit({ ...NOTE, podName, podUID: podName });
+  });
+  for (const { body } of sent) {
+    const { name } = (body as { metadata: { name: string } }).metadata;
+    // A DNS subdomain, as `validation.IsDNS1123Subdomain` has it.
+    assert.match(name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  }
+});
+
 Deno.test("emit() counts repetitions of the same object's events alone", async () => {
   const requests = await running(() => ({}), 3, (sink) => {
     for (const note of [OF_WORKLOAD, OF_POLICY, OF_WORKLOAD]) sink.emit(note);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { TerminalLook } from "../terminal/paint.ts";
-import type { Cluster, CoallocWorld } from "./ports.ts";
+import type { Cluster, CommandWorld } from "./ports.ts";
 import type { OutputFormat } from "./structured_output.ts";
 
 /** Which namespaces a command looks at. */
@@ -16,7 +16,7 @@ export type NamespaceChoice =
 /** What a command works with. */
 export interface CommandContext {
   readonly cluster: Cluster;
-  readonly world: CoallocWorld;
+  readonly world: CommandWorld;
   readonly namespace: NamespaceChoice;
   readonly output: OutputFormat;
   readonly look: TerminalLook;

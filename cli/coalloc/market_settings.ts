@@ -4,8 +4,14 @@
  *
  * @module
  */
-import { parse } from "yaml";
 import type { ScopeSettings } from "../../shared/actuation/scope.ts";
+import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { MARKET_ROW } from "../../shared/config/market_row.ts";
+import { commandFlags } from "../../shared/config/settings_command.ts";
+import { readableYAML, withFileValue } from "../../shared/config/settings_file.ts";
+import { CommandProblem } from "./command_context.ts";
+import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
+import type { ControllerCommand } from "./ports.ts";
 
 /** The programs' defaults. */
 export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
@@ -16,7 +22,7 @@ export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
 
 /** What the text of the settings file says; defaults where it says nothing. */
 export function marketSettings(text: string): ScopeSettings {
-  const { market } = membersOf(yamlOf(text));
+  const { market } = membersOf(readableYAML(text).root);
   const { enabled = market, managementPolicy, excludedNamespaces } = membersOf(market);
   return {
     market: !isOff(enabled),
@@ -25,13 +31,37 @@ export function marketSettings(text: string): ScopeSettings {
   };
 }
 
-function yamlOf(text: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== "YAMLParseError") throw error;
-    return undefined;
+/**
+ * The text of the settings file with the market off. Controllers follow that in a text with faults,
+ * too. Throws a `CommandProblem` where it is so broken that they would not.
+ */
+export function withMarketOff(text: string): string {
+  const { root, faults } = readableYAML(text);
+  const hasSections = root === null || typeof root === "object" && !Array.isArray(root);
+  if (faults.length === 0 && hasSections) {
+    return withFileValue(text, { key: MARKET_ROW.key, value: false });
   }
+  const switched = `market: off\n${text}`;
+  if (!marketSettings(switched).market) return switched;
+  const { name } = SETTINGS;
+  throw new CommandProblem(
+    `Cannot set ${MARKET_ROW.key}: the settings file is ${
+      faults[0] === undefined ? "no map of sections" : `not YAML: ${faults[0]}`
+    }; correct it with kubectl edit configmap ${name} -n ${SYSTEM_NAMESPACE}`,
+  );
+}
+
+/** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
+export function marketOverride({ variables, args }: ControllerCommand): string | undefined {
+  const program = { name: "", description: "", table: { market: MARKET_ROW } };
+  const command = commandFlags(program, args);
+  const effective = effectiveSettings(program.table, {
+    flags: "flags" in command ? command.flags : new Map(),
+    env: variables,
+    file: { path: "", text: "market: off" },
+  });
+  const { overridden: [one] } = "faults" in effective ? effective.readable : effective;
+  return one === undefined ? undefined : `${one.by} is ${one.holds}`;
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

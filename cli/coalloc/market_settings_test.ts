@@ -26,7 +26,14 @@ Deno.test({
   name: "marketSettings() knows the short form and the long one",
   permissions: PURE,
   fn() {
-    for (const text of ["market: off", "market: false", "market:\n  enabled: false\n"]) {
+    for (
+      const text of [
+        "market: off",
+        "market: false",
+        "market:\n  enabled: false\n",
+        "market: off\nlog: [",
+      ]
+    ) {
       assert.equal(marketSettings(text).market, false, text);
     }
     for (const text of ["market: on", "market: {}", "market:\n  enabled: on\n"]) {

@@ -90,8 +90,16 @@ export interface PlacementReader {
   volumes(): Promise<readonly PersistentVolume[]>;
   /** What the controller remembers of the namespace's workloads, by `memoryKey()`. */
   memory(namespace: string): Promise<Readonly<Record<string, string>>>;
-  /** Variables that the controller's Deployment sets to a text; undefined where there is none. */
-  controllerVariables(): Promise<Readonly<Record<string, string>> | undefined>;
+  /** What the controller's Deployment starts it with; undefined where there is none. */
+  controllerCommand(): Promise<ControllerCommand | undefined>;
+}
+
+/** A program's settings outside of its file. */
+export interface ControllerCommand {
+  /** Variables that are set to a text. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Arguments without the program's name. */
+  readonly args: readonly string[];
 }
 
 /** An agent, and the node that it runs on. */
@@ -164,4 +172,12 @@ export interface CoallocWorld {
   /** The content of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly connect: (options: ConnectOptions) => Promise<Cluster>;
+}
+
+/** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */
+export interface CommandWorld extends CoallocWorld {
+  /** Writes the program's own words of how far it is to standard error. */
+  readonly progress: (text: string) => void;
+  /** Overwrites the terminal's screen with this text; the first one clears it. */
+  readonly draw: (text: string, screen: { readonly first: boolean }) => void;
 }

@@ -8,6 +8,7 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import { type TerminalLook, wantsColor } from "../terminal/paint.ts";
+import { textLines } from "../terminal/printable_text.ts";
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { coallocCommand } from "./coalloc_command.ts";
@@ -18,14 +19,15 @@ import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { INTERRUPTED, NO_READER } from "./exit_code.ts";
 import type { GlobalFlags } from "./global_flags.ts";
-import type { CoallocWorld } from "./ports.ts";
+import type { CoallocWorld, CommandWorld } from "./ports.ts";
+import { printableWorld } from "./printable_world.ts";
 import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
 import { simulateRequest } from "./simulate/simulate_request.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
   try {
-    return await answer(args, world);
+    return await answer(args, printableWorld(world));
   } catch (error) {
     // As a program that ignores no SIGPIPE ends: there is nobody left to tell.
     if (error instanceof Deno.errors.BrokenPipe) return NO_READER;
@@ -33,7 +35,7 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
   }
 }
 
-async function answer(args: readonly string[], world: CoallocWorld): Promise<number> {
+async function answer(args: readonly string[], world: CommandWorld): Promise<number> {
   if (args[0] === "__complete") {
     const names = completionNames(world, args.slice(1));
     world.out(await complete(coallocCommand(() => {}), { words: args.slice(1), names }));
@@ -48,19 +50,19 @@ async function answer(args: readonly string[], world: CoallocWorld): Promise<num
     return await run(line, world);
   } catch (error) {
     if (error instanceof UsageProblem) {
-      world.err(`${error.message}; ${seeHelp(line.name)}\n`);
+      world.err(textLines([`${error.message}; ${seeHelp(line.name)}`]));
       return 2;
     }
     const sentence = sentenceOf(error, line.name);
     if (sentence === undefined) throw error;
     // What the interruption broke off is no problem of the cluster's.
     if (world.signal.aborted) return INTERRUPTED;
-    world.err(`${sentence}\n`);
+    world.err(textLines([sentence]));
     return 1;
   }
 }
 
-async function run(call: Call, world: CoallocWorld): Promise<number> {
+async function run(call: Call, world: CommandWorld): Promise<number> {
   const { name, words, flags } = call;
   if (name === "completion") {
     const shell = COMPLETION_SHELLS.find((one) => one === words[0]);
@@ -73,7 +75,7 @@ async function run(call: Call, world: CoallocWorld): Promise<number> {
 }
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
-async function simulate(flags: Call["flags"], world: CoallocWorld): Promise<number> {
+async function simulate(flags: Call["flags"], world: CommandWorld): Promise<number> {
   if (asksForPolicy(flags)) return await simulateAPolicy(flags, world);
   const request = simulateRequest(flags);
   if (typeof request === "string") throw new UsageProblem(request);
@@ -86,7 +88,7 @@ async function simulate(flags: Call["flags"], world: CoallocWorld): Promise<numb
 }
 
 /** As `simulate`. */
-async function simulateAPolicy(flags: Call["flags"], world: CoallocWorld): Promise<number> {
+async function simulateAPolicy(flags: Call["flags"], world: CommandWorld): Promise<number> {
   const request = policyRequest(flags);
   if (typeof request === "string") throw new UsageProblem(request);
   const look = lookOf(flags as unknown as GlobalFlags, world);
@@ -94,7 +96,7 @@ async function simulateAPolicy(flags: Call["flags"], world: CoallocWorld): Promi
   return await simulatePolicy(request, { world, look });
 }
 
-async function contextOf(flags: GlobalFlags, world: CoallocWorld): Promise<CommandContext> {
+async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
   const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
   const cluster = await world.connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Paint, paint, type TerminalLook } from "../terminal/paint.ts";
+import { textLines } from "../terminal/printable_text.ts";
 
 /** A cell: its characters, and how they are set apart. */
 export interface Cell {
@@ -37,7 +38,7 @@ export function textTable({ columns, rows }: TextTable, look: TerminalLook = {})
   const widths = columns.map((_, index) =>
     Math.max(...lines.map((cells) => cells[index]?.text.length ?? 0))
   );
-  return lines.map((cells) => {
+  return textLines(lines.map((cells) => {
     const parts = columns.map(({ align = "left" }, index) => {
       const { text, how } = cells[index] ?? { text: "" };
       const space = " ".repeat((widths[index] ?? 0) - text.length);
@@ -45,6 +46,6 @@ export function textTable({ columns, rows }: TextTable, look: TerminalLook = {})
       const painted = how === undefined ? text : paint(text, how, look);
       return align === "right" ? space + painted : painted + (last ? "" : space);
     });
-    return `${parts.join(GAP).trimEnd()}\n`;
-  }).join("");
+    return parts.join(GAP).trimEnd();
+  }));
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import { textLines } from "../terminal/printable_text.ts";
 import { explainApiError } from "./api_problem.ts";
 import type { CommandContext } from "./command_context.ts";
 
@@ -19,43 +20,36 @@ export interface WatchedScreens {
   readonly changesOnly?: boolean;
 }
 
-/** Cursor to the first place; end of line cleared; rest of the screen cleared (ECMA-48, 8.3). */
-const HOME = "\x1b[H";
-const CLEAR_LINE = "\x1b[K";
-const CLEAR_BELOW = "\x1b[J";
-const CLEAR_ALL = "\x1b[2J";
-
 /** Writes screens. Resolves with the exit code; rejects as the first screen does. */
 export async function watchScreens(
   { watchMs, action, screen, changesOnly = false }: WatchedScreens,
   context: CommandContext,
 ): Promise<number> {
-  const { clock, signal, out } = context.world;
+  const { clock, signal } = context.world;
   let last: string | undefined;
   while (!signal.aborted) {
     const text = await screen().catch((error: unknown) => {
       if (signal.aborted) return "";
       // A server that is away for a moment ends no watch; a refusal at the start does.
       if (last === undefined || !(error instanceof ApiError)) throw error;
-      return `${explainApiError(action, error)}\n`;
+      return textLines([explainApiError(action, error)]);
     });
     if (signal.aborted) break;
-    if (!changesOnly || text !== last) out(framed(text, context, { first: last === undefined }));
+    if (!changesOnly || text !== last) write(text, context, { first: last === undefined });
     last = text;
     await clock.sleep(watchMs, signal);
   }
   return 0;
 }
 
-/** Text on its way to a terminal overwrites the last screen; elsewhere it stands below the last. */
-function framed(
+/** A terminal's screen is overwritten; elsewhere a screen stands below the last. */
+function write(
   text: string,
   { world, output }: CommandContext,
   { first }: { readonly first: boolean },
-): string {
-  if (output === "json") return text;
-  if (output === "yaml") return `---\n${text}`;
-  if (!world.outIsTerminal) return first ? text : `\n${text}`;
-  const start = first ? CLEAR_ALL + HOME : HOME;
-  return start + text.replaceAll("\n", `${CLEAR_LINE}\n`) + CLEAR_BELOW;
+): void {
+  if (output === "json") world.out(text);
+  else if (output === "yaml") world.out(`---\n${text}`);
+  else if (world.outIsTerminal) world.draw(text, { first });
+  else world.out(first ? text : `\n${text}`);
 }

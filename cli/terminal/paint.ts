@@ -16,6 +16,9 @@ const CODES = {
   cyan: "36",
 } as const;
 
+/** The sequences that {@linkcode paint} writes. */
+export const SGR = new RegExp(`\\x1b\\[(?:0|${Object.values(CODES).join("|")})m`);
+
 /** A way to set text apart. */
 export type Paint = keyof typeof CODES;
 

@@ -184,6 +184,7 @@ export function createReconciler(
       backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
       takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
       dryRun: config.dryRun,
+      resizeServed: config.resizeServed,
       quotaHeadroom: quota?.millicores,
       quotaName: quota?.quota,
       book: known.quota?.book,

@@ -35,17 +35,32 @@ export interface Effective<T extends SettingTable> {
   readonly values: SettingValues<T>;
   /** The text and origin of each value by key, in the order of the table. */
   readonly origins: ReadonlyMap<string, { readonly origin: SettingOrigin; readonly text: string }>;
+  /** Values of the file without effect, since a flag or a variable has another one. */
+  readonly overridden: readonly OverriddenSetting[];
+}
+
+/** A value of the file, and what takes precedence over it. */
+export interface OverriddenSetting {
+  readonly key: string;
+  readonly inFile: string;
+  readonly holds: string;
+  /** For instance `flag --market` or `env MBCAS_MARKET`. */
+  readonly by: string;
 }
 
 /** All that is wrong: one sentence each, with source, key, value and remedy. */
-export interface SettingFaults {
+export interface SettingFaults<T extends SettingTable> {
   readonly faults: readonly string[];
+  /** What can be read all the same; the default for each setting that has a fault. */
+  readonly readable: Effective<T>;
 }
 
 /** What settings must fulfil together. */
 export interface SettingsOptions<T extends SettingTable> {
   /** A sentence for each rule that they break; asked where each by itself fits. */
   readonly check?: ((values: SettingValues<T>) => readonly string[]) | undefined;
+  /** What a program starts with although its settings have faults; undefined: it does not start. */
+  readonly despiteFaults?: ((readable: Effective<T>) => Effective<T> | undefined) | undefined;
 }
 
 /** Variables that begin like this are this product's: an unknown one is a misspelt one. */
@@ -56,7 +71,7 @@ export function effectiveSettings<const T extends SettingTable>(
   table: T,
   sources: SettingSources = {},
   { check }: SettingsOptions<T> = {},
-): Effective<T> | SettingFaults {
+): Effective<T> | SettingFaults<T> {
   const { env = {}, file, otherSections = [] } = sources;
   const faults = unknownVariables(env, table);
   const read = file === undefined ? undefined : fileValues(file, { table, otherSections });
@@ -68,10 +83,15 @@ export function effectiveSettings<const T extends SettingTable>(
   ];
   const values: Record<string, unknown> = {};
   const origins = new Map<string, { origin: SettingOrigin; text: string }>();
+  const overridden: OverriddenSetting[] = [];
   for (const [name, setting] of Object.entries(table)) {
     const { origin, text, where, also = [] } = chosen(setting, { ...sources, written });
     const value = setting.kind.parse(text);
     if (value === undefined) faults.push(notExpected(where, text, setting));
+    const inFile = origin === "file" ? undefined : writtenTexts(setting, written)[0]?.text;
+    if (inFile !== undefined && inFile !== text && setting.kind.parse(inFile) !== value) {
+      overridden.push({ key: setting.key, inFile, holds: text, by: where });
+    }
     for (const other of also) {
       if (other.text === text) continue;
       const otherValue = setting.kind.parse(other.text);
@@ -88,13 +108,15 @@ export function effectiveSettings<const T extends SettingTable>(
           `but both are names of ${setting.key}: keep one of them`,
       );
     }
-    values[name] = value;
-    origins.set(setting.key, { origin, text });
+    const holds = value === undefined
+      ? { origin: "default" as const, text: setting.default }
+      : { origin, text };
+    values[name] = value ?? setting.kind.parse(setting.default);
+    origins.set(setting.key, holds);
   }
-  if (faults.length > 0) return { faults };
-  const whole = values as SettingValues<T>;
-  const broken = check?.(whole) ?? [];
-  return broken.length > 0 ? { faults: broken } : { values: whole, origins };
+  const whole = { values: values as SettingValues<T>, origins, overridden };
+  if (faults.length === 0) faults.push(...check?.(whole.values) ?? []);
+  return faults.length > 0 ? { faults, readable: whole } : whole;
 }
 
 /** The effective settings as fields of one log line: `4 (default)` by key. */
@@ -127,7 +149,7 @@ function chosen(
   // An empty variable is one that was not set: manifests can't leave a variable out.
   const exported = variable === undefined ? "" : env?.[variable] ?? "";
   if (exported !== "") return { origin: "environment", text: exported, where: `env ${variable}` };
-  const [first, ...alsoWritten] = written.flatMap((place) => given(fileKeysOf(setting), place));
+  const [first, ...alsoWritten] = writtenTexts(setting, written);
   if (first !== undefined) return { origin: "file", ...first, also: alsoWritten };
   const where = [allFlags[0], variable === undefined ? undefined : `env ${variable}`].filter(
     Boolean,
@@ -139,6 +161,13 @@ function chosen(
 interface NamedTexts {
   readonly texts: ReadonlyMap<string, string> | undefined;
   readonly place: string;
+}
+
+function writtenTexts(
+  setting: Setting<unknown>,
+  written: readonly NamedTexts[],
+): readonly Given[] {
+  return written.flatMap((place) => given(fileKeysOf(setting), place));
 }
 
 function given(names: readonly string[], { texts, place }: NamedTexts): readonly Given[] {

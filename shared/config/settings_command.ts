@@ -68,7 +68,10 @@ function isSwitch({ kind, default: text }: Setting<unknown>): boolean {
 }
 
 function settingsCommand(
-  { name, description, table }: Omit<SettingsProgram<SettingTable>, "check">,
+  { name, description, table }: Omit<
+    SettingsProgram<SettingTable>,
+    keyof SettingsOptions<SettingTable>
+  >,
 ): Command {
   const command = new Command(name).description(description).exitOverride()
     .allowUnknownOption().allowExcessArguments();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parse, parseDocument, YAMLError } from "yaml";
+import { isMap as isMapNode, isNode, isScalar, parseDocument } from "yaml";
 import { nearestName } from "./nearest_name.ts";
 import { fileKeysOf, sectionOf, type SettingTable } from "./setting.ts";
 import type { SettingsKeys } from "./settings_keys.ts";
@@ -92,17 +92,11 @@ export function fileValues(
     return `${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`;
   }
 
-  let root: unknown;
-  try {
-    root = parse(text) ?? {};
-  } catch (error) {
-    // An alias without its anchor is a ReferenceError.
-    if (!(error instanceof YAMLError || error instanceof ReferenceError)) throw error;
-    const message = error.message.trim().replaceAll(/\s*\n\s*/g, " ");
-    return { texts, faults: [`${path}: is not YAML: ${message}`] };
-  }
+  const { root, faults: unreadable } = readableYAML(text);
+  faults.push(...unreadable.map((fault) => `${path}: is not YAML: ${fault}`));
   if (!isMap(root)) {
-    return { texts, faults: [`${path}: is not a map of sections (${[...sections].join(", ")})`] };
+    faults.push(`${path}: is not a map of sections (${[...sections].join(", ")})`);
+    return { texts, faults };
   }
   for (const [section, body] of Object.entries(root)) {
     if (otherSections.includes(section)) {
@@ -119,6 +113,35 @@ export function fileValues(
     else faults.push(notMap(section, body));
   }
   return { texts, faults };
+}
+
+/**
+ * The content of a settings file, and why it is not YAML. What can be read of a text with faults is
+ * there all the same, section by section: a market that is off must not depend on the rest.
+ */
+export function readableYAML(
+  text: string,
+): { readonly root: unknown; readonly faults: readonly string[] } {
+  const document = parseDocument(text);
+  const faults = document.errors.map(({ message }) => onOneLine(message));
+  const { contents } = document;
+  if (contents === null) return { root: {}, faults };
+  if (!isMapNode(contents)) return { root: contents.toJS(document), faults };
+  const root: Record<string, unknown> = {};
+  for (const { key, value } of contents.items) {
+    try {
+      root[String(isScalar(key) ? key.value : key)] = isNode(value) ? value.toJS(document) : value;
+    } catch (error) {
+      // An alias without its anchor is a ReferenceError.
+      if (!(error instanceof ReferenceError)) throw error;
+      faults.push(onOneLine(error.message));
+    }
+  }
+  return { root, faults };
+}
+
+function onOneLine(message: string): string {
+  return message.trim().replaceAll(/\s*\n\s*/g, " ");
 }
 
 /** The text of a settings file with one value changed; comments and order stay. */

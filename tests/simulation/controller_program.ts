@@ -8,6 +8,7 @@ import { createCaches } from "../../controller/allocation/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { type ControllerParts, runController } from "../../controller/run_controller.ts";
+import type { RightsizingParts } from "../../controller/rightsizing/run_rightsizing.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
@@ -45,6 +46,12 @@ export interface ProgramPlace {
    */
   readonly flags?: ReadonlyMap<string, string>;
   /**
+   * Rightsizing, with its ports.
+   *
+   * @default none
+   */
+  readonly rightsizing?: Pick<RightsizingParts, "api" | "config">;
+  /**
    * What runs beside the market.
    *
    * @default nothing
@@ -76,7 +83,8 @@ export interface ControllerProgram {
   readonly ended: Promise<unknown>;
 }
 
-const ALL_THERE: AskCluster = () =>
+/** A server with all that is needed. */
+export const ALL_THERE: AskCluster = () =>
   Promise.resolve({
     serverVersion: "v1.36.3",
     servesPodResize: true,
@@ -87,7 +95,8 @@ const ALL_THERE: AskCluster = () =>
 
 /** Starts a controller. */
 export function startProgram(
-  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), more }: ProgramPlace,
+  { api, clock, identity, ask = ALL_THERE, followed, flags = new Map(), rightsizing, more }:
+    ProgramPlace,
 ): ControllerProgram {
   const random = seededRandom(identity.length);
   const log = silentLog;
@@ -124,7 +133,9 @@ export function startProgram(
       restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: { emit: api.events.emit, run: () => Promise.resolve() },
+      ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),
     },
+    ...(rightsizing === undefined ? {} : { rightsizing: { config: rightsizing.config } }),
     caches,
     clock,
     random,

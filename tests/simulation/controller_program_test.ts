@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { PlacementReplica } from "../../controller/placement/placement_replica.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import { type ControllerProgram, startProgram } from "./controller_program.ts";
+import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 function start(
@@ -182,21 +183,59 @@ sceneTest("runController() waits for the custom resource and for the server", as
   await scene.pass(2000);
 });
 
-sceneTest("runController() ends with 1 where the cluster can't be worked with", async (scene) => {
+sceneTest("runController() ends with 1 where it lacks rights", async (scene) => {
   const { api, clock } = scene;
   const program = startProgram({
     api,
     clock,
     identity: "first",
-    ask: (rights) =>
-      Promise.resolve({
-        serverVersion: "v1.32.0",
-        servesPodResize: false,
-        servesAllocations: true,
-        unknownFields: [],
-        missingRights: rights.slice(0, 2),
-      }),
+    ask: async (rights) => ({ ...await ALL_THERE([]), missingRights: rights.slice(0, 2) }),
   });
   await scene.pass(1);
   assert.equal(program.exitCode(), 1);
 });
+
+sceneTest(
+  "runController() runs without pods/resize: placement works, the market holds until it is served",
+  async (scene) => {
+    const { api, clock, limits } = scene;
+    let servesPodResize = false;
+    let placed = 0;
+    const program = startProgram({
+      api,
+      clock,
+      identity: "first",
+      ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize }),
+      more: () => ({
+        identity: "first",
+        placement: {
+          copies: {},
+          mutators: [],
+          lead: () => Promise.resolve(void placed++),
+        } as unknown as PlacementReplica,
+      }),
+    });
+    scene.createPod("web");
+    await scene.pass(20_000);
+    scene.want("web", 450);
+    await scene.pass(20_000);
+    assert.deepEqual([program.exitCode(), placed], [undefined, 1]);
+    const { phase, reason, conditions } = scene.allocation("web")?.status ?? {};
+    assert.deepEqual([phase, reason], ["Pending", "ResizeNotServed"]);
+    assert.deepEqual(conditions?.map(({ type, status, reason }) => [type, status, reason]), [
+      ["Applied", "False", "ResizeNotServed"],
+    ]);
+    assert.deepEqual(limits("web"), { wanted: 200, applied: 200 });
+    // The server is upgraded while the controller runs, and back.
+    servesPodResize = true;
+    await scene.pass(330_000);
+    assert.deepEqual(limits("web"), { wanted: 450, applied: 450 });
+    servesPodResize = false;
+    await scene.pass(330_000);
+    scene.want("web", 600);
+    await scene.pass(20_000);
+    assert.equal(scene.allocation("web")?.status?.reason, "ResizeNotServed");
+    program.terminate();
+    await scene.pass(2000);
+  },
+);

@@ -1,17 +1,19 @@
 /** Both clocks on the same pods: who owns which field, and what follows from a new request at once. */
 import assert from "node:assert/strict";
+import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { autoPolicy, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
 import { ofDeployment } from "../fixtures/sample_workloads.ts";
+import { ALL_THERE, startProgram } from "./controller_program.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { optOut, ownOnRecord } from "./raised_pod.ts";
-import { startRightsizing } from "./running_rightsizing.ts";
+import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A pod of Deployment `web` in the market, its own limit 200 m, raised to `wanted`. */
-async function managedPod(scene: ControllerScene, wanted: number): Promise<void> {
+/** A pod of Deployment `web`, its own limit 200 m. */
+function deployedPod(scene: ControllerScene): void {
   scene.api.store.tables.Deployment.create({
     kind: "Deployment",
     metadata: {
@@ -29,7 +31,6 @@ async function managedPod(scene: ControllerScene, wanted: number): Promise<void>
       template: { containers: [templateContainer()], initContainers: [] },
     },
   });
-  scene.startController();
   scene.createPod("web");
   scene.changePod("web", (pod) => {
     const { metadata: { labels, owner } } = ofDeployment(pod);
@@ -40,16 +41,22 @@ async function managedPod(scene: ControllerScene, wanted: number): Promise<void>
     }));
     return { ...pod, containers, metadata: { ...pod.metadata, labels, ...(owner && { owner }) } };
   });
+}
+
+/** The same in the market, raised to `wanted`. */
+async function managedPod(scene: ControllerScene, wanted: number): Promise<void> {
+  scene.startController();
+  deployedPod(scene);
   scene.want("web", wanted);
   await scene.pass(10_000);
   assert.deepEqual(scene.limits("web"), { wanted, applied: wanted });
 }
 
-/** Rightsizing begins; the workload has used this much for an hour, and goes on. */
-function rightsize(
+/** A policy for the workload, which has used this much for an hour, and goes on. */
+function policyFor(
   { api, clock }: ControllerScene,
   { cpu, strategy = {} }: { readonly cpu: number; readonly strategy?: Partial<UpdateStrategy> },
-): AsyncDisposable {
+): UsageSource {
   const source = createUsageAnswers();
   const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = -60; minute < 240; minute++) {
@@ -68,7 +75,15 @@ function rightsize(
     faults: [],
     status: {},
   });
-  return startRightsizing({ api, clock }, { source });
+  return source;
+}
+
+/** Rightsizing begins. */
+function rightsize(
+  scene: ControllerScene,
+  usage: { readonly cpu: number; readonly strategy?: Partial<UpdateStrategy> },
+): AsyncDisposable {
+  return startRightsizing(scene, { source: policyFor(scene, usage) });
 }
 
 const boundsOf = (scene: ControllerScene) => scene.allocation("web")?.status?.bounds?.containers[0];
@@ -128,3 +143,28 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   // Whoever raised it, it is no wish of the user's.
   assert.equal(ownOnRecord(scene), "200m");
 });
+
+sceneTest(
+  "runController() gives new pods new values where the server lacks pods/resize",
+  async (scene) => {
+    const { api, clock } = scene;
+    deployedPod(scene);
+    const strategy = { allowInPlaceResize: true, allowRecreate: true };
+    const source = policyFor(scene, { cpu: 150, strategy });
+    const program = startProgram({
+      api,
+      clock,
+      identity: "first",
+      flags: new Map([["--market", "off"]]),
+      ask: async (rights) => ({ ...await ALL_THERE(rights), servesPodResize: false }),
+      rightsizing: simulatedRightsizing(api, { source, resizeServed: false }),
+    });
+    await scene.pass(MINUTE_MS);
+    assert.equal(program.exitCode(), undefined);
+    const { makes } = api.store.tables.Deployment.get("shop/web") ?? {};
+    assert.equal(makes?.template.containers[0]?.requestCPU, 180);
+    assert.equal(api.requests.get("resize Pod"), undefined);
+    program.terminate();
+    await scene.pass(2000);
+  },
+);

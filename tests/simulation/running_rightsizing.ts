@@ -6,7 +6,11 @@
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
-import { runRightsizing } from "../../controller/rightsizing/run_rightsizing.ts";
+import {
+  type RightsizingAPI,
+  type RightsizingParts,
+  runRightsizing,
+} from "../../controller/rightsizing/run_rightsizing.ts";
 import type { CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -16,46 +20,60 @@ import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { notedVPAs } from "../fixtures/noted_vpas.ts";
 
+/** What rightsizing finds outside of the API. */
+export interface RightsizingOutside {
+  /** For policies of every provider. */
+  readonly source: UsageSource;
+  readonly correctionStore?: CheckpointStore;
+  /** Whether the server serves `pods/resize`. @default {true} */
+  readonly resizeServed?: boolean;
+}
+
+/** Rightsizing's ports on the simulated API, and its settings. */
+export function simulatedRightsizing(
+  api: SimulatedAPI,
+  { source, correctionStore = keptCheckpoints(), resizeServed = true }: RightsizingOutside,
+): Pick<RightsizingParts, "api" | "config"> {
+  const ports: RightsizingAPI = {
+    sources: {
+      policies: api.listWatch("OptimizationPolicy"),
+      reports: api.listWatch("RecommendationReport"),
+    },
+    statuses: api.policyStatusWriter,
+    reportStore: api.reportStore,
+    vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
+    workloads: api.workloadWriter,
+    rights: { missing: () => Promise.resolve(new Map()) },
+    correctionStore,
+    events: api.rightsizingEvents,
+    resizer: api.podResizer("optipod"),
+    resizeSupport: () => Promise.resolve({ resizeServed, lowersMemoryLimits: resizeServed }),
+    sampler: () => ({ ...source, run: () => Promise.resolve() }),
+    usageSources: () => ({ of: () => source, close: () => {} }),
+  };
+  const config = { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 };
+  return { api: ports, config };
+}
+
 /** It runs until it is disposed of. */
 export function startRightsizing(
   { api, clock }: { readonly api: SimulatedAPI; readonly clock: VirtualClock },
-  { source, correctionStore = keptCheckpoints() }: {
-    /** For policies of every provider. */
-    readonly source: UsageSource;
-    readonly correctionStore?: CheckpointStore;
-  },
+  outside: RightsizingOutside,
 ): AsyncDisposable {
   const end = new AbortController();
   const [random, log] = [seededRandom(21), silentLog];
   const caches = createCaches(cacheSources(api), { clock, random, log });
-  const sources = {
-    policies: api.listWatch("OptimizationPolicy"),
-    reports: api.listWatch("RecommendationReport"),
-  };
-  const copies = createRightsizingCopies(sources, { clock, random, log });
+  const rightsizing = simulatedRightsizing(api, outside);
+  const copies = createRightsizingCopies(rightsizing.api.sources, { clock, random, log });
   const ended = [
     ...namedCaches(caches).map(([, copy]) => copy.run(end.signal)),
     ...Object.values(copies).map((copy) => copy.run(end.signal)),
     runRightsizing({
-      api: {
-        sources,
-        statuses: api.policyStatusWriter,
-        reportStore: api.reportStore,
-        vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
-        workloads: api.workloadWriter,
-        rights: { missing: () => Promise.resolve(new Map()) },
-        correctionStore,
-        events: api.rightsizingEvents,
-        resizer: api.podResizer("optipod"),
-        resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
-        sampler: () => ({ ...source, run: () => Promise.resolve() }),
-        usageSources: () => ({ of: () => source, close: () => {} }),
-      },
+      ...rightsizing,
       caches,
       copies,
       allocationStore: api.allocationStore,
       marketResizer: api.podResizer(),
-      config: { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 },
       clock,
       random,
       log,

@@ -7,6 +7,7 @@ import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
 import { holdText, ruleLines } from "./bound_rules.ts";
 import type { ExplainedBounds, Explanation } from "./explanation.ts";
@@ -56,7 +57,7 @@ export function explainText(explanation: Explanation, look: TerminalLook = {}): 
     ...more.map((line) => `${" ".repeat(width)}   ${line}`),
   ]);
   const notes = explanation.problems.map((problem) => paint(problem, "yellow", look));
-  return [...headOf(explanation, look), "", ...lines, ...notes].map((line) => `${line}\n`).join("");
+  return textLines([...headOf(explanation, look), "", ...lines, ...notes]);
 }
 
 function headOf(explanation: Explanation, look: TerminalLook): string[] {

@@ -58,18 +58,20 @@ export function createPlacementReader(
       const raw = await get(path);
       return raw === undefined ? {} : parseConfigMap(raw).data;
     },
-    async controllerVariables() {
+    async controllerCommand() {
       const place = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;
       const raw = await get(`${place}/${CONTROLLER_DEPLOYMENT}`);
       if (raw === undefined) return undefined;
       const { spec } = objectOf(objectOf(objectOf(raw).spec).template);
-      const [container] = listOf(objectOf(spec).containers);
-      return Object.fromEntries(
-        listOf(objectOf(container).env).flatMap((one): [string, string][] => {
-          const [name, value] = [textOf(objectOf(one).name), textOf(objectOf(one).value)];
-          return name === undefined || value === undefined ? [] : [[name, value]];
-        }),
-      );
+      const container = objectOf(listOf(objectOf(spec).containers)[0]);
+      const variables = listOf(container.env).flatMap((one): [string, string][] => {
+        const [name, value] = [textOf(objectOf(one).name), textOf(objectOf(one).value)];
+        return name === undefined || value === undefined ? [] : [[name, value]];
+      });
+      return {
+        variables: Object.fromEntries(variables),
+        args: listOf(container.args).flatMap((one) => textOf(one) ?? []),
+      };
     },
   };
 }

@@ -25,6 +25,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
       template: {
         spec: {
           containers: [{
+            args: ["--market=on"],
             env: [
               { name: "MBCAS_PLACEMENT", value: "on" },
               { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
@@ -64,7 +65,10 @@ Deno.test("createPlacementReader() reads what placement looks at, and writes not
   assert.deepEqual(await reader.memory("shop"), { "Deployment.web": "{}" });
   // Nothing is remembered of it.
   assert.deepEqual(await reader.memory("far"), {});
-  assert.deepEqual(await reader.controllerVariables(), { MBCAS_PLACEMENT: "on" });
+  assert.deepEqual(await reader.controllerCommand(), {
+    variables: { MBCAS_PLACEMENT: "on" },
+    args: ["--market=on"],
+  });
   await assert.rejects(reader.budgets(), ApiError);
   assert.ok(server.requests.every(({ method }) => method === "GET"));
 });

@@ -3,10 +3,9 @@
  *
  * @module
  */
+import { SGR } from "../../terminal/paint.ts";
 
-/** How sequences of a terminal look that set text apart. */
-// deno-lint-ignore no-control-regex -- That is how they begin.
-const PAINT = /\x1b\[\d*m/g;
+const PAINT = new RegExp(SGR, "g");
 
 /** The first lines of the text that fit, and how many there are more; the cursor keeps a line for itself. */
 export function fittedScreen(

@@ -5,7 +5,6 @@
  */
 import type { Paint } from "../../terminal/paint.ts";
 import { UNKNOWN } from "../cpu_text.ts";
-import { plainLine } from "../plain_line.ts";
 import { momentText } from "./moment_text.ts";
 import type { PhaseFacts, PlacementPhase, ShownWorkload } from "./placement_view.ts";
 
@@ -48,10 +47,10 @@ export function nextWords(workload: ShownWorkload, nowMs: number): string {
   const { phase, message, next } = workload;
   if (next === undefined) {
     const told = PHASES[phase].particulars ? message : undefined;
-    return told === undefined ? UNKNOWN : `none: ${plainLine(told)}`;
+    return told === undefined ? UNKNOWN : `none: ${told}`;
   }
   const { words, notBefore } = next;
-  if (notBefore === undefined) return plainLine(words);
+  if (notBefore === undefined) return words;
   const when = next.pod === undefined ? "at" : "at the earliest";
-  return `${plainLine(words)} ${when} ${momentText(notBefore, nowMs)}`;
+  return `${words} ${when} ${momentText(notBefore, nowMs)}`;
 }

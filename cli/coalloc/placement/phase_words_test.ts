@@ -24,7 +24,6 @@ Deno.test("nextWords() say the step and its time, or why there is none", () => {
   assert.equal(nextWords(WEB, NOW), "-");
   const next = { words: "evict pod web-1", pod: "web-1", notBefore: "2026-01-01T12:00:10.000Z" };
   assert.equal(nextWords({ ...WEB, next }, NOW), "evict pod web-1 at the earliest 12:00:10Z");
-  assert.equal(nextWords({ ...WEB, next: { words: "evict\x1b[2J pod" } }, NOW), "evict [2J pod");
   const { pod: _pod, ...fallback } = next;
   assert.equal(nextWords({ ...WEB, next: fallback }, NOW), "evict pod web-1 at 12:00:10Z");
   assert.equal(nextWords({ ...WEB, phase: "NotWhole", message: "1 of 2" }, NOW), "none: 1 of 2");

@@ -6,6 +6,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { listedObjects } from "../../../shared/placement/listed_objects.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import type { ClusterReader } from "../ports.ts";
@@ -122,7 +123,7 @@ function textOf(
     ? placementTable(view, { ...look, wide, namespaces: namespace.all, nowMs })
     : [
       ...view.workloads.map((one) => placementDetail(one, { ...look, nowMs })),
-      barLegend(view.workloads, look) + view.notes.map((note) => `${note}\n`).join(""),
+      barLegend(view.workloads, look) + textLines(view.notes),
     ].filter((part) => part !== "").join("\n");
   return watchMs !== undefined && world.outIsTerminal ? fittedScreen(text, world.size()) : text;
 }

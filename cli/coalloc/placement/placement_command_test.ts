@@ -35,6 +35,22 @@ const SHOP: readonly ShopWorkload[] = [
   { name: "wait", nodes: ["od-1", ""], words: HALF },
 ];
 
+placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", {
+  workloads: [{
+    name: "web\x1b[2J\nforged",
+    nodes: ["od-1"],
+    words: { "spot-percentage": "\x1b[2J\u202e\nforged" },
+  }],
+  async fn(scene) {
+    for (const args of [[], ["web\x1b[2J\nforged"]]) {
+      scene.out = "";
+      await placementOf(scene, ...args);
+      assert.match(scene.out, /forged/);
+      assert.doesNotMatch(scene.out, /(?!\n)[\p{Cc}\p{Cf}]|^forged/mu);
+    }
+  },
+});
+
 placedTest("placementCommand() shows where each workload stands, and what comes next", {
   workloads: SHOP,
   async fn(scene) {

@@ -5,7 +5,7 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { UNKNOWN } from "../cpu_text.ts";
-import { plainLine } from "../plain_line.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../text_table.ts";
 import type { ClassCounts } from "../../../shared/placement/node_class.ts";
 import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
@@ -24,12 +24,12 @@ const CLASSES = ["spot", "on-demand"] as const;
 /** The text, each line ended by a line feed. */
 export function placementDetail(workload: ShownWorkload, look: DetailLook): string {
   const { pods } = workload;
-  return [
+  return textLines([
     ...headOf(workload, look),
     ...splitLines(workload, look),
     // Why there is none stands above.
     ...(workload.next === undefined ? [] : [`Next: ${nextWords(workload, look.nowMs)}`]),
-  ].map((line) => `${line}\n`).join("") + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
+  ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
 }
 
 /** What the characters of the bars are, on a line; empty where nothing is drawn. */
@@ -45,7 +45,7 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
   const counted = replicas === undefined
     ? ""
     : `, ${replicas === 1 ? "1 replica" : `${replicas} replicas`}`;
-  const own = message === undefined ? "" : plainLine(message);
+  const own = message ?? "";
   return [
     `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${
       how === undefined ? phrase : paint(phrase, how, look)
@@ -108,7 +108,7 @@ function podTable(pods: readonly ShownPod[], look: TerminalLook): string {
   const several = new Set(pods.map(({ revision }) => revision)).size > 1;
   const columns = ["POD", "CLASS", "NODE", ...(several ? ["REVISION"] : []), "STATE"];
   const rows = pods.map((pod): Cell[] => [
-    { text: plainLine(pod.name) },
+    { text: pod.name },
     { text: pod.class ?? UNKNOWN },
     { text: pod.node || UNKNOWN },
     ...(several ? [{ text: pod.revision || UNKNOWN }] : []),
@@ -119,5 +119,5 @@ function podTable(pods: readonly ShownPod[], look: TerminalLook): string {
 
 function stateCell({ ready, notes }: ShownPod): Cell {
   if (notes.length === 0) return { text: ready ? "Ready" : "not Ready" };
-  return { text: notes.map(plainLine).join("; "), how: "yellow" };
+  return { text: notes.join("; "), how: "yellow" };
 }

@@ -173,7 +173,7 @@ placement:
     assert.match((await placementOf(scene))[1], /^deployment\/web +0\/1 +2\/1 /m);
     scene.placement.variables = {};
     assert.match((await placementOf(scene))[1], /^Placement is off \(placement.enabled\)/m);
-    scene.placement.hidden.add("controllerVariables");
+    scene.placement.hidden.add("controllerCommand");
     const [, out] = await placementOf(scene);
     assert.match(out, /^Cannot .* controller's variables: /m);
     assert.doesNotMatch(out, /Placement is off/);

@@ -4,6 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
 import { workloadTitle } from "../workload_word.ts";
@@ -78,7 +79,7 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
     ]),
     ...view.notes,
   ];
-  const foot = notes.map((note) => `${paint(note, "yellow", look)}\n`).join("");
+  const foot = textLines(notes.map((note) => paint(note, "yellow", look)));
   if (shown.length === 0) return joined("No workloads are placed here.\n", foot);
   const rows = shown.flatMap((workload) => rowsOf(workload, nowMs));
   const several = shown.some(({ revisions }) => revisions.length > 1);

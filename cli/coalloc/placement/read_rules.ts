@@ -14,9 +14,9 @@ export async function readRules(
   { reader, placement }: Pick<Cluster, "reader" | "placement">,
 ): Promise<InstalledRules> {
   const problems: string[] = [];
-  const [settings, variables] = await Promise.all([
+  const [settings, command] = await Promise.all([
     readSettings(reader),
-    placement.controllerVariables().catch((error: unknown) => {
+    placement.controllerCommand().catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 403) throw error;
       problems.push(
         `${explainApiError("read the controller's variables", error)}. What they set is not known`,
@@ -24,6 +24,9 @@ export async function readRules(
       return undefined;
     }),
   ]);
-  const { rules, notes } = placementRules({ text: settings.text, variables });
+  const { rules, notes } = placementRules({
+    text: settings.text,
+    variables: command?.variables,
+  });
   return { rules, notes: [...settings.problems, ...problems, ...notes] };
 }

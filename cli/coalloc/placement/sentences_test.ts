@@ -104,14 +104,14 @@ placedTest("sentences of placement: lists that can't be read", {
     await assertSentences([
       [
         "most",
-        without("budgets", "memory", "volumes", "controllerVariables", "namespaces"),
+        without("budgets", "memory", "volumes", "controllerCommand", "namespaces"),
         `\
 WORKLOAD          SPOT   ON-DEMAND   PENDING   PHASE        NEXT
 deployment/mute      0           0         0   not known    none: namespace shop can't be read, and may take it in
 deployment/web     2/1         0/1         0   converging   evict pod web-1 (youngest surplus spot) to on-demand, unless a cooldown or a fallback holds
 statefulset/db     0/0         1/1         0   as wished    -
 
-Cannot read the controller's variables: controllerVariables is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. What they set is not known
+Cannot read the controller's variables: controllerCommand is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. What they set is not known
 Cannot read namespaces: namespaces is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. What namespaces say of placement is not known
 Cannot read PodDisruptionBudgets: budgets is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Whether a budget lets a pod go is not known
 Cannot read PersistentVolumes: volumes is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Whether a volume binds a pod is not known

@@ -12,7 +12,6 @@ import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts"
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
-import { plainLine } from "../plain_line.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
 import { podAmounts } from "./present_amounts.ts";
@@ -90,12 +89,12 @@ function advise(record: WorkloadRecord, around: Surroundings): AdvisedWorkload {
   const containers = containersOf(record, around);
   return {
     ...workload,
-    name: plainLine(workload.name),
-    policy: { namespace: plainLine(policy.namespace), name: plainLine(policy.name) },
+    name: workload.name,
+    policy: { namespace: policy.namespace, name: policy.name },
     status,
-    ...(reason === undefined ? {} : { reason: plainLine(reason), means: sentenceOf(reason) }),
+    ...(reason === undefined ? {} : { reason, means: sentenceOf(reason) }),
     ...(remedy === undefined ? {} : { remedy }),
-    ...(message === undefined ? {} : { message: plainLine(message) }),
+    ...(message === undefined ? {} : { message }),
     ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
     ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
     ...(method === undefined ? {} : { lastApplyMethod: method }),
@@ -132,11 +131,11 @@ function containersOf(
     };
     const changes = changesOf(compared, { pods: pods?.length, replicas: template?.replicas });
     return {
-      name: plainLine(name),
+      name,
       sidecar: own?.sidecar === true,
       ...compared,
       ...(adopted === undefined ? {} : { inForce: valuesOf(adopted) }),
-      ...(wanted === undefined ? {} : { explanation: plainLine(wanted.explanation) }),
+      ...(wanted === undefined ? {} : { explanation: wanted.explanation }),
       ...(used === undefined ? {} : {
         usage: {
           ...(used.cpu === undefined ? {} : { cpu: used.cpu }),

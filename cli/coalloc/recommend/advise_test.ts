@@ -143,16 +143,3 @@ pure("adviseAll() leaves out pods that have ended, are ending, or are of somebod
   const elsewhere = { ...third, metadata: { ...third.metadata, namespace: "far" } };
   assert.deepEqual(count([ended, ending, elsewhere, ...others]), [1, 0, 2]);
 });
-
-pure("adviseAll() makes plain text of what somebody has written into a report", () => {
-  const [web] = shopRecords();
-  assert.ok(web !== undefined);
-  const spoiled: WorkloadRecord = {
-    ...web,
-    message: "a\nb",
-    recommendations: [{ container: "app", cpu: 1, memory: 1, explanation: "x\x1b[2J\ny: z" }],
-  };
-  const [advised] = adviseAll({ ...NOTHING_ELSE, reports: reportsOf([spoiled]) });
-  assert.equal(advised?.message, "a b");
-  assert.equal(advised?.containers[0]?.explanation, "x [2J y: z");
-});

@@ -6,6 +6,7 @@
  */
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { workloadTitle } from "../workload_word.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changesWords } from "./amount_words.ts";
@@ -61,7 +62,7 @@ export function patchText(view: AdviceView): string {
 }
 
 function commentLines(lines: readonly string[]): string {
-  return lines.map((line) => `# ${line}\n`).join("");
+  return textLines(lines.map((line) => `# ${line}`));
 }
 
 function patchOf(workload: AdvisedWorkload): Patch {

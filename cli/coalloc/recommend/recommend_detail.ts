@@ -4,6 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { amountWord, changeCell, inForceWord } from "./amount_words.ts";
@@ -23,7 +24,7 @@ const INDENT = " ".repeat(11);
 /** The text, each line ended by a line feed. */
 export function detailText(workload: AdvisedWorkload, look: DetailLook): string {
   const blocks = workload.containers.map((container) => containerLines(container, look));
-  return [...headOf(workload, look), ...blocks.flat()].map((line) => `${line}\n`).join("");
+  return textLines([...headOf(workload, look), ...blocks.flat()]);
 }
 
 /** What the characters of the plots are, on a line; empty where nothing is drawn. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, textTable } from "../text_table.ts";
 import { workloadTitle } from "../workload_word.ts";
@@ -129,7 +130,7 @@ export function footText(view: AdviceView, look: TerminalLook): string {
 }
 
 function noteLines({ notes }: AdviceView, look: TerminalLook): string {
-  return notes.map((note) => `${paint(note, "yellow", look)}\n`).join("");
+  return textLines(notes.map((note) => paint(note, "yellow", look)));
 }
 
 /** A workload of which no container is known has a line all the same. */

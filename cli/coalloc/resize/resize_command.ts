@@ -9,6 +9,7 @@ import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { cpuText } from "../cpu_text.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
@@ -60,7 +61,7 @@ export async function resizeCommand(
   const result = { namespace, pod: name, outcome: end.reason, message: end.message, steps };
   context.world.out(
     structuredOutput(result, context.output) ??
-      `${namespace}/${name}  ${stepsText(steps)}: ${endText(end)}\n`,
+      textLines([`${namespace}/${name}  ${stepsText(steps)}: ${endText(end)}`]),
   );
   if (end.reason !== "Applied") return end.reason === "DryRun" ? 0 : 1;
   return 0;

@@ -24,6 +24,8 @@ export interface ReleaseParts {
   readonly timeoutMs: number;
   /** All namespaces when absent. */
   readonly namespace?: string;
+  /** What has the market on despite its settings. */
+  readonly override?: string;
 }
 
 /** What is known after the wait. */
@@ -72,8 +74,9 @@ function unseenText({ message }: ApiError, { signal, namespace }: ReleaseParts):
 
 async function released(
   results: readonly RestoreResult[],
-  { reader, clock, signal, timeoutMs, namespace }: ReleaseParts,
+  { reader, clock, signal, timeoutMs, namespace, override }: ReleaseParts,
 ): Promise<readonly RestoreResult[]> {
+  const message = override === undefined ? WORDS : `${WORDS}: ${override}`;
   const waiting = results.some((result) => result.outcome === "Restored");
   if (signal.aborted || !waiting || !await reader.controllerIsAlive()) return results;
   const deadline = clock.monotonic() + timeoutMs;
@@ -83,9 +86,7 @@ async function released(
     if (!unsure) return results;
     if (signal.aborted || clock.monotonic() >= deadline) {
       return results.map((one) =>
-        isDone(one) && held.has(keyOf(one))
-          ? { ...one, outcome: "RestoreBlocked", message: WORDS }
-          : one
+        isDone(one) && held.has(keyOf(one)) ? { ...one, outcome: "RestoreBlocked", message } : one
       );
     }
     await clock.sleep(Math.min(POLL_MS, deadline - clock.monotonic()), signal);

@@ -4,17 +4,20 @@
  * @module
  */
 import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";
-import type { ClusterReader } from "../ports.ts";
+import { marketOverride } from "../market_settings.ts";
+import type { Cluster, ClusterReader } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { awaitRelease } from "./release.ts";
 import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { type RestorePlans, restorePlans } from "./restore_plan.ts";
-import { planText, resultLine, summaryText } from "./restore_text.ts";
+import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff } from "./switch_off.ts";
 
 /** What the user asked for. */
@@ -48,8 +51,12 @@ export async function restoreCommand(
     world.err("Nothing was changed.\n");
     return 1;
   }
-  const switched = await switchOff(target, { reader, switches: cluster.switches, pods });
-  for (const note of switched) world.err(`${note}.\n`);
+  const override = target.kind === "all" ? await readOverride(cluster) : undefined;
+  const switched = [
+    ...await switchOff(target, { reader, switches: cluster.switches, pods }),
+    ...(override === undefined ? [] : [overrideText(override)]),
+  ];
+  world.err(textLines(switched.map((note) => `${note}.`)));
 
   const readable = output === "table" || output === "wide";
   const parts = {
@@ -66,13 +73,17 @@ export async function restoreCommand(
     return result;
   });
   lines.end();
-  const release = await awaitRelease(restored, { ...parts, ...namespaceOf(target) });
+  const release = await awaitRelease(restored, {
+    ...parts,
+    ...namespaceOf(target),
+    ...(override === undefined ? {} : { override }),
+  });
   const results = [
     ...release.results,
     ...plans.unrecorded.map(({ pod }) => unknownResult(pod)),
   ];
   const unseen = release.unseen === undefined ? [] : [release.unseen];
-  for (const note of unseen) world.err(`${note}.\n`);
+  world.err(textLines(unseen.map((note) => `${note}.`)));
   const notes = [...switched, ...unseen];
   const { untouched } = plans;
   if (readable) {
@@ -135,6 +146,19 @@ async function gather(
 function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
   if (target.kind === "all") return {};
   return { namespace: target.kind === "pod" ? target.pod.namespace : target.namespace };
+}
+
+/** What has the market on whatever the settings say; undefined where the user may not read it. */
+async function readOverride(
+  { placement }: Pick<Cluster, "placement">,
+): Promise<string | undefined> {
+  try {
+    const command = await placement.controllerCommand();
+    return command && marketOverride(command);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    return undefined;
+  }
 }
 
 /** Where the allocation is lost, the template that the pod was made from tells its own limits. */

@@ -7,6 +7,7 @@ import {
   type CoallocScene,
   coallocScene,
 } from "../../../tests/fixtures/coalloc_scene.ts";
+import { marketSettings } from "../market_settings.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -127,6 +128,46 @@ sceneTest("restoreCommand() switches the market off for --all", async (scene) =>
   );
   assert.deepEqual(limits(scene, "other/far"), OWN);
 });
+
+sceneTest("restoreCommand() names what keeps the market on despite the settings", async (scene) => {
+  addMarketPod(scene, "web", { limit: 450, own: 200 });
+  scene.controllerAlive = true;
+  for (
+    const [variables, args, cause] of [
+      [{}, ["--log-level", "debug", "--market=on"], "flag --market is on"],
+      [{ MBCAS_MARKET: "true" }, [], "env MBCAS_MARKET is true"],
+      [{ MBCAS_MARKET: "off" }, [], undefined],
+    ] as const
+  ) {
+    Object.assign(scene, { out: "", err: "", settings: "" });
+    Object.assign(scene.placement, { variables, args });
+    assert.equal(await scene.run("restore", "--all", "--yes", "--timeout", "2s"), 1);
+    const [blocked = ""] = scene.out.match(/^RestoreBlocked .*/m) ?? [];
+    assert.ok(blocked !== "" && scene.err.includes("mbcas-controller") === (cause !== undefined));
+    if (cause !== undefined) {
+      for (const text of [blocked, scene.err]) assert.ok(text.includes(cause));
+    }
+  }
+  // The Deployment may be hidden from the user.
+  scene.placement.hidden.add("controllerCommand");
+  assert.equal(await scene.run("restore", "--all", "--yes", "--timeout", "2s"), 1);
+});
+
+sceneTest(
+  "restoreCommand() switches the market off in a settings file with faults",
+  async (scene) => {
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    for (const text of ["markets: {}\n", "market: on\nlog: {level: loud}", "log: [", "- market"]) {
+      scene.settings = text;
+      assert.equal(await scene.run("restore", "--all", "--yes"), 0, scene.err);
+      assert.equal(marketSettings(scene.settings).market, false);
+    }
+    scene.settings = "market: on\nlog: [";
+    assert.equal(await scene.run("restore", "--all", "--yes"), 1);
+    assert.match(scene.err, / market\.enabled: .*configmap mbcas-config /);
+    assert.equal(scene.settings, "market: on\nlog: [");
+  },
+);
 
 sceneTest("restoreCommand() names a refusal and goes on with the others", async (scene) => {
   for (const name of ["a", "b", "c"]) addMarketPod(scene, name, { limit: 100, own: 200 });

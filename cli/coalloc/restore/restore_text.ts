@@ -4,7 +4,9 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { cpuText } from "../cpu_text.ts";
+import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";
 import { type RestoreTarget, switchWords } from "./switch_off.ts";
@@ -26,7 +28,7 @@ export function resultLine(result: RestoreResult, look: TerminalLook = {}): stri
   const told = outcome === "Restored"
     ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
     : message;
-  return `${word}  ${namespace}/${pod}  ${told}\n`;
+  return textLines([`${word}  ${namespace}/${pod}  ${told}`]);
 }
 
 /** What would be done. */
@@ -39,13 +41,18 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
   const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
     `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
   );
-  return [
+  return textLines([
     `Would ${switchWords(target)}, then restore:`,
     ...lines,
     ...unknown,
     ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),
-    "",
-  ].join("\n");
+  ]);
+}
+
+/** Why the market stays on, and what to do. */
+export function overrideText(override: string): string {
+  return `The market stays on: ${override} in the Deployment ${CONTROLLER_DEPLOYMENT}, which takes ` +
+    "precedence over the settings; remove it there";
 }
 
 /** The last line: what was done, and what to do where it was not. */

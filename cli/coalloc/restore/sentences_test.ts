@@ -109,6 +109,23 @@ Deno.test({
         "again.\n",
       ],
       [
+        "market on by a flag",
+        restored("--all --yes --timeout 5s", {
+          change(scene) {
+            scene.controllerAlive = true;
+            scene.settings = "";
+            scene.placement.args = ["--market", "on"];
+          },
+        }),
+        "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
+        "RestoreBlocked  shop/web  the controller has not let go of the pod yet, and may set the " +
+        "market's limit once more: flag --market is on\n" +
+        "0 of 1 pod restored; 1 not (RestoreBlocked): mend what the lines above name, and run it " +
+        "again.\n" +
+        "The market stays on: flag --market is on in the Deployment mbcas-controller, which takes " +
+        "precedence over the settings; remove it there.\n",
+      ],
+      [
         "no terminal",
         restored("-n shop"),
         "Cannot restore namespace shop: --yes is missing, and there is no terminal to ask on; " +

@@ -7,7 +7,7 @@ import { MANAGED } from "../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { withFileValue } from "../../../shared/config/settings_file.ts";
+import { withMarketOff } from "../market_settings.ts";
 import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
 
 /** What is restored. */
@@ -73,7 +73,7 @@ export async function switchOff(
   }
   const text = await reader.settingsText() ?? "";
   try {
-    await switches.writeSettings(withFileValue(text, { key: "market.enabled", value: false }));
+    await switches.writeSettings(withMarketOff(text));
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;

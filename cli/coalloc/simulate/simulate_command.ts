@@ -4,9 +4,10 @@
  * @module
  */
 import { nextArenaProgress } from "../../arena_progress.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import type { TerminalLook } from "../../terminal/paint.ts";
 import { INTERRUPTED } from "../exit_code.ts";
-import type { CoallocWorld } from "../ports.ts";
+import type { CommandWorld } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
@@ -19,7 +20,7 @@ const QUIET_MS = 1000;
 
 /** What the command works with; no cluster. */
 export interface SimulateContext {
-  readonly world: CoallocWorld;
+  readonly world: CommandWorld;
   readonly look: TerminalLook;
 }
 
@@ -30,7 +31,7 @@ export async function simulateCommand(
 ): Promise<number> {
   const { source, output, minutes: mostMinutes, ...service } = request;
   const history = await readHistory(source, { readFile: world.readFile, mostMinutes });
-  if (history.guess !== undefined) world.err(`${history.guess}\n`);
+  if (history.guess !== undefined) world.err(textLines([history.guess]));
   const progress = progressTo(world);
   const played = await replay(history.trace, {
     ...service,
@@ -56,7 +57,7 @@ export async function simulateCommand(
 
 /** Progress goes to standard error, so that output can be piped. */
 function progressTo(
-  { err, errIsTerminal: isTerminal, clock }: Pick<CoallocWorld, "err" | "errIsTerminal" | "clock">,
+  { progress, errIsTerminal: isTerminal, clock }: CommandWorld,
 ): { readonly told: (share: number) => void; readonly end: () => void } {
   const since = clock.monotonic();
   let before = 0;
@@ -65,11 +66,11 @@ function progressTo(
       const elapsedMs = clock.monotonic() - since;
       if (elapsedMs < QUIET_MS) return;
       const now = { share, elapsedS: elapsedMs / 1000 };
-      err(nextArenaProgress(before, { now, isTerminal }));
+      progress(nextArenaProgress(before, { now, isTerminal }));
       before = share;
     },
     end() {
-      if (isTerminal && before > 0) err("\n");
+      if (isTerminal && before > 0) progress("\n");
     },
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
+import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, textTable } from "../text_table.ts";
 import { demandBar } from "./demand_bar.ts";
@@ -85,7 +86,7 @@ export function topScreen({ pods, nodes, notes }: TopView, look: TopLook = {}): 
     pods.length === 0 ? none : textTable(tableOf(shown, { all: pods, look }), look),
     ...(more === 0 ? [] : [paint(`… and ${more} more`, "dim", look) + "\n"]),
   ].join("");
-  const foot = footer.map((line) => `${line}\n`).join("");
+  const foot = textLines(footer);
   return body === "" || foot === "" ? body + foot : `${body}\n${foot}`;
 }
 

@@ -29,6 +29,7 @@ export interface EnforceContext extends LimitHands {
   /** See `EnforcementInput.takeTurn`; urgent changes go first. */
   readonly takeTurn: (urgent: boolean) => number;
   readonly dryRun: boolean;
+  readonly resizeServed: boolean;
   /** See `PodFacts.quotaHeadroom`. */
   readonly quotaHeadroom?: number | undefined;
   readonly quotaName?: string | undefined;
@@ -111,6 +112,10 @@ export async function enforce(
     return { ...base, decision: { ...decision, reason: "Restored", message } };
   }
   if (decision.changes.length === 0) return { ...base, decision };
+  if (!context.resizeServed) {
+    const message = "the API server does not serve pods/resize";
+    return { ...base, decision: { changes: [], reason: "ResizeNotServed", message } };
+  }
   if (context.dryRun) {
     const message = `would change ${describeChanges(pod, decision.changes)}`;
     return { ...base, decision: { changes: [], reason: "DryRun", message } };

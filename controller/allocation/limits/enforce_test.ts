@@ -75,6 +75,7 @@ async function attempt(
       return 0;
     },
     dryRun: false,
+    resizeServed: true,
     ...context,
   });
   return { outcome, patches, hands, turns };
@@ -126,6 +127,13 @@ test("enforce() touches nothing while the user's own limits are unknown", async 
     const { outcome, patches } = await attempt({ originalUnknown: true, ...cause });
     assert.equal(outcome.decision.reason, "OriginalUnknown");
     assert.deepEqual(patches, []);
+  }
+});
+
+test("enforce() sends nothing where the server can't resize, restores included", async () => {
+  for (const more of [{}, { dryRun: true }, { limit: 300, outOfScope: OPTED_OUT }]) {
+    const { outcome, patches } = await attempt({ resizeServed: false, ...more });
+    assert.deepEqual([outcome.decision.reason, patches], ["ResizeNotServed", []]);
   }
 });
 

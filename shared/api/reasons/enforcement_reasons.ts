@@ -170,6 +170,12 @@ export const ENFORCEMENT_REASONS = {
     remedy: "exempt user system:serviceaccount:mbcas-system:mbcas-controller for UPDATE of " +
       "pods/resize in the policy; kubectl coalloc restore and resize write as you",
   },
+  ResizeNotServed: {
+    means: "the API server does not serve pods/resize: no limit is changed",
+    remedy:
+      "it takes Kubernetes 1.33 or newer with the feature gate InPlacePodVerticalScaling on; " +
+      "within five minutes of the upgrade limits move",
+  },
   DryRun: {
     means: "dry-run: the change is only reported",
     remedy:

@@ -261,4 +261,5 @@ export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [reportedAs(10, 0), 2],
   [reportedAs(0, 26), 2],
   [reportedAs(0, 27), 2],
+  [(input) => ({ ...input, settings: { resizeServed: false } }), 4],
 ];

@@ -43,7 +43,7 @@ export interface MarketInput {
   readonly originalLimits?: Readonly<Record<string, string>>;
   readonly settings?:
     & Readonly<
-      Partial<Record<"market" | "dryRun", boolean>>
+      Partial<Record<"market" | "dryRun" | "resizeServed", boolean>>
     >
     & {
       readonly managementPolicy?: "OptIn";

@@ -112,6 +112,7 @@ async function byController(
     backOffMs: input.backOffMs ?? 0,
     takeTurn: () => input.turnInMs ?? 0,
     dryRun: config.dryRun,
+    resizeServed: config.resizeServed,
     quotaHeadroom: headroom?.millicores,
     quotaName: headroom?.quota,
   });
