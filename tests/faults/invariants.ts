@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
+import { isMarketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
@@ -100,7 +100,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     const { namespace, uid } = pod.metadata;
     const change = `${objectKey(pod.metadata)}: ${previous.limitCPU}m -> ${container.limitCPU}m`;
     if (namespace === "lab") violate("Unmanaged", change);
-    if (container.limitManagers?.includes(MARKET_MANAGER) !== true) return;
+    if (container.limitManagers?.some(isMarketManager) !== true) return;
     const limit = container.limitCPU ?? 0;
     const own = cluster.users.limitOf(uid, container.name) ?? Infinity;
     if (limit > own * BURST_FACTOR && !cluster.users.isLost(uid)) violate("Ceiling", change);
@@ -114,14 +114,15 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     }
   }
 
-  /** A limit of the market's without a record on the server, and without a template, is lost. */
+  /** A limit of the market's is lost where neither the pod nor its record has the original one. */
   function checkRecoverable(pod: Pod): void {
     const { uid, namespace, owner, terminating } = pod.metadata;
     if (terminating || owner !== undefined || cluster.users.isLost(uid)) return;
     const record = records.get(`${namespace}/${uid}`);
     for (const { name, limitCPU, limitManagers = [] } of pod.containers) {
       const own = cluster.users.limitOf(uid, name);
-      if (limitCPU === own || !limitManagers.includes(MARKET_MANAGER)) continue;
+      if (limitCPU === own || !limitManagers.some(isMarketManager)) continue;
+      if (originalsIn(pod).get(name) === own) continue;
       const kept = record?.status?.originalLimits?.find((one) => one.name === name)?.cpu;
       if (kept === undefined || parseCPU(kept) !== own) {
         violate("Unrecoverable", `${objectKey(pod.metadata)}: ${limitCPU}m, record ${kept}`);
