@@ -98,11 +98,11 @@ export function checkpointStore(kept: Map<string, Checkpoint>): CheckpointStore 
   };
 }
 
-/** The same usage for each minute of the hour before `startMs` and the one after. */
+/** The same usage for each minute of three hours before `startMs` and of two after. */
 function constantUsage(startMs: number): UsageSource {
   const answers = createUsageAnswers();
   const usage = answers.of({ ...RIGHTSIZED, kind: "Deployment" }, "app");
-  for (let minute = -60; minute < 60; minute++) {
+  for (let minute = -180; minute < 120; minute++) {
     usage.cpu.push([startMs + minute * MINUTE_MS, USED.cpu]);
     usage.memory.push([startMs + minute * MINUTE_MS, USED.memory]);
   }
