@@ -21,6 +21,7 @@ const WRITES: readonly (readonly [Verb, KindName, number])[] = [
   ["updateStatus", "PodAllocation", 110],
   ["create", "PodAllocation", 16],
   ["delete", "PodAllocation", 15],
+  ["update", "Lease", 55],
 ];
 const WATCHED: readonly KindName[] = ["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"];
 const STATUSES = [0, 409, 429, 500, 503, 504] as const;

@@ -31,6 +31,17 @@ const OPT_OUT_LAG_MS = 60_000;
 /** How long a leader may go on after another one holds the Lease, ms: none, but for one in flight. */
 const LEADER_LAG_MS = 500;
 
+/** The controller's copies that decide whether a pod takes part and within which bounds. */
+const DECISIVE: ReadonlySet<string> = new Set([
+  "pods",
+  "namespaces",
+  "nodes",
+  "limitRanges",
+  "resourceQuotas",
+  "horizontalPodAutoscalers",
+  "verticalPodAutoscalers",
+]);
+
 /** Follows all writes of pods and records; returns the violations so far. */
 export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
   const { api, clock } = cluster;
@@ -104,7 +115,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     const limit = container.limitCPU ?? 0;
     const own = cluster.users.limitOf(uid, container.name) ?? Infinity;
     if (limit > own * BURST_FACTOR && !cluster.users.isLost(uid)) violate("Ceiling", change);
-    const { unsynced } = actor.known as Knowledge;
+    const unsynced = (actor.known as Knowledge).unsynced.filter((kind) => DECISIVE.has(kind));
     if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
       violate("RaisedOutOfSync", `${change} while out of sync: ${unsynced.join(", ")}`);
     }

@@ -28,8 +28,8 @@ export interface PlanOutcome {
 export const FAULTS_END_MS = 120_000;
 /** Steady within a minute after the last fault, then silent for another one. */
 const QUIET_MS = 60_000;
-/** The market is off for this long before the limits are compared with the users'. */
-const RESTORED_MS = 45_000;
+/** Without faults users' intentions are met within this time. */
+const SOON_MS = 15_000;
 /** Changes of a pod in the last minute, where limits follow demand. */
 const MOST_TIGHT_CHANGES = 4;
 /** The ceiling of every limit: 90 % of the node. */
@@ -63,9 +63,7 @@ export async function playPlan(
   const before = changeCounts(cluster);
   await clock.runUntil(FAULTS_END_MS + 2 * QUIET_MS);
   const late: Violation[] = checkQuiet(cluster, { plan, before });
-  cluster.switchMarket(false);
-  await clock.runUntil(FAULTS_END_MS + 2 * QUIET_MS + RESTORED_MS);
-  late.push(...checkRestored(cluster));
+  late.push(...await playEnd(cluster, plan));
   for (const message of processes.failures) {
     late.push({ invariant: "Failed", atMs: clock.monotonic(), message });
   }
@@ -76,6 +74,42 @@ export async function playPlan(
     requests: schedule.requests,
     events: record ? recordedEvents(cluster) : [],
   };
+}
+
+/** Without faults each intention of a user is met soon: opt-out, a new pod, opt-in, market off. */
+async function playEnd(cluster: FaultCluster, plan: FaultPlan): Promise<Violation[]> {
+  const { clock } = cluster;
+  const found: Violation[] = [];
+  const isFree = plan.idleCPU === "free";
+  cluster.optOut("shop", true);
+  cluster.apply({ fault: "rebirth", atMs: 0, pod: "batch/job-0" });
+  await clock.runUntil(clock.monotonic() + SOON_MS);
+  found.push(...checkRestored(cluster, ({ metadata }) => metadata.namespace === "shop"));
+  if (isFree) found.push(...checkCeilings(cluster, ({ metadata }) => metadata.name === "job-0"));
+  cluster.optOut("shop", false);
+  await clock.runUntil(clock.monotonic() + SOON_MS);
+  if (isFree) {
+    found.push(...checkCeilings(cluster, ({ metadata }) => metadata.namespace === "shop"));
+  }
+  cluster.switchMarket(false);
+  await clock.runUntil(clock.monotonic() + SOON_MS);
+  found.push(...checkRestored(cluster, () => true));
+  return found;
+}
+
+type Chosen = (pod: Pod) => boolean;
+
+/** While CPU is free every limit is at its ceiling. */
+function checkCeilings({ api, users, clock }: FaultCluster, chosen: Chosen): Violation[] {
+  return marketPods(api).filter(chosen).flatMap(({ metadata, containers }) =>
+    containers.flatMap(({ name, limitCPU }): Violation[] => {
+      const own = users.limitOf(metadata.uid, name) ?? 0;
+      const ceiling = Math.min(own * BURST_FACTOR, NODE_CEILING);
+      if (limitCPU === ceiling || users.isLost(metadata.uid)) return [];
+      const message = `${objectKey(metadata)}: ${limitCPU}m instead of ${ceiling}m`;
+      return [{ invariant: "NotAtCeiling", atMs: clock.monotonic(), message }];
+    })
+  );
 }
 
 /** All but those of placement, which has no part in the market. */
@@ -128,11 +162,11 @@ function checkQuiet(
   return found;
 }
 
-/** With the market off every limit is the user's, or its loss is reported. */
-function checkRestored({ api, users, clock }: FaultCluster): Violation[] {
+/** Outside of the market every limit is the user's, or its loss is reported. */
+function checkRestored({ api, users, clock }: FaultCluster, chosen: Chosen): Violation[] {
   const { PodAllocation: records } = api.store.tables;
   const found: Violation[] = [];
-  for (const { metadata, containers } of marketPods(api)) {
+  for (const { metadata, containers } of marketPods(api).filter(chosen)) {
     const { uid, namespace } = metadata;
     const { reason = "no record" } = records.get(`${namespace}/${uid}`)?.status ?? {};
     for (const { name, limitCPU, appliedLimitCPU } of containers) {
