@@ -1,0 +1,95 @@
+/**
+ * Mutants that lose something between two writes, or when a request fails.
+ *
+ * @module
+ */
+import type { Mutant } from "./mutant.ts";
+
+/** Each with the text that it replaces. */
+export const LOST_IN_A_CRASH: readonly Mutant[] = [
+  {
+    name: "a write of the agent that fails is dropped",
+    kind: "crash",
+    file: "agent/outbox.ts",
+    from: "        if (!waiting.has(key)) waiting.set(key, write);\n",
+    to: "",
+  },
+  {
+    name: "an error ends the work on a key",
+    kind: "crash",
+    file: "shared/control/reconcile_loop.ts",
+    from: "        queue.add(key, waitMs);\n",
+    to: "",
+  },
+  {
+    name: "the revision begins anew when the status is lost",
+    kind: "crash",
+    file: "controller/allocation/bounds/publish_bounds.ts",
+    from: "present?.revision ?? allocation.spec.market?.observedBounds ?? 0",
+    to: "present?.revision ?? 0",
+  },
+  {
+    name: "the market's limit passes for the user's when the record is lost",
+    kind: "crash",
+    file: "shared/actuation/original_limits.ts",
+    from: "    else if (!isOfMarket(container)) {\n",
+    to: "    else if (limitCPU !== undefined) {\n",
+  },
+  {
+    name: "the name of the market has no original limits",
+    kind: "crash",
+    file: "shared/actuation/original_limits.ts",
+    from: "return name.length > LONGEST_NAME ? MARKET_MANAGER : name;",
+    to: "return name.length > 0 ? MARKET_MANAGER : name;",
+  },
+  {
+    name: "limits with unknown originals are moved",
+    kind: "crash",
+    file: "controller/allocation/limits/enforce.ts",
+    from: "  if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };\n",
+    to: "",
+  },
+  {
+    name: "a limit of the market without a record is left alone",
+    kind: "crash",
+    file: "controller/allocation/reconcile.ts",
+    from: "(scope !== undefined && !limitsAreOurs(pod))",
+    to: "scope !== undefined",
+  },
+  {
+    name: "the record goes before the limits are back",
+    kind: "crash",
+    file: "controller/allocation/reconcile.ts",
+    from: 'if (reason === "Restored" && scope !== undefined) {',
+    to: "if (scope !== undefined) {",
+  },
+  {
+    name: "a cooldown waits for a clock that was set back",
+    kind: "crash",
+    file: "shared/rightsizing/guards/cooldown.ts",
+    from: "lastAppliedMs === undefined || lastAppliedMs > nowMs",
+    to: "lastAppliedMs === undefined",
+  },
+  {
+    name: "the agent forgets that allocations are gone",
+    kind: "crash",
+    file: "agent/outbox.ts",
+    from: "        if (error.status === 404) continue;\n",
+    to: '        if (error.status === 404) throw new Error("gone");\n',
+  },
+  {
+    name: "an agent's conflict ends its loop",
+    kind: "crash",
+    file: "agent/outbox.ts",
+    from: "if (!(error instanceof ApiError)) throw error;",
+    to:
+      "if (!(error instanceof ApiError) || error.status === 409 || error.status === 500) throw error;",
+  },
+  {
+    name: "a conflict is not tried again",
+    kind: "crash",
+    file: "controller/allocation/reconcile.ts",
+    from: "if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };",
+    to: "if (error.status === 409) return {};",
+  },
+];

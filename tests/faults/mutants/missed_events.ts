@@ -1,0 +1,80 @@
+/**
+ * Mutants that miss an event, and never look again.
+ *
+ * @module
+ */
+import type { Mutant } from "./mutant.ts";
+
+/** Each with the text that it replaces. */
+export const MISSED_EVENTS: readonly Mutant[] = [
+  {
+    name: "no second look after a patch",
+    kind: "missed",
+    file: "controller/allocation/reconcile.ts",
+    from: "      audit.accepted(known, outcome);\n      return { requeueAfterMs: CONFIRM_MS };",
+    to: "      audit.accepted(known, outcome);\n      return {};",
+  },
+  {
+    name: "a list notifies nobody",
+    kind: "missed",
+    file: "shared/control/informer.ts",
+    from: "    notify(changed);\n",
+    to: "",
+  },
+  {
+    name: "a list does not notify of what is gone",
+    kind: "missed",
+    file: "shared/control/object_cache.ts",
+    from: "return [...gone, ...changed.map(([key]) => key)];",
+    to: "return changed.map(([key]) => key);",
+  },
+  {
+    name: "a key that changes while it is in work is dropped",
+    kind: "missed",
+    file: "shared/control/work_queue.ts",
+    from: "(inWork.has(key) ? dueAgain : ready).add(key);",
+    to: "if (!inWork.has(key)) ready.add(key);",
+  },
+  {
+    name: "a pod's change wakes nobody",
+    kind: "missed",
+    file: "controller/allocation/allocation_loop.ts",
+    from: "    caches.pods.subscribe((key) => queue.add(key)),\n",
+    to: "",
+  },
+  {
+    name: "a record's change wakes nobody",
+    kind: "missed",
+    file: "controller/allocation/allocation_loop.ts",
+    from: "    caches.allocations.subscribe(addPodOf),\n",
+    to: "",
+  },
+  {
+    name: "a namespace's change wakes nobody",
+    kind: "missed",
+    file: "controller/allocation/allocation_loop.ts",
+    from: "    caches.namespaces.subscribe(addPodsOf),\n",
+    to: "",
+  },
+  {
+    name: "a change of the settings wakes nobody",
+    kind: "missed",
+    file: "controller/allocation/allocation_loop.ts",
+    from: "[parts.onConfigChange(lookAtAll)]",
+    to: "[]",
+  },
+  {
+    name: "a new leader looks at no pod by itself",
+    kind: "missed",
+    file: "controller/allocation/allocation_loop.ts",
+    from: "    lookAtAll();\n",
+    to: "",
+  },
+  {
+    name: "requeues are lost",
+    kind: "missed",
+    file: "shared/control/reconcile_loop.ts",
+    from: "        if (requeueAfterMs !== undefined) queue.add(key, requeueAfterMs);\n",
+    to: "",
+  },
+];
