@@ -24,13 +24,8 @@ export interface ExamOptions {
 
 /** What the bench's sources import. */
 const FOLDERS = [
-  "shared",
-  "controller",
-  "agent",
-  "adapters",
-  "simulation",
-  "bench",
-  "tests/faults",
+  ...["shared", "controller", "agent", "adapters", "simulation", "bench"],
+  ...["tests/faults", "tests/contract", "tests/fixtures", "tests/simulation"],
 ];
 const FILES = ["deno.json", "deno.lock", "cli/arena_progress.ts"];
 
@@ -73,20 +68,25 @@ async function lookFor(
   mutant: Mutant,
   { folder, plans, runs, seed }: Omit<ExamOptions, "root"> & { readonly folder: string },
 ): Promise<ExamRow> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-q", "-A", "--no-check", `${folder}/bench/faults.ts`, "--until-found", "--json"],
       ...["--plans", `${plans}`, "--runs", `${runs}`, "--seed", `${seed}`],
     ],
     cwd: folder,
     stdin: "null",
-    stderr: "null",
   }).output();
-  const text = new TextDecoder().decode(stdout).trim().split("\n").at(-1) ?? "";
-  // A program that does not even start is found, too.
-  const { violations = 1, first = "does not start", cpuSeconds = 0 } = text.startsWith("{")
-    ? JSON.parse(text) as { violations?: number; first?: string; cpuSeconds?: number }
-    : {};
+  const decoder = new TextDecoder();
+  const text = decoder.decode(stdout).trim().split("\n").at(-1) ?? "";
+  if (!text.startsWith("{")) {
+    // A mutant that cannot run at all would be found by anything.
+    throw new Error(`Cannot look for "${mutant.name}": ${decoder.decode(stderr).slice(-500)}`);
+  }
+  const { violations, first = "", cpuSeconds } = JSON.parse(text) as {
+    readonly violations: number;
+    readonly first?: string;
+    readonly cpuSeconds: number;
+  };
   return violations > 0
     ? { mutant, found: true, by: first, cpuSeconds }
     : { mutant, found: false, cpuSeconds };

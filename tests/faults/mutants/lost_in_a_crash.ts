@@ -8,6 +8,13 @@ import type { Mutant } from "./mutant.ts";
 /** Each with the text that it replaces. */
 export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
+    name: "the market sends users' values under its own name",
+    kind: "crash",
+    file: "controller/allocation/limits/send_limits.ts",
+    from: "changes: changes.filter((change) => !isOwn(change)),",
+    to: "changes,",
+  },
+  {
     name: "a write of the agent that fails is dropped",
     kind: "crash",
     file: "agent/outbox.ts",
