@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { derivePlans } from "./derive_plans.ts";
+import { drawPlan } from "./draw_plan.ts";
+import type { FaultPlan } from "./fault.ts";
+import { playPlan } from "./play_plan.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: { env: true }, fn });
+}
+
+const CALM: FaultPlan = { seed: 1, idleCPU: "free", faults: [] };
+
+test("playPlan() breaks no promise without faults, and plays the same plan the same way", async () => {
+  const first = await playPlan(CALM, { record: true });
+  assert.deepEqual(first.violations, []);
+  assert.deepEqual(await playPlan(CALM, { record: true }), first);
+});
+
+test("derivePlans() has a plan for each write and each event of a run", async () => {
+  const run = await playPlan({ ...CALM, idleCPU: "tight" }, { record: true });
+  const kinds = derivePlans({ plan: CALM, ...run }).map(({ faults }) => faults.at(-1)?.fault);
+  const writes = run.requests.filter(({ verb, kind }) => verb === "resize" && kind === "Pod");
+  assert.ok(writes.length > 50, `${writes.length}`);
+  for (const kind of ["crash", "freeze", "travel"] as const) {
+    assert.ok(kinds.filter((one) => one === kind).length > 200, kind);
+  }
+});
+
+test("drawPlan() draws each kind of fault, the same for the same seed", () => {
+  const plans = Array.from({ length: 60 }, (_, seed) => drawPlan(seed));
+  const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
+  assert.equal(kinds.size, 18);
+  assert.deepEqual(drawPlan(7), plans[7]);
+  return Promise.resolve();
+});
