@@ -23,6 +23,7 @@ test("MARKET_CHAIN keeps its order", () => {
     "RestartsContainer",
     "QoSWouldChange",
     "AlreadyThere",
+    "DesiredExpired",
     "WouldWriteDefaults",
     "OutsideLimitRange",
     "OverQuota",
