@@ -104,7 +104,7 @@ function openScene(signal: AbortSignal) {
   namespaces.create({
     metadata: { name: NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
-  const wants = new Map<string, Wish>();
+  const wants = new Map<string, AgentsLimit>();
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
   const metrics = createMetricAnswers(clock);
@@ -187,7 +187,7 @@ function assertApiError(error: unknown): void {
 }
 
 /** What the agent wants for a pod. */
-interface Wish {
+interface AgentsLimit {
   readonly limit: number | undefined;
   readonly reason: MarketReason;
 }
@@ -195,7 +195,7 @@ interface Wish {
 interface AgentParts {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
-  readonly wants: ReadonlyMap<string, Wish>;
+  readonly wants: ReadonlyMap<string, AgentsLimit>;
   readonly silent: ReadonlySet<string>;
 }
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
-/** A pod with its own limit of 200 m; the agent wants 300 m, and dies before a controller hears of it. */
-async function deadAgentsWish(scene: ControllerScene): Promise<void> {
+/** A pod with its own limit of 200 m; the agent wants 300 m, and dies before a controller sees it. */
+async function deadAgentsLimit(scene: ControllerScene): Promise<void> {
   const kill = scene.startController();
   scene.createPod("web");
   await scene.pass(5000);
@@ -17,7 +17,7 @@ async function deadAgentsWish(scene: ControllerScene): Promise<void> {
 sceneTest(
   "runAllocationLoop() applies nothing that an agent of 38 s ago wanted, until it is heard again",
   async (scene) => {
-    await deadAgentsWish(scene);
+    await deadAgentsLimit(scene);
     await scene.pass(37_000);
     scene.startController();
     await scene.pass(60_000);
@@ -33,7 +33,7 @@ sceneTest(
 sceneTest(
   "runAllocationLoop() applies what was wanted a moment before a new leader began",
   async (scene) => {
-    await deadAgentsWish(scene);
+    await deadAgentsLimit(scene);
     await scene.pass(15_000);
     scene.startController();
     await scene.pass(2000);
@@ -42,7 +42,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() applies what an agent wanted long ago that it hears still",
+  "runAllocationLoop() applies what an agent wanted long ago that is still heard",
   async (scene) => {
     scene.startController();
     scene.createPod("web");

@@ -28,7 +28,7 @@ export interface FairQueueOptions {
   /** Turns a second; as many may be taken at once. */
   readonly perSecond: number;
   readonly clock: Clock;
-  /** Called with each pod that waited and whose turn has come: it should ask again soon. */
+  /** Called with each pod that waited and whose turn has come: it asks again, or leaves. */
   readonly wake: (podKey: string) => void;
   /** Aborted when nothing is to be woken any more. */
   readonly signal: AbortSignal;
@@ -61,8 +61,6 @@ const LEAST_URGENT = 4;
 const LEAST_URGENT_SHARE = 0.5;
 /** Shortest sleep, ms: one that is lost in rounding would not move the clock. */
 const LEAST_SLEEP_MS = 1e-3;
-/** A turn that is not used within this time, ms, is lost: the pod may be gone. */
-const UNUSED_MS = 5000;
 /** The rate is the bottleneck from so many seconds' worth of waiting pods on … */
 const BOTTLENECK_SECONDS = 10;
 /** … until fewer than this share of them wait. */
@@ -77,8 +75,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   /** By urgency the groups in the order of their turns, each with its pods in the order of arrival. */
   const rotations = URGENCIES.map(() => new Map<string, Set<string>>());
   const places = new Map<string, Place>();
-  /** Pods whose turn has come, and when; the oldest first. */
-  const granted = new Map<string, { readonly urgency: Urgency; readonly atMs: number }>();
+  /** Pods whose turn has come. */
+  const granted = new Map<string, Urgency>();
   let heldUntilMs = -Infinity;
   let alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
   let dropped = 0;
@@ -125,15 +123,6 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     );
   }
 
-  /** Uses the pod's turn if it has come. */
-  function use(podKey: string): boolean {
-    for (const [unused, { atMs }] of granted) {
-      if (clock.monotonic() - atMs < UNUSED_MS) break;
-      granted.delete(unused);
-    }
-    return granted.delete(podKey);
-  }
-
   /** Hands out what turns there are; `asking` is there already and need not be woken. */
   function serve(asking?: string): void {
     const nowMs = clock.monotonic();
@@ -149,7 +138,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         if (podKey === undefined) break;
         all.take(nowMs);
         if (urgency === LEAST_URGENT) leastUrgent.take(nowMs);
-        granted.set(podKey, { urgency, atMs: nowMs });
+        granted.set(podKey, urgency);
         if (podKey !== asking) wake(podKey);
       }
     }
@@ -172,7 +161,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   return {
     take({ podKey, urgency = 0, group = namespaceOf(podKey), droppable = false }) {
-      if (use(podKey)) return true;
+      if (granted.delete(podKey)) return true;
       const place = places.get(podKey);
       if (droppable && isBottleneck) {
         leaveLine(podKey);
@@ -184,7 +173,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         join(podKey, { urgency, group });
       }
       serve(podKey);
-      return use(podKey);
+      return granted.delete(podKey);
     },
     leave(podKey) {
       granted.delete(podKey);
@@ -192,7 +181,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     },
     holdUntil(untilMs) {
       heldUntilMs = Math.max(heldUntilMs, untilMs);
-      for (const [podKey, { urgency }] of granted) {
+      for (const [podKey, urgency] of granted) {
         if (urgency === 0) continue;
         granted.delete(podKey);
         join(podKey, { urgency, group: namespaceOf(podKey) });
