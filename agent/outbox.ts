@@ -4,6 +4,7 @@
  * @module
  */
 import { ApiError } from "../shared/api/api_error.ts";
+import type { Desired } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createBackoff } from "../shared/control/backoff.ts";
 import { retryLevel } from "../shared/control/brief_failure.ts";
@@ -34,6 +35,13 @@ export interface Outbox {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** The desired limits with the time at which the agent stands by them: that at which they are sent. */
+function stampedBy(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desired {
+  const { market } = desired;
+  if (market === undefined) return desired;
+  return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
+}
+
 /**
  * An outbox. Each allocation has one write under way at a time, so that an older value can't
  * overtake a newer one; different allocations don't wait for each other.
@@ -52,7 +60,7 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
       waiting.delete(key);
       const { namespace, name } = write.allocation.metadata;
       try {
-        const version = await writer.writeDesired({ namespace, name }, write.desired);
+        const version = await writer.writeDesired({ namespace, name }, stampedBy(clock, write));
         const last = written.get(key);
         if (last?.desired === write.desired) {
           written.set(key, { ...last, sent: { at: clock.monotonic(), version } });

@@ -10,6 +10,7 @@ import { allocationListWatch } from "../adapters/kube/allocations.ts";
 import type { KubeConnection } from "../adapters/kube/connection.ts";
 import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
 import { createNodeLink } from "../adapters/kube/node_link.ts";
+import { agentLeaseMs } from "../shared/config/heartbeat_row.ts";
 import { registerProcessMetrics } from "../adapters/process_metrics.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -103,7 +104,12 @@ export async function runAgent(
     allocations,
     sense: sampler.sample,
     writer: metrics.counted(createDesiredWriter(connection)),
-    link: createNodeLink(connection, { nodeName, namespace, clock }),
+    link: createNodeLink(connection, {
+      nodeName,
+      namespace,
+      clock,
+      durationSeconds: Math.ceil(agentLeaseMs(settings.heartbeat) / 1000),
+    }),
     clock,
     random,
     log,

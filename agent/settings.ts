@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
 import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
@@ -81,14 +82,7 @@ export const AGENT_SETTINGS = {
       "The same while a container is close to its limit, or the node uses 80 % of its CPU",
     kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
   }),
-  heartbeat: row({
-    key: "agent.heartbeat",
-    flag: "--heartbeat",
-    env: "MBCAS_HEARTBEAT",
-    default: "60s",
-    description: "Time between two renewals of the agent's lease",
-    kind: durationKind({ leastMs: 5000, mostMs: 120_000 }),
-  }),
+  heartbeat: HEARTBEAT_ROW,
   reserve: row({
     key: "agent.reserve",
     flag: "--reserve",

@@ -70,6 +70,7 @@ const agent = createNodeLink(connection, {
   nodeName: BENCH_NODE,
   namespace: BENCH_NAMESPACE,
   clock: systemClock,
+  durationSeconds: 120,
 });
 const say = (text: string): void => values.json ? undefined : console.log(text);
 const nextLimit = alternating();

@@ -72,6 +72,17 @@ export function createControllerMetrics(
   ]);
   const queueDepth = gauge("queue_depth", "Pods that wait to be looked at.");
   const queueDelayed = gauge("queue_delayed", "Pods that will be looked at later.");
+  const resizesWaiting = gauge("resizes_waiting", "Resizes that wait for their turns.");
+  const rateBottleneck = gauge(
+    "resize_rate_bottleneck",
+    "1 while more resizes wait than controller.maxResizesPerSecond lets through in 10 s.",
+  );
+  const resizesDropped = counter(
+    "resizes_dropped_total",
+    "Small decreases that were put off because the rate of resizes is the bottleneck.",
+    [],
+  );
+  let droppedBefore = 0;
   const leader = gauge("leader", "1 in the controller that leads.");
   const agents = gauge("agents", "Agents of Ready nodes.");
   const overdue = gauge(
@@ -112,6 +123,13 @@ export function createControllerMetrics(
     queue(depth, delayed) {
       queueDepth.set(depth);
       queueDelayed.set(delayed);
+    },
+    resizeQueue({ waiting, dropped, isBottleneck }) {
+      resizesWaiting.set(waiting);
+      rateBottleneck.set(isBottleneck ? 1 : 0);
+      // A new term begins with a new queue.
+      resizesDropped.inc(dropped >= droppedBefore ? dropped - droppedBefore : dropped);
+      droppedBefore = dropped;
     },
     metricAnswered: (outcome) => metricQueries.inc({ outcome }),
     reconciled: (tookMs) => reconciles.observe(tookMs / 1000),

@@ -5,6 +5,7 @@
  */
 import type { Effective } from "../shared/config/effective_settings.ts";
 import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
+import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
 import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
@@ -26,6 +27,7 @@ import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { placementFaults } from "../shared/placement/settings/placement_faults.ts";
 import { PLACEMENT_ROWS } from "../shared/placement/settings/placement_settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
+import { heartbeatFaults } from "./heartbeat_faults.ts";
 import { listenFaults } from "./listen_faults.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
@@ -189,6 +191,7 @@ export const CONTROLLER_SETTINGS = {
   ...RIGHTSIZING_ROWS,
   ...WEBHOOK_ROWS,
   ...PLACEMENT_ROWS,
+  heartbeat: HEARTBEAT_ROW,
   dryRun: DRY_RUN_ROW,
   maxResizesPerSecond: row({
     key: "controller.maxResizesPerSecond",
@@ -212,7 +215,7 @@ export const CONTROLLER_SETTINGS = {
     env: "MBCAS_AGENT_SILENT_AFTER",
     default: "5m",
     description: "A node whose agent was not heard for this long gets its pods' own limits back; " +
-      "several of the agent's heartbeats",
+      "two of the agents' heartbeats at least",
     kind: durationKind({ leastMs: 5000, mostMs: 86_400_000 }),
   }),
   listen: row({
@@ -244,7 +247,11 @@ export const CONTROLLER_PROGRAM = {
   name: "mbcas-controller",
   description: "Publishes the market's bounds and enforces its limits on pods.",
   table: CONTROLLER_SETTINGS,
-  check: (values: ControllerSettings) => [...placementFaults(values), ...listenFaults(values)],
+  check: (values: ControllerSettings) => [
+    ...placementFaults(values),
+    ...listenFaults(values),
+    ...heartbeatFaults(values),
+  ],
   despiteFaults: marketOffAlone,
 } as const;
 

@@ -84,6 +84,8 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     AgentSilent: ["`status.message` of `Restored`", "event `CPULimitsRestored`", RESIZES],
     Waiting: [...STATUS, HELD, CONTROLLER],
     BoundsStale: [...STATUS, HELD, CONTROLLER],
+    DesiredExpired: [...STATUS, HELD, CONTROLLER],
+    RateLimited: [...STATUS, HELD, HOLDS, "`mbcas_resize_rate_bottleneck`", CONTROLLER],
     PodGone: ["`restore` and `resize`"],
     MarketOff: OUTSIDE,
     OptedOut: OUTSIDE,

@@ -125,6 +125,16 @@ Deno.test("limitsOf() gives nothing for what it may not read, and throws when no
   await assert.rejects(limitsOf(pod), { status: 503 });
 });
 
+Deno.test("answerError() waits for a minute at most, whatever a server asks", () => {
+  const far = ["86400", "9".repeat(310), "Fri, 31 Dec 9999 23:59:59 GMT"];
+  for (const retryAfter of far) {
+    const { retryAfterMs } = answerError({ status: 503, text: "", retryAfter }, 0);
+    assert.equal(retryAfterMs, 60_000, retryAfter);
+  }
+  const text = '{"kind":"Status","details":{"retryAfterSeconds":1e300}}';
+  assert.equal(answerError({ status: 503, text }, 0).retryAfterMs, 60_000);
+});
+
 Deno.test("answerError() reads Retry-After as seconds or as a date", () => {
   const nowMs = Date.UTC(2026, 0, 1);
   const wait = (retryAfter: string): number | undefined =>

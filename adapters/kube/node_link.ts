@@ -29,12 +29,8 @@ export interface NodeLinkOptions {
   /** Of the Lease. @default {"mbcas-system"} */
   readonly namespace?: string;
   readonly clock: Clock;
-  /**
-   * How long a renewal counts, seconds; the heartbeat's interval.
-   *
-   * @default {60}
-   */
-  readonly durationSeconds?: number;
+  /** How long a renewal counts, whole seconds. */
+  readonly durationSeconds: number;
 }
 
 /** The link of a node's agent. */
@@ -42,7 +38,7 @@ export function createNodeLink(
   connection: KubeConnection,
   options: NodeLinkOptions,
 ): KubeNodeLink {
-  const { nodeName, clock, durationSeconds = 60 } = options;
+  const { nodeName, clock, durationSeconds } = options;
   const ref = agentLeaseRef(nodeName);
   const { namespace = ref.namespace } = options;
   const collection = leasesPath(namespace);

@@ -73,7 +73,11 @@ Deno.test("createNodeLink() renews the Lease, and makes it when it is not there"
     return {};
   });
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
-  const link = createNodeLink(server.connection, { nodeName: "node-1", clock });
+  const link = createNodeLink(server.connection, {
+    nodeName: "node-1",
+    clock,
+    durationSeconds: 60,
+  });
   await link.renewLease();
   await link.renewLease();
   const spec = {
@@ -100,7 +104,11 @@ Deno.test("createNodeLink() renews the Lease, and makes it when it is not there"
     spec,
   });
   await using denying = serveCanned(() => statusAnswer(403));
-  const denied = createNodeLink(denying.connection, { nodeName: "node-1", clock });
+  const denied = createNodeLink(denying.connection, {
+    nodeName: "node-1",
+    clock,
+    durationSeconds: 60,
+  });
   await assert.rejects(denied.renewLease(), { status: 403 });
   await assert.rejects(denied.node(), { status: 403 });
 });

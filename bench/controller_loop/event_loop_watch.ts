@@ -8,6 +8,8 @@ import process from "node:process";
 /** What was seen from the start to the end. */
 export interface EventLoopUse {
   readonly longestStallMs: number;
+  /** The most CPU of this process between two turns of the event loop: other programs lengthen it not. */
+  readonly longestStallCPUMs: number;
   readonly cpuMsPerSecond: number;
 }
 
@@ -20,18 +22,27 @@ export function watchEventLoop(): { end(): EventLoopUse } {
   const cpuBefore = process.cpuUsage();
   let lastMs = begunMs;
   let longestStallMs = 0;
-  const timer = setInterval(() => {
+  let lastCPUMs = 0;
+  let longestStallCPUMs = 0;
+  const cpuMs = (): number => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    return (user + system) / 1000;
+  };
+  const look = (): void => {
     const nowMs = performance.now();
+    const nowCPUMs = cpuMs();
     longestStallMs = Math.max(longestStallMs, nowMs - lastMs - LOOK_MS);
+    longestStallCPUMs = Math.max(longestStallCPUMs, nowCPUMs - lastCPUMs);
     lastMs = nowMs;
-  }, LOOK_MS);
+    lastCPUMs = nowCPUMs;
+  };
+  const timer = setInterval(look, LOOK_MS);
   return {
     end() {
       clearInterval(timer);
-      const { user, system } = process.cpuUsage(cpuBefore);
-      longestStallMs = Math.max(longestStallMs, performance.now() - lastMs - LOOK_MS);
+      look();
       const seconds = (performance.now() - begunMs) / 1000;
-      return { longestStallMs, cpuMsPerSecond: (user + system) / 1000 / seconds };
+      return { longestStallMs, longestStallCPUMs, cpuMsPerSecond: cpuMs() / seconds };
     },
   };
 }

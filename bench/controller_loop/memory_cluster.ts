@@ -51,9 +51,8 @@ interface WritableCopy<T extends ApiObject> extends Informer<T> {
   remove(object: T): void;
 }
 
-let version = 0;
-
 function memoryCopy<T extends ApiObject>(indexBy?: IndexBy<T>): WritableCopy<T> {
+  let version = 0;
   const cache = createObjectCache<T>(indexBy);
   const subscribers = new Set<(key: string) => void>();
   const changed = (key: string): void => subscribers.forEach((onChange) => onChange(key));

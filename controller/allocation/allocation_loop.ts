@@ -17,8 +17,9 @@ import { createTargetMemory } from "./watches/autoscaler_targets.ts";
 import { createAgentWatch } from "./watches/agent_watch.ts";
 import { type Caches, podsOnNode } from "./caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
-import { createWriteSlots } from "./pace/write_slots.ts";
+import { createPendingDecreases } from "./pace/pending_decreases.ts";
 import { createEventGate } from "./news/event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./watches/node_memory.ts";
@@ -28,7 +29,6 @@ import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { createTurns } from "./pace/turns.ts";
 import { createWorkloadMemory } from "./watches/workload_memory.ts";
 
 /**
@@ -40,6 +40,7 @@ export interface AllocationLoopParts extends
     ReconcilerParts,
     | "backoff"
     | "turns"
+    | "decreases"
     | "newAllocations"
     | "nodeWrites"
     | "quotaRooms"
@@ -82,6 +83,7 @@ export async function runAllocationLoop(
     observe: (verdict) => {
       observer.agents?.(verdict);
       observer.queue?.(queue.depth, queue.delayed);
+      observer.resizeQueue?.(turns);
     },
   });
   const metrics = createMetricWatch({
@@ -96,14 +98,18 @@ export async function runAllocationLoop(
     wake: queue.add,
   });
   const events = createEventGate(parts.events, clock);
+  const waking = { clock, wake: queue.add, signal };
+  const turns = createFairQueue({ ...waking, perSecond: maxResizesPerSecond });
+  const decreases = createPendingDecreases(queue.add);
   const reconcile = createReconciler({
     ...parts,
     quotaRooms,
     events,
     backoff: createBackoff(),
-    turns: createTurns({ perSecond: maxResizesPerSecond }),
-    newAllocations: createWriteSlots({ perSecond: maxNewAllocationsPerSecond }),
-    nodeWrites: createNodeWrites({ perSecond: NODE_WRITES_PER_SECOND }),
+    turns,
+    decreases,
+    newAllocations: createFairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
+    nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
     heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,
@@ -118,13 +124,22 @@ export async function runAllocationLoop(
   };
   const lookAtAll = (): void => {
     metrics.wake();
+    for (const allocation of caches.allocations.all()) {
+      noteDesired(podKeyOf(allocation), allocation);
+    }
     for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
   };
   const stops = [
     quotaRooms.stop,
-    ...subscribeQueue(caches, queue),
+    ...subscribeQueue(caches, { queue, noteDesired }),
     ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
   ];
+
+  /** Before any pod is looked at: of all that have changed at once decreases go first. */
+  function noteDesired(podKey: string, allocation: PodAllocation | undefined): void {
+    const pod = caches.pods.get(podKey);
+    decreases.note(podKey, { pod, allocation, nowMs: clock.monotonic() });
+  }
 
   function addPodsOn(nodeName: string): void {
     for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
@@ -149,7 +164,13 @@ export async function runAllocationLoop(
 }
 
 /** Puts pods in line when anything that their reconcile reads has changed. */
-function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)[] {
+function subscribeQueue(
+  caches: Caches,
+  { queue, noteDesired }: {
+    readonly queue: WorkQueue;
+    readonly noteDesired: (podKey: string, allocation: PodAllocation | undefined) => void;
+  },
+): readonly (() => void)[] {
   const addPodsOf = (namespace: string): void => {
     for (const { metadata } of caches.pods.byIndex(namespace)) queue.add(objectKey(metadata));
   };
@@ -169,7 +190,9 @@ function subscribeQueue(caches: Caches, queue: WorkQueue): readonly (() => void)
     const podKey = allocation === undefined ? podOf.get(key) : podKeyOf(allocation);
     if (allocation === undefined) podOf.delete(key);
     else podOf.set(key, podKeyOf(allocation));
-    if (podKey !== undefined) queue.add(podKey);
+    if (podKey === undefined) return;
+    noteDesired(podKey, allocation);
+    queue.add(podKey);
   };
   const isAnotherNode = createNodeMemory(caches.nodes);
   const addPodsOfChangedNode = (nodeName: string): void => {

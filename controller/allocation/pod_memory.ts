@@ -26,6 +26,8 @@ export interface PodMemory {
       readonly untilMs: number;
       readonly message: string;
       readonly reason: EnforcementReason;
+      /** True when it was about the user's own limits: only such a refusal makes a restore wait. */
+      readonly restoring: boolean;
     }
     | undefined;
   /** Since when a change is pending. */
@@ -48,6 +50,23 @@ export interface PodMemory {
   sharedWarned?: string;
   /** True from when it was told that the kernel does not enforce the limit until it does again. */
   isQuotaOffTold?: boolean;
+}
+
+/** Notes that a patch was accepted: the kubelet is to confirm it. */
+export function noteSent(memory: PodMemory, patched: SentPatch): void {
+  memory.patched = patched;
+  memory.pendingSince = patched.atMs;
+  memory.sentAtMs = patched.atMs;
+  memory.refusal = undefined;
+}
+
+/** The wait after the last refusal that is left, ms; a restore waits for none of the market's. */
+export function refusalLeftMs(
+  { refusal }: Pick<PodMemory, "refusal">,
+  { nowMs, restoring }: { readonly nowMs: number; readonly restoring: boolean },
+): number {
+  if (refusal === undefined || (restoring && !refusal.restoring)) return 0;
+  return Math.max(0, refusal.untilMs - nowMs);
 }
 
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */

@@ -15,7 +15,7 @@ Deno.test({
     const forgotten: string[] = [];
     const memories = createPodMemories((podKey, uid) => void forgotten.push(`${podKey} ${uid}`));
     const first = memories.of("shop/web", podWith("u1"));
-    first.refusal = { untilMs: 5, message: "no", reason: "Refused" };
+    first.refusal = { untilMs: 5, message: "no", reason: "Refused", restoring: false };
     assert.equal(memories.of("shop/web", podWith("u1")), first);
     assert.equal(memories.of("shop/web", podWith("u2")).refusal, undefined);
     memories.forget("shop/web");

@@ -12,6 +12,7 @@ import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { RefusalKind } from "../../shared/actuation/refusal.ts";
+import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
 /** Writes allocations. Each call throws an `ApiError` when the server refuses. */
@@ -109,6 +110,8 @@ export interface AllocationObserver {
   held?(reason: EnforcementReason): void;
   /** Pods in line and pods whose time has not come. */
   queue?(depth: number, delayed: number): void;
+  /** Resizes that wait for their turns, now and then. */
+  resizeQueue?(queue: Pick<FairQueue, "waiting" | "dropped" | "isBottleneck">): void;
   /** A metric query was asked. */
   metricAnswered?(outcome: MetricOutcome): void;
   /** One look at a pod took this long, ms. */

@@ -11,15 +11,26 @@ import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_al
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
+import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createBusyServer } from "./pace/busy_server.ts";
+import { isExpired } from "./limits/desired_age.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
+import { createLookAgain } from "./pace/look_again.ts";
 import { takeTurn } from "./pace/node_writes.ts";
+import { turnWaitMs } from "./pace/resize_turns.ts";
 import type { PodCase } from "./pod_case.ts";
-import { createPodMemories, isCurrent, mayRetell, type PodMemory } from "./pod_memory.ts";
+import {
+  createPodMemories,
+  isCurrent,
+  mayRetell,
+  noteSent,
+  type PodMemory,
+  refusalLeftMs,
+} from "./pod_memory.ts";
 import { createPodNews } from "./news/pod_news.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
@@ -38,10 +49,6 @@ const PENDING_MS = 2000;
 const CONFIRM_MS = 10_000;
 /** When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent. */
 const OUT_OF_STEP_MS = 2000;
-/** Mean time after which to look again at a pod in the market, for what comes without an event, ms. */
-const LOOK_AGAIN_MS = 30_000;
-/** Looks come up to this share sooner or later: pods that were looked at together do not stay in step. */
-const LOOK_SPREAD = 0.2;
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
@@ -58,7 +65,8 @@ function withOriginals(allocation: PodAllocation, { originals }: OwnLimits): Pod
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, random, config, quotaRooms, observer = {} } = parts;
+  const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
+  const lookAgain = createLookAgain(parts.random);
   const conflicts = createBackoff(CONFLICT_MS);
   const busy = createBusyServer(parts);
   const news = createPodNews(parts);
@@ -69,15 +77,10 @@ export function createReconciler(
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
     busy.forget(podKey);
-    for (const line of Object.values(parts.nodeWrites)) line.free(podKey, clock.monotonic());
+    for (const queue of [parts.turns, ...Object.values(parts.nodeWrites)]) queue.leave(podKey);
+    parts.decreases.settle(podKey);
     parts.events.forget(uid);
   });
-
-  /** The next look, in `ms` at the latest. */
-  function lookAgain(ms = Infinity): ReconcileResult {
-    const spread = 1 + LOOK_SPREAD * (2 * random.next() - 1);
-    return notLaterThan({ requeueAfterMs: LOOK_AGAIN_MS * spread }, ms);
-  }
 
   async function reconcile(
     gathered: Gathered & Pick<PodCase, "podKey" | "allocation" | "scope">,
@@ -159,7 +162,7 @@ export function createReconciler(
       rolloutStillSinceMs: rolloutStillSince(known.workload, clock.wall()),
       nowMs: clock.wall(),
       definition,
-      takeSlot: (crowd) => takeTurn(parts.nodeWrites, podKey, { crowd, nowMs: clock.monotonic() }),
+      takeTurn: (crowd) => takeTurn(parts.nodeWrites, { podKey, crowd }),
       mayRetell: () => mayRetell(memory, clock.monotonic()),
       quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
@@ -175,20 +178,28 @@ export function createReconciler(
     if (!known.current) return { requeueAfterMs: CONFIRM_MS };
     const now = clock.monotonic();
     const quota = known.quota?.headroom();
+    const silent = agentSilent(known);
+    const attempt = { podKey, nowMs: now, restoring: silent || scope !== undefined };
+    let asksForTurn = false;
     const outcome = await enforce(known, {
       resizer: parts.resizer,
       restorer: parts.restorer,
       outOfScope: scope,
-      agentSilent: agentSilent(known),
+      agentSilent: silent,
+      isExpired: () => isExpired(known, { ...parts, wallMs: clock.wall() }),
       originalUnknown: !known.own.known,
-      backOffMs: Math.max(busy.leftMs(podKey, now), (memory.refusal?.untilMs ?? 0) - now),
-      takeTurn: (urgent) => parts.turns.take({ podKey, urgent, nowMs: now }),
+      backOffMs: Math.max(busy.leftMs(attempt), refusalLeftMs(memory, attempt)),
+      takeTurn(request) {
+        asksForTurn = true;
+        return turnWaitMs(parts, { ...request, podKey, nodeName: pod.nodeName, nowMs: now });
+      },
       dryRun: config.dryRun,
       resizeServed: config.resizeServed,
       quotaHeadroom: quota?.millicores,
       quotaName: quota?.quota,
       book: known.quota?.book,
     });
+    if (!asksForTurn) parts.turns.leave(podKey);
     if (outcome.patched !== undefined || outcome.refusal !== undefined) {
       memory.attemptedAt = new Date(clock.wall()).toISOString();
     }
@@ -197,10 +208,8 @@ export function createReconciler(
       // Another value while the kubelet calls the last infeasible is one more try, no new beginning.
       if (!INFEASIBLE_REASONS.has(kubeletWord(pod).reason)) parts.backoff.reset(podKey);
       const { resourceVersion: from } = pod.metadata;
-      memory.patched = { from, to: outcome.patched, atMs: now };
-      memory.pendingSince = now;
-      memory.sentAtMs = now;
-      memory.refusal = undefined;
+      noteSent(memory, { from, to: outcome.patched, atMs: now });
+      parts.decreases.settle(podKey);
       parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       audit.accepted(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
@@ -241,12 +250,13 @@ export function createReconciler(
     }
     const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
       reason !== allocation.status?.reason;
-    if (!isAway) parts.nodeWrites.agentAway.free(podKey, now);
-    const waitMs = isAway ? parts.nodeWrites.agentAway.take(podKey, now) : 0;
-    if (waitMs > 0) return lookAgain(waitMs);
+    if (!isAway) parts.nodeWrites.agentAway.leave(podKey);
+    else if (!parts.nodeWrites.agentAway.take({ podKey })) return again;
     const status = await writeStatus(known, outcome.decision, { refused: false });
     if (status === undefined) return again;
-    const event = statusEvent(allocation, { decision: outcome.decision, status });
+    const event = reason === "RateLimited" && parts.turns.isBottleneck
+      ? bottleneckEvent(known, parts)
+      : statusEvent(allocation, { decision: outcome.decision, status });
     if (event === undefined) return again;
     news.emit(pod, { type: status.phase === "Failed" ? "Warning" : "Normal", ...event });
     return again;
@@ -258,12 +268,12 @@ export function createReconciler(
   }
 
   /** The kubelet refuses our last patch for good: the next value waits, as after a server's refusal. */
-  function foundInfeasible({ podKey, memory }: PodCase, { decision }: Enforcement): void {
-    const { reason, message = "" } = decision;
+  function foundInfeasible({ podKey, memory }: PodCase, outcome: Enforcement): void {
+    const { reason, message = "" } = outcome.decision;
     if (memory.sentAtMs === undefined || reason === undefined) return;
     memory.sentAtMs = undefined;
     const untilMs = clock.monotonic() + parts.backoff.next(podKey);
-    memory.refusal = { untilMs, message, reason };
+    memory.refusal = { untilMs, message, reason, restoring: outcome.restoring !== undefined };
   }
 
   /** Writes the status unless it says so already; returns what was written. */
@@ -297,12 +307,13 @@ export function createReconciler(
     audit.refused(known, outcome, { kind, reason: decision.reason ?? "Refused" });
     if (kind === "gone") return {};
     if (kind === "conflict") throw refusal;
+    const restoring = outcome.restoring !== undefined;
     const { waitMs, lasts } = kind === "busy"
-      ? busy.note({ podKey, error: refusal, nowMs })
+      ? busy.note({ podKey, error: refusal, nowMs, restoring })
       : { waitMs: parts.backoff.next(podKey), lasts: true };
     if (!lasts) return { requeueAfterMs: waitMs };
-    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: refusalReason(refusal) };
     const word = refusalReason(refusal);
+    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: word, restoring };
     news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word, message });
     await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
@@ -321,7 +332,7 @@ export function createReconciler(
     const gathered = gather(caches, podKey);
     if (gathered === undefined) {
       memories.forget(podKey);
-      parts.newAllocations.free(podKey, clock.monotonic());
+      parts.newAllocations.leave(podKey);
       return {};
     }
     const { pod } = gathered;
@@ -330,16 +341,14 @@ export function createReconciler(
     if (allocation === undefined) {
       // A limit of the market is work also where its record was lost, or a late patch has set it.
       if (!isLive(pod) || (scope !== undefined && !limitsAreOurs(pod))) {
-        parts.newAllocations.free(podKey, clock.monotonic());
+        parts.newAllocations.leave(podKey);
         warnOutside({ ...gathered, podKey, scope });
         return {};
       }
-      const waitMs = parts.newAllocations.take(podKey, clock.monotonic());
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      if (!parts.newAllocations.take({ podKey })) return lookAgain();
       // What is thrown here is the loop's to retry: no event may tell that the kind is served again
       // (404), or that the copy has caught up with what is there already (409).
       allocation = await store.create(newAllocation(gathered));
-      parts.newAllocations.free(podKey, clock.monotonic());
     }
     try {
       const result = await reconcile({ ...gathered, podKey, scope, allocation });

@@ -14,9 +14,9 @@ import type { EventGate } from "./news/event_gate.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import type { QuotaRooms } from "./quotas/quota_room.ts";
 import type { LimitHands } from "./limits/send_limits.ts";
-import type { Turns } from "./pace/turns.ts";
+import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
-import type { WriteSlots } from "./pace/write_slots.ts";
+import type { PendingDecreases } from "./pace/pending_decreases.ts";
 
 /** The copies, the hands and the pace of all reconciles. */
 export interface ReconcilerParts extends LimitHands {
@@ -32,8 +32,10 @@ export interface ReconcilerParts extends LimitHands {
   /** Waits after refusals, per pod. */
   readonly backoff: Backoff;
   /** All resizes; held when the server is busy. */
-  readonly turns: Turns;
-  readonly newAllocations: WriteSlots;
+  readonly turns: FairQueue;
+  /** Raises wait for them. */
+  readonly decreases: PendingDecreases;
+  readonly newAllocations: FairQueue;
   /** Writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;

@@ -13,6 +13,7 @@ import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
 import type { Caches } from "./caches.ts";
+import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createEventGate } from "./news/event_gate.ts";
 import { switchWarnings } from "./news/switch_warnings.ts";
 import { warningText } from "./news/word_warning.ts";
@@ -231,6 +232,8 @@ Deno.test({
     ]),
 });
 
+const BOTTLENECK = { turns: { waiting: 2100 }, config: { maxResizesPerSecond: 50 } };
+
 /** The last message of a gate that has left out two events. */
 async function gated(): Promise<string> {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -276,6 +279,12 @@ Deno.test({
   fn: () =>
     assertSentences([
       ["left out", gated, "held (and 2 more since the last such event)"],
+      [
+        "rate",
+        () => bottleneckEvent({ namespace: undefined }, BOTTLENECK).message,
+        "RateLimited: 2100 resizes wait, more than controller.maxResizesPerSecond, 50, lets through " +
+        "soon: the most urgent go first, and small decreases are put off",
+      ],
       ["old definition", droppedField, "apply manifests/crds of this controller's version"],
       [
         "no VPAs",

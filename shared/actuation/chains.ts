@@ -8,6 +8,7 @@ import { agentIsSilent } from "./checks/agent_silent.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { backingOff } from "./checks/backing_off.ts";
 import { boundsAreStale } from "./checks/bounds_stale.ts";
+import { desiredExpired } from "./checks/desired_expired.ts";
 import { identityDiffers } from "./checks/identity.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
@@ -45,6 +46,7 @@ export const MARKET_CHAIN: readonly Check[] = [
   ...PLATFORM,
   { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
+  { name: "DesiredExpired", check: desiredExpired },
   { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },

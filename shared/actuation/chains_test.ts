@@ -22,6 +22,7 @@ test("MARKET_CHAIN keeps its order", () => {
     "KubeletTooOld",
     "RestartsContainer",
     "AlreadyThere",
+    "DesiredExpired",
     "WouldWriteDefaults",
     "OutsideLimitRange",
     "OverQuota",

@@ -30,15 +30,22 @@ export interface EnforcementInput extends PodFacts {
   /** Why the pod takes no part; absent when it does. */
   readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
   readonly agentSilent: boolean;
+  /**
+   * Whether the desired limits are old, and the agent has given no sign of life since. Asked where they
+   * would change something.
+   *
+   * @default {() => false}
+   */
+  readonly isExpired?: () => boolean;
   /** By container name. */
   readonly intents: ReadonlyMap<string, Intent>;
   /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
   readonly backOffMs: number;
   /**
-   * Takes the pod's turn: 0 when the resize may be sent now, otherwise milliseconds until then. Asked
-   * once, by the last check.
+   * Takes the pod's turn: 0 when these limits may be sent now, otherwise milliseconds until it is worth
+   * asking again. Asked once, by the last check.
    */
-  readonly takeTurn: () => number;
+  readonly takeTurn: (limits: WantedLimits) => number;
 }
 
 /** Wanted limits on their way through the chain, millicores by container name. */

@@ -73,6 +73,9 @@ export const marketSchema = z.object({
   credit: z.number().min(0).describe("Factor on the weight, earned by leaving CPU to others."),
   reason: marketReason.describe("Why the desired limit is what it is."),
   observedBounds: whole.describe("The status.bounds.revision that the clearing used."),
+  clearedAt: z.string().max(64).optional().describe(
+    "When the agent stood by these limits, by the node's clock; absent where an older version wrote.",
+  ),
 });
 
 /** One container's half of the bid that comes from the API. Millicores. */

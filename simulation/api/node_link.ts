@@ -9,8 +9,8 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ApiAccess } from "./api_access.ts";
 
-/** `spec.leaseDurationSeconds` of an agent's Lease. */
-const DURATION_SECONDS = 60;
+/** `spec.leaseDurationSeconds` of an agent's Lease, two heartbeats. */
+const DURATION_SECONDS = 120;
 
 /** The port's implementation for the agent of `nodeName`. */
 export function createNodeLink({ store, gate, clock }: ApiAccess, nodeName: string): NodeLink {

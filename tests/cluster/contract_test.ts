@@ -171,7 +171,12 @@ desiredWriterContract(async () => {
 nodeLinkContract(async () => {
   const { connection, namespace, nodeName, ...world } = await openContractWorld();
   const link = (name: string) =>
-    createNodeLink(connection, { nodeName: name, namespace, clock: systemClock });
+    createNodeLink(connection, {
+      nodeName: name,
+      namespace,
+      clock: systemClock,
+      durationSeconds: 120,
+    });
   return {
     ...world,
     subject: link(nodeName),

@@ -94,7 +94,11 @@ async function whereInstalled(t: Deno.TestContext, stage: PolicyStage): Promise<
   const foreign = { namespace, name: agentLeaseRef(there.name).name };
   const { path } = target(foreign);
   await t.step("an agent's own sign of life is taken", async () => {
-    const link = createNodeLink(agentThere, { nodeName: there.name, clock: systemClock });
+    const link = createNodeLink(agentThere, {
+      nodeName: there.name,
+      clock: systemClock,
+      durationSeconds: 120,
+    });
     // Made the first time, renewed the second.
     await link.renewLease();
     await link.renewLease();
@@ -103,10 +107,18 @@ async function whereInstalled(t: Deno.TestContext, stage: PolicyStage): Promise<
   try {
     await t.step("an agent gives no sign of life for another", async () => {
       const before = await versionOf(admin, path);
-      const link = createNodeLink(agentHere, { nodeName: there.name, clock: systemClock });
+      const link = createNodeLink(agentHere, {
+        nodeName: there.name,
+        clock: systemClock,
+        durationSeconds: 120,
+      });
       await assertRefused(() => link.renewLease(), OWN_ONLY);
       assert.equal(await versionOf(admin, path), before);
-      const another = createNodeLink(agentThere, { nodeName: here.name, clock: systemClock });
+      const another = createNodeLink(agentThere, {
+        nodeName: here.name,
+        clock: systemClock,
+        durationSeconds: 120,
+      });
       await assertRefused(() => another.renewLease(), OWN_ONLY);
     });
     await t.step("an agent neither reads nor deletes Leases", async () => {

@@ -20,6 +20,7 @@ import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -68,9 +69,9 @@ export interface ControllerScene {
   allocation(name: string): PodAllocation | undefined;
   /**
    * From now on the agent wants this limit for container `app` of the pod, m; undefined: it does not
-   * look at the pod.
+   * look at the pod. Its reason is `DemandRose` unless another is given.
    */
-  want(name: string, limitCPU: number | undefined): void;
+  want(name: string, limitCPU: number | undefined, reason?: MarketReason): void;
   /** CPU limits in spec and in the kubelet's report, m. */
   limits(name: string): { wanted: number | undefined; applied: number | undefined };
   /** The same of CPU requests. */
@@ -111,7 +112,7 @@ function openScene(signal: AbortSignal) {
   namespaces.create({
     metadata: { name: NAMESPACE, uid: "", resourceVersion: "", labels: {}, annotations: {} },
   });
-  const wants = new Map<string, number | undefined>();
+  const wants = new Map<string, AgentsLimit>();
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
   const metrics = createMetricAnswers(clock);
@@ -154,7 +155,7 @@ function openScene(signal: AbortSignal) {
       return found;
     },
     allocation: (name) => allocations.get(`${NAMESPACE}/${scene.pod(name).metadata.uid}`),
-    want: (name, limitCPU) => void wants.set(name, limitCPU),
+    want: (name, limit, reason = "DemandRose") => void wants.set(name, { limit, reason }),
     limits(name) {
       const container = scene.pod(name).containers[0];
       return { wanted: container?.limitCPU, applied: container?.appliedLimitCPU };
@@ -193,10 +194,16 @@ function assertApiError(error: unknown): void {
   assert.ok(error instanceof ApiError, String(error));
 }
 
+/** What the agent wants for a pod. */
+interface AgentsLimit {
+  readonly limit: number | undefined;
+  readonly reason: MarketReason;
+}
+
 interface AgentParts {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
-  readonly wants: ReadonlyMap<string, number | undefined>;
+  readonly wants: ReadonlyMap<string, AgentsLimit>;
   readonly silent: ReadonlySet<string>;
 }
 
@@ -213,7 +220,7 @@ async function runAgent(
       await link.renewLease().catch(assertApiError);
     }
     for (const { metadata, spec, status } of api.store.tables.PodAllocation.all()) {
-      const limit = wants.get(spec.podName);
+      const { limit, reason = "DemandRose" } = wants.get(spec.podName) ?? {};
       const revision = status?.bounds?.revision;
       if (limit === undefined || revision === undefined) continue;
       const cpuLimit = formatCPU(limit);
@@ -228,8 +235,9 @@ async function runAgent(
           demand: limit,
           need: limit,
           credit: 1,
-          reason: "DemandRose",
+          reason,
           observedBounds: revision,
+          clearedAt: new Date(clock.wall()).toISOString(),
         },
       }).catch(assertApiError);
     }

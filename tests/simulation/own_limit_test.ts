@@ -71,12 +71,14 @@ sceneTest("runAllocationLoop() overwrites no limit that it has not seen", async 
   for (let laterMs = 0; laterMs < 20; laterMs++) {
     const wish = `${310 + 10 * (laterMs % 2)}m`;
     scene.want("web", Number.parseInt(wish));
-    allocations.modify(`shop/${uid}`, (allocation) => ({
+    const clearedAt = new Date(scene.clock.wall()).toISOString();
+    allocations.modify(`shop/${uid}`, ({ spec: { market, ...spec }, ...allocation }) => ({
       ...allocation,
       spec: {
-        ...allocation.spec,
+        ...spec,
         desiredCPULimit: wish,
         containers: [{ name: "app", cpuLimit: wish }],
+        ...(market === undefined ? {} : { market: { ...market, clearedAt } }),
       },
     }));
     await scene.pass(laterMs);

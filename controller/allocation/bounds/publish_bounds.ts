@@ -69,12 +69,12 @@ export interface PublishContext {
   /** What the server is known to store. @default {all} */
   readonly definition?: OldDefinition;
   /**
-   * Takes the pod's turn where many are written of at once, and returns 0, or when to ask again, ms.
-   * Called at each look, without a crowd where nobody else is concerned.
+   * Takes the pod's turn where many are written of at once; false: it waits. Called at each look,
+   * without a crowd where nobody else is concerned.
    *
-   * @default {() => 0}
+   * @default {() => true}
    */
-  readonly takeSlot?: (crowd: BoundCrowd | undefined) => number;
+  readonly takeTurn?: (crowd: BoundCrowd | undefined) => boolean;
   /**
    * Whether the same bounds may be written with other sentences now; called only where there are.
    *
@@ -93,7 +93,7 @@ export async function publishBounds(
 ): Promise<Published> {
   const { allocation, pod } = gathered;
   const { store, config, quota, nodeCeiling, metric, nowMs } = context;
-  const { definition, takeSlot = () => 0, mayRetell = () => true } = context;
+  const { definition, takeTurn = () => true, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor } = config;
@@ -120,15 +120,12 @@ export async function publishBounds(
   const crowd = originals === undefined
     ? boundCrowd({ before, now: wordsOf(draft.rules) })
     : undefined;
-  const waitMs = takeSlot(crowd);
+  const isTurn = takeTurn(crowd);
   if (originals === undefined && same && draft.reason === told) {
     const isNew = boundStory(present.rules) !== boundStory(draft.rules);
     if (!isNew || !mayRetell()) return { ...published, written: false, news: [] };
   }
-  if (waitMs > 0) {
-    const againMs = Math.min(untilMs ?? Infinity, nowMs + waitMs);
-    return { warnings, untilMs: againMs, written: false, news: [] };
-  }
+  if (!isTurn) return { ...published, written: false, news: [] };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
   // Other words for the same bounds are no news for the agent.

@@ -9,9 +9,11 @@ import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
+import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Gathered } from "../gather.ts";
+import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
@@ -23,11 +25,13 @@ import type { OutOfScope } from "../../../shared/actuation/scope.ts";
 export interface EnforceContext extends LimitHands {
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
+  /** See `EnforcementInput.isExpired`. */
+  readonly isExpired: () => boolean;
   /** True when the limits are this product's and the user's own are not on record. */
   readonly originalUnknown: boolean;
   readonly backOffMs: number;
-  /** See `EnforcementInput.takeTurn`; urgent changes go first. */
-  readonly takeTurn: (urgent: boolean) => number;
+  /** See `EnforcementInput.takeTurn`. */
+  readonly takeTurn: (request: ResizeRequest) => number;
   readonly dryRun: boolean;
   readonly resizeServed: boolean;
   /** See `PodFacts.quotaHeadroom`. */
@@ -93,14 +97,20 @@ export async function enforce(
   const intents = restoring === undefined
     ? marketIntents(allocation)
     : restoreIntents(allocation, restoring.reason);
-  const urgent = restoring !== undefined || intents.some(({ reason }) => !isUnhurried(reason));
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,
     agentSilent,
+    isExpired: context.isExpired,
     intents: arbitrate(intents),
     backOffMs,
-    takeTurn: () => context.takeTurn(urgent),
+    takeTurn: (limits) =>
+      context.takeTurn({
+        restoring: restoring !== undefined,
+        reason: restoring?.reason ?? marketCause(allocation.spec),
+        net: changeOf(pod, limits).net,
+        total: pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0),
+      }),
     ...(outOfScope === undefined ? {} : { outOfScope }),
     ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),

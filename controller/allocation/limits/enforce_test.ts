@@ -11,6 +11,7 @@ import {
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import type { PodResizer } from "../ports.ts";
+import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
@@ -27,7 +28,9 @@ interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
 /** Own limit 200 m, the agent wants 300 m. */
 async function attempt(
   choice: Choice = {},
-): Promise<{ outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: boolean[] }> {
+): Promise<
+  { outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: ResizeRequest[] }
+> {
   const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
   const containers = [sampleContainer({
     containerID: "containerd://a",
@@ -59,7 +62,7 @@ async function attempt(
       return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
     },
   });
-  const turns: boolean[] = [];
+  const turns: ResizeRequest[] = [];
   const outcome = await enforce({
     ...quietGathered(pod),
     allocation,
@@ -70,8 +73,9 @@ async function attempt(
     agentSilent: false,
     originalUnknown: false,
     backOffMs: 0,
-    takeTurn: (urgent) => {
-      turns.push(urgent);
+    isExpired: () => false,
+    takeTurn: (request) => {
+      turns.push(request);
       return 0;
     },
     dryRun: false,
@@ -93,13 +97,18 @@ test("enforce() patches the limit that the agent wants, on the very pod that is 
     spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
   }]);
   assert.deepEqual(hands, ["market"]);
-  assert.deepEqual(turns, [true]);
+  const request = { restoring: false, reason: "DemandRose", net: 100, total: 200 };
+  assert.deepEqual(turns, [request]);
 });
 
-test("enforce() takes an unhurried turn where nobody waits", async () => {
-  assert.deepEqual((await attempt({ reason: "DemandFell" })).turns, [false]);
+test("enforce() asks for a turn with what the change is for, and by how much it is", async () => {
+  assert.deepEqual((await attempt({ reason: "DemandFell", limit: 500 })).turns, [
+    { restoring: false, reason: "DemandFell", net: -200, total: 500 },
+  ]);
   const restore = { reason: "DemandFell", limit: 300, outOfScope: OPTED_OUT } as const;
-  assert.deepEqual((await attempt(restore)).turns, [true]);
+  assert.deepEqual((await attempt(restore)).turns, [
+    { restoring: true, reason: "OptedOut", net: -100, total: 300 },
+  ]);
 });
 
 test("enforce() is done when the kubelet reports the wanted limit", async () => {

@@ -15,7 +15,11 @@ import { ownValues } from "../limits/own_limits.ts";
 export type EventWords = Pick<GatedEvent, "reason" | "word" | "message">;
 
 /** What waits for a node's agent concerns all pods there: it is no event. */
-export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set(["Waiting", "BoundsStale"]);
+export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
+  "Waiting",
+  "BoundsStale",
+  "DesiredExpired",
+]);
 
 /** The event for the status that follows a decision; undefined when there is nothing to tell. */
 export function statusEvent(

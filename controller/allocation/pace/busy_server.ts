@@ -6,8 +6,9 @@
  */
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import { createBackoff } from "../../../shared/control/backoff.ts";
+import { LONGEST_BRIEF_MS } from "../../../shared/control/brief_failure.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { Turns } from "./turns.ts";
+import type { FairQueue } from "./fair_queue.ts";
 
 /** A resize that was put off. */
 export interface PutOff {
@@ -16,6 +17,8 @@ export interface PutOff {
   readonly error: ApiError;
   /** Ms of the monotonic clock. */
   readonly nowMs: number;
+  /** True when the user's own limits were to come back: that the server does not put off for long. */
+  readonly restoring: boolean;
 }
 
 /** A memory of who was put off. */
@@ -25,8 +28,8 @@ export interface BusyServer {
    * a row that the cause is likely to be the pod, and that people should know.
    */
   note(putOff: PutOff): { readonly waitMs: number; readonly lasts: boolean };
-  /** What is left of the pod's wait, ms; 0 when there is none. */
-  leftMs(podKey: string, nowMs: number): number;
+  /** What is left of the pod's wait, ms; 0 when there is none, and for a restore that was not put off. */
+  leftMs(attempt: Pick<PutOff, "podKey" | "nowMs" | "restoring">): number;
   /** The pod's resize was answered, or the pod is gone. */
   forget(podKey: string): void;
 }
@@ -43,11 +46,12 @@ const LOG_EVERY_MS = 60_000;
 interface Wait {
   readonly times: number;
   readonly untilMs: number;
+  readonly restoring: boolean;
 }
 
 /** Nobody was put off yet. */
 export function createBusyServer(
-  { turns, log }: { readonly turns: Pick<Turns, "holdUntil">; readonly log: Log },
+  { turns, log }: { readonly turns: Pick<FairQueue, "holdUntil">; readonly log: Log },
 ): BusyServer {
   const backoff = createBackoff({ minMs: REST_MS, maxMs: LONGEST_WAIT_MS });
   const waits = new Map<string, Wait>();
@@ -65,17 +69,22 @@ export function createBusyServer(
 
   return {
     note(putOff) {
-      const { podKey, nowMs, error } = putOff;
+      const { podKey, nowMs, error, restoring } = putOff;
       const { retryAfterMs } = error;
-      const waitMs = backoff.next(podKey, error);
+      const askedMs = backoff.next(podKey, error);
+      const waitMs = restoring ? Math.min(askedMs, LONGEST_BRIEF_MS) : askedMs;
       const times = (waits.get(podKey)?.times ?? 0) + 1;
       const lasts = times >= LASTS_FROM;
-      waits.set(podKey, { times, untilMs: nowMs + waitMs });
+      waits.set(podKey, { times, untilMs: nowMs + waitMs, restoring });
       if (retryAfterMs !== undefined || !lasts) turns.holdUntil(nowMs + (retryAfterMs ?? REST_MS));
       tell(putOff, waitMs);
       return { waitMs, lasts };
     },
-    leftMs: (podKey, nowMs) => Math.max(0, (waits.get(podKey)?.untilMs ?? 0) - nowMs),
+    leftMs({ podKey, nowMs, restoring }) {
+      const wait = waits.get(podKey);
+      if (wait === undefined || (restoring && !wait.restoring)) return 0;
+      return Math.max(0, wait.untilMs - nowMs);
+    },
     forget(podKey) {
       waits.delete(podKey);
       backoff.reset(podKey);

@@ -5,7 +5,7 @@
  * @module
  */
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import { createWriteSlots, type WriteSlots } from "./write_slots.ts";
+import { createFairQueue, type FairQueue, type FairQueueOptions } from "./fair_queue.ts";
 
 const BOUND_CROWDS = ["failed", "leaving", "over"] as const;
 
@@ -16,15 +16,15 @@ export type BoundCrowd = (typeof BOUND_CROWDS)[number];
  * A line for each thing that many pods are told at once: who waits for one must not stand behind a
  * whole zone that waits for another. `agentAway`: those that wait for their node's agent.
  */
-export type NodeWrites = Readonly<Record<BoundCrowd | "agentAway", WriteSlots>>;
+export type NodeWrites = Readonly<Record<BoundCrowd | "agentAway", FairQueue>>;
 
-/** Lines that nobody stands in, each at this rate. Throws a `RangeError` when it is not above 0. */
-export function createNodeWrites(rate: { readonly perSecond: number }): NodeWrites {
+/** Empty queues, each at this rate. Throws a `RangeError` when it is not above 0. */
+export function createNodeWrites(options: FairQueueOptions): NodeWrites {
   return {
-    failed: createWriteSlots(rate),
-    leaving: createWriteSlots(rate),
-    over: createWriteSlots(rate),
-    agentAway: createWriteSlots(rate),
+    failed: createFairQueue(options),
+    leaving: createFairQueue(options),
+    over: createFairQueue(options),
+    agentAway: createFairQueue(options),
   };
 }
 
@@ -51,15 +51,11 @@ export function boundCrowd(
   return words.some(([word]) => before.has(word) && !now.has(word)) ? "over" : undefined;
 }
 
-/** The pod's turn in the line of its crowd, see `WriteSlots.take()`; it leaves the others of bounds. */
+/** Whether the pod's turn in the queue of its crowd has come; the pod leaves the others of bounds. */
 export function takeTurn(
   writes: NodeWrites,
-  podKey: string,
-  { crowd, nowMs }: {
-    readonly crowd: BoundCrowd | undefined;
-    readonly nowMs: number;
-  },
-): number {
-  for (const one of BOUND_CROWDS) if (one !== crowd) writes[one].free(podKey, nowMs);
-  return crowd === undefined ? 0 : writes[crowd].take(podKey, nowMs);
+  { podKey, crowd }: { readonly podKey: string; readonly crowd: BoundCrowd | undefined },
+): boolean {
+  for (const one of BOUND_CROWDS) if (one !== crowd) writes[one].leave(podKey);
+  return crowd === undefined || writes[crowd].take({ podKey });
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import { NODE_BOUNDS } from "../news/pod_news.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
 
@@ -23,17 +24,17 @@ test("boundCrowd() finds what many pods are told at once, when it begins and whe
   assert.equal(crowdOf(["HPAFloor"], []), undefined);
 });
 
-test("takeTurn() makes nobody wait for another crowd, and leaves lines that the pod is not of", () => {
-  const writes = createNodeWrites({ perSecond: 1 });
-  for (let one = 0; one < 100; one++) {
-    takeTurn(writes, `zone/p${one}`, { crowd: "failed", nowMs: 0 });
-  }
-  const take = (podKey: string, crowd?: "failed" | "leaving"): number =>
-    takeTurn(writes, podKey, { crowd, nowMs: 0 });
-  assert.equal(take("a/p", "failed"), 100_000);
-  assert.equal(take("a/p", "leaving"), 0);
-  assert.equal(take("a/q", "failed"), 100_000);
-  assert.equal(take("a/q"), 0);
-  assert.equal(take("a/r", "failed"), 100_000);
-  assert.equal(writes.agentAway.take("a/p", 0), 0);
+test("takeTurn() makes no pod wait for another crowd, and leaves queues that it is not of", () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { signal } = new AbortController();
+  const writes = createNodeWrites({ perSecond: 1, clock, wake: () => {}, signal });
+  for (let one = 0; one < 100; one++) takeTurn(writes, { podKey: `zone/p${one}`, crowd: "failed" });
+  assert.equal(takeTurn(writes, { podKey: "a/p", crowd: "failed" }), false);
+  assert.equal(writes.failed.waiting, 100);
+  assert.equal(takeTurn(writes, { podKey: "a/p", crowd: "leaving" }), true);
+  assert.equal(writes.failed.waiting, 99);
+  assert.equal(takeTurn(writes, { podKey: "a/q", crowd: "failed" }), false);
+  assert.equal(takeTurn(writes, { podKey: "a/q", crowd: undefined }), true);
+  assert.equal(writes.failed.waiting, 99);
+  assert.equal(writes.agentAway.take({ podKey: "a/p" }), true);
 });

@@ -24,7 +24,8 @@ export interface AgentWatch {
   /** True for a node whose agent has not renewed its lease. */
   isSilent(nodeName: string): boolean;
   /**
-   * True once the node's agent was seen to renew its lease. A node of which this is asked too early is
+   * True once the node's agent was seen to renew its lease, since the leases' copy was last out of sync
+   * at that. A node of which this is asked too early is
    * told of by `onChange` when it is, unless it has no managed pods any more by then.
    */
   heardSinceStart(nodeName: string): boolean;

@@ -42,7 +42,7 @@ export interface AgentsVerdict {
 export interface SilentAgents {
   /** Takes in what is seen now and says who is silent. Times may not run backward. */
   look(view: AgentsView): AgentsVerdict;
-  /** True for a node whose agent has renewed its lease between two looks: it was alive then. */
+  /** True for a node whose agent has renewed its lease since the leases were last out of sync. */
   heard(nodeName: string): boolean;
 }
 
@@ -73,7 +73,7 @@ export function createSilentAgents(): SilentAgents {
     // A lease that is gone is no sign of life.
     const now = renewal ?? last.renewal;
     if (now !== last.renewal) return { renewal: now, atMs: nowMs, heard: true, silent: false };
-    return inStep ? last : { ...last, atMs: nowMs };
+    return inStep ? last : { ...last, atMs: nowMs, heard: false };
   }
 
   const silentNodes = (): Set<string> =>

@@ -14,7 +14,7 @@ export function rateLimited({ pod, takeTurn }: EnforcementInput, limits: WantedL
   if (containers.every(({ name, limitCPU }) => (limits.get(name) ?? limitCPU) === limitCPU)) {
     return undefined;
   }
-  const waitMs = takeTurn();
+  const waitMs = takeTurn(limits);
   if (waitMs <= 0) return undefined;
   return {
     verdict: "hold",

@@ -15,7 +15,12 @@ import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";
 
 function link(connection: KubeConnection, { nodeName, namespace }: RoleStage): KubeNodeLink {
-  return createNodeLink(connection, { nodeName, namespace, clock: systemClock });
+  return createNodeLink(connection, {
+    nodeName,
+    namespace,
+    clock: systemClock,
+    durationSeconds: 120,
+  });
 }
 
 /** In the order in which an agent comes to them: its Lease is made before it can be renewed. */

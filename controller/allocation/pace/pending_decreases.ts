@@ -1,0 +1,116 @@
+/**
+ * Decreases that pay for raises on the same node and were not sent yet: after an outage, desired limits
+ * of many pods differ from those in force, and raises sent first would exceed what the node has.
+ *
+ * @module
+ */
+import { changeOf } from "../../../shared/actuation/cut_raises.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import { marketCause } from "../limits/market_cause.ts";
+
+/** A change of a pod's limits that is about to be sent. Millicores. */
+export interface ResizeRequest {
+  /** True when the user's own limits come back. */
+  readonly restoring: boolean;
+  readonly reason: ChangeReason;
+  /** Change of the pod's total. */
+  readonly net: number;
+  /** The pod's total before it. */
+  readonly total: number;
+}
+
+/** True for a decrease that pays for raises, or that scarce CPU or a lower ceiling calls for. */
+export function paysForRaises({ restoring, reason, net }: ResizeRequest): boolean {
+  return !restoring && net < 0 && !isUnhurried(reason);
+}
+
+/** The decreases of all nodes. Times are ms of the monotonic clock. */
+export interface PendingDecreases {
+  /** Notes that the pod's allocation may be another one. */
+  note(podKey: string, seen: DesiredOfPod): void;
+  /** The pod's decrease was sent, or the pod is gone. */
+  settle(podKey: string): void;
+  /** How long a raise on the node waits for decreases at most; 0: there are none. */
+  waitMs(raise: RaiseOfPod): number;
+}
+
+/** What is known of a pod. */
+export interface DesiredOfPod {
+  readonly pod: Pod | undefined;
+  readonly allocation: PodAllocation | undefined;
+  readonly nowMs: number;
+}
+
+/** A raise that is about to be sent. */
+export interface RaiseOfPod {
+  readonly podKey: string;
+  readonly nodeName: string;
+  readonly nowMs: number;
+}
+
+interface Pending {
+  readonly nodeName: string;
+  readonly desired: string | undefined;
+  readonly sinceMs: number;
+}
+
+/** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
+const PATIENCE_MS = 5000;
+
+/** No decreases yet. `wake` is called with each pod whose raise waited when the last one is settled. */
+export function createPendingDecreases(wake: (podKey: string) => void): PendingDecreases {
+  const pending = new Map<string, Pending>();
+  const byNode = new Map<string, Set<string>>();
+  const waiting = new Map<string, Set<string>>();
+
+  function settle(podKey: string): void {
+    const nodeName = pending.get(podKey)?.nodeName;
+    if (nodeName === undefined) return;
+    pending.delete(podKey);
+    const others = byNode.get(nodeName);
+    others?.delete(podKey);
+    if (others !== undefined && others.size > 0) return;
+    byNode.delete(nodeName);
+    const raises = waiting.get(nodeName) ?? [];
+    waiting.delete(nodeName);
+    for (const raise of raises) wake(raise);
+  }
+
+  return {
+    note(podKey, { pod, allocation, nowMs }) {
+      if (pod === undefined || allocation === undefined || !isDecrease(pod, allocation)) {
+        return settle(podKey);
+      }
+      const { nodeName } = pod;
+      const { desiredCPULimit: desired } = allocation.spec;
+      const known = pending.get(podKey);
+      if (known?.desired === desired && known?.nodeName === nodeName) return;
+      pending.set(podKey, { nodeName, desired, sinceMs: nowMs });
+      byNode.set(nodeName, (byNode.get(nodeName) ?? new Set()).add(podKey));
+    },
+    settle,
+    waitMs({ podKey, nodeName, nowMs }) {
+      let leftMs = 0;
+      for (const other of byNode.get(nodeName) ?? []) {
+        const { sinceMs = -Infinity } = pending.get(other) ?? {};
+        if (other !== podKey) leftMs = Math.max(leftMs, sinceMs + PATIENCE_MS - nowMs);
+      }
+      if (leftMs > 0) waiting.set(nodeName, (waiting.get(nodeName) ?? new Set()).add(podKey));
+      return leftMs;
+    },
+  };
+}
+
+/** True when the market wants less for the pod than its spec has, so that others can have more. */
+function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
+  const limits = new Map<string, number>();
+  for (const { name, cpuLimit } of spec.containers ?? []) {
+    const limit = countableCPU(cpuLimit);
+    if (limit !== undefined) limits.set(name, limit);
+  }
+  const { net } = changeOf(pod, limits);
+  return paysForRaises({ restoring: false, reason: marketCause(spec), net, total: 0 });
+}
