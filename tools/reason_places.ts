@@ -84,6 +84,7 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     AgentSilent: ["`status.message` of `Restored`", "event `CPULimitsRestored`", RESIZES],
     Waiting: [...STATUS, HELD, CONTROLLER],
     BoundsStale: [...STATUS, HELD, CONTROLLER],
+    OutOfSync: [...STATUS, HELD, CONTROLLER],
     PodGone: ["`restore` and `resize`"],
     MarketOff: OUTSIDE,
     OptedOut: OUTSIDE,

@@ -8,6 +8,7 @@ import { agentIsSilent } from "./checks/agent_silent.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { backingOff } from "./checks/backing_off.ts";
 import { boundsAreStale } from "./checks/bounds_stale.ts";
+import { copiesOutOfSync } from "./checks/copies_out_of_sync.ts";
 import { identityDiffers } from "./checks/identity.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
@@ -18,7 +19,9 @@ import { qosWouldChange } from "./checks/qos_class.ts";
 import { overQuota } from "./checks/quota.ts";
 import { rateLimited } from "./checks/rate_limited.ts";
 import { resizeInProgress } from "./checks/resize_in_progress.ts";
+import { oscillates, resizedJustNow } from "./checks/resized_lately.ts";
 import { restartsContainer } from "./checks/restarts_container.ts";
+import { stepTooLarge } from "./checks/step_too_large.ts";
 import { PLATFORM_RULES } from "./platform_rules.ts";
 
 /** Who can never be resized. */
@@ -45,6 +48,8 @@ export const MARKET_CHAIN: readonly Check[] = [
   ...PLATFORM,
   { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
+  { name: "CopiesOutOfSync", check: copiesOutOfSync },
+  { name: "StepTooLarge", check: stepTooLarge },
   { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
@@ -52,6 +57,8 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
+  { name: "Oscillates", check: oscillates },
+  { name: "ResizedJustNow", check: resizedJustNow },
   { name: "RateLimited", check: rateLimited },
 ];
 

@@ -22,12 +22,16 @@ test("MARKET_CHAIN keeps its order", () => {
     "KubeletTooOld",
     "RestartsContainer",
     "AlreadyThere",
+    "CopiesOutOfSync",
+    "StepTooLarge",
     "WouldWriteDefaults",
     "OutsideLimitRange",
     "OverQuota",
     "QoSWouldChange",
     "ResizeInProgress",
     "BackingOff",
+    "Oscillates",
+    "ResizedJustNow",
     "RateLimited",
   ]);
 });

@@ -14,8 +14,12 @@ import { ownValues } from "../limits/own_limits.ts";
 /** A message and its kind. */
 export type EventWords = Pick<GatedEvent, "reason" | "word" | "message">;
 
-/** What waits for a node's agent concerns all pods there: it is no event. */
-export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set(["Waiting", "BoundsStale"]);
+/** What waits for a node's agent or a copy of the API's objects concerns many pods: it is no event. */
+export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
+  "Waiting",
+  "BoundsStale",
+  "OutOfSync",
+]);
 
 /** The event for the status that follows a decision; undefined when there is nothing to tell. */
 export function statusEvent(

@@ -112,6 +112,10 @@ async function byController(
     backOffMs: input.backOffMs ?? 0,
     takeTurn: () => input.turnInMs ?? 0,
     dryRun: config.dryRun,
+    outOfSync: input.outOfSync ?? [],
+    ...(config.maxStep === null ? {} : { maxStep: config.maxStep }),
+    restMs: input.restMs ?? 0,
+    oscillatingMs: input.oscillatingMs ?? 0,
     quotaHeadroom: headroom?.millicores,
     quotaName: headroom?.quota,
   });
