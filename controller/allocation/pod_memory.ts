@@ -40,7 +40,7 @@ export interface PodMemory {
   released?: string;
   /** When the market's patches of the last minutes were accepted. */
   resizedAtMs: readonly number[];
-  /** The pod was resized too often: no patch of the market before this time. */
+  /** The pod was resized too often: no decrease before this time. */
   oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
@@ -101,7 +101,7 @@ export function isReleased(memory: PodMemory | undefined, pod: Pod): boolean {
   return memory?.released === limitsText(pod);
 }
 
-/** A pod whose limits change more often than this in the window is held, so long. Ms. */
+/** A pod whose limits change more often than this in the window is not lowered, so long. Ms. */
 const MOST_RESIZES = 20;
 const RESIZES_WINDOW_MS = 5 * 60_000;
 const OSCILLATING_MS = 5 * 60_000;

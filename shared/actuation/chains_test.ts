@@ -23,6 +23,7 @@ test("MARKET_CHAIN keeps its order", () => {
     "RestartsContainer",
     "AlreadyThere",
     "CopiesOutOfSync",
+    "Oscillates",
     "StepTooLarge",
     "WouldWriteDefaults",
     "OutsideLimitRange",
@@ -30,7 +31,6 @@ test("MARKET_CHAIN keeps its order", () => {
     "QoSWouldChange",
     "ResizeInProgress",
     "BackingOff",
-    "Oscillates",
     "ResizedJustNow",
     "RateLimited",
   ]);

@@ -38,7 +38,7 @@ export interface EnforcementInput extends PodFacts {
   readonly maxStep?: number;
   /** Left of the least time between two resizes of a pod, ms. @default {0} */
   readonly restMs?: number;
-  /** Left of the hold of a pod that was resized too often, ms. @default {0} */
+  /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
   readonly oscillatingMs?: number;
   /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
   readonly backOffMs: number;

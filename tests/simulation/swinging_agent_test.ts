@@ -53,7 +53,7 @@ sceneTest("runAllocationLoop() holds a pod that oscillates, and says so once", a
   await raisedPod(scene);
   await scene.pass(300_000);
   const changes = await swing(scene, { everyMs: 2000, forMs: 600_000 });
-  // 21, then five minutes of rest, then as many again.
+  // 21, the last of them a raise, then five minutes at the high end, then as many again.
   const [last = 0, next = 0] = changes.slice(20);
   assert.ok(last < 60_000 && next - last >= 300_000, `${last}, ${next}`);
   assert.equal(changes.filter((atMs) => atMs < last + 300_000).length, 21);

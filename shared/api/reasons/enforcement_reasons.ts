@@ -156,7 +156,7 @@ export const ENFORCEMENT_REASONS = {
     remedy: "nothing: the next step follows; controller.maxStep in ConfigMap mbcas-config sets it",
   },
   Oscillating: {
-    means: "the limits were changed too often: they stay for a while",
+    means: "the limits were changed too often: they are not lowered for a while",
     remedy: "look at what the node's agent wants, and why: kubectl coalloc explain, and the " +
       "agent's log",
   },

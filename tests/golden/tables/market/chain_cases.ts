@@ -181,7 +181,7 @@ export const CHAIN_CASES: readonly DrawnCase<MarketInput>[] = [
   [(input) => ({ ...input, marketMissing: true }), 2],
   [outOfSync, 8],
   [(input) => ({ ...input, settings: { maxStep: 1.5 } }), 5],
-  [(input, draw) => ({ ...input, oscillatingMs: 1000 * draw.whole(1, 300) }), 3],
+  [(input, draw) => ({ ...input, oscillatingMs: 1000 * draw.whole(1, 300) }), 9],
   [(input, draw) => ({ ...input, restMs: 20 * draw.whole(1, 50) }), 3],
   [clampedToRequest, 2],
   [byPerson(clampedToRequest), 2],
