@@ -29,6 +29,10 @@ export interface MarketConfig {
   readonly resizeServed: boolean;
   readonly maxResizesPerSecond: number;
   readonly maxNewAllocationsPerSecond: number;
+  /** Least time between two changes of a pod's limits. */
+  readonly minResizeIntervalMs: number;
+  /** Largest factor of one change of a limit; null: any. */
+  readonly maxStep: number | null;
   /** An agent of which no renewal was seen for this long is silent. */
   readonly agentSilentAfterMs: number;
 }
@@ -46,6 +50,8 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   resizeServed: true,
   maxResizesPerSecond: 50,
   maxNewAllocationsPerSecond: 50,
+  minResizeIntervalMs: 1000,
+  maxStep: null,
   agentSilentAfterMs: 300_000,
 };
 
@@ -93,6 +99,12 @@ export function marketConfig(
     },
     get maxNewAllocationsPerSecond() {
       return settings().maxNewAllocationsPerSecond;
+    },
+    get minResizeIntervalMs() {
+      return settings().minResizeInterval;
+    },
+    get maxStep() {
+      return settings().maxStep;
     },
     get agentSilentAfterMs() {
       return settings().agentSilentAfter;

@@ -209,6 +209,26 @@ export const CONTROLLER_SETTINGS = {
     description: "Pods that enter the market per second",
     kind: numberKind({ least: 0.01, most: 10_000 }),
   }),
+  minResizeInterval: row({
+    key: "controller.minResizeInterval",
+    flag: "--min-resize-interval",
+    env: "MBCAS_MIN_RESIZE_INTERVAL",
+    default: "1s",
+    description:
+      "Least time between two changes of a pod's limits, but for its own ones coming back",
+    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    live: true,
+  }),
+  maxStep: row({
+    key: "controller.maxStep",
+    flag: "--max-step",
+    env: "MBCAS_MAX_STEP",
+    default: "",
+    description: "Largest factor of one change of a limit, up or down, but for own ones coming " +
+      "back: with 1.5 a limit of 300m becomes 450m at most and 200m at least; empty: any",
+    kind: optionalKind(numberKind({ least: 1.1, most: 1000 })),
+    live: true,
+  }),
   agentSilentAfter: row({
     key: "controller.agentSilentAfter",
     flag: "--agent-silent-after",

@@ -86,6 +86,7 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     BoundsStale: [...STATUS, HELD, CONTROLLER],
     DesiredExpired: [...STATUS, HELD, CONTROLLER],
     RateLimited: [...STATUS, HELD, HOLDS, "`mbcas_resize_rate_bottleneck`", CONTROLLER],
+    OutOfSync: [...STATUS, HELD, CONTROLLER],
     PodGone: ["`restore` and `resize`"],
     MarketOff: OUTSIDE,
     OptedOut: OUTSIDE,

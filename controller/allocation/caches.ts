@@ -145,6 +145,11 @@ export function createCaches(sources: CacheSources, options: CacheOptions): Cach
   };
 }
 
+/** Names of the copies that don't follow the server now. */
+export function outOfSync(caches: Caches): readonly string[] {
+  return namedCaches(caches).flatMap(([name, { synced }]) => synced ? [] : [name]);
+}
+
 /** The copies with their names, for whoever runs them. */
 export function namedCaches(caches: Caches): readonly (readonly [string, Informer<ApiObject>])[] {
   return Object.entries(caches);

@@ -38,6 +38,12 @@ export interface PodMemory {
   sentAtMs?: number | undefined;
   /** When the last patch was sent, accepted or not: an ISO 8601 time. */
   attemptedAt?: string | undefined;
+  /** Limits of the pod when it was released from the market; see `limitsText()`. */
+  released?: string;
+  /** When the market's patches of the last minutes were accepted. */
+  resizedAtMs: readonly number[];
+  /** The pod was resized too often: no decrease before this time. */
+  oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
   /** The server has refused the bounds: no attempt before this time. */
@@ -96,6 +102,49 @@ export function mayRetell(memory: PodMemory, nowMs: number): boolean {
   return true;
 }
 
+/** The pod's CPU limits as one text. */
+function limitsText({ containers }: Pod): string {
+  return containers.map(({ limitCPU }) => limitCPU ?? "").join();
+}
+
+/** Notes that the pod has its original limits and no allocation any more. */
+export function noteRelease(memory: PodMemory, pod: Pod): void {
+  memory.released = limitsText(pod);
+}
+
+/**
+ * True when the pod has the limits with which it was released: their manager stays the market's where
+ * they happened to be the market's, too.
+ */
+export function isReleased(memory: PodMemory | undefined, pod: Pod): boolean {
+  return memory?.released === limitsText(pod);
+}
+
+/** A pod whose limits change more often than this in the window is not lowered, so long. Ms. */
+const MOST_RESIZES = 20;
+const RESIZES_WINDOW_MS = 5 * 60_000;
+const OSCILLATING_MS = 5 * 60_000;
+
+/** Notes a patch of the market. */
+export function noteResize(memory: PodMemory, nowMs: number): void {
+  const recent = memory.resizedAtMs.filter((atMs) => atMs > nowMs - RESIZES_WINDOW_MS);
+  memory.resizedAtMs = [...recent, nowMs];
+  if (memory.resizedAtMs.length <= MOST_RESIZES) return;
+  memory.resizedAtMs = [];
+  memory.oscillatesUntilMs = nowMs + OSCILLATING_MS;
+}
+
+/** How long the market's next patch has to wait for those before, ms. */
+export function resizePauses(
+  { resizedAtMs, oscillatesUntilMs }: PodMemory,
+  { nowMs, minIntervalMs }: { readonly nowMs: number; readonly minIntervalMs: number },
+): { readonly restMs: number; readonly oscillatingMs: number } {
+  return {
+    restMs: Math.max(0, (resizedAtMs.at(-1) ?? -Infinity) + minIntervalMs - nowMs),
+    oscillatingMs: Math.max(0, oscillatesUntilMs - nowMs),
+  };
+}
+
 /** Notes on pods by their key, `namespace/podName`. */
 export interface PodMemories {
   /** The notes on this pod; new ones when the last pod of this name was another. */
@@ -121,8 +170,15 @@ export function createPodMemories(onForget: (podKey: string, uid: string) => voi
       if (known?.uid === uid) return known;
       forget(podKey);
       const never = -Infinity;
-      const times = { templateDueMs: never, boundsRefusedUntilMs: never, retoldAtMs: never };
-      const memory = { uid, warned: "", ...times };
+      const memory = {
+        uid,
+        warned: "",
+        resizedAtMs: [],
+        oscillatesUntilMs: never,
+        templateDueMs: never,
+        boundsRefusedUntilMs: never,
+        retoldAtMs: never,
+      };
       memories.set(podKey, memory);
       return memory;
     },

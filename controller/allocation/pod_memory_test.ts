@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
-import { createPodMemories, isCurrent } from "./pod_memory.ts";
+import { createPodMemories, isCurrent, noteResize, resizePauses } from "./pod_memory.ts";
 
 function podWith(uid: string): Pod {
   const pod = samplePod("web");
@@ -47,5 +47,39 @@ Deno.test({
     // Versions that can't be compared: any but the one before will have to do.
     assert.deepEqual([seen("7", "x"), seen("8", "x")], [false, true]);
     assert.equal(seen("7", "10", 60_000), true);
+  },
+});
+
+Deno.test({
+  name: "noteResize() holds a pod for 5 min after more than 20 resizes in 5 min, and no other",
+  permissions: "none",
+  fn() {
+    const heldAfter = (count: number, everyMs: number): number => {
+      const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
+      for (let index = 0; index < count; index++) noteResize(memory, index * everyMs);
+      const nowMs = (count - 1) * everyMs;
+      return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
+    };
+    assert.equal(heldAfter(20, 1000), 0);
+    assert.equal(heldAfter(21, 1000), 300_000);
+    assert.equal(heldAfter(21, 14_999), 300_000);
+    assert.equal(heldAfter(500, 15_000), 0);
+    // It begins to count anew.
+    assert.equal(heldAfter(22, 1000), 299_000);
+    assert.equal(heldAfter(41, 1000), 280_000);
+    assert.equal(heldAfter(42, 1000), 300_000);
+  },
+});
+
+Deno.test({
+  name: "resizePauses() leaves the least time after the last resize",
+  permissions: "none",
+  fn() {
+    const memory = createPodMemories(() => {}).of("shop/web", podWith("u1"));
+    const restMs = (nowMs: number): number =>
+      resizePauses(memory, { nowMs, minIntervalMs: 1000 }).restMs;
+    assert.equal(restMs(0), 0);
+    noteResize(memory, 500);
+    assert.deepEqual([500, 900, 1500, 9000].map(restMs), [1000, 600, 0, 0]);
   },
 });

@@ -7,9 +7,10 @@ import type { Decision } from "../../shared/actuation/decide.ts";
 import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
 import { limitsAreOurs } from "../../shared/actuation/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
+import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createBusyServer } from "./pace/busy_server.ts";
@@ -26,10 +27,14 @@ import type { PodCase } from "./pod_case.ts";
 import {
   createPodMemories,
   isCurrent,
+  isReleased,
   mayRetell,
+  noteRelease,
+  noteResize,
   noteSent,
   type PodMemory,
   refusalLeftMs,
+  resizePauses,
 } from "./pod_memory.ts";
 import { createPodNews } from "./news/pod_news.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
@@ -38,7 +43,7 @@ import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { createResizeAudit } from "./news/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import { type OwnLimits, settleOwnLimits } from "./limits/settle_own_limits.ts";
+import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
 import { staysRestored } from "./limits/stays_restored.ts";
 import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
 import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
@@ -54,12 +59,6 @@ const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 
 /** Bounds that the server finds invalid are sent again after this, ms. */
 const BOUNDS_RETRY_MS = 5 * 60_000;
-
-/** The allocation with the original limits that were found just now. */
-function withOriginals(allocation: PodAllocation, { originals }: OwnLimits): PodAllocation {
-  if (originals === undefined) return allocation;
-  return { ...allocation, status: { ...allocation.status, ...originals } };
-}
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
 export function createReconciler(
@@ -100,15 +99,8 @@ export function createReconciler(
       nowMs,
       current,
     });
-    const quota = quotaRooms.of(gathered);
-    const known = {
-      ...gathered,
-      allocation: withOriginals(allocation, own),
-      memory,
-      current,
-      own,
-      quota,
-    };
+    const settled = { ...gathered, allocation: withOriginals(allocation, own) };
+    const known = { ...settled, memory, current, own, quota: quotaRooms.of(gathered) };
     news.tellOthers(known);
     let untilMs: number | undefined;
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
@@ -195,6 +187,9 @@ export function createReconciler(
       },
       dryRun: config.dryRun,
       resizeServed: config.resizeServed,
+      outOfSync: outOfSync(caches),
+      ...resizePauses(memory, { nowMs: now, minIntervalMs: config.minResizeIntervalMs }),
+      ...(config.maxStep === null ? {} : { maxStep: config.maxStep }),
       quotaHeadroom: quota?.millicores,
       quotaName: quota?.quota,
       book: known.quota?.book,
@@ -210,6 +205,7 @@ export function createReconciler(
       const { resourceVersion: from } = pod.metadata;
       noteSent(memory, { from, to: outcome.patched, atMs: now });
       parts.decreases.settle(podKey);
+      if (outcome.restoring === undefined) noteResize(memory, now);
       parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       audit.accepted(known, outcome);
       return { requeueAfterMs: CONFIRM_MS };
@@ -226,6 +222,7 @@ export function createReconciler(
     if (reason !== undefined && INFEASIBLE_REASONS.has(reason)) foundInfeasible(known, outcome);
     if (reason === "Restored" && scope !== undefined) {
       await store.remove(allocation);
+      noteRelease(memory, pod);
       const message = `own limits are back: ${scope.message}`;
       news.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
       observer.restored?.(scope.reason);
@@ -340,7 +337,8 @@ export function createReconciler(
     let { allocation } = gathered;
     if (allocation === undefined) {
       // A limit of the market is work also where its record was lost, or a late patch has set it.
-      if (!isLive(pod) || (scope !== undefined && !limitsAreOurs(pod))) {
+      const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
+      if (!isLive(pod) || (scope !== undefined && !isOurs)) {
         parts.newAllocations.leave(podKey);
         warnOutside({ ...gathered, podKey, scope });
         return {};

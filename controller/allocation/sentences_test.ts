@@ -289,7 +289,7 @@ Deno.test({
       [
         "no VPAs",
         unsynced,
-        "VerticalPodAutoscalers can't be read: the market goes on without them",
+        "VerticalPodAutoscalers can't be read: limits are not raised until they can",
       ],
     ]),
 });

@@ -10,6 +10,7 @@ import { backingOff } from "./checks/backing_off.ts";
 import { boundsAreStale } from "./checks/bounds_stale.ts";
 import { desiredExpired } from "./checks/desired_expired.ts";
 import { identityDiffers } from "./checks/identity.ts";
+import { copiesOutOfSync, oscillates } from "./checks/one_way.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
 import { outsideLimitRange } from "./checks/limit_range.ts";
 import { wouldWriteDefaults } from "./checks/limit_range_defaults.ts";
@@ -17,9 +18,10 @@ import { notRunning } from "./checks/not_running.ts";
 import { outOfScope } from "./checks/out_of_scope.ts";
 import { qosWouldChange } from "./checks/qos_class.ts";
 import { overQuota } from "./checks/quota.ts";
-import { rateLimited } from "./checks/rate_limited.ts";
+import { rateLimited, resizedJustNow } from "./checks/rate_limited.ts";
 import { resizeInProgress } from "./checks/resize_in_progress.ts";
 import { restartsContainer } from "./checks/restarts_container.ts";
+import { stepTooLarge } from "./checks/step_too_large.ts";
 import { PLATFORM_RULES } from "./platform_rules.ts";
 
 /** Who can never be resized. */
@@ -47,6 +49,9 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
   { name: "DesiredExpired", check: desiredExpired },
+  { name: "CopiesOutOfSync", check: copiesOutOfSync },
+  { name: "Oscillates", check: oscillates },
+  { name: "StepTooLarge", check: stepTooLarge },
   { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
   { name: "OutsideLimitRange", check: outsideLimitRange },
   { name: "OverQuota", check: overQuota },
@@ -54,6 +59,7 @@ export const MARKET_CHAIN: readonly Check[] = [
   { name: "QoSWouldChange", check: qosWouldChange },
   { name: "ResizeInProgress", check: resizeInProgress },
   { name: "BackingOff", check: backingOff },
+  { name: "ResizedJustNow", check: resizedJustNow },
   { name: "RateLimited", check: rateLimited },
 ];
 

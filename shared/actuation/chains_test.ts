@@ -23,12 +23,16 @@ test("MARKET_CHAIN keeps its order", () => {
     "RestartsContainer",
     "AlreadyThere",
     "DesiredExpired",
+    "CopiesOutOfSync",
+    "Oscillates",
+    "StepTooLarge",
     "WouldWriteDefaults",
     "OutsideLimitRange",
     "OverQuota",
     "QoSWouldChange",
     "ResizeInProgress",
     "BackingOff",
+    "ResizedJustNow",
     "RateLimited",
   ]);
 });

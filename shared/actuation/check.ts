@@ -39,6 +39,14 @@ export interface EnforcementInput extends PodFacts {
   readonly isExpired?: () => boolean;
   /** By container name. */
   readonly intents: ReadonlyMap<string, Intent>;
+  /** Copies of the API's objects that don't follow the server now; absent: all do. */
+  readonly outOfSync?: readonly string[];
+  /** Largest factor between the present limit and the next; absent: any. */
+  readonly maxStep?: number;
+  /** Left of the least time between two resizes of a pod, ms. @default {0} */
+  readonly restMs?: number;
+  /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
+  readonly oscillatingMs?: number;
   /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
   readonly backOffMs: number;
   /**

@@ -173,6 +173,26 @@ Deno.test({
         "other has no bounds",
       ],
       [
+        "OutOfSync",
+        () => held({ outOfSync: ["namespaces", "nodes"] }),
+        "no raise while these are read anew: namespaces, nodes",
+      ],
+      [
+        "Oscillating",
+        () => held({ oscillatingMs: 1, intents: arbitrate([marketWish(150)]) }),
+        "the limits were changed more than 20 times in 5 minutes: they are not lowered for 5 minutes",
+      ],
+      [
+        "StepLimited",
+        () => held({ maxStep: 1.5 }),
+        "app from 200m to 300m first, not to 400m at once",
+      ],
+      [
+        "RateLimited, just now",
+        () => held({ restMs: 1 }),
+        "the pod's last change was a moment ago",
+      ],
+      [
         "Restored",
         () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
         "the user's own limits are back: AgentSilent: it is gone",

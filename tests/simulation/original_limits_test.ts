@@ -181,3 +181,18 @@ sceneTest(
     assert.equal(limit(scene), 600);
   },
 );
+
+sceneTest(
+  "runAllocationLoop() looks once at a pod outside of the market that has its original limits",
+  async (scene) => {
+    scene.startController();
+    // As where rightsizing has lifted the limit to a request that is the original limit.
+    scene.createPod("web", {
+      containers: [sampleContainer({ limitManagers: ["mbcas/200m"] })],
+    });
+    scene.changePod("web", optOut);
+    await scene.pass(120_000);
+    assert.equal(scene.allocation("web"), undefined);
+    assert.equal(scene.api.requests.get("create PodAllocation"), 1);
+  },
+);

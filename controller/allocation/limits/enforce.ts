@@ -4,6 +4,7 @@
  * @module
  */
 import { MARKET_CHAIN, RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
+import type { EnforcementInput } from "../../../shared/actuation/check.ts";
 import { decide, type Decision } from "../../../shared/actuation/decide.ts";
 import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
@@ -22,7 +23,8 @@ import { type LimitHands, netOf, sendLimits } from "./send_limits.ts";
 import type { OutOfScope } from "../../../shared/actuation/scope.ts";
 
 /** What enforcement needs beside the API's state. */
-export interface EnforceContext extends LimitHands {
+export interface EnforceContext
+  extends LimitHands, Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
   /** See `EnforcementInput.isExpired`. */
@@ -97,6 +99,7 @@ export async function enforce(
   const intents = restoring === undefined
     ? marketIntents(allocation)
     : restoreIntents(allocation, restoring.reason);
+  const { outOfSync, maxStep, restMs, oscillatingMs } = context;
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,
@@ -111,6 +114,10 @@ export async function enforce(
         net: changeOf(pod, limits).net,
         total: pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0),
       }),
+    ...(outOfSync === undefined ? {} : { outOfSync }),
+    ...(maxStep === undefined ? {} : { maxStep }),
+    ...(restMs === undefined ? {} : { restMs }),
+    ...(oscillatingMs === undefined ? {} : { oscillatingMs }),
     ...(outOfScope === undefined ? {} : { outOfScope }),
     ...(node === undefined ? {} : { node }),
     ...(limitRange === undefined ? {} : { limitRange }),

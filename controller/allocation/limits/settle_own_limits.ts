@@ -81,6 +81,15 @@ export async function settleOwnLimits(
   return { known: true, originals: { originalLimits, originalRequests }, foreign };
 }
 
+/** The allocation with the original limits that were found just now. */
+export function withOriginals(
+  allocation: PodAllocation,
+  { originals }: Pick<OwnLimits, "originals">,
+): PodAllocation {
+  if (originals === undefined) return allocation;
+  return { ...allocation, status: { ...allocation.status, ...originals } };
+}
+
 function areSame(some: readonly Original[], others: readonly Original[]): boolean {
   return some.length === others.length && some.every(({ name, cpu, replaces }, index) => {
     const other = others[index];

@@ -14,10 +14,11 @@ import { ownValues } from "../limits/own_limits.ts";
 /** A message and its kind. */
 export type EventWords = Pick<GatedEvent, "reason" | "word" | "message">;
 
-/** What waits for a node's agent concerns all pods there: it is no event. */
+/** What waits for a node's agent or a copy of the API's objects concerns many pods: it is no event. */
 export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
   "Waiting",
   "BoundsStale",
+  "OutOfSync",
   "DesiredExpired",
 ]);
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { limitsAreOurs } from "../../../shared/actuation/original_limits.ts";
+import { originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
 import { outOfScope } from "../../../shared/actuation/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
@@ -12,7 +12,7 @@ import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../caches.ts";
 import { gather } from "../gather.ts";
-import { originalsOf, ownValues } from "../limits/own_limits.ts";
+import { ownValues } from "../limits/own_limits.ts";
 
 /** A container under a quota. Millicores. */
 export interface QuotaBid {
@@ -40,8 +40,9 @@ export function createQuotaBids(
     const { originalLimits, originalRequests } = allocation?.status ?? {};
     // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
     if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
-    if (originalLimits === undefined && limitsAreOurs(pod)) return [];
-    const ownLimits = ownValues(originalLimits ?? originalsOf(pod).originalLimits);
+    const originals = originalLimitsOf(pod, { recorded: originalLimits });
+    if (originals === undefined) return [];
+    const ownLimits = ownValues(originals);
     const { containers } = boundsOf({
       ...gathered,
       // A pod that is about to start has its share at once, so that shares change only once for it.

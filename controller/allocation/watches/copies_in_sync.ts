@@ -17,8 +17,8 @@ export const VPA_WAIT_MS = 30_000;
 
 /**
  * Resolves with true when all copies are in sync, with false when `signal` is aborted first. For
- * VerticalPodAutoscalers it waits only a while after the others, and then warns: what is not known of
- * them does not count until it is.
+ * VerticalPodAutoscalers it waits only a while after the others, and then warns: until they are known
+ * limits come back and are lowered, but not raised.
  */
 export async function copiesInSync(
   { caches, clock, log }: {
@@ -34,7 +34,7 @@ export async function copiesInSync(
   }
   if (await syncedWithin(verticalPodAutoscalers, { clock, signal })) return true;
   if (signal.aborted) return false;
-  log.warn("VerticalPodAutoscalers can't be read: the market goes on without them", {
+  log.warn("VerticalPodAutoscalers can't be read: limits are not raised until they can", {
     waitedMs: VPA_WAIT_MS,
     known: [...verticalPodAutoscalers.all()].length,
   });

@@ -151,12 +151,25 @@ export const ENFORCEMENT_REASONS = {
     means: "the kubelet has failed to do the resize and tries again",
     remedy: "the pod's conditions say why: kubectl describe pod",
   },
+  OutOfSync: {
+    means: "limits are not raised while a copy of the API's objects is out of sync",
+    remedy: "if it lasts, the controller's log says which list or watch fails, and why",
+  },
+  StepLimited: {
+    means: "the limit changes by steps: the setting bounds one change",
+    remedy: "nothing: the next step follows; controller.maxStep in ConfigMap mbcas-config sets it",
+  },
+  Oscillating: {
+    means: "the limits were changed too often: they are not lowered for a while",
+    remedy: "look at what the node's agent wants, and why: kubectl coalloc explain, and the " +
+      "agent's log",
+  },
   BackOff: {
     means: "the last attempt was refused: waiting before the next",
     remedy: "nothing: it ends by itself; the last refusal is in status.message",
   },
   RateLimited: {
-    means: "other changes go first",
+    means: "other changes go first, or the pod's last one was a moment ago",
     remedy:
       "if it lasts, raise controller.maxResizesPerSecond in ConfigMap mbcas-config and restart the " +
       "controllers: kubectl -n mbcas-system rollout restart deployment/mbcas-controller",

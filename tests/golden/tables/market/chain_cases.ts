@@ -124,6 +124,30 @@ const terminating: MarketCase = (input) =>
 const withoutNode: MarketCase = (input) =>
   withPod(input, (pod) => ({ ...pod, spec: { ...pod.spec, nodeName: "" } }));
 
+/** Some copies of the API's objects are not up to date. */
+const outOfSync: MarketCase = (input, draw) => ({
+  ...input,
+  outOfSync: draw.oneOf([["namespaces"], ["limitRanges", "resourceQuotas"]]),
+});
+
+/** A LimitRange leaves a limit that is the request, in a pod whose memory is Guaranteed. */
+const clampedToRequest: MarketCase = (_input, draw) => {
+  const cpu = `${100 * draw.whole(1, 3)}m`;
+  const requests = { cpu, memory: "64Mi" };
+  return {
+    pod: {
+      spec: {
+        containers: [{
+          name: "app",
+          resources: { requests, limits: { ...requests, cpu: "400m" } },
+        }],
+      },
+    },
+    wanted: { app: "600m" },
+    limitRange: [{ type: "Container", max: { cpu } }],
+  };
+};
+
 /** Each case, and how often it is drawn. */
 export const CHAIN_CASES: readonly DrawnCase<MarketInput>[] = [
   [restored(otherIdentity), 3],
@@ -155,4 +179,10 @@ export const CHAIN_CASES: readonly DrawnCase<MarketInput>[] = [
   [terminating, 1],
   [withoutNode, 1],
   [(input) => ({ ...input, marketMissing: true }), 2],
+  [outOfSync, 8],
+  [(input) => ({ ...input, settings: { maxStep: 1.5 } }), 5],
+  [(input, draw) => ({ ...input, oscillatingMs: 1000 * draw.whole(1, 300) }), 9],
+  [(input, draw) => ({ ...input, restMs: 20 * draw.whole(1, 50) }), 3],
+  [clampedToRequest, 2],
+  [byPerson(clampedToRequest), 2],
 ];

@@ -48,6 +48,7 @@ export interface MarketInput {
     & {
       readonly managementPolicy?: "OptIn";
       readonly excludedNamespaces?: readonly string[];
+      readonly maxStep?: number;
     };
   readonly agentSilent?: true;
   readonly originalUnknown?: true;
@@ -55,6 +56,11 @@ export interface MarketInput {
   /** Left of a back-off, and until the pod's turn. */
   readonly backOffMs?: number;
   readonly turnInMs?: number;
+  /** Copies of the API's objects that are out of sync. */
+  readonly outOfSync?: readonly string[];
+  /** Left of the least time between two resizes, and of the hold of a pod that oscillates. */
+  readonly restMs?: number;
+  readonly oscillatingMs?: number;
   /** The API server's answer to a resize; it takes it where absent. */
   readonly refusal?: RawRefusal;
 }

@@ -114,6 +114,10 @@ async function byController(
     takeTurn: () => input.turnInMs ?? 0,
     dryRun: config.dryRun,
     resizeServed: config.resizeServed,
+    outOfSync: input.outOfSync ?? [],
+    ...(config.maxStep === null ? {} : { maxStep: config.maxStep }),
+    restMs: input.restMs ?? 0,
+    oscillatingMs: input.oscillatingMs ?? 0,
     quotaHeadroom: headroom?.millicores,
     quotaName: headroom?.quota,
   });
