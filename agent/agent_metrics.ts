@@ -125,6 +125,17 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
     },
   });
   new Gauge({
+    name: "mbcas_node_limits_held",
+    help: "1 while no limit of the node is moved, with the reason.",
+    labelNames: ["reason"],
+    registers,
+    collect() {
+      this.reset();
+      const reason = view()?.held;
+      if (reason !== undefined) this.set({ reason }, 1);
+    },
+  });
+  new Gauge({
     name: "mbcas_node_mode",
     help: "1 for the mode of the last clearing, 0 for the others.",
     labelNames: ["mode"],

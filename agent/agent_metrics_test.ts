@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import type { ContainerView, PodView } from "../shared/view/node_view.ts";
+import type { ContainerView, NodeView, PodView } from "../shared/view/node_view.ts";
 import { createAgentMetrics } from "./agent_metrics.ts";
 
 function container(name: string, fields: Partial<ContainerView> = {}): ContainerView {
@@ -57,11 +57,19 @@ Deno.test({
     const figures = { allocatable: 1000, capacity: 900, unmanaged: 0, committed: 0, price: 1 };
     const named = { node: "n", at: "2026-01-01T00:00:00Z" };
     const congested = { mode: "congested", state: "scarce" } as const;
+    let held: Pick<NodeView, "held"> = {};
     const metrics = createAgentMetrics({
       registry,
-      view: () => ({ ...named, ...congested, ...figures, pods: [] }),
+      view: () => ({ ...named, ...congested, ...figures, ...held, pods: [] }),
       throttledSeconds: () => new Map(),
     });
+    const heldSeries = async (): Promise<string[]> =>
+      (await registry.metrics()).split("\n").filter((line) => /^mbcas_node_limits_held/.test(line));
+    assert.deepEqual(await heldSeries(), []);
+    held = { held: "SchedExt" };
+    assert.deepEqual(await heldSeries(), ['mbcas_node_limits_held{reason="SchedExt"} 1']);
+    held = {};
+    assert.deepEqual(await heldSeries(), []);
     const scarce = { state: "scarce", since: 0 } as const;
     const ample = { state: "ample", since: 3000 } as const;
     const lowered = { from: 800, limit: 450, changedFor: "NodeCongested" } as const;

@@ -57,9 +57,11 @@ export function createLatestRound(options: LatestRoundOptions): LatestRound {
     observe: (round, input) => void (latest = { round, input, wallMs: clock.wall() }),
     view() {
       if (latest === undefined) return undefined;
-      const { round, input: { node, sample }, wallMs } = latest;
+      const { round, input: { node, sample, limitsIgnored }, wallMs } = latest;
       // A scrape asks once for each metric.
-      return latest.view ??= nodeView(round, { node, sample, wallMs, pace, idleCPU });
+      return latest.view ??= nodeView(round, {
+        ...{ node, sample, limitsIgnored, wallMs, pace, idleCPU },
+      });
     },
     unhealthy,
     unready() {

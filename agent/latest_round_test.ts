@@ -22,6 +22,7 @@ const ROUND = {
 const INPUT = {
   node: NODE,
   sample: { at: 0, containers: new Map(), unmanaged: 0 },
+  limitsIgnored: false,
   clearMs: 1,
 } as const;
 

@@ -13,6 +13,7 @@ import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Effective, effectiveFields } from "../shared/config/effective_settings.ts";
 import { isNodeError } from "./node_error.ts";
@@ -54,9 +55,10 @@ export async function runProgram(
   }
   const { values } = read.settings;
   using tree = openCgroupTree(values.cgroupRoot);
+  using kernel = openCgroupTree(values.kernelRoot);
   try {
     if (values.once) await showOnce(values, { ...surroundings, tree });
-    else return await work(read.settings, { ...surroundings, tree });
+    else return await work(read.settings, { ...surroundings, tree, kernel });
     return 0;
   } catch (error) {
     if (!isNodeError(error)) throw error;
@@ -82,7 +84,7 @@ async function showOnce(
 
 async function work(
   settings: Effective<typeof AGENT_SETTINGS>,
-  { tree, clock, out, err, signal, connect }: Stage,
+  { tree, kernel, clock, out, err, signal, connect }: Stage & { readonly kernel: CgroupTree },
 ): Promise<number> {
   const { values } = settings;
   const { nodeName, logLevel: level, logFormat: format } = values;
@@ -94,7 +96,7 @@ async function work(
   log.info("Effective settings", effectiveFields(settings));
   const connection = await connect(values);
   const random = { next: Math.random };
-  const parts = { connection, tree, clock, random, log };
+  const parts = { connection, tree, kernel, clock, random, log };
   try {
     await runAgent(
       { ...parts, fallbackCores: navigator.hardwareConcurrency },

@@ -5,6 +5,7 @@
  */
 import type { Node } from "../shared/api/node.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
@@ -43,6 +44,8 @@ export type Sense = (
 export interface NodeLoopParts {
   readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
   readonly sense: Sense;
+  /** True while the kernel enforces no CPU quota on this node. @default never */
+  readonly limitsIgnored?: () => boolean;
   readonly writer: DesiredWriter;
   readonly link: NodeLink;
   readonly clock: Clock;
@@ -89,6 +92,8 @@ export interface NodeLoopOptions {
 export interface RoundInput {
   readonly node: Node;
   readonly sample: NodeSample;
+  /** True while the kernel enforces no CPU quota, so that no limit is moved. */
+  readonly limitsIgnored: boolean;
   /** How long the clearing and all that belongs to it took. */
   readonly clearMs: number;
 }
@@ -119,7 +124,7 @@ export async function runNodeLoop(
 
 /** Reads, estimates, clears and hands writes to the outbox, several times a second. */
 async function rounds(
-  { allocations, sense, clock, log }: NodeLoopParts,
+  { allocations, sense, limitsIgnored = () => false, clock, log }: NodeLoopParts,
   signal: AbortSignal,
   options: NodeLoopOptions & { latest: { node?: Node }; outbox: Outbox },
 ): Promise<void> {
@@ -141,6 +146,7 @@ async function rounds(
   let nodeState = newNodeState(clock.monotonic());
   let everyMs = sampleMs;
   let begun = false;
+  let ignored = false;
   let cleared: { at: number; table?: Table } = { at: -Infinity };
   /** When anybody's limit was last changed. */
   let changedAt = -Infinity;
@@ -151,6 +157,15 @@ async function rounds(
     options.alive?.();
     // While the API is away the market goes on with what was last seen of it.
     begun ||= allocations.synced;
+    if (ignored !== limitsIgnored()) {
+      ignored = !ignored;
+      // As after a restart: what the API has holds, and nothing that waits is sent.
+      book.clear();
+      outbox.keepOnly(new Set());
+      if (ignored) {
+        log.warn("Limits are held: the kernel does not enforce them", { reason: SCHED_EXT });
+      } else log.info("Limits move again: the kernel enforces them");
+    }
     if (node !== undefined && begun) {
       const table = seating.seat(allocations.all());
       const isSettled = now - changedAt > SETTLING_MS;
@@ -167,6 +182,7 @@ async function rounds(
       const context = {
         ...{ now, capacity, needUpTo, waitTargetMs, freeShare, waitMs, pace, newRule },
         idleCPU,
+        limitsIgnored: ignored,
         written: outbox.written,
       };
       const seats = table === cleared.table ? freshSeats(table, sample) : table.seats;
@@ -188,7 +204,8 @@ async function rounds(
         nodeState = round.state;
         waitMs = round.waitMs;
         outbox.keepOnly(table.keys);
-        for (const write of desiredWrites(round, outbox.written, allocations)) {
+        const writes = ignored ? [] : desiredWrites(round, outbox.written, allocations);
+        for (const write of writes) {
           changedAt = now;
           outbox.put(write);
           if (write.repeat !== undefined) {
@@ -197,12 +214,16 @@ async function rounds(
           const { desiredCPULimit: limit, market } = write.desired;
           log.debug("Limit wanted", { allocation: write.key, limit, reason: market?.reason });
         }
-        options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
+        const clearMs = clock.monotonic() - sampledAt;
+        options.observe?.(round, { node, sample, limitsIgnored: ignored, clearMs });
       }
     }
     await clock.sleep(nearLimit ? busySampleMs : everyMs, signal);
   }
 }
+
+/** Why limits are held while they are not enforced, a word of `MARKET_REASONS`. */
+const SCHED_EXT: MarketReason = "SchedExt";
 
 /** A node that uses more than this share of its CPU may soon have none left for a burst. */
 const BUSY_SHARE = 0.8;

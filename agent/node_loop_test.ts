@@ -27,6 +27,7 @@ function stage({ lagMs = 0 } = {}) {
   for (const pod of PODS) allocations.seed(boundedAllocation(pod));
   /** Millicores that each pod would use; `stranger` takes no part. */
   const demand = new Map<string, number>(PODS.map((pod) => [pod, 300]));
+  const kernel = { ignoresLimits: false };
   const limitOf = (pod: string): number =>
     parseCPU(
       allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ??
@@ -72,6 +73,7 @@ function stage({ lagMs = 0 } = {}) {
     const parts = {
       allocations: informer,
       sense,
+      limitsIgnored: () => kernel.ignoresLimits,
       writer: api.desiredWriter("node-1"),
       link: api.nodeLink("node-1"),
       clock,
@@ -98,7 +100,7 @@ function stage({ lagMs = 0 } = {}) {
   };
   const writes = (): number => api.requests.get("patch PodAllocation") ?? 0;
   const renewals = (): number => api.requests.get("patch Lease") ?? 0;
-  return { clock, api, allocations, nodes, demand, limitOf, startAgent, writes, renewals };
+  return { clock, api, allocations, nodes, demand, kernel, limitOf, startAgent, writes, renewals };
 }
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -142,6 +144,41 @@ test("runNodeLoop() raises a limit within a second of the demand", async () => {
   assert.ok(limitOf("a") >= 1000, `the limit is ${limitOf("a")}`);
   await stop();
 });
+
+for (const idleCPU of ["tight", "free"] as const) {
+  test(`runNodeLoop() writes nothing while the kernel ignores limits (${idleCPU})`, async () => {
+    const { clock, api, allocations, demand, kernel, limitOf, startAgent, writes } = stage();
+    const after = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+    kernel.ignoresLimits = true;
+    const { rounds, warnings, stop } = startAgent({ idleCPU });
+    await after(5000);
+    // Demand and bounds that would move limits.
+    demand.set("a", 1000);
+    const containers = [sampleBounds("b", { floor: 700, ceiling: 800 })];
+    const bounds = { revision: 9, reason: "", containers };
+    allocations.modify("shop/b", (one) => ({ ...one, status: { ...one.status, bounds } }));
+    await after(2 * MINUTE_MS);
+    assert.deepEqual([writes(), warnings.length], [0, 1]);
+    assert.deepEqual(rounds.at(-1)?.seats.map(({ limit }) => limit), [500, 500]);
+    kernel.ignoresLimits = false;
+    await after(5000);
+    assert.ok(limitOf("a") >= 1000 && limitOf("b") >= 700, `${limitOf("a")} ${limitOf("b")}`);
+    // What waits for a server that is away is not sent later.
+    api.stop();
+    demand.set("a", 2000);
+    await after(5000);
+    const limit = limitOf("a");
+    kernel.ignoresLimits = true;
+    await after(1000);
+    api.start();
+    await after(2 * MINUTE_MS);
+    assert.equal(limitOf("a"), limit);
+    kernel.ignoresLimits = false;
+    await after(10_000);
+    assert.ok(limitOf("a") >= 2000, `${limitOf("a")}`);
+    await stop();
+  });
+}
 
 test("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
   const { clock, api, demand, limitOf, startAgent } = stage();

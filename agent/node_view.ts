@@ -15,7 +15,8 @@ import type { RoundInput } from "./node_loop.ts";
 import { isQuotaOff } from "./quota_off.ts";
 
 /** What a view says beside the round. */
-export interface NodeViewContext extends Pick<RoundInput, "node" | "sample"> {
+export interface NodeViewContext
+  extends Pick<RoundInput, "node" | "sample">, Partial<Pick<RoundInput, "limitsIgnored">> {
   /** Wall-clock time of the round, ms. */
   readonly wallMs: number;
   readonly pace: PaceOptions;
@@ -40,6 +41,7 @@ export function nodeView(round: RoundResult, context: NodeViewContext): NodeView
     state,
     stateSeconds: Math.max(0, now - since) / MS_PER_S,
     idleCPU,
+    ...(context.limitsIgnored ? { held: "SchedExt" } : {}),
     price,
     allocatable: node.allocatableCPU,
     capacity: round.capacity,

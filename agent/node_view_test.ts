@@ -95,6 +95,10 @@ test("nodeView() shows node, pod and containers", () => {
     committed: 700,
     waitMs: 75,
   });
+  assert.equal(
+    nodeView(roundOf({ used: 300 }), { ...CONTEXT, limitsIgnored: true }).held,
+    "SchedExt",
+  );
   const [pod] = pods;
   assert.equal(pods.length, 1);
   const { containers, ...sums } = pod ?? { containers: [] };

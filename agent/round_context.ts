@@ -37,6 +37,8 @@ export interface RoundContext {
   readonly nodeState: NodeStateMemory;
   /** Makes the estimate of a container that is new. */
   readonly newRule: () => DemandRule;
+  /** True while the kernel enforces no CPU quota: no limit is moved. @default {false} */
+  readonly limitsIgnored?: boolean;
   /** What was last said to each allocation, by its key: its copy may be older. @default {nothing} */
   readonly written?: ReadonlyMap<string, Written>;
 }
@@ -62,15 +64,16 @@ export interface Decided extends NodeOutcome {
   readonly planned: readonly PlannedContainer[];
 }
 
-/** The bidder of a container; one without a quota is held. */
+/** The bidder of a container; one whose limit is not enforced is held. */
 export function bidderOf(
   { bounds, ownLimit }: Seat,
   page: ContainerPage,
-  { now, pace }: Pick<RoundContext, "now" | "pace">,
+  { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
 ): Bidder {
   const { floor, ceiling, weight, held, boost } = bounds;
   const { credit, demand, pace: { limit: present, changedAt }, quota } = page;
   const bidder = { floor, ceiling, weight, held, boost, credit, present, demand };
+  if (limitsIgnored) return { ...bidder, held: "both" };
   if (!lacksQuota(quota)) return bidder;
   const isStepDue = now - changedAt >= pace.lowerWaitMs;
   const limit = isQuotaOff(quota)

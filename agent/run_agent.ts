@@ -12,6 +12,7 @@ import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
 import { createNodeLink } from "../adapters/kube/node_link.ts";
 import { agentLeaseMs } from "../shared/config/heartbeat_row.ts";
 import { registerProcessMetrics } from "../adapters/process_metrics.ts";
+import { ignoresLimits } from "../shared/cgroup/sched_ext.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createInformer } from "../shared/control/informer.ts";
@@ -31,6 +32,8 @@ import { createThrottledTime } from "./throttled_time.ts";
 export interface AgentParts {
   readonly connection: KubeConnection;
   readonly tree: CgroupTree;
+  /** What the host has in `/sys/kernel`. */
+  readonly kernel: Pick<CgroupTree, "read">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -49,7 +52,7 @@ const RELIST_MS = { least: 600_000, spread: 60_000 } as const;
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
 export async function runAgent(
-  { connection, tree, clock, random, log, fallbackCores }: AgentParts,
+  { connection, tree, kernel, clock, random, log, fallbackCores }: AgentParts,
   settings: AgentSettings & { readonly nodeName: string },
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
@@ -103,6 +106,7 @@ export async function runAgent(
   const parts = {
     allocations,
     sense: sampler.sample,
+    limitsIgnored: () => ignoresLimits(kernel),
     writer: metrics.counted(createDesiredWriter(connection)),
     link: createNodeLink(connection, {
       nodeName,

@@ -7,7 +7,7 @@ import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
 import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
-import type { Setting, SettingValues } from "../shared/config/setting.ts";
+import type { Setting, SettingKind, SettingValues } from "../shared/config/setting.ts";
 import {
   durationKind,
   listenKind,
@@ -16,6 +16,12 @@ import {
   switchKind,
   textKind,
 } from "../shared/config/setting_kinds.ts";
+
+const DIRECTORY: SettingKind<string> = {
+  expects: "a directory",
+  // Paths are put together with a slash; the root itself keeps its own.
+  parse: (text) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
+};
 
 /** All that can be set, in the order in which it is shown. */
 export const AGENT_SETTINGS = {
@@ -43,11 +49,17 @@ export const AGENT_SETTINGS = {
     env: "MBCAS_CGROUP_ROOT",
     default: "/host/cgroup",
     description: "Where the host's /sys/fs/cgroup is mounted",
-    kind: {
-      expects: "a directory",
-      // Paths are put together with a slash; the root itself keeps its own.
-      parse: (text: string) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
-    },
+    kind: DIRECTORY,
+  }),
+  kernelRoot: row({
+    key: "agent.kernelRoot",
+    flag: "--kernel-root",
+    env: "MBCAS_KERNEL_ROOT",
+    default: "/host/kernel",
+    description:
+      "Where the host's /sys/kernel is mounted: while sched_ext/state there is not disabled, " +
+      "limits are held",
+    kind: DIRECTORY,
   }),
   cores: row({
     key: "agent.cores",

@@ -44,8 +44,8 @@ a text the controller starts, too, and does nothing but give pods their own limi
 flag or a variable overrides is logged. The agents read theirs at their
 start.
 
-Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\` and
-\`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Certificates of files
+Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\`,
+\`kernelRoot\` and \`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Certificates of files
 stand in \`/etc/mbcas-webhook\` or below \`/etc/mbcas\`: mount them there, and say
 \`webhook.certificateFolder\` where it is another folder than the first. Another \`controller.listen\`,
 \`webhook.listen\` or \`placement.peerListen\` needs its port in the Deployment and the NetworkPolicy,

@@ -62,11 +62,13 @@ Deno.test({
   permissions: "none",
   fn() {
     const { agent, controller } = project.permissions;
-    const { listen, cgroupRoot } = AGENT_SETTINGS;
+    const { listen, cgroupRoot, kernelRoot } = AGENT_SETTINGS;
     assert.deepEqual(agent.net, ["kubernetes.default.svc:443", `0.0.0.0${listen.default}`]);
     assert(agent.read.includes(cgroupRoot.default));
+    assert(agent.read.includes(`${kernelRoot.default}/sched_ext/state`));
     assert(agent.read.includes("/etc/mbcas") && controller.read.includes("/etc/mbcas"));
-    const fixed = /the agent's `listen`, `cgroupRoot` and\s`--kubeconfig`, .* `\/etc\/mbcas`\./;
+    const fixed =
+      /the agent's `listen`, `cgroupRoot`,\s`kernelRoot` and `--kubeconfig`, .*\s`\/etc\/mbcas`\./;
     assert.match(settingsPage([]), fixed);
     const { listen: probes, webhookListen, peerListen, webhookFolder } = CONTROLLER_SETTINGS;
     const [, paragraph = ""] = settingsPage([]).split("\nPermissions that ");

@@ -59,7 +59,7 @@ export async function agentCommand(
   const shipped: PermissionSet = config.permissions[program.permissions];
   const here = {
     ...shipped,
-    read: [cgroupRoot, kubeconfig.replace(/\/[^/]*$/, "")],
+    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig.replace(/\/[^/]*$/, "")],
     net: [address, LISTEN],
   };
   return [

@@ -91,6 +91,8 @@ export const nodeViewSchema = z.object({
   stateSeconds: z.number().min(0).optional(),
   /** What becomes of CPU that no container needs; absent from older agents. */
   idleCPU: z.enum(IDLE_CPU).optional(),
+  /** Why no limit of the node is moved; absent while they move. */
+  held: z.enum(["SchedExt"]).optional(),
   price,
   allocatable: millicores,
   /** What the market may share: allocatable less reserve, pressure and `unmanaged`. */

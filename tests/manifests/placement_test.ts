@@ -23,7 +23,9 @@ const PARTS = [
   "ClusterRoleBinding mbcas-placement",
   "Role mbcas-placement",
   "RoleBinding mbcas-placement",
+  "ValidatingAdmissionPolicy mbcas-placement-pods",
   `ValidatingAdmissionPolicy ${POLICY}`,
+  "ValidatingAdmissionPolicyBinding mbcas-placement-pods",
   `ValidatingAdmissionPolicyBinding ${POLICY}`,
 ];
 

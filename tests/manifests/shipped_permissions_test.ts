@@ -34,10 +34,11 @@ Deno.test("the programs in the cluster may run, load and write nothing", () => {
   }
 });
 
-Deno.test("the permission set agent names one host, one port to listen on and three folders", () => {
+Deno.test("the permission set agent names one host, one port to listen on, one file and three folders", () => {
   assert.deepEqual(permissions.agent.net, ["kubernetes.default.svc:443", "0.0.0.0:8081"]);
   assert.deepEqual(permissions.agent.read, [
     "/host/cgroup",
+    "/host/kernel/sched_ext/state",
     "/etc/mbcas",
     "/var/run/secrets/kubernetes.io/serviceaccount",
   ]);

@@ -139,6 +139,12 @@ Deno.test({
       "NotRunning",
     );
     assert.equal(cause({ allocation: undefined }), "NoAllocation");
+    const heldNode = { nodeView: { ...sampleNodeView([]), held: "SchedExt" } } as const;
+    assert.equal(cause({ ...heldNode, allocation: undefined }), "NoAllocation");
+    assert.equal(
+      cause({ ...heldNode, ...controllerSays({ reason: "Waiting" }) }),
+      "NodeHoldsLimits",
+    );
     assert.equal(cause({ allocation: { ...ALLOCATION, status: undefined } }), "ControllerHolds");
     assert.equal(cause(controllerSays({ reason: "QuotaExceeded" })), "ControllerHolds");
     assert.equal(

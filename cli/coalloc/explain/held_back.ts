@@ -28,6 +28,15 @@ function wantsMore(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
+function nodeHoldsLimits({ nodeView }: Explanation): Finding {
+  const { node, held } = nodeView ?? {};
+  if (held === undefined) return undefined;
+  return withRemedy(
+    `no limit moves on node ${node}: ${held}: ${sentenceOf(held)}`,
+    remedyFor(held),
+  );
+}
+
 function outsideTheMarket({ outside }: Explanation): Finding {
   if (outside === undefined) return undefined;
   return withRemedy(`${outside.reason}: ${outside.message}`, remedyFor(outside.reason));
@@ -156,6 +165,7 @@ const RULES: readonly { readonly by: string; readonly find: (all: Explanation) =
   { by: "OutsideTheMarket", find: outsideTheMarket },
   { by: "NotRunning", find: notRunning },
   { by: "NoAllocation", find: noAllocation },
+  { by: "NodeHoldsLimits", find: nodeHoldsLimits },
   { by: "ControllerHolds", find: controllerHolds },
   { by: "KubeletIsBehind", find: kubeletIsBehind },
   { by: "BoundsHold", find: boundsHold },

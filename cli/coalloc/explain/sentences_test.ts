@@ -10,11 +10,7 @@ import { boundsNotes, clearingWords } from "./stage_words.ts";
 type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
 
 const BOUNDS = {
-  containerID: "containerd://web",
-  name: "app",
-  floor: 100,
-  ceiling: 800,
-  weight: 100,
+  ...{ containerID: "containerd://web", name: "app", floor: 100, ceiling: 800, weight: 100 },
 };
 const MARKET = {
   ...{ mode: "congested" as const, price: 0.266_666, demand: 480, need: 480, credit: 1.2 },
@@ -66,11 +62,8 @@ function bounds(...reasons: string[]): ExplainedBounds {
 /** An uncongested node; each container is in another situation. */
 const MANY: Change = {
   nodeView: {
-    ...sampleNodeView([], {
-      mode: "uncongested",
-      price: 0,
-      pressures: ["MemoryPressure", "DiskPressure"],
-    }),
+    ...sampleNodeView([], { mode: "uncongested", price: 0 }),
+    pressures: ["MemoryPressure", "DiskPressure"],
     ageMs: 5000,
   },
   bounds: bounds("HPADamped", "PodNotReady", "NodeDraining", "Moonlight"),
@@ -218,6 +211,14 @@ Deno.test("sentences of explain: what blocks the pod", () =>
       { hasAllocation: false },
       "Held back: the controller has made no allocation for the pod\n" +
         "What to do: does it run? kubectl -n mbcas-system get pods",
+    ),
+    head(
+      "NodeHoldsLimits",
+      { nodeView: { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" } },
+      "Held back: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on " +
+        "the node: the kernel enforces no CPU limit, and none is moved\n" +
+        "What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods " +
+        "out of the market",
     ),
     head(
       "ControllerHolds",

@@ -149,7 +149,7 @@ function nodeLine(
   node: TopNode,
   { nodes, look }: { readonly nodes: readonly TopNode[]; readonly look: TerminalLook },
 ): string {
-  const { mode, state, price, capacity, committed, unmanaged, ageMs, pods } = node;
+  const { mode, state, held, price, capacity, committed, unmanaged, ageMs, pods } = node;
   const nameWidth = Math.max(...nodes.map((one) => one.node.length));
   const filled = capacity > 0
     ? Math.max(0, Math.min(NODE_BAR, Math.round(committed / capacity * NODE_BAR)))
@@ -162,6 +162,7 @@ function nodeLine(
     `${pods} ${pods === 1 ? "pod" : "pods"}`,
     paint(mode, how, look),
     ...(state === undefined ? [] : [`CPU ${state}`]),
+    ...(held === undefined ? [] : [paint(`limits held: ${held}`, "red", look)]),
     `price ${priceText(price)}`,
     paint(`${ageText(ageMs)} ago`, "dim", look),
   ];

@@ -78,6 +78,19 @@ node-1  ███████████████████░  3.42 of 3.
 });
 
 Deno.test({
+  name: "topScreen() shows why a node's limits are held",
+  permissions: "none",
+  fn() {
+    const [view] = readings().views;
+    assert.ok(view !== undefined);
+    assert.match(
+      screen(readings({ views: [{ ...view, held: "SchedExt" }] })),
+      / · .*held: SchedExt · /,
+    );
+  },
+});
+
+Deno.test({
   name: "topScreen() shows allocations with their age where no agent answers",
   permissions: "none",
   fn() {

@@ -61,6 +61,14 @@ export const MARKET_REASONS = {
     means: "the kernel has a CPU quota for the container again: its limit counts, and moves",
     remedy: "nothing: the limit moves again",
   },
+  SchedExt: {
+    means:
+      "a sched_ext scheduler is attached on the node: the kernel enforces no CPU limit, and none " +
+      "is moved",
+    remedy:
+      "detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods out of the " +
+      "market",
+  },
   CeilingFell: {
     means: "the container's ceiling was lowered",
     remedy: "nothing: the limit follows its ceiling, which the pod's rules explain",

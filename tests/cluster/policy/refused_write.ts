@@ -35,7 +35,8 @@ export function byDefinition(words: string): Refusal {
   return { status: 422, words: new RegExp(words) };
 }
 
-function denial(policy: string, words: string): RegExp {
+/** The denial of a policy, with these words. */
+export function denial(policy: string, words: string): RegExp {
   return new RegExp(`ValidatingAdmissionPolicy '${policy}' .*denied request: .*${words}`);
 }
 

@@ -11,9 +11,9 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../../shared/placement/placement_gate.ts";
 import { namespaceLabels, type NamespaceWord } from "../../fixtures/worded_workloads.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
-import { renderWith } from "../rendered_manifests.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
 import { until } from "../scene/until.ts";
+import { installPolicy } from "./installed_policy.ts";
 import type { Change } from "./manner.ts";
 
 /** The policy and its binding. */
@@ -42,18 +42,7 @@ export async function setWordedStage(): Promise<WordedStage> {
   const admin = await connectKubeconfig();
   await using stack = new AsyncDisposableStack();
   stack.defer(() => admin.close());
-  const rendered = await renderWith(kubectl, {
-    overlay: "overlays/kind",
-    components: ["placement"],
-  });
-  const items = rendered.filter(({ metadata: { name } }) => name === ANNOTATION_POLICY);
-  const list = { apiVersion: "v1", kind: "List", items };
-  const get = ["get", "validatingadmissionpolicy", ANNOTATION_POLICY, "-o", "name"];
-  const { ok: isInstalled } = await kubectl.run(get);
-  await kubectl.must(["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
-  if (!isInstalled) {
-    stack.defer(async () => void await kubectl.must(["delete", "-f", "-"], list));
-  }
+  stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
 
   const made = await Promise.all(WORDS.map(async (word) => {
     const one = stack.use(

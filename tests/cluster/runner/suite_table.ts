@@ -55,6 +55,7 @@ const ROWS: readonly Row[] = [
   ["rightsizing_values", 1, "beside", 126],
   ["lease_policy", 1, "beside", 31],
   ["pod_security", 1, "beside", 7],
+  ["deletion_cost_policy", 1, "beside", 15],
   ["rightsizing_conflicts", 1, "alone", 102],
   ["faults", 1, "alone", 182],
   ["metric_demand", 1, "alone", 124],

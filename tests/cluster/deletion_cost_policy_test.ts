@@ -1,0 +1,144 @@
+/** What the controller's account may change of a pod, on a real API server: the deletion cost. */
+import assert from "node:assert/strict";
+import { isAllowed } from "../../adapters/kube/api_checks.ts";
+import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
+import { createDeletionCostWriter } from "../../adapters/kube/deletion_cost_writer.ts";
+import { listOf, objectOf, textsOf } from "../../adapters/kube/json_fields.ts";
+import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
+import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
+import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import { sampleContainer } from "../contract/sample_objects.ts";
+import { createKubectl } from "./kubectl.ts";
+import { installPolicy } from "./policy/installed_policy.ts";
+import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
+import { assertRefused, denial, versionOf } from "./policy/refused_write.ts";
+import { applyRights } from "./rendered_manifests.ts";
+import { requestToken, tokenConnector } from "./scene/account_token.ts";
+import { type ContractWorld, worldTest } from "./scene/contract_world.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { until } from "./scene/until.ts";
+
+const POLICY = "mbcas-placement-pods";
+const ACCOUNT = { namespace: PRODUCT_NAMESPACE, account: "mbcas-controller" } as const;
+
+/** What the pod has beside it. */
+const MARKS = { labels: { app: "web" }, annotations: { "example.com/mine": "1" } } as const;
+
+/** Sets the deletion cost; an update writes the other annotations, too. */
+function cost(value: number): Change {
+  return { metadata: { annotations: { ...MARKS.annotations, [DELETION_COST]: String(value) } } };
+}
+
+/** The account with all rights on pods of the world's namespace that placement could have. */
+async function connectController(
+  { connection: admin, namespace }: ContractWorld,
+): Promise<OpenKubeConnection> {
+  const kubectl = createKubectl();
+  await applyRights(kubectl);
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const metadata = { name: "patches-pods" };
+  const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "update", "patch"] }];
+  const subjects = [{
+    kind: "ServiceAccount",
+    namespace: ACCOUNT.namespace,
+    name: ACCOUNT.account,
+  }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: metadata.name };
+  await admin.request({ method: "POST", path: `${path}/roles`, body: { metadata, rules } });
+  await admin.request({
+    method: "POST",
+    path: `${path}/rolebindings`,
+    body: { metadata, roleRef, subjects },
+  });
+  const connect = await tokenConnector(kubectl);
+  const controller = await connect(await requestToken(admin, ACCOUNT));
+  const right = { verb: "patch", group: "", resource: "pods", namespace };
+  await until("rights on pods", async () => await isAllowed(controller, right) || undefined);
+  return controller;
+}
+
+/** What the controller may not change, and how the policy calls it. */
+function forbidden(raw: unknown): readonly (readonly [string, Change, Manner[]?])[] {
+  const [container] = listOf(objectOf(objectOf(raw).spec).containers).map(objectOf);
+  const owner = { apiVersion: "v1", kind: "Pod", name: "x", uid: "x" };
+  return [
+    ["spec", { spec: { containers: [{ ...container, image: "registry.example.com/stolen" }] } }],
+    ["spec", { spec: { activeDeadlineSeconds: 1 } }],
+    ["no annotation", { metadata: { annotations: { "example.com/other": "1" } } }],
+    // An apply takes away only what it wrote itself.
+    ["no annotation", { metadata: { annotations: null } }, ["update", "patch"]],
+    ["metadata.labels", { metadata: { labels: { app: "other" } } }],
+    ["metadata.labels", { metadata: { labels: null } }, ["update", "patch"]],
+    ["metadata.ownerReferences", { metadata: { ownerReferences: [owner] } }],
+    ["metadata.finalizers", { metadata: { finalizers: ["example.com/x"] } }],
+  ];
+}
+
+/** A policy takes effect some moments after it was written. */
+async function untilInForce(controller: OpenKubeConnection, target: Target): Promise<void> {
+  const change: Change = { metadata: { labels: { probe: "1" } } };
+  await until(`policy ${POLICY}`, async () => {
+    try {
+      await write(controller, { manner: "patch", target: { ...target, dryRun: true }, change });
+      return undefined;
+    } catch (error) {
+      return error instanceof ApiError && error.message.includes(POLICY) ? true : undefined;
+    }
+  });
+}
+
+worldTest(
+  "the controller's account changes nothing of a pod but the deletion cost",
+  async (world) => {
+    const { connection: admin } = world;
+    await using _policy = await installPolicy(createKubectl(), POLICY);
+    const pod: Pod = await world.runningPod("web", [sampleContainer()]);
+    const { name, namespace, uid } = pod.metadata;
+    const path = podPath({ namespace, name });
+    const target: Target = { apiVersion: "v1", kind: "Pod", path };
+    await write(admin, { manner: "patch", target, change: { metadata: MARKS } });
+    const controller = await connectController(world);
+    try {
+      await untilInForce(controller, target);
+      for (const [index, manner] of MANNERS.entries()) {
+        const change = cost(-index - 1);
+        await write(controller, { manner, target, change });
+        const { annotations } = objectOf(objectOf(await admin.request({ path })).metadata);
+        assert.deepEqual(textsOf(annotations), change.metadata?.annotations);
+      }
+      const raw = await admin.request({ path });
+      for (const manner of MANNERS) {
+        for (const [words, change, manners = MANNERS] of forbidden(raw)) {
+          if (!manners.includes(manner)) continue;
+          const refusal = { words: denial(POLICY, words) };
+          const before = await versionOf(admin, path);
+          // Alone, and in passing beside what it may change.
+          const metadata = { ...cost(-9).metadata, ...change.metadata };
+          for (const one of [change, { ...change, metadata }]) {
+            await assertRefused(() => write(controller, { manner, target, change: one }), refusal);
+          }
+          assert.equal(await versionOf(admin, path), before, `${words} by ${manner}`);
+        }
+      }
+      // What the product does goes on, and others are not asked.
+      assert.equal(
+        await createDeletionCostWriter(controller).write({ namespace, name, uid }, -7),
+        true,
+      );
+      const resizer = createPodResizer(controller, { fieldManager: MARKET_MANAGER });
+      const changes = [{ name: "app", sidecar: false, limitCPU: 300 }];
+      await resizer.resize(namespace, name, resizePatch(uid, changes));
+      await write(admin, {
+        manner: "patch",
+        target,
+        change: { metadata: { labels: { app: "x" } } },
+      });
+    } finally {
+      controller.close();
+    }
+  },
+);
