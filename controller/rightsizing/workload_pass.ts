@@ -174,7 +174,7 @@ export async function passWorkload(
   };
   // What was cut is told once it has been done.
   const told = failure === undefined
-    ? decision.outcome === "apply" ? decisionEvents(decision) : []
+    ? decisionEvents(decision, { isThere: true })
     : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
     record,
