@@ -8,7 +8,7 @@ import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import { storedPolicyStatus } from "../../shared/api/stored_policy_status.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { faultText } from "../../shared/rightsizing/field_fault.ts";
-import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
+import { type PolicyDefaults, readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { KubeConnection } from "./connection.ts";
 import { objectOf, textOf, wholeOf } from "./json_fields.ts";
@@ -17,7 +17,7 @@ import { parseNamespacedIdentity } from "./object_identity.ts";
 import { optipodCollection, optipodObject } from "./optipod_path.ts";
 
 /** Which policies. */
-export interface PolicySelection extends ListWatchSurroundings {
+export interface PolicySelection extends ListWatchSurroundings, PolicyDefaults {
   /** Only those of this namespace. */
   readonly namespace?: string;
 }
@@ -25,19 +25,23 @@ export interface PolicySelection extends ListWatchSurroundings {
 /** List-watch of policies, by default of all. One whose spec can't be read is among them. */
 export function optimizationPolicyListWatch(
   connection: KubeConnection,
-  { namespace, ...surroundings }: PolicySelection = {},
+  { namespace, provider, ...surroundings }: PolicySelection = {},
 ): ListWatch<StoredPolicy> {
+  const defaults = provider === undefined ? {} : { provider };
   return kubeListWatch(connection, {
     ...surroundings,
     path: optipodCollection("optimizationpolicies", namespace),
-    parse: parseOptimizationPolicy,
+    parse: (raw) => parseOptimizationPolicy(raw, defaults),
   });
 }
 
 /** The policy, or what is wrong with its spec. Throws a `TypeError` without identity. */
-export function parseOptimizationPolicy(raw: unknown): StoredPolicy {
+export function parseOptimizationPolicy(
+  raw: unknown,
+  defaults: PolicyDefaults = {},
+): StoredPolicy {
   const { metadata, spec, status } = objectOf(raw);
-  const reading = readPolicySpec(spec);
+  const reading = readPolicySpec(spec, defaults);
   return {
     metadata: {
       ...parseNamespacedIdentity(raw),

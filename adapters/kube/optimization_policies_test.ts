@@ -6,6 +6,7 @@ import {
   createPolicyStatusWriter,
   optimizationPolicyListWatch,
   parseOptimizationPolicy,
+  type PolicySelection,
 } from "./optimization_policies.ts";
 
 const GOLDEN = JSON.parse(
@@ -19,6 +20,19 @@ const MALFORMED = {
   spec: { ...GOLDEN.spec, mode: "Sometimes" },
 };
 const { signal } = new AbortController();
+
+Deno.test("optimizationPolicyListWatch() gives policies that name no provider that of the settings", async () => {
+  const { provider: _named, ...metricsConfig } = GOLDEN.spec.metricsConfig;
+  const open = { ...GOLDEN, spec: { ...GOLDEN.spec, metricsConfig } };
+  await using server = serveCanned(() => ({ metadata: { resourceVersion: "9" }, items: [open] }));
+  const { connection } = server;
+  const of = async (selection: PolicySelection): Promise<string | undefined> => {
+    const { items } = await optimizationPolicyListWatch(connection, selection).list(signal);
+    return items[0]?.spec?.provider ?? items[0]?.unreadable;
+  };
+  assert.equal(await of({ provider: "metrics-server" }), "metrics-server");
+  assert.match(await of({}) ?? "", /spec\.metricsConfig\.provider .*rightsizing\.provider/);
+});
 
 Deno.test("parseOptimizationPolicy() reads a policy that the first version stored", () => {
   const { spec, faults, unreadable, metadata } = parseOptimizationPolicy(GOLDEN);

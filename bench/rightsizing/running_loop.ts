@@ -101,6 +101,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
       policyNamespaces: [HOME],
       annotateWorkloads: false,
       workers: WORKERS,
+      sampler: { intervalMs: 30_000, size: 16 },
     },
     clock,
     random,

@@ -48,9 +48,13 @@ export function connectRightsizingAPI(
   { namespace, settings, events, clock, random, log }: RightsizingAPIOptions,
 ): RightsizingAPI {
   const every = { log, random };
+  const { rightsizingProvider: provider, samplerSize: slots } = settings();
   return {
     sources: {
-      policies: optimizationPolicyListWatch(connection, every),
+      policies: optimizationPolicyListWatch(connection, {
+        ...every,
+        ...(provider === null ? {} : { provider }),
+      }),
       reports: recommendationReportListWatch(connection, every),
     },
     statuses: createPolicyStatusWriter(connection),
@@ -73,6 +77,7 @@ export function connectRightsizingAPI(
         clock,
         log,
         intervalMs: () => settings().samplerInterval,
+        slots,
       }),
     usageSources: (sampler, collected) =>
       connectUsageSources({

@@ -25,6 +25,7 @@ import {
   workloadKey,
 } from "../../shared/rightsizing/policy_choice.ts";
 import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { type SamplerShape, samplesNote } from "../../shared/rightsizing/samples_note.ts";
 import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
@@ -39,6 +40,7 @@ export interface CycleState extends PolicySurroundings {
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<FoundWorkload>;
   readonly dryRun: boolean;
+  readonly sampler: SamplerShape;
   /**
    * Only these are looked at, by key, and those of which nothing is known under this policy; nothing new
    * is learnt of the others. @default all
@@ -84,6 +86,8 @@ export interface CycleOutcome {
   readonly unwritten?: PolicyProblem;
   /** See `scopeNote()`. */
   readonly note?: string;
+  /** See `samplesNote()`. */
+  readonly lack?: string;
   /** All workloads that the policy matches. */
   readonly matched: readonly PolicyWorkload[];
   readonly looked: readonly LookedAt[];
@@ -109,12 +113,18 @@ export async function runPolicyCycle(
   const { spec, faults } = policy;
   if (spec !== undefined) {
     const outcome = await lookAtAll({ ...policy, spec }, state, { parts, signal });
-    const note = spec.mode === "Disabled" ? undefined : scopeNote(spec.selector, {
+    if (spec.mode === "Disabled") return outcome;
+    const note = scopeNote(spec.selector, {
       policyNamespace: policy.metadata.namespace,
       policyNamespaces: state.policyNamespaces,
       matched: outcome.matched.length,
     });
-    return note === undefined ? outcome : { ...outcome, note };
+    const lack = samplesNote(spec, state.sampler);
+    return {
+      ...outcome,
+      ...(note === undefined ? {} : { note }),
+      ...(lack === undefined ? {} : { lack }),
+    };
   }
   return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
 }
@@ -125,7 +135,7 @@ export async function runPolicyCycle(
  */
 export async function tellPolicyStatus(
   policy: StoredPolicy,
-  { unwritten, problem = unwritten, note, matched, calledOff }: CycleOutcome,
+  { unwritten, problem = unwritten, note, lack, matched, calledOff }: CycleOutcome,
   { statuses, nowMs, dryRun, generation }: {
     readonly statuses: PolicyStatusWriter;
     readonly nowMs: number;
@@ -145,7 +155,7 @@ export async function tellPolicyStatus(
       before,
       dryRun,
       ...(problem === undefined ? {} : { problem }),
-      ...(note === undefined ? {} : { note }),
+      notes: [note, lack].filter((one) => one !== undefined),
       ...(isIdle ? {} : { workloads: matched }),
     }),
   );

@@ -49,6 +49,7 @@ function stateOf(policies: readonly StoredPolicy[], names: readonly string[]): C
     policies,
     workloads: names.map(workloadOf),
     dryRun: false,
+    sampler: { intervalMs: 30_000, size: 16 },
     namespaces: new Map(),
     policyNamespaces: [],
   };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { SamplerShape } from "../../shared/rightsizing/samples_note.ts";
 import type { ControllerSettings } from "../settings.ts";
 
 /** Settings of the clock of hours. */
@@ -15,6 +16,7 @@ export interface RightsizingConfig {
   readonly annotateWorkloads: boolean;
   /** Workloads that are looked at at the same time. */
   readonly workers: number;
+  readonly sampler: SamplerShape;
 }
 
 /** What rightsizing is told by the controller's settings. */
@@ -26,6 +28,8 @@ export type RightsizingSettings = Pick<
   | "policyNamespaces"
   | "annotateWorkloads"
   | "rightsizingWorkers"
+  | "samplerInterval"
+  | "samplerSize"
 >;
 
 /** A view of settings that may change: each property is read when it is asked for. */
@@ -44,6 +48,10 @@ export function rightsizingConfig(settings: () => RightsizingSettings): Rightsiz
     },
     get workers() {
       return settings().rightsizingWorkers;
+    },
+    get sampler() {
+      const { samplerInterval, samplerSize } = settings();
+      return { intervalMs: samplerInterval, size: samplerSize };
     },
   };
 }

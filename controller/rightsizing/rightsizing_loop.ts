@@ -190,6 +190,7 @@ export async function runRightsizingLoop(
       policies: [...policies.all()],
       workloads: Array.from(everyWorkload(), foundWorkload),
       dryRun: config.dryRun,
+      sampler: config.sampler,
       ...(isWhole ? {} : { only: new Set(fresh.keys()) }),
     }, { parts: cycleParts, signal: term });
     const { looked } = outcome;

@@ -15,6 +15,7 @@ import {
   wordsKind,
 } from "../../shared/config/setting_kinds.ts";
 import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
+import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
 import {
   type CustomSourceTable,
   customSourceTableKind,
@@ -35,8 +36,9 @@ export interface RightsizingRows {
   readonly policyNamespaces: Setting<readonly string[]>;
   readonly annotateWorkloads: Setting<boolean>;
   readonly samplerInterval: Setting<number>;
+  readonly samplerSize: Setting<number>;
   readonly customSources: Setting<CustomSourceTable>;
-  /** Checked, and of no effect: each policy has its own. */
+  /** Null: each policy has to name its own. */
   readonly rightsizingProvider: Setting<UsageProvider | null>;
   /** Checked, and of no effect: each policy has its own. */
   readonly rightsizingInterval: Setting<number>;
@@ -104,6 +106,16 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
     live: true,
   },
+  samplerSize: {
+    key: "rightsizing.samplerSize",
+    flag: "--sampler-size",
+    env: "MBCAS_SAMPLER_SIZE",
+    default: "16",
+    description: "Parts of its window in which the history of a container from metrics-server is " +
+      "kept. A part leaves when its first sample must: 16 cover 15/16 of the window at least; more " +
+      "cover more, and take more memory",
+    kind: numberKind({ least: 2, most: MOST_SLOTS, whole: true }),
+  },
   customSources: {
     key: "rightsizing.customSources",
     default: "",
@@ -115,8 +127,8 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     flag: "--metrics-provider",
     env: "MBCAS_METRICS_PROVIDER",
     default: "",
-    description: "Accepted and of no effect: each policy has to name its own, in " +
-      "metricsConfig.provider",
+    description: "Where usage comes from for policies that do not say it in " +
+      "metricsConfig.provider; empty: such a policy is not valid",
     kind: optionalKind(choiceKind(["prometheus", "metrics-server", "custom"])),
     aliases: ["metricsProvider"],
   },

@@ -41,7 +41,7 @@ export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<
     tale;
   try {
     if (present?.metadata.uid === policy.metadata.uid) {
-      tellUnwritten(present, { unwritten: outcome.unwritten, events });
+      tellProblems(present, { outcome, events });
       await tellPolicyStatus(present, outcome, {
         statuses,
         nowMs: clock.wall(),
@@ -62,16 +62,18 @@ export async function tellCycle(policy: StoredPolicy, tale: CycleTale): Promise<
 }
 
 /** Once, when the status does not have it yet: it is told of the policy, as the status is. */
-function tellUnwritten(
+function tellProblems(
   policy: StoredPolicy,
-  { unwritten, events }: Pick<CycleTale, "events"> & {
-    readonly unwritten: CycleOutcome["unwritten"];
-  },
+  { outcome: { unwritten, lack }, events }: Pick<CycleTale, "events" | "outcome">,
 ): void {
-  if (unwritten === undefined) return;
-  const { reason } = unwritten;
-  const isKnown = policy.status.conditions?.some((one) => one.reason === reason);
-  if (isKnown) return;
-  const message = eventMessage(reason, unwritten.message);
-  events.emit({ about: policySubject(policy), type: "Warning", reason: "UpdateFailed", message });
+  const { conditions = [] } = policy.status;
+  const about = policySubject(policy);
+  if (unwritten !== undefined && !conditions.some(({ reason }) => reason === unwritten.reason)) {
+    const message = eventMessage(unwritten.reason, unwritten.message);
+    events.emit({ about, type: "Warning", reason: "UpdateFailed", message });
+  }
+  if (lack !== undefined && !conditions.some(({ message }) => message.includes(lack))) {
+    const message = eventMessage("InsufficientSamples", lack);
+    events.emit({ about, type: "Warning", reason: "MetricsCollectionFailed", message });
+  }
 }

@@ -6,6 +6,7 @@
 import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -174,7 +175,7 @@ export async function passWorkload(
   };
   // What was cut is told once it has been done.
   const told = failure === undefined
-    ? decision.outcome === "apply" ? decisionEvents(decision) : []
+    ? decisionEvents(decision, { isThere: true })
     : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
     record,
@@ -212,6 +213,8 @@ function seenTemplate(
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
+type Word = Pick<WorkloadRecord, "status" | "reason" | "message">;
+
 function held(
   found: Found,
   { recommended, before, ended, unsettled }: Told & {
@@ -220,13 +223,15 @@ function held(
     readonly unsettled: UnsettledPods | undefined;
   },
 ): PassOutcome {
-  const word = unsettled === undefined
-    ? wordOf(found, { behind: [] })
-    : { status: "Error" as const, ...unsettled };
+  const { facts, decision } = found;
+  const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
+    isBriefLack(facts, { before, now: recommended });
+  const [word, told]: readonly [Word, readonly WorkloadEvent[]] = unsettled !== undefined
+    ? [{ status: "Error", ...unsettled }, [warning("UpdateFailed", unsettled)]]
+    : isBrief && before !== undefined
+    ? [wordIn(before), []]
+    : [wordOf(found, { behind: [] }), decisionEvents(decision, { isThere: isThere(found) })];
   const record = { ...recommended, ...word };
-  const told = unsettled === undefined
-    ? decisionEvents(found.decision, { isThere: isThere(found) })
-    : [warning("UpdateFailed", unsettled)];
   return {
     record,
     metricsMissing: false,
@@ -246,13 +251,21 @@ function isThere({ decision, facts }: Found): boolean {
   return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
 }
 
+function wordIn({ status, reason, message }: WorkloadRecord): Word {
+  return {
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
 function wordOf(
   found: Found,
   { failure, behind }: {
     readonly failure?: ApplyFailure | undefined;
     readonly behind: readonly string[];
   },
-): Pick<WorkloadRecord, "status" | "reason" | "message"> {
+): Word {
   if (failure !== undefined) {
     const { reason, message } = failure;
     const who = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;

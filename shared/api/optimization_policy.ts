@@ -59,8 +59,8 @@ const minSamples = z.int().min(1).max(100_000);
 
 const metricsConfig = ruled(
   z.object({
-    provider: z.enum(["prometheus", "metrics-server", "custom"]).describe(
-      "Where usage comes from.",
+    provider: z.enum(["prometheus", "metrics-server", "custom"]).optional().describe(
+      "Where usage comes from; absent: where the controller's setting rightsizing.provider says.",
     ),
     rollingWindow: durationField(
       "How far back usage counts, for instance 24h or 7d.",
@@ -89,7 +89,7 @@ const metricsConfig = ruled(
   {
     description: "What usage is, and which of it counts.",
     rules: [{
-      rule: "self.provider != 'custom' || has(self.custom)",
+      rule: "!has(self.provider) || self.provider != 'custom' || has(self.custom)",
       message: "must name a provider of the controller's configuration where provider is custom",
       field: "custom",
       holds: ({ provider, custom }) => provider !== "custom" || custom !== undefined,

@@ -13,12 +13,13 @@ export type NodeClassPreset = "karpenter" | "eks" | "gke" | "aks";
 export const DEFAULT_PRESET: NodeClassPreset = "karpenter";
 
 const GKE_SPOT = "cloud.google.com/gke-spot";
+const GKE_PREEMPTIBLE = "cloud.google.com/gke-preemptible";
 const GKE_PROVISIONING = "cloud.google.com/gke-provisioning";
 const AKS_PRIORITY = "kubernetes.azure.com/scalesetpriority";
 
 /**
  * Sources: karpenter.sh, "NodePools", well-known labels; Amazon EKS, "Managed node groups", capacity
- * types; GKE, "Spot VMs"; AKS, "Add an Azure Spot node pool", which labels and taints spot nodes and
+ * types; GKE, "Spot VMs" and "Use preemptible VMs to run workloads"; AKS, "Add an Azure Spot node pool", which labels and taints spot nodes and
  * leaves all others without a label.
  */
 export const NODE_CLASS_PRESETS: Readonly<Record<NodeClassPreset, NodeClasses>> = {
@@ -34,6 +35,7 @@ export const NODE_CLASS_PRESETS: Readonly<Record<NodeClassPreset, NodeClasses>> 
     spot: {
       selectors: [
         labelled({ [GKE_SPOT]: "true" }),
+        labelled({ [GKE_PREEMPTIBLE]: "true" }),
         labelled({ [GKE_PROVISIONING]: "spot" }),
         labelled({ [GKE_PROVISIONING]: "preemptible" }),
       ],

@@ -16,6 +16,7 @@ test("nodeClassOf() takes one of several selectors, and unknown nodes for on-dem
   assert.equal(nodeClassOf({}, karpenter), "on-demand");
   assert.equal(nodeClassOf({ "cloud.google.com/gke-spot": "true" }, gke), "spot");
   assert.equal(nodeClassOf({ "cloud.google.com/gke-provisioning": "spot" }, gke), "spot");
+  assert.equal(nodeClassOf({ "cloud.google.com/gke-preemptible": "true" }, gke), "spot");
   assert.equal(nodeClassOf({ "cloud.google.com/gke-provisioning": "standard" }, gke), "on-demand");
   assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });

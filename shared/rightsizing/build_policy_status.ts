@@ -45,8 +45,8 @@ export interface PolicyCycle {
   readonly dryRun: boolean;
   /** Absent: it can be followed. */
   readonly problem?: PolicyProblem;
-  /** What there is to know of where it acts, in a sentence; see `scopeNote()`. */
-  readonly note?: string;
+  /** What there is to know of a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
+  readonly notes?: readonly string[];
   /** Absent where no workload was looked at: the policy is disabled, or there is a problem. */
   readonly workloads?: readonly PolicyWorkload[];
 }
@@ -92,13 +92,12 @@ type News = Pick<PolicyCondition, "type" | "status" | "message"> & {
 };
 
 function readyCondition(cycle: PolicyCycle): PolicyCondition {
-  const { problem, note } = cycle;
-  const valid = "each field of the policy is valid";
+  const { problem, notes = [] } = cycle;
   return condition(cycle, {
     type: "Ready",
     status: problem === undefined ? "True" : "False",
     reason: problem?.reason ?? "PolicyValid",
-    message: problem?.message ?? (note === undefined ? valid : `${valid}; ${note}`),
+    message: problem?.message ?? ["each field of the policy is valid", ...notes].join("; "),
   });
 }
 

@@ -69,9 +69,9 @@ pure("buildPolicyStatus() names the field of a policy that can't be read", () =>
   assert.match(message(status, "Ready") ?? "", /^spec\.mode .*Sometimes.*; spec\.selector /);
 });
 
-pure("buildPolicyStatus() has a note of where the policy acts beside its validity", () => {
-  const status = build({ workloads: [], note: "no workload" });
-  assert.match(message(status, "Ready") ?? "", /; no workload$/);
+pure("buildPolicyStatus() has notes beside the validity", () => {
+  const status = build({ workloads: [], notes: ["no workload", "too few"] });
+  assert.match(message(status, "Ready") ?? "", /; no workload; too few$/);
   assert.equal(conditions(status)[0], "Ready: True PolicyValid");
 });
 

@@ -9,13 +9,25 @@ import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/q
 import type { WorkloadKind } from "../api/workload.ts";
 import { parseGoDuration } from "../go_duration.ts";
 import { faultsOf, type FieldFault } from "./field_fault.ts";
-import type { PolicySelector, PolicySpec, ResourceBounds, UpdateStrategy } from "./policy_spec.ts";
+import type {
+  PolicySelector,
+  PolicySpec,
+  ResourceBounds,
+  UpdateStrategy,
+  UsageProvider,
+} from "./policy_spec.ts";
 
 /** A spec, or what is wrong with it. */
 export interface PolicyReading {
   /** Absent exactly where there are faults. */
   readonly spec?: PolicySpec;
   readonly faults: readonly FieldFault[];
+}
+
+/** What the controller's settings say where a policy says nothing. */
+export interface PolicyDefaults {
+  /** Absent: each policy has to name its own. */
+  readonly provider?: UsageProvider;
 }
 
 /** All kinds, in the order in which they are told. */
@@ -27,15 +39,30 @@ type WrittenSpec = z.output<typeof policySpecSchema>;
  * The spec in numbers, with the defaults of all fields that are not there: the object may have been
  * stored before they were. Fields that the schema does not know are of no matter.
  */
-export function readPolicySpec(raw: unknown): PolicyReading {
+export function readPolicySpec(raw: unknown, defaults: PolicyDefaults = {}): PolicyReading {
   const { data, error } = policySpecSchema.safeParse(raw);
   if (data === undefined) return { faults: faultsOf(error, { raw, root: "spec" }) };
-  return { spec: specOf(data), faults: [] };
+  const { provider = defaults.provider, custom } = data.metricsConfig;
+  if (provider === undefined) return { faults: [NO_PROVIDER] };
+  if (provider === "custom" && custom === undefined) return { faults: [NO_CUSTOM_NAME] };
+  return { spec: specOf(data, provider), faults: [] };
 }
 
-function specOf(written: WrittenSpec): PolicySpec {
+const NO_PROVIDER: FieldFault = {
+  field: "spec.metricsConfig.provider",
+  valid: "must be one of prometheus, metrics-server, custom, since the controller's setting " +
+    "rightsizing.provider names none",
+};
+
+const NO_CUSTOM_NAME: FieldFault = {
+  field: "spec.metricsConfig.custom",
+  valid: "must name a provider of the controller's configuration, since its setting " +
+    "rightsizing.provider is custom",
+};
+
+function specOf(written: WrittenSpec, provider: UsageProvider): PolicySpec {
   const { mode, weight, metricsConfig, resourceBounds } = written;
-  const { provider, custom, percentile, safetyFactor, metricsServer } = metricsConfig;
+  const { custom, percentile, safetyFactor, metricsServer } = metricsConfig;
   return {
     mode,
     weight,

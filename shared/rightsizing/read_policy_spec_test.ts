@@ -8,6 +8,7 @@ import {
   type WrittenSpec,
 } from "../../tests/fixtures/written_policies.ts";
 import { faultText } from "./field_fault.ts";
+import type { UsageProvider } from "./policy_spec.ts";
 import { readPolicySpec } from "./read_policy_spec.ts";
 
 function pure(name: string, fn: () => void): void {
@@ -69,6 +70,24 @@ pure("readPolicySpec() gives each field that is not there its default", () => {
     },
     faults: [],
   });
+});
+
+pure("readPolicySpec() takes the provider of the settings where the policy names none", () => {
+  const { metricsConfig: _provider, ...rest } = LEAST;
+  const open = { ...rest, metricsConfig: {} };
+  const of = (raw: unknown, provider: UsageProvider) => readPolicySpec(raw, { provider });
+  assert.equal(of(open, "metrics-server").spec?.provider, "metrics-server");
+  assert.equal(of(LEAST, "metrics-server").spec?.provider, "prometheus");
+  assertFaults(open, [[
+    "spec.metricsConfig.provider",
+    undefined,
+    /metrics-server.*rightsizing\.provider/,
+  ]]);
+  const named = { ...open, metricsConfig: { custom: { name: "warehouse" } } };
+  assert.equal(of(named, "custom").spec?.customSource, "warehouse");
+  assert.deepEqual(of(open, "custom").faults.map(({ field }) => field), [
+    "spec.metricsConfig.custom",
+  ]);
 });
 
 pure("readPolicySpec() takes minSamples by both names, and metrics-server's where both are", () => {

@@ -7,6 +7,7 @@ import type { PolicySelector } from "./policy_spec.ts";
 import { readPolicySpec } from "./read_policy_spec.ts";
 import { type Corrections, recommend, type RecommendationRule } from "./recommend.ts";
 import { distributionOfSamples } from "./samples.ts";
+import { samplesNote } from "./samples_note.ts";
 import { scopeNote } from "./scope_note.ts";
 import { unsettledPods } from "./unsettled_pods.ts";
 
@@ -217,9 +218,20 @@ test("sentences about valid policies", () =>
   assertSentences([
     ["PolicyValid", condition("Ready"), "each field of the policy is valid"],
     [
-      "PolicyValid, note",
-      condition("Ready", { note: "it matches no workload" }),
+      "PolicyValid, notes",
+      condition("Ready", { notes: ["it matches no workload"] }),
       "each field of the policy is valid; it matches no workload",
+    ],
+    [
+      "window too short",
+      () =>
+        samplesNote({ provider: "metrics-server", windowMs: 300_000, minSamples: 10 }, {
+          intervalMs: 30_000,
+          size: 16,
+        }) ?? "",
+      "its rollingWindow of 5m holds 8 samples of one pod for sure, read every 30s, and minSamples " +
+      "is 10: a longer window, a smaller minSamples or the controller's setting " +
+      "rightsizing.samplerInterval helps",
     ],
     ["MetricsPresent", condition("MetricsMissing"), "no workload lacks metrics"],
     [

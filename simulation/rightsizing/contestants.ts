@@ -34,7 +34,7 @@ export const VPA = "vpa, its updater";
 
 /**
  * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
- * and with its own updater, of memory ours with a floor at the peak, of CPU under limits ours with the
+ * and with its own updater, of CPU under limits ours with the
  * correction for throttling, percentiles without a factor, and two that know the future.
  */
 export function contestants(
@@ -42,25 +42,13 @@ export function contestants(
   { intervalMs = HOUR_MS, limitFactor }: Pick<ReplayOptions, "intervalMs" | "limitFactor"> = {},
 ): readonly Contestant[] {
   const plain = thresholdGuard();
-  // Memory is not lowered below the recent peak.
+  // Memory is lowered to above the recent peak at most.
   const careful = history.resource === "memory" ? thresholdGuard({ keepsPeak: true }) : plain;
   const ours = WINDOWS_MS.flatMap((windowMs) =>
     PERCENTILES.map((percentile) =>
       contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
     )
   );
-  // A guard refuses what lies below the peak; this one proposes no such thing, and so comes down.
-  const overPeak = history.resource === "cpu" ? [] : [
-    contestant(
-      percentileRule("ours", {
-        percentile: "P90",
-        safetyFactor: FACTOR,
-        windowMs: DAY_MS,
-        overPeak: true,
-      }),
-      careful,
-    ),
-  ];
   const corrected = history.resource === "memory" || limitFactor === undefined ? [] : [
     contestant(
       percentileRule("ours", {
@@ -77,7 +65,6 @@ export function contestants(
   );
   return [
     ...ours,
-    ...overPeak,
     ...corrected,
     { label: VPA, rule: vpaRule(), guard: vpaUpdater() },
     { label: "vpa, our guards", rule: vpaRule(), guard: plain },

@@ -4,7 +4,7 @@
  * @module
  */
 import { isWorth } from "../../shared/rightsizing/guards/change_threshold.ts";
-import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
+import { safeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import type { Proposal } from "./rule.ts";
 
 /** What is set now. */
@@ -14,8 +14,8 @@ export interface Standing {
   readonly ageMs: number;
 }
 
-/** True: apply it. Never asked where nothing is set yet. */
-export type Guard = (proposal: Proposal, standing: Standing) => boolean;
+/** What is to be set; undefined: what is set stays. Never asked where nothing is set yet. */
+export type Guard = (proposal: Proposal, standing: Standing) => number | undefined;
 
 /** Of `updateStrategy`, and what may kill. */
 export interface ThresholdOptions {
@@ -23,7 +23,7 @@ export interface ThresholdOptions {
   readonly changeThresholdPercent?: number;
   /** @default {1_800_000} 30 minutes */
   readonly cooldownMs?: number;
-  /** Of memory: it is not lowered to what is not safe beside the peak in the window. Default: it is. */
+  /** Of memory: it is lowered no further than to what is safe beside the peak in the window. Default: it is. */
   readonly keepsPeak?: true;
 }
 
@@ -31,15 +31,21 @@ export interface ThresholdOptions {
 export function thresholdGuard(options: ThresholdOptions = {}): Guard {
   const { changeThresholdPercent = 10, cooldownMs = 1_800_000, keepsPeak } = options;
   return ({ value, peak = 0 }, standing) => {
-    if (standing.ageMs < cooldownMs) return false;
-    if (keepsPeak && value < standing.value && value < leastSafeMemory(peak)) return false;
-    return isWorth(standing.value, value, { percent: changeThresholdPercent });
+    if (standing.ageMs < cooldownMs) return undefined;
+    const safe = keepsPeak
+      ? safeMemory({ request: value }, {
+        present: [{ request: standing.value }],
+        peak,
+        thresholdPercent: changeThresholdPercent,
+      }).request
+      : value;
+    return isWorth(standing.value, safe, { percent: changeThresholdPercent }) ? safe : undefined;
   };
 }
 
 /** Whatever is proposed. */
 export function everyChange(): Guard {
-  return () => true;
+  return ({ value }) => value;
 }
 
 /** `--in-recommendation-bounds-eviction-lifetime-threshold` and `--pod-update-threshold`. */
@@ -53,8 +59,9 @@ const LEAST_CHANGE = 0.1;
  */
 export function vpaUpdater(): Guard {
   return ({ value, lower = value, upper = value }, standing) => {
-    if (standing.value < lower || standing.value > upper) return true;
-    return standing.ageMs >= PATIENCE_MS &&
+    const isOutside = standing.value < lower || standing.value > upper;
+    const isDue = standing.ageMs >= PATIENCE_MS &&
       Math.abs(value - standing.value) >= LEAST_CHANGE * standing.value;
+    return isOutside || isDue ? value : undefined;
   };
 }

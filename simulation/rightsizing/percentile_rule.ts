@@ -10,7 +10,6 @@ import {
   withBounds,
   withSafetyFactor,
 } from "../../shared/rightsizing/estimator.ts";
-import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import { withOOMRaise } from "../../shared/rightsizing/oom_raise.ts";
 import type { Percentile, ResourceBounds } from "../../shared/rightsizing/policy_spec.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
@@ -26,8 +25,6 @@ export interface PercentileOptions {
   readonly minSamples?: number;
   /** Default: none. */
   readonly bounds?: ResourceBounds;
-  /** Of memory: at least what is safe beside the peak of the window. Default: whatever that was. */
-  readonly overPeak?: true;
   /** CPU is raised by what limits have held back, as far as that is known without the market. */
   readonly correctsThrottling?: true;
 }
@@ -39,11 +36,10 @@ const HOUR_MS = 3_600_000;
  * inside the window raise memory; the share of samples that a limit held back can raise CPU.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
-  const { percentile, safetyFactor, windowMs, overPeak, correctsThrottling } = options;
+  const { percentile, safetyFactor, windowMs, correctsThrottling } = options;
   const factor = safetyFactor === 1 ? "" : ` × ${safetyFactor}`;
-  const peak = overPeak ? ", peak × 1.15" : "";
   const corrected = correctsThrottling ? ", corrected" : "";
-  const setting = `${percentile}${factor}, ${windowText(windowMs)}${peak}${corrected}`;
+  const setting = `${percentile}${factor}, ${windowText(windowMs)}${corrected}`;
   return { name, setting, begin: (resource) => beginPercentile(resource, options) };
 }
 
@@ -81,7 +77,7 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
 /** The recommendation's own chain, with what only a back-test tries in it. */
 function estimator(
   resource: ResourceName,
-  { percentile, safetyFactor, windowMs, bounds, overPeak, correctsThrottling, kills, heldBack }:
+  { percentile, safetyFactor, windowMs, bounds, correctsThrottling, kills, heldBack }:
     & PercentileOptions
     & {
       readonly kills: readonly Kill[];
@@ -95,16 +91,7 @@ function estimator(
     : plain;
   const times = withSafetyFactor(base, { resource, factor: safetyFactor });
   const raised = withOOMRaise(times, kills.map(({ limit }) => ({ hadBytes: limit })));
-  const floored = overPeak ? withPeakFloor(raised) : raised;
-  return bounds === undefined ? floored : withBounds(floored, { resource, bounds });
-}
-
-/** The base, or what is safe beside the peak if that is more. */
-function withPeakFloor(base: Estimator): Estimator {
-  return (usage) => {
-    const estimate = base(usage);
-    return { ...estimate, amount: Math.max(estimate.amount, leastSafeMemory(usage.max)) };
-  };
+  return bounds === undefined ? raised : withBounds(raised, { resource, bounds });
 }
 
 /** `24 h`, `7 d`. */

@@ -40,7 +40,6 @@ pure("percentileRule() says its parameters", () => {
       .setting;
   assert.equal(setting({}), "P95 × 1.2, 24 h");
   assert.equal(setting({ windowMs: 7 * DAY_MS, safetyFactor: 1 }), "P95, 7 d");
-  assert.equal(setting({ overPeak: true }), "P95 × 1.2, 24 h, peak × 1.15");
   assert.equal(setting({ windowMs: 30 * MINUTE_MS }), "P95 × 1.2, 0.5 h");
 });
 
@@ -65,12 +64,6 @@ pure("percentileRule() clamps, and moves nothing that is inside the bounds", () 
   assert.equal(recommended(begin({ bounds }), [10])?.value, 100);
   assert.equal(recommended(begin({ bounds }), [1000])?.value, 200);
   assert.equal(recommended(begin({ bounds }), [125])?.value, 150);
-});
-
-pure("percentileRule() can stay above the peak of the window", () => {
-  const values = [...Array.from({ length: 99 }, () => 100), 1000];
-  assert.equal(recommended(begin({ overPeak: true }), values)?.value, 1150);
-  assert.equal(recommended(begin(), values)?.value, 120);
 });
 
 pure("percentileRule() stays above a limit that killed by a fifth or 100 Mi, for a window", () => {

@@ -75,12 +75,13 @@ export function replayRule(
   let killedAt: number | undefined;
   let next = 0;
 
-  /** What is set from `fromMs` on, by a proposal that the guard may hold. */
+  /** What is set from `fromMs` on, by a proposal that the guard may hold or cut. */
   function decide(fromMs: number, proposal: Proposal | undefined): Standing | undefined {
     if (proposal === undefined || proposal.value === standing?.value) return standing;
-    const held = standing !== undefined &&
-      !guard(proposal, { value: standing.value, ageMs: fromMs - standing.sinceMs });
-    return held ? standing : { value: proposal.value, sinceMs: fromMs };
+    const value = standing === undefined
+      ? proposal.value
+      : guard(proposal, { value: standing.value, ageMs: fromMs - standing.sinceMs });
+    return value === undefined ? standing : { value, sinceMs: fromMs };
   }
 
   /** Plays samples until the interval ends or a kill raises what is set; the time of that. */

@@ -151,7 +151,7 @@ pure("replayRule() raises at once after a kill, without asking the guard, and ne
     };
   };
   const usage = history([...minutes(10, 50), ...minutes(50, 350), ...minutes(60, 50)], "memory");
-  const options = { guard: () => false, limitFactor: 1 };
+  const options = { guard: () => undefined, limitFactor: 1 };
   const { steps } = play(usage, { ...options, rule: ladder(100) });
   assert.deepEqual(
     steps.map((

@@ -6,8 +6,9 @@
  *
  * @module
  */
-import { leastSafeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
+import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
+import { pair, type ResourcePair } from "../../../shared/rightsizing/guards/wanted_resources.ts";
+import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
 import { amountWord } from "./amount_words.ts";
 
 /** The amounts, and what was done to them. */
@@ -18,19 +19,20 @@ export interface MergeableAmounts {
 }
 
 /**
- * The recommendation without memory that would be lowered below the largest sample + 15 %, or whose
- * largest sample nobody knows, and with requests cut at limits that stay.
+ * The recommendation with memory lowered no further than to the largest sample + 15 %, not at all where
+ * nobody knows that sample, and with requests cut at limits that stay.
  */
-export function mergeableAmounts(
-  container: AdvisedContainer,
-  { reason }: Pick<AdvisedWorkload, "reason">,
-): MergeableAmounts {
+export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts {
   const { recommended = {}, template, pods } = container;
   // Without rights on manifests pods tell, the most of which are alike.
   const present = template ?? pods[0] ?? {};
-  const unsafe = unsafeMemory(container, { present, reason });
   const { memory: _memory, memoryLimit: _memoryLimit, ...rest } = recommended;
-  const kept: ContainerAmounts = unsafe === undefined ? recommended : rest;
+  const { pair: { request, limit }, unsafe } = safeAmounts(container, present);
+  const kept: ContainerAmounts = {
+    ...rest,
+    ...(request === undefined ? {} : { memory: request }),
+    ...(limit === undefined ? {} : { memoryLimit: limit }),
+  };
   const cpu = cut(kept.cpu, kept.cpuLimit ?? present.cpuLimit);
   const memory = cut(kept.memory, kept.memoryLimit ?? present.memoryLimit);
   return {
@@ -47,31 +49,27 @@ export function mergeableAmounts(
   };
 }
 
-/** Why memory stays as it is; undefined where it may change. */
-function unsafeMemory(
+/** Memory that may be asked for, and why it is not all that is recommended. */
+function safeAmounts(
   { recommended = {}, usage }: AdvisedContainer,
-  { present, reason }: {
-    readonly present: ContainerAmounts;
-    readonly reason: string | undefined;
-  },
-): string | undefined {
-  const { memory = Infinity, memoryLimit = Infinity } = recommended;
-  // A limit where there was none lowers it, too.
-  const lowered = Math.min(
-    memory < (present.memory ?? 0) ? memory : Infinity,
-    memoryLimit < (present.memoryLimit ?? Infinity) ? memoryLimit : Infinity,
-  );
-  if (lowered === Infinity) return undefined;
-  const left = `memory is left out: ${amountWord("memory", lowered)}`;
-  const largest = usage?.memory?.max;
-  if (largest === undefined) return `${left} is less than it has, and its peak is not known`;
-  if (lowered < leastSafeMemory(largest)) {
-    const peak = amountWord("memory", largest);
-    return `${left} is below its largest sample, ${peak}, + 15 %, and could kill it`;
-  }
-  return reason === "UnsafeMemoryDecrease"
-    ? `${left} is unsafe by the controller's word`
-    : undefined;
+  present: ContainerAmounts,
+): { readonly pair: ResourcePair; readonly unsafe?: string } {
+  const asked = pair(recommended.memory, recommended.memoryLimit);
+  const had = pair(present.memory, present.memoryLimit);
+  const peak = usage?.memory?.max;
+  const safe = safeMemory(asked, { present: [had], peak });
+  const side = safe.request === asked.request ? "limit" : "request";
+  if (safe[side] === asked[side]) return { pair: safe };
+  const what = side === "limit" ? "memory limit" : "memory";
+  const fate = safe[side] === undefined
+    ? `${what} is left out`
+    : `${what} is lowered to no less than ${amountWord("memory", safe[side])}`;
+  const lowered = amountWord("memory", asked[side] ?? 0);
+  const why = peak === undefined
+    ? `${lowered} is less than it has, and its peak is not known`
+    : `${lowered} is below its largest sample, ${amountWord("memory", peak)}, + 15 %, and could ` +
+      "kill it";
+  return { pair: safe, unsafe: `${fate}: ${why}` };
 }
 
 function cut(request: number | undefined, limit = Infinity): number | undefined {

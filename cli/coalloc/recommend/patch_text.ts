@@ -114,7 +114,7 @@ function containerPatch(container: AdvisedContainer, workload: AdvisedWorkload):
   if (template === undefined && workload.exists === true) {
     return { comments: ["left out: the template has no such container"] };
   }
-  const { values, notes } = mergeableAmounts(container, workload);
+  const { values, notes } = mergeableAmounts(container);
   const requests = quantities({ cpu: values.cpu, memory: values.memory });
   const limits = quantities({ cpu: values.cpuLimit, memory: values.memoryLimit });
   return {

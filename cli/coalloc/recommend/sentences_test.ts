@@ -90,7 +90,7 @@ spec:
               memory: "67108864"
 ---
 # StatefulSet shop/db, policy platform/databases: Skipped
-# UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %: a container could be killed
+# UnsafeMemoryDecrease: the recommended memory is below the recent peak + 15 %, where a container could be killed: it is lowered to that value at most
 # db of statefulset/db: P95 of 5040 samples in 7d
 # db of statefulset/db: memory is left out: 512Mi is less than it has, and its peak is not known
 apiVersion: apps/v1
@@ -242,22 +242,20 @@ shopTest("sentences of recommend: notes of a page", async (scene) => {
       },
       "# Deployment shop/web is left out: it no longer exists\n" +
       "# StatefulSet shop/db is left out: UnsafeMemoryDecrease: the recommended memory is " +
-      "below the recent peak + 15 %: a container could be killed\n" +
+      "below the recent peak + 15 %, where a container could be killed: it is lowered to that " +
+      "value at most\n" +
       "# db of statefulset/db: left out: the template has no such container",
     ],
   ]);
 });
 
 Deno.test("sentences of recommend: amounts of a patch", () => {
-  const notes = (recommended: object, more?: object, reason?: string) => () =>
-    mergeableAmounts(
-      {
-        ...{ name: "app", sidecar: false, pods: [], recommended },
-        template: { cpuLimit: 200, memory: 1000 },
-        ...more,
-      },
-      { ...(reason === undefined ? {} : { reason }) },
-    ).notes.join("\n");
+  const notes = (recommended: object, more?: object) => () =>
+    mergeableAmounts({
+      ...{ name: "app", sidecar: false, pods: [], recommended },
+      template: { cpuLimit: 200, memory: 1000 },
+      ...more,
+    }).notes.join("\n");
   const peak = (max: number) => (
     { usage: { memory: { samples: 1, min: 0, p50: 0, p90: 0, p95: 0, p99: 0, max } } }
   );
@@ -274,9 +272,16 @@ Deno.test("sentences of recommend: amounts of a patch", () => {
       "memory is left out: 900 is below its largest sample, 900, + 15 %, and could kill it",
     ],
     [
-      "UnsafeMemoryDecrease",
-      notes({ memory: 900 }, peak(1), "UnsafeMemoryDecrease"),
-      "memory is left out: 900 is unsafe by the controller's word",
+      "below the peak, which is far below what it has",
+      notes({ memory: 800 }, peak(800)),
+      "memory is lowered to no less than 920: 800 is below its largest sample, 800, + 15 %, and " +
+      "could kill it",
+    ],
+    [
+      "limit below the peak",
+      notes({ memory: 1100, memoryLimit: 1200 }, peak(1100)),
+      "memory limit is lowered to no less than 1.24Ki: 1.17Ki is below its largest sample, " +
+      "1.07Ki, + 15 %, and could kill it",
     ],
   ]);
 });

@@ -10,7 +10,7 @@ import { checkpointData } from "../../../shared/rightsizing/checkpoint_data.ts";
 import { restoredRings, slotsOf } from "../../../shared/rightsizing/container_rings.ts";
 import type { ContainerSlots } from "../../../shared/rightsizing/usage_checkpoint.ts";
 import type { Checkpoint } from "./ports.ts";
-import type { NamespaceHistory, WorkloadHistory } from "./usage_history.ts";
+import type { HistoryOptions, NamespaceHistory, WorkloadHistory } from "./usage_history.ts";
 
 /** What a checkpoint holds, and what of it could not be read, in sentences. */
 export interface ReadCheckpoint {
@@ -80,7 +80,7 @@ export function writeCheckpoints(
 /** Reads one. What is damaged is left out and told. */
 export function readCheckpoint(
   { name, data }: Checkpoint,
-  { nowMs }: { readonly nowMs: number },
+  { nowMs, slots }: HistoryOptions & { readonly nowMs: number },
 ): ReadCheckpoint | { readonly fault: string } {
   const { success, data: about } = aboutSchema.safeParse(jsonOf(data[ABOUT]));
   if (!success) return { fault: `${name} has no readable key ${ABOUT} of version ${VERSION}` };
@@ -96,7 +96,10 @@ export function readCheckpoint(
       continue;
     }
     const { kind, name: workloadName, windowMs } = known;
-    const { rings, fault } = restoredRings(text, { shape: { windowMs }, nowMs });
+    const { rings, fault } = restoredRings(text, {
+      shape: slots === undefined ? { windowMs } : { windowMs, slots },
+      nowMs,
+    });
     if (fault !== undefined) {
       faults.push(`${name}, key ${quotedText(key)}: ${fault}`);
       continue;

@@ -10,7 +10,7 @@ import { createUsageSampler, type UsageSampler, type UsageSamplerParts } from ".
 
 /** What the sampler needs beside the API. */
 export interface UsageSamplerOptions
-  extends Pick<UsageSamplerParts, "owners" | "clock" | "log" | "intervalMs"> {
+  extends Pick<UsageSamplerParts, "owners" | "clock" | "log" | "intervalMs" | "slots"> {
   /** Of the installation: its history is kept there. */
   readonly namespace: string;
 }

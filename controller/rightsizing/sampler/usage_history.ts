@@ -47,8 +47,14 @@ export interface UsageHistory {
 /** Readings are some seconds old, and after this nobody knows any more which were counted. */
 const OLDEST_MS = 600_000;
 
+/** How much is kept. */
+export interface HistoryOptions {
+  /** Parts of a window, as of `RingShape`. @default {16} */
+  readonly slots?: number;
+}
+
 /** A history without anything in it. */
-export function createUsageHistory(): UsageHistory {
+export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory {
   const namespaces = new Map<string, NamespaceHistory>();
   /** Times of the last readings of pods, by namespace and pod. */
   const lastMs = new Map<string, number>();
@@ -75,7 +81,7 @@ export function createUsageHistory(): UsageHistory {
   ): ContainerRings {
     const known = containers.get(name);
     if (known?.cpu.windowMs === windowMs) return known;
-    const rings = createContainerRings({ windowMs });
+    const rings = createContainerRings(slots === undefined ? { windowMs } : { windowMs, slots });
     if (known !== undefined) {
       rings.cpu.absorb(known.cpu.contents(), nowMs);
       rings.memory.absorb(known.memory.contents(), nowMs);

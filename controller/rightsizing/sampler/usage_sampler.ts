@@ -9,10 +9,10 @@ import type { Log } from "../../../shared/log.ts";
 import type { UsageProblem, UsageSource } from "../ports.ts";
 import { readCheckpoint, writeCheckpoints } from "./checkpoint_parts.ts";
 import type { CheckpointStore, PodMetrics, PodOwners } from "./ports.ts";
-import { createUsageHistory } from "./usage_history.ts";
+import { createUsageHistory, type HistoryOptions } from "./usage_history.ts";
 
 /** What the sampler works with. */
-export interface UsageSamplerParts {
+export interface UsageSamplerParts extends HistoryOptions {
   readonly metrics: PodMetrics;
   readonly owners: PodOwners;
   readonly store: CheckpointStore;
@@ -46,7 +46,7 @@ const LONGEST_WAIT_MS = 60_000;
 export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   const { metrics, owners, store, clock, log, intervalMs } = parts;
   const { checkpointIntervalMs = 180_000, finalMs = 5000 } = parts;
-  const history = createUsageHistory();
+  const history = createUsageHistory(parts);
   /** Names of the checkpoints that there are. */
   const stored = new Map<string, Set<string>>();
   /** When each workload, by UID, was first asked about: only what a policy wants is kept. */
@@ -78,7 +78,7 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
 
   function take(checkpoint: Parameters<typeof readCheckpoint>[0]): void {
     const { name } = checkpoint;
-    const read = readCheckpoint(checkpoint, { nowMs: clock.wall() });
+    const read = readCheckpoint(checkpoint, { ...parts, nowMs: clock.wall() });
     if ("fault" in read) {
       log.warn("A checkpoint of usage is damaged", { name, fault: read.fault });
       return;

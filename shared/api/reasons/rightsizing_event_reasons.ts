@@ -27,8 +27,10 @@ export const RIGHTSIZING_EVENT_REASONS = {
     remedy: "the message ends with what can be done about it",
   },
   MetricsCollectionFailed: {
-    means: "usage could not be read: nothing is changed",
-    remedy: "look at the source that the message names",
+    means:
+      "usage could not be read, or is read too seldom for what the policy asks: without enough " +
+      "of it nothing is changed",
+    remedy: "look at the source or the fields that the message names",
   },
   ValidationFailed: {
     means: "the policy's spec is not valid: it does nothing",

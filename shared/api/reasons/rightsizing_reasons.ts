@@ -80,7 +80,8 @@ export const RIGHTSIZING_REASONS = {
   },
   PodLevelLimit: BOUND_REASONS.PodLevelLimit,
   UnsafeMemoryDecrease: {
-    means: "the recommended memory is below the recent peak + 15 %: a container could be killed",
+    means: "the recommended memory is below the recent peak + 15 %, where a container could be " +
+      "killed: it is lowered to that value at most",
     remedy: "a higher metricsConfig.percentile or safetyFactor takes peaks in; or wait until the " +
       "peak has left the window",
   },

@@ -10,7 +10,8 @@ import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { describeCut } from "./cut_values.ts";
 import { fitNewPod, type NewPodFacts } from "./fit_new_pod.ts";
-import { liftMemory, steppedMemory } from "./lift_memory.ts";
+import { liftMemory } from "./lift_memory.ts";
+import { steppedMemory } from "./memory_decrease.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import {
   pair,

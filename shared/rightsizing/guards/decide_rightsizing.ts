@@ -9,7 +9,13 @@ import { ownContainers } from "../rightsized_workload.ts";
 import type { Guard, GuardVerdict } from "./guard.ts";
 import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
-import { pair, type PairEntry, wantedOf, type WantedResources } from "./wanted_resources.ts";
+import {
+  pair,
+  type PairEntry,
+  pairsOf,
+  wantedOf,
+  type WantedResources,
+} from "./wanted_resources.ts";
 
 /** What a guard has cut, or told. */
 export interface GuardWord {
@@ -39,8 +45,8 @@ export type RightsizingDecision =
   );
 
 /**
- * Clamps only take out, or move towards what is there, so a few passes are enough; the bound is for what
- * nobody has thought of.
+ * Clamps only take out, or move towards what is there, and what two guards pull to and fro is left out: a
+ * few passes are enough. The bound is for what nobody has thought of.
  */
 const MOST_PASSES = 10;
 
@@ -71,14 +77,14 @@ export function decideWanted(
       if (verdict === undefined) continue;
       if (verdict.verdict === "hold") return held({ by, verdict, clamps });
       const { reason, message } = verdict;
-      const isTaken = verdict.verdict === "clamp" && verdict.wanted.size === 0;
-      if (isTaken) return held({ by, verdict: { ...verdict, verdict: "hold" }, clamps });
-      if (!clamps.some((one) => one.by === by && one.message === message)) {
-        clamps.push({ by, reason, message });
+      const isAgain = clamps.some((one) => one.by === by && one.message === message);
+      if (verdict.verdict === "clamp") {
+        const rest = isAgain ? unmoved(wanted, verdict.wanted) : verdict.wanted;
+        if (rest.size === 0) return held({ by, verdict: { ...verdict, verdict: "hold" }, clamps });
+        wanted = rest;
+        changed = true;
       }
-      if (verdict.verdict === "tell") continue;
-      wanted = verdict.wanted;
-      changed = true;
+      if (!isAgain) clamps.push({ by, reason, message });
     }
     if (changed) continue;
     const method = methodFor(facts, wanted);
@@ -89,6 +95,16 @@ export function decideWanted(
   const last = clamps.at(-1);
   if (last === undefined) throw new RangeError("Cannot decide: no guard holds, and no way is open");
   return { outcome: "hold", ...last, clamps };
+}
+
+/** The pairs that are the same before and after. */
+function unmoved(before: WantedResources, after: WantedResources): WantedResources {
+  return wantedOf(
+    pairsOf(before).filter(({ container, resource, pair: { request, limit } }) => {
+      const now = after.get(container)?.[resource];
+      return now?.request === request && now?.limit === limit;
+    }),
+  );
 }
 
 /**

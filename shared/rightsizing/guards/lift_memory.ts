@@ -5,7 +5,7 @@
  */
 import type { Resources } from "../../api/pod.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { leastSafeMemory } from "./memory_decrease.ts";
+import { leastSafeMemory, steppedMemory } from "./memory_decrease.ts";
 import { pair, type PairEntry } from "./wanted_resources.ts";
 
 /** What decides how far. */
@@ -16,9 +16,6 @@ export interface LiftFacts {
   readonly author: Resources;
   readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
 }
-
-/** A step of a policy that has no threshold, or hardly any, percent: values would follow each byte. */
-const LEAST_STEP_PERCENT = 5;
 
 /**
  * Memory is not lower than the recent peak + 15 %, as far as the author has given more: below that a pod
@@ -44,13 +41,4 @@ export function liftMemory(entry: PairEntry, { peak, author, policy }: LiftFacts
   const to = (value: number | undefined, own: number): number | undefined =>
     value === undefined ? undefined : Math.max(value, Math.min(wanted, own));
   return { ...entry, pair: pair(to(request, requestMemory), to(limit, limitMemory)) };
-}
-
-/** Where a lift beside this peak goes to, bytes: a step above what is safe. */
-export function steppedMemory(
-  peak: number,
-  { updateStrategy: { changeThresholdPercent } }: Pick<PolicySpec, "updateStrategy">,
-): number {
-  const percent = Math.max(changeThresholdPercent, LEAST_STEP_PERCENT);
-  return Math.ceil(leastSafeMemory(peak) * (100 + percent) / 100);
 }

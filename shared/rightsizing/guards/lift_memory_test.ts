@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { autoPolicy, MI } from "../../../tests/fixtures/rightsizing_facts.ts";
-import { liftMemory, steppedMemory } from "./lift_memory.ts";
-import { leastSafeMemory } from "./memory_decrease.ts";
+import { liftMemory } from "./lift_memory.ts";
+import { leastSafeMemory, steppedMemory } from "./memory_decrease.ts";
 import type { ResourcePair } from "./wanted_resources.ts";
 
 function test(name: string, fn: () => void): void {

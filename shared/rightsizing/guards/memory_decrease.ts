@@ -1,16 +1,19 @@
 /**
- * Would less memory kill somebody?
+ * Could this decrease cause an OOM kill?
  *
  * @module
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
+import type { PolicySpec } from "../policy_spec.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 import {
   formatAmount,
+  pair,
   type PairEntry,
   pairOf,
+  type PairSide,
   type ResourcePair,
   type WantedResources,
 } from "./wanted_resources.ts";
@@ -18,41 +21,122 @@ import {
 /** What there must be above the recent peak, percent of it. */
 const MARGIN_PERCENT = 15;
 
+/** A step of a policy that has no threshold, or hardly any, percent: values would follow each byte. */
+const LEAST_STEP_PERCENT = 5;
+
 /**
- * Leaves the memory of a container alone that would be lowered below its recent peak + 15 %. Below its
- * limit the kernel kills it; below its request the kubelet evicts it before others when the node runs
- * short. A limit where there was none lowers it, too. Where the peak is not known, no decrease is safe.
- * A peak of 500 MiB lets memory go down to 575 MiB.
+ * Keeps memory from being lowered below the recent peak + 15 %: what would be lowered further is lowered to
+ * that value instead, see `safeMemory()`, unless it is within two of a lift's steps above it: the next peak
+ * would lift it again. Below its limit the kernel kills a container; below its request the kubelet evicts it
+ * before others when the node runs short. A limit where there was none lowers it, too. Where the peak is not
+ * known, no decrease is safe. A peak of 500 MiB lets memory go down to 575 MiB.
  */
 export function unsafeMemoryDecrease(
   facts: RightsizingFacts,
   wanted: WantedResources,
 ): GuardVerdict {
+  return withoutUnsafe(facts, wanted, { safe: safeMemory });
+}
+
+/**
+ * As `unsafeMemoryDecrease()`, for pods that are to have what is in force: another value than that one
+ * would be a new decision, so a pod keeps what is not safe to take away.
+ */
+export function unsafeInForce(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  return withoutUnsafe(facts, wanted, {
+    safe: (asked, { present }) => safeMemory(asked, { present, peak: undefined }),
+  });
+}
+
+function withoutUnsafe(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+  { safe }: { readonly safe: typeof safeMemory },
+): GuardVerdict {
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  const { changeThresholdPercent: thresholdPercent } = facts.policy.updateStrategy;
   return withoutPairs(wanted, "UnsafeMemoryDecrease", {
     against: ({ container, resource, pair: asked }: PairEntry) => {
       if (resource !== "memory") return undefined;
       const peak = facts.memoryPeaks.get(container);
-      const least = peak === undefined ? Infinity : leastSafeMemory(peak);
-      for (const { containers } of subjects) {
-        const present = containers.find(({ name }) => name === container);
-        if (present === undefined) continue;
-        const lowered = loweredTo(pairOf(present, "memory"), asked);
-        if (lowered >= least) continue;
-        const to = `${container} to ${formatAmount("memory", lowered)}`;
-        return peak === undefined
-          ? `${to}: its recent peak is not known`
-          : `${to}: its recent peak was ${formatAmount("memory", peak)}, and the least safe ` +
-            `value is ${formatAmount("memory", least)}`;
-      }
-      return undefined;
+      const present = subjects.flatMap(({ containers }) =>
+        containers.filter(({ name }) => name === container).map((one) => pairOf(one, "memory"))
+      );
+      const lowered = Math.min(...present.map((one) => loweredTo(one, asked)));
+      const least = leastSafeMemory(peak ?? Infinity);
+      if (lowered === Infinity || lowered >= least) return undefined;
+      const why = peak === undefined
+        ? "its recent peak is not known"
+        : `its recent peak was ${formatAmount("memory", peak)}, and the least safe value is ` +
+          formatAmount("memory", least);
+      const problem = `${container} to ${formatAmount("memory", lowered)}: ${why}`;
+      return { problem, rest: safe(asked, { present, peak, thresholdPercent }) };
     },
   });
 }
 
+/** Beside what a decrease is safe. */
+export interface PresentMemory {
+  /** What containers have now, one at least. */
+  readonly present: readonly ResourcePair[];
+  /** The recent one, bytes; undefined: not known. */
+  readonly peak: number | undefined;
+  /** What is within two lifts by this threshold above the safe value stays. @default {nothing does} */
+  readonly thresholdPercent?: number;
+}
+
+/**
+ * The pair without what is unsafe, request and limit each for itself: a raise stays, a decrease goes no
+ * further than to the recent peak + 15 %, and what is below that already is left as it is. Where the request
+ * is lowered less than asked, a limit that was asked above it keeps its ratio to it, as far as that is no
+ * raise anywhere.
+ *
+ * With 4096 MiB of both present and a peak of 1060 MiB, 1018 and 1120 MiB become 1219 and 1341 MiB.
+ */
+export function safeMemory(
+  asked: ResourcePair,
+  { present, peak, thresholdPercent }: PresentMemory,
+): ResourcePair {
+  const least = leastSafeMemory(peak ?? Infinity);
+  const most = least *
+    (thresholdPercent === undefined ? 1 : (1 + stepOf(thresholdPercent) / 100) ** 2);
+  const had = (side: PairSide): readonly number[] =>
+    present.map((one) => one[side] ?? NOTHING_SAID[side]);
+  const safe = (side: PairSide): number | undefined => {
+    const value = asked[side];
+    if (value === undefined || value >= least) return value;
+    if (had(side).every((one) => one <= value)) return value;
+    if (peak === undefined) return undefined;
+    return Math.max(...had(side).map((one) => one > most ? least : one));
+  };
+  const [request, safeLimit] = [safe("request"), safe("limit")];
+  const ratio = (asked.limit ?? 0) / (asked.request ?? Infinity);
+  const follows = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
+  const limit = safeLimit && Math.max(safeLimit, Math.min(follows, ...had("limit")));
+  const moved = (side: PairSide, value: number | undefined): number | undefined =>
+    value !== asked[side] && had(side).every((one) => one === value) ? undefined : value;
+  return pair(moved("request", request), moved("limit", limit));
+}
+
+/** What a container without the value has. */
+const NOTHING_SAID: Readonly<Record<PairSide, number>> = { request: 0, limit: Infinity };
+
 /** The least memory that is safe beside this peak, bytes: computed in whole numbers. */
 export function leastSafeMemory(peak: number): number {
   return Math.ceil(peak * (100 + MARGIN_PERCENT) / 100);
+}
+
+/** Where a lift beside this peak goes to, bytes: a step above what is safe. */
+export function steppedMemory(
+  peak: number,
+  { updateStrategy: { changeThresholdPercent } }: Pick<PolicySpec, "updateStrategy">,
+): number {
+  return Math.ceil(leastSafeMemory(peak) * (100 + stepOf(changeThresholdPercent)) / 100);
+}
+
+/** Percent. */
+function stepOf(thresholdPercent: number): number {
+  return Math.max(thresholdPercent, LEAST_STEP_PERCENT);
 }
 
 /** The least value that is lower than what is there; Infinity where none is. */

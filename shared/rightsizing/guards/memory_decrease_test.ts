@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import {
+  bareContainer,
   clampsOf,
   MI,
   outcomeOf,
   recommendation,
   templateContainer,
+  workloadPod,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { leastSafeMemory } from "./memory_decrease.ts";
 
@@ -21,32 +23,80 @@ test("leastSafeMemory() is the peak and 15 %, in whole bytes", () => {
   assert.equal(leastSafeMemory(1), 2);
 });
 
-test("unsafeMemoryDecrease() holds a decrease below the recent peak + 15 %, and none above it", () => {
+test("unsafeMemoryDecrease() leaves what is below the recent peak + 15 % already, and lowers to above it", () => {
   assert.equal(
     outcomeOf({ recommendations: less, memoryPeaks: peaks(40) }),
     "InPlace: app memory 46Mi",
   );
   assert.match(
     outcomeOf({ recommendations: less, memoryPeaks: peaks(40.5) }),
-    /^UnsafeMemoryDecrease UnsafeMemoryDecrease: app to 46Mi: .* 42467328, /,
+    /^InPlace: app memory 48837428$/,
+  );
+  assert.match(
+    outcomeOf({ recommendations: less, memoryPeaks: peaks(60) }),
+    /^UnsafeMemoryDecrease UnsafeMemoryDecrease: app to 46Mi: .* 60Mi, .* 69Mi$/,
   );
 });
 
-test("unsafeMemoryDecrease() heeds limits, also new ones, and never speaks against raises", () => {
-  const more = [recommendation({ cpu: 100, cpuLimit: 200, memory: 70 * MI, memoryLimit: 92 * MI })];
-  const given = { recommendations: more, strategy: { ...LIMITS, changeThresholdPercent: 5 } };
+test("unsafeMemoryDecrease() lets a request rise whose limit would fall too far, and clamps the limit", () => {
+  const given = {
+    containers: [templateContainer({ requestMemory: 128 * MI, limitMemory: 1024 * MI })],
+    recommendations: [
+      recommendation({ cpu: 100, cpuLimit: 200, memory: 240 * MI, memoryLimit: 264 * MI }),
+    ],
+    memoryPeaks: peaks(300),
+    strategy: LIMITS,
+  };
+  assert.equal(outcomeOf(given), "InPlace: app memory 240Mi (limit 345Mi)");
   assert.match(
-    outcomeOf({ ...given, memoryPeaks: peaks(100) }),
-    /UnsafeMemoryDecrease: app to 92Mi/,
+    clampsOf(given)[0] ?? "",
+    /^UnsafeMemoryDecrease .*: app to 264Mi: .* 300Mi, .* 345Mi$/,
   );
-  assert.match(
-    outcomeOf({ ...given, memoryPeaks: peaks(80) }),
-    /^InPlace: .*memory 70Mi \(limit 92Mi\)/,
-  );
-  const { limitMemory: _none, ...open } = templateContainer();
-  const added = outcomeOf({ ...given, containers: [open], memoryPeaks: peaks(100) });
-  assert.match(added, /UnsafeMemoryDecrease: app to 92Mi/);
+  // A limit where there was none lowers it, too; what is not known is not guessed.
+  const open = [bareContainer("app", { requestMemory: 128 * MI })];
+  assert.match(outcomeOf({ ...given, containers: open }), /app memory 240Mi \(limit 345Mi\)$/);
+  const unknown = { ...given, memoryPeaks: new Map() };
+  assert.equal(outcomeOf(unknown), "InPlace: app memory 240Mi");
   assert.match(outcomeOf({ memoryPeaks: peaks(4000) }), /^InPlace: app cpu 150m, app memory 96Mi/);
+});
+
+test("unsafeMemoryDecrease() lowers to what is safe, no further", () => {
+  const given = {
+    containers: [templateContainer({ requestMemory: 4096 * MI, limitMemory: 4096 * MI })],
+    recommendations: [
+      recommendation({ cpu: 100, cpuLimit: 200, memory: 1018 * MI, memoryLimit: 1119 * MI }),
+    ],
+    memoryPeaks: peaks(1060),
+  };
+  assert.equal(outcomeOf(given), "InPlace: app memory 1219Mi");
+  assert.match(clampsOf(given)[0] ?? "", /^UnsafeMemoryDecrease .*app to 1018Mi: .*1219Mi$/);
+  // The limit keeps its ratio to the request.
+  assert.equal(
+    outcomeOf({ ...given, strategy: LIMITS }),
+    "InPlace: app memory 1219Mi (limit 1405031067)",
+  );
+  const guaranteed = [
+    templateContainer({ limitCPU: 100, requestMemory: 4096 * MI, limitMemory: 4096 * MI }),
+  ];
+  const recommendations = [
+    recommendation({ cpu: 100, cpuLimit: 100, memory: 1018 * MI, memoryLimit: 1119 * MI }),
+  ];
+  assert.equal(
+    outcomeOf({ ...given, containers: guaranteed, recommendations, strategy: LIMITS }),
+    "InPlace: app memory 1219Mi (limit 1219Mi)",
+  );
+});
+
+test("unsafeMemoryDecrease() and another guard that pull to and fro leave the pair out, CPU goes on", () => {
+  // The safe value is more than a new pod's limit, which stays.
+  const given = {
+    pods: [workloadPod("web-1", [
+      templateContainer({ requestMemory: 512 * MI, limitMemory: 512 * MI }),
+    ])],
+    recommendations: [recommendation({ memory: 100 * MI })],
+    memoryPeaks: peaks(200),
+  };
+  assert.equal(outcomeOf(given), "InPlace: app cpu 150m");
 });
 
 test("unsafeMemoryDecrease() takes no decrease for safe where the peak is not known", () => {

@@ -11,7 +11,7 @@ import type { Guard } from "./guard.ts";
 import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
 import { lastDenialHolds } from "./last_denial.ts";
 import { outsideRanges } from "./limit_range.ts";
-import { unsafeMemoryDecrease } from "./memory_decrease.ts";
+import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
 import { modeHolds } from "./mode.ts";
 import { overNodes } from "./node_capacity.ts";
@@ -60,6 +60,7 @@ const PACE: readonly Guard["guard"][] = [belowThreshold, recentlyEdited, cooling
  * nobody is recreated.
  */
 export const STRAGGLER_CHAIN: readonly Guard[] = [
-  ...RIGHTSIZING_CHAIN.filter(({ guard }) => !PACE.includes(guard) && guard !== noMethod),
+  ...RIGHTSIZING_CHAIN.filter(({ guard }) => !PACE.includes(guard) && guard !== noMethod)
+    .map((one) => one.guard === unsafeMemoryDecrease ? { ...one, guard: unsafeInForce } : one),
   { name: "NoWayInPlace", guard: noWayInPlace },
 ];

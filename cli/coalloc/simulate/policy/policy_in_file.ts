@@ -42,7 +42,7 @@ export function policyInFile(text: string, path: string): NamedPolicy {
   if (only === undefined || policies.length > 1) {
     throw refuse(`it has ${policies.length} objects of kind ${KIND}, expected one`);
   }
-  const { spec: policy, faults } = readPolicySpec(only.spec);
+  const { spec: policy, faults } = readPolicySpec(only.spec, { provider: "prometheus" });
   if (policy === undefined) throw refuse(faults.map(faultText).join("; "));
   return { name: only.metadata?.name ?? path, policy };
 }
