@@ -51,7 +51,13 @@ export function simulatedRightsizing(
     sampler: () => ({ ...source, run: () => Promise.resolve() }),
     usageSources: () => ({ of: () => source, close: () => {} }),
   };
-  const config = { dryRun: false, policyNamespaces: [], annotateWorkloads: false, workers: 10 };
+  const config = {
+    dryRun: false,
+    policyNamespaces: [],
+    annotateWorkloads: false,
+    workers: 10,
+    sampler: { intervalMs: 30_000, size: 16 },
+  };
   return { api: ports, config };
 }
 
