@@ -7,6 +7,9 @@
 import type { KindName } from "../../simulation/api/stored_kind.ts";
 import type { Verb } from "../../simulation/api/request_gate.ts";
 
+/** Faults come before this, and users rest from then on; ms of virtual time. */
+export const FAULTS_END_MS = 120_000;
+
 /** The processes of the simulated cluster. */
 export const PROCESSES = [
   "controller-a",

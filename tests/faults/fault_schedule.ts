@@ -6,14 +6,15 @@
  */
 import type { KindName } from "../../simulation/api/stored_kind.ts";
 import type { RequestLine } from "../../simulation/api/request_gate.ts";
-import type {
-  AnswerFault,
-  CrashFault,
-  Fault,
-  FreezeFault,
-  LateFault,
-  ProcessName,
-  TravelFault,
+import {
+  type AnswerFault,
+  type CrashFault,
+  type Fault,
+  FAULTS_END_MS,
+  type FreezeFault,
+  type LateFault,
+  type ProcessName,
+  type TravelFault,
 } from "./fault.ts";
 
 /** A fault of one request. */
@@ -70,6 +71,7 @@ export function createFaultSchedule(
       const nth = (counts.get(key) ?? 0) + 1;
       counts.set(key, nth);
       if (record) requests.push({ process, verb, kind, nth, atMs });
+      if (atMs >= FAULTS_END_MS) return undefined;
       return ofRequests.find((one) =>
         one.process === process && one.verb === verb && one.object === kind && one.nth <= nth &&
         nth < one.nth + (one.fault === "answer" ? one.times : 1)

@@ -7,7 +7,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { LOADED_PODS } from "./cluster_load.ts";
 import { NODE_CORES } from "./cluster_node.ts";
-import { type FaultPlan, PROCESSES } from "./fault.ts";
+import { type FaultPlan, FAULTS_END_MS, PROCESSES } from "./fault.ts";
 import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
 import type { RecordedEvent } from "./derive_plans.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
@@ -24,8 +24,6 @@ export interface PlanOutcome {
   readonly events: readonly RecordedEvent[];
 }
 
-/** Faults come before this; users rest from then on. */
-export const FAULTS_END_MS = 120_000;
 /** Steady within a minute after the last fault, then silent for another one. */
 const QUIET_MS = 60_000;
 /** Without faults users' intentions are met within this time. */
