@@ -46,12 +46,12 @@ export interface ReconcileLoopOptions {
 const LONGEST_TURN_MS = 10;
 
 /** Returns undefined while this turn of the event loop is young, and otherwise the promise of its end. */
-function createTurnWatch(clock: Clock): () => Promise<void> | undefined {
+function createTurnWatch(clock: Clock, signal: AbortSignal): () => Promise<void> | undefined {
   let turn: { readonly begunMs: number; readonly ended: Promise<void> } | undefined;
   return () => {
     turn ??= {
       begunMs: clock.monotonic(),
-      ended: clock.sleep(0).then(() => void (turn = undefined)),
+      ended: clock.sleep(0, signal).then(() => void (turn = undefined)),
     };
     return clock.monotonic() - turn.begunMs < LONGEST_TURN_MS ? undefined : turn.ended;
   };
@@ -63,7 +63,7 @@ export async function runReconcileLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { queue, reconcile, backoff, clock, log, workers = 1 } = options;
-  const endOfLongTurn = createTurnWatch(clock);
+  const endOfLongTurn = createTurnWatch(clock, signal);
 
   async function worker(): Promise<void> {
     for (;;) {

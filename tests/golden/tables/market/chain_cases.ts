@@ -182,6 +182,7 @@ export const CHAIN_CASES: readonly DrawnCase<MarketInput>[] = [
   [outOfSync, 8],
   [(input) => ({ ...input, settings: { maxStep: 1.5 } }), 5],
   [(input, draw) => ({ ...input, oscillatingMs: 1000 * draw.whole(1, 300) }), 9],
+  [twoContainers({ oscillatingMs: 60_000 }), 3],
   [(input, draw) => ({ ...input, restMs: 20 * draw.whole(1, 50) }), 3],
   [clampedToRequest, 2],
   [byPerson(clampedToRequest), 2],
