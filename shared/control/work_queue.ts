@@ -36,6 +36,12 @@ interface Delayed {
  */
 const LEAST_SLEEP_MS = 1e-3;
 
+/**
+ * Keys that fall due at one moment and are put in line together, or a few more that have the same time.
+ * There is another moment with each key that is taken or done: after a stall thousands are due.
+ */
+const MOST_PROMOTED = 64;
+
 /** An empty queue. Adding is O(log n) of the delayed keys, everything else amortised O(1). */
 export function createWorkQueue(clock: Clock): WorkQueue {
   const ready = new Set<string>();
@@ -61,6 +67,8 @@ export function createWorkQueue(clock: Clock): WorkQueue {
       top !== undefined && top.dueMs <= limit;
       top = timeline.peek()
     ) {
+      const last = due.at(-1);
+      if (due.length >= MOST_PROMOTED && top.dueMs !== last?.dueMs) break;
       timeline.pop();
       if (dueAt.get(top.key) === top.dueMs) due.push(top);
     }

@@ -23,6 +23,24 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "createWorkQueue() puts no more than some keys in line at once after a stall, the oldest first",
+  permissions,
+  async fn() {
+    const virtual = createVirtualClock({ wallStart: 0 });
+    let nowMs = 0;
+    const queue = createWorkQueue({ ...virtual, monotonic: () => nowMs });
+    const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+    for (const key of keys) queue.add(key, 1000 + Number(key) / 10);
+    nowMs = 60_000;
+    const taken: (string | undefined)[] = [await queue.take(never)];
+    assert.ok(queue.depth <= 100, `${queue.depth}`);
+    while (taken.length < keys.length) taken.push(await queue.take(never));
+    assert.deepEqual(taken, keys);
+  },
+});
+
+Deno.test({
   name: "createWorkQueue() keeps a key back while it is worked on and then puts it last",
   permissions,
   async fn() {
