@@ -15,6 +15,12 @@ const PREFIX = `${MARKET_MANAGER}/`;
 const LONGEST_NAME = 128;
 
 /**
+ * API servers keep ten managers of an object and put the oldest of more under this name, the market's
+ * too (`capManagersManager` of k8s.io/apimachinery).
+ */
+const FORGOTTEN = "ancient-changes";
+
+/**
  * The field manager for limits of the market: `mbcas/200m,50m` for a pod whose containers have these
  * original limits, millicores by container name; a container without one has an empty place. Plain
  * `mbcas` where the list is too long, from 20 containers on: then the record alone has them.
@@ -48,8 +54,8 @@ export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean 
 
 /** What the pod itself has of a container's original limit: the present one unless it is the market's. */
 function originalIn(container: PodContainer, index: number): number | undefined {
-  const { limitManagers: [manager = ""] = [], limitCPU } = container;
-  if (manager === "") return undefined;
+  const { limitManagers: [manager = FORGOTTEN] = [], limitCPU } = container;
+  if (manager === FORGOTTEN) return undefined;
   if (!isOfMarket(container)) return limitCPU;
   const text = manager.slice(PREFIX.length).split(",")[index] ?? "";
   return text === "" ? undefined : countableCPU(text);

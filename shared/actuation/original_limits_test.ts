@@ -94,8 +94,9 @@ test("originalLimitsOf() asks the pod, then the record, then the template", () =
   assert.equal(original(pod("mbcas"), all), "200m");
   assert.equal(original(pod("mbcas"), { template: TEMPLATE }), "300m");
   assert.equal(originalLimitsOf(pod("mbcas"), { template: new Map() }), undefined);
-  // Nobody is on record in the pod.
+  // Nobody is on record in the pod, or nobody any more.
   assert.equal(original(pod(), all), "200m");
+  assert.equal(original(pod("ancient-changes"), all), "200m");
   assert.equal(original(pod(), { template: TEMPLATE }), "600m");
 });
 

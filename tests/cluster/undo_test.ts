@@ -57,6 +57,16 @@ testsAtOnce({
     await annotate(node, `/api/v1/namespaces/${namespace.name}`, "false");
     await assertRestored(node, name);
   },
+  "a bare pod whose record is deleted has its own limits back, from the pod itself": async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection);
+    const name = { namespace: namespace.name, name: "unrecorded" };
+    await raisedPod(node, name);
+    const { metadata: { uid = "" } = {} } = await node.pod(name) ?? {};
+    await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/unrecorded`, "false");
+    await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
+    await assertRestored(node, name);
+  },
   "a limit that somebody else writes is the new own limit": async () => {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);
