@@ -59,12 +59,12 @@ Deno.test("Pod Security of the programs on a real API server", async (t) => {
     await t.step("the agent's pod is refused by restricted for its hostPath alone", async () => {
       assert.match(
         reasons(await attempt("DaemonSet", "restricted"), "restricted"),
-        /^restricted volume types \(volume "cgroup" uses .*"hostPath"\)$/,
+        /^restricted volume types \(volumes "cgroup", "kernel" use .*"hostPath"\)$/,
       );
     });
     await t.step("the agent's pod is refused by baseline for its hostPath alone", async () => {
       const why = reasons(await attempt("DaemonSet", "baseline"), "baseline");
-      assert.match(why, /^hostPath volumes \(volume "cgroup"\)$/);
+      assert.match(why, /^hostPath volumes \(volumes "cgroup", "kernel"\)$/);
     });
     await t.step("the agent's pod is taken in a privileged namespace", async () => {
       const { ok, stderr } = await attempt("DaemonSet", "privileged");
