@@ -160,7 +160,7 @@ function plan(
       load: loadOf(page, now),
       request: page.sample?.request,
       cleared: state === "scarce" ? cleared : undefined,
-      throttled: isThrottled(page),
+      throttledMs: page.heldBackMs,
       boost: seat.bounds.boost === true,
     })),
     { now, state, released },

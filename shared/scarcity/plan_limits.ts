@@ -24,8 +24,8 @@ export interface LimitedContainer {
   readonly request?: number | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
-  /** Whether its limit throttled it in the last interval. */
-  readonly throttled: boolean;
+  /** Throttled time since its first reading, ms, summed over threads. */
+  readonly throttledMs: number;
   /** Whether it starts. */
   readonly boost: boolean;
 }
@@ -81,9 +81,10 @@ export function planLimits(
       return change === undefined && !waits && limit < ceiling ? [i] : [];
     },
   );
+  // Where a hundred pods join, those that their limits throttle most should not wait for the others.
   const urgency = (i: number): number => {
-    const { boost = false, throttled = false } = containers[i] ?? {};
-    return boost ? 2 : throttled ? 1 : 0;
+    const { boost = false, throttledMs = 0 } = containers[i] ?? {};
+    return boost ? Number.MAX_VALUE : throttledMs;
   };
   free.sort((a, b) => urgency(b) - urgency(a) || a - b);
   for (const i of free.slice(0, Math.max(0, RELEASES_PER_S - released))) {

@@ -27,15 +27,17 @@ pure("planLimits() brings every limit to its ceiling while CPU is ample, once", 
 });
 
 pure(
-  "planLimits() releases ten limits a second, those that start first, then throttled ones",
+  "planLimits() releases ten limits a second, those that start first, then the most throttled",
   () => {
     const below = taker({ memory: { limit: 500 } });
     const all = Array.from({ length: 12 }, () => below);
     const released = (outcomes: readonly Outcome[]) =>
       outcomes.flatMap((outcome, i) => outcome === undefined ? [] : [i]);
     assert.deepEqual(released(changes(all, { state: "ample" })), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    all[10] = { ...below, throttled: true };
+    all[9] = { ...below, throttledMs: 30 };
+    all[10] = { ...below, throttledMs: 31 };
     all[11] = { ...below, boost: true };
+    assert.deepEqual(released(changes(all, { state: "ample", released: 7 })), [9, 10, 11]);
     assert.deepEqual(released(changes(all, { state: "ample", released: 8 })), [10, 11]);
     assert.deepEqual(released(changes(all, { state: "ample", released: 9 })), [11]);
     assert.deepEqual(released(changes(all, { state: "ample", released: 10 })), []);
@@ -170,10 +172,10 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   part: fc.integer({ min: 0, max: 4000 }),
   request: fc.integer({ min: 0, max: 1000 }),
   read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
-  throttled: fc.boolean(),
+  throttledMs: fc.nat(3),
   boost: fc.boolean(),
 }).map(({ floor, wide, limitAt, fundedAgo, rationedAgo, read, ...drawn }): LimitedContainer => {
-  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttled, boost, request } =
+  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttledMs, boost, request } =
     drawn;
   const ceiling = floor + wide;
   const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
@@ -185,7 +187,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
     ceiling,
     originalLimit,
     request,
-    throttled,
+    throttledMs,
     boost,
     memory: {
       limit,
