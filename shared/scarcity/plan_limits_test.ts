@@ -12,6 +12,7 @@ import {
 import { GRID } from "../market/rounding.ts";
 import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import type { RecentLoad } from "./recent_load.ts";
+import { clearScarce, type ScarceBidder } from "./scarce_clearing.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -70,8 +71,8 @@ pure(
   "planLimits() leaves a container that gets what it bids for, or uses less than its share",
   () => {
     assert.equal(besideVictim({ cleared: { bid: 1000 } }), undefined);
-    assert.equal(besideVictim({ load: { usage3s: 1050 } }), undefined);
-    assert.deepEqual(besideVictim({ load: { usage3s: 1051 } }), [1000, "NodeCongested"]);
+    assert.equal(besideVictim({ load: { usage: 1050 } }), undefined);
+    assert.deepEqual(besideVictim({ load: { usage: 1051 } }), [1000, "NodeCongested"]);
   },
 );
 
@@ -83,6 +84,9 @@ pure("planLimits() lowers by more than 5 % and a step, and every 5 s", () => {
   assert.equal(besideVictim({ ...small, memory: { limit: 110 } }), undefined);
   assert.deepEqual(besideVictim({ ...small, memory: { limit: 120 } }), [100, "NodeCongested"]);
   assert.equal(besideVictim({ memory: { fundedAt: 95_001 } }), undefined);
+  // It may catch up on what it lacked.
+  assert.equal(besideVictim({ memory: { shortAt: 95_001 } }), undefined);
+  assert.deepEqual(besideVictim({ memory: { shortAt: 95_000 } }), [1000, "NodeCongested"]);
   assert.deepEqual(besideVictim({ memory: { fundedAt: 95_000 } }), [1000, "NodeCongested"]);
 });
 
@@ -90,25 +94,25 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   const beside = (load: Partial<RecentLoad>, memory: Partial<Memory> = {}): Outcome =>
     changes([taker(), taker({ load, memory, cleared: { bid: 600, share: 600, part: 800 } })])[0];
   const lowered = [1000, "NodeCongested"];
-  assert.equal(beside({ usage3s: 100, waiting: 0.29 }), undefined);
+  assert.equal(beside({ usage: 100, waiting: 0.29 }), undefined);
   // For 0.3 of the time it could have used 240 m, of which 228 are 0.95.
-  assert.deepEqual(beside({ usage3s: 227, waiting: 0.3 }), lowered);
-  assert.equal(beside({ usage3s: 228, waiting: 0.3 }), undefined);
-  assert.equal(beside({ usage3s: 760, waiting: 1 }), undefined);
+  assert.deepEqual(beside({ usage: 227, waiting: 0.3 }), lowered);
+  assert.equal(beside({ usage: 228, waiting: 0.3 }), undefined);
+  assert.equal(beside({ usage: 760, waiting: 1 }), undefined);
   // Its own limit is what it waits for.
-  assert.equal(beside({ usage3s: 190, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), undefined);
-  assert.deepEqual(beside({ usage3s: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
+  assert.equal(beside({ usage: 190, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), undefined);
+  assert.deepEqual(beside({ usage: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
 });
 
 pure("planLimits() of a kernel without PSI goes by kernel weights on a full node", () => {
   const blind = (one: LimitedContainer, request?: number): LimitedContainer => ({
     ...one,
-    load: { usage1s: one.load?.usage1s ?? 0, usage3s: one.load?.usage3s ?? 0 },
+    load: { usage1s: one.load?.usage1s ?? 0, usage: one.load?.usage ?? 0 },
     request,
   });
   // It uses the 400 m that its request, a sixth of all, gives it of 2400 m; its part is 800 m.
-  const light = taker({ load: { usage3s: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
-  const heavy = (usage3s: number) => taker({ load: { usage3s }, cleared: { part: 1600 } });
+  const light = taker({ load: { usage: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
+  const heavy = (usage: number) => taker({ load: { usage }, cleared: { part: 1600 } });
   const beside = (one: LimitedContainer, requests = [500, 100], usage = 2000): Outcome =>
     changes([blind(heavy(usage), requests[0]), blind(one, requests[1])])[0];
   assert.deepEqual(beside(light), [1600, "NodeCongested"]);
@@ -117,7 +121,7 @@ pure("planLimits() of a kernel without PSI goes by kernel weights on a full node
   assert.equal(beside(light, [500, 100], 1822), undefined);
   // It uses less than its request gives it, or as much as its part.
   assert.equal(beside(light, [400, 200]), undefined);
-  assert.equal(beside({ ...light, load: { usage1s: 760, usage3s: 760 } }), undefined);
+  assert.equal(beside({ ...light, load: { usage1s: 760, usage: 760 } }), undefined);
   // Requests are not known; nor is the node contested where PSI shows no container that waits.
   assert.equal(beside(light, []), undefined);
   assert.deepEqual(changes([taker(), blind(light, 100)]), [undefined, undefined]);
@@ -137,9 +141,9 @@ pure("planLimits() releases a container 10 s after it last wanted more than its 
   assert.deepEqual(changes([satisfied(90_000)]), [[4000, "CPUFree"]]);
   const rationed = taker({ memory: { limit: 1000, rationedAt: 0 } });
   assert.deepEqual(changes([rationed]), [undefined]);
-  assert.deepEqual(planLimits([rationed], { now: 1e5, state: "scarce", released: 0 }), [
-    { rationed: true },
-  ]);
+  const options = { now: 1e5, state: "scarce", released: 0 } as const;
+  assert.deepEqual(planLimits([rationed], options), [{ rationed: true }]);
+  assert.deepEqual(planLimits([VICTIM], options), [{ rationed: false, short: true }]);
 });
 
 pure(
@@ -163,8 +167,9 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   wide: tens(0, 400),
   limitAt: fc.oneof(fc.constant(1), unit, fc.double({ min: -0.2, max: 1.4, noNaN: true })),
   fundedAgo: fc.constantFrom(0, 4000, 6000, Infinity),
+  shortAgo: fc.constantFrom(0, 4000, 6000, undefined),
   rationedAgo: fc.constantFrom(0, 9000, 20_000, undefined),
-  usage3s: fc.integer({ min: 0, max: 4000 }),
+  usage: fc.integer({ min: 0, max: 4000 }),
   waiting: fc.option(unit, { nil: undefined }),
   bid: tens(1, 400),
   originalLimit: tens(1, 400),
@@ -174,30 +179,35 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
   throttledMs: fc.nat(3),
   boost: fc.boolean(),
-}).map(({ floor, wide, limitAt, fundedAgo, rationedAgo, read, ...drawn }): LimitedContainer => {
-  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttledMs, boost, request } =
-    drawn;
-  const ceiling = floor + wide;
-  const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
-  const load = { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) };
-  const bounded = Math.min(bid, ceiling);
-  const share = Math.floor(shareOfBid * bounded / GRID) * GRID;
-  return {
-    floor,
-    ceiling,
-    originalLimit,
-    request,
-    throttledMs,
-    boost,
-    memory: {
-      limit,
-      fundedAt: 1e5 - fundedAgo,
-      ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
-    },
-    load: read ? load : undefined,
-    cleared: read ? { bid: bounded, share, part } : undefined,
-  };
-});
+}).map(
+  (
+    { floor, wide, limitAt, fundedAgo, shortAgo, rationedAgo, read, ...drawn },
+  ): LimitedContainer => {
+    const { usage, waiting, bid, originalLimit, shareOfBid, part, throttledMs, boost, request } =
+      drawn;
+    const ceiling = floor + wide;
+    const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
+    const load = { usage1s: usage, usage, ...(waiting === undefined ? {} : { waiting }) };
+    const bounded = Math.min(bid, ceiling);
+    const share = Math.floor(shareOfBid * bounded / GRID) * GRID;
+    return {
+      floor,
+      ceiling,
+      originalLimit,
+      request,
+      throttledMs,
+      boost,
+      memory: {
+        limit,
+        fundedAt: 1e5 - fundedAgo,
+        ...(shortAgo === undefined ? {} : { shortAt: 1e5 - shortAgo }),
+        ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
+      },
+      load: read ? load : undefined,
+      cleared: read ? { bid: bounded, share, part } : undefined,
+    };
+  },
+);
 
 const anyContainers = fc.array(anyContainer, { maxLength: 25, size: "max" });
 
@@ -214,7 +224,8 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
       const shown = containers.some(({ load }) => load?.waiting !== undefined);
       let releases = 0;
       for (const [i, one] of containers.entries()) {
-        const { floor, ceiling, load, cleared, memory: { limit, fundedAt } } = one;
+        const { floor, ceiling, load, cleared, memory } = one;
+        const { limit, fundedAt, shortAt = -Infinity } = memory;
         const { change, rationed = false } = planned[i] ?? {};
         if (!scarce) assert.equal(rationed, false);
         if (limit > ceiling || limit < floor) assert.ok(change !== undefined);
@@ -235,10 +246,11 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
             break;
           case "NodeCongested": {
             assert.ok(load !== undefined && cleared !== undefined && scarce);
-            assert.ok(change.limit < limit && rationed && 1e5 - fundedAt >= 5000);
+            assert.ok(change.limit < limit && rationed);
+            assert.ok(1e5 - Math.max(fundedAt, shortAt) >= 5000);
             const part = Math.min(cleared.part, one.originalLimit);
             assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, part)));
-            assert.ok(load.usage3s > cleared.share && load.usage3s > part);
+            assert.ok(load.usage > cleared.share && load.usage > part);
             assert.ok(waits || !shown);
             break;
           }
@@ -260,6 +272,43 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
     "FloorRose",
     "NodeCongested",
   ]);
+});
+
+pure("planLimits() keeps original limits while a share exceeds another one's", () => {
+  let [below, beyond] = [0, 0];
+  const shortage = fc.double({ min: 0.5, max: 1.5, noNaN: true });
+  fc.assert(
+    fc.property(anyContainers, shortage, (drawn, factor) => {
+      const read = drawn.flatMap((one) => one.load === undefined ? [] : [one]);
+      const containers = [...read, taker({ load: { usage: 20, waiting: 1 } })];
+      const bidders = containers.map((one): ScarceBidder => ({
+        ...one,
+        weight: 1 + (one.cleared?.part ?? 0),
+        limit: one.memory.limit,
+        need: one.load?.usage ?? 0,
+        load: one.load ?? { usage1s: 0, usage: 0 },
+        saturatedMs: 0,
+        throttled: false,
+      }));
+      const within = ({ need, originalLimit }: ScarceBidder) => Math.min(need, originalLimit);
+      const capacity = factor * bidders.reduce((sum, one) => sum + within(one), 0);
+      const { shares } = clearScarce(bidders, capacity);
+      const cleared = containers.map((one, i) => ({ ...one, cleared: shares[i] }));
+      const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
+        share >= originalLimit + GRID
+      );
+      const planned = planLimits(cleared, { now: 1e5, state: "scarce", released: 0 });
+      for (const [i, { change }] of planned.entries()) {
+        if (change?.reason !== "NodeCongested") continue;
+        const { originalLimit = 0 } = containers[i] ?? {};
+        if (change.limit < originalLimit) below++;
+        if (exceeds) beyond++;
+        assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
+      }
+    }),
+    cases(3),
+  );
+  assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
 });
 
 pure("planLimits() has all limits at their ceilings after a second for each ten", () => {
@@ -293,18 +342,18 @@ pure("planLimits() has all limits at their ceilings after a second for each ten"
 pure("planLimits() lowers one container at most every 5 s", () => {
   fc.assert(
     fc.property(
-      fc.array(fc.record({ share: tens(1, 300), usage3s: fc.integer({ min: 0, max: 4000 }) }), {
+      fc.array(fc.record({ share: tens(1, 300), usage: fc.integer({ min: 0, max: 4000 }) }), {
         minLength: 100,
         maxLength: 200,
       }),
       (steps) => {
         let memory: Memory = { limit: 4000, fundedAt: -Infinity };
         let loweredAt = -Infinity;
-        steps.forEach(({ share, usage3s }, i) => {
+        steps.forEach(({ share, usage }, i) => {
           const now = 1e5 + i * 250;
           const one = taker({
             memory,
-            load: { usage3s },
+            load: { usage },
             cleared: { share, part: 200, bid: 4000 },
           });
           const [{ change, rationed } = {}] = planLimits([one, VICTIM], {
