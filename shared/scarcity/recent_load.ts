@@ -10,8 +10,11 @@ import type { ContainerSample } from "../cgroup/sample.ts";
  * here that takes 6, with 1 s chance lowers its victims, too, which catch up.
  */
 const RECENT_MS = 1500;
-/** A container waits for CPU if a task of it does for this share of the time. */
-export const WAITS = 0.3;
+/**
+ * A container waits for CPU if a task of it does for this share of the time. From 0.3 on chance lowers
+ * those that catch up, and with 0.4 a job is raised as soon as its victims wait less.
+ */
+export const WAITS = 0.2;
 
 /** Exponentially fading means. */
 export interface RecentLoad {

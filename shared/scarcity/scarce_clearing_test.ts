@@ -48,8 +48,8 @@ pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on th
 pure("clearScarce() lets a container that waits bid twice as much, within its part", () => {
   // Parts of 1.08 × 4000: 2160 each. 2 × 1.05 × 900 = 1890.
   const other = bidder();
-  assert.deepEqual(bidsOf([bidder({ waiting: 0.3, usage: 900 }), other]), [1890, 1050]);
-  assert.deepEqual(bidsOf([bidder({ waiting: 0.29, usage: 900 }), other]), [950, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.2, usage: 900 }), other]), [1890, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.19, usage: 900 }), other]), [950, 1050]);
   // Without PSI it may wait.
   assert.deepEqual(bidsOf([bidder({ waiting: null, usage: 900 }), other]), [1890, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage: 2000 }), other]), [2160, 1050]);
