@@ -160,7 +160,7 @@ function plan(
       load: loadOf(page, now),
       request: page.sample?.request,
       cleared: state === "scarce" ? cleared : undefined,
-      throttled: isThrottled(page),
+      throttledMs: page.heldBackMs,
       boost: seat.bounds.boost === true,
     })),
     { now, state, released },
@@ -185,7 +185,7 @@ function plan(
 
 function plannedOf(
   { pace }: ContainerPage,
-  { change, rationed = false }: PlannedLimit,
+  { change, rationed = false, short = false }: PlannedLimit,
   now: number,
 ): PlannedContainer {
   const lowered = change?.reason === "NodeCongested";
@@ -193,6 +193,7 @@ function plannedOf(
     ...(change === undefined ? pace : afterChange(pace, { ...change, now })),
     ...(rationed || lowered ? { rationedAt: now } : {}),
     ...(lowered ? { fundedAt: now } : {}),
+    ...(short ? { shortAt: now } : {}),
   };
   return change === undefined ? { memory } : { memory, change };
 }

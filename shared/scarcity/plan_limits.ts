@@ -7,7 +7,7 @@
 import { GRID } from "../market/rounding.ts";
 import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
 import type { NodeState } from "./node_state.ts";
-import type { RecentLoad } from "./recent_load.ts";
+import { type RecentLoad, WAITS } from "./recent_load.ts";
 import { DIVIDED, type ScarceShare } from "./scarce_clearing.ts";
 
 /** A container whose limit may change. Millicores. */
@@ -17,15 +17,15 @@ export interface LimitedContainer {
   readonly ceiling: number;
   /** The limit that the user set. */
   readonly originalLimit: number;
-  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
   /** CPU request in the kernel's weight; absent where it is not known. */
   readonly request?: number | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
-  /** Whether its limit throttled it in the last interval. */
-  readonly throttled: boolean;
+  /** Throttled time since its first reading, ms, summed over threads. */
+  readonly throttledMs: number;
   /** Whether it starts. */
   readonly boost: boolean;
 }
@@ -36,6 +36,8 @@ export interface PlannedLimit {
   readonly change?: PaceChange;
   /** While CPU is scarce: true if the container wants more than its share, or was just lowered. */
   readonly rationed?: boolean;
+  /** While CPU is scarce: true if others take what it is due. */
+  readonly short?: boolean;
 }
 
 /** What a plan is made for. */
@@ -51,14 +53,15 @@ export interface PlanLimitsOptions {
 export const RELEASES_PER_S = 10;
 /** A change of a limit while CPU is scarce is worth this share of it, and more than a grid step. */
 export const HYSTERESIS = 0.05;
-/** Between two decreases of one container. */
+/**
+ * Between two decreases of one container, and from when it last was short to a decrease: it takes more
+ * than its share while it catches up, and a lean limit would keep it from that for long.
+ */
 export const LOWER_GAP_MS = 5000;
 /** A container goes back to its ceiling when it has got all that it wants for this long. */
 export const RELEASE_AFTER_MS = 10_000;
-/** A container waits for CPU if a task of it does for this share of the time … */
-const VICTIM_WAITING = 0.3;
-/** … and it gets less than this share of its part for that time. */
-const VICTIM_SHARE = 0.95;
+/** A container that waits for CPU is short if it gets less than this share of its part for that time. */
+const SHORT_SHARE = 0.95;
 
 /** Without PSI: a container is taken to use what its weight gives it at this share of that. */
 const BY_KERNEL = 0.85;
@@ -68,22 +71,29 @@ export function planLimits(
   containers: readonly LimitedContainer[],
   { now, state, released }: PlanLimitsOptions,
 ): PlannedLimit[] {
-  const contested = isContested(containers);
-  const planned = containers.map((container): PlannedLimit => {
+  const scarce = state === "scarce";
+  const short = scarce ? shortOf(containers) : [];
+  const contested = short.includes(true);
+  const planned = containers.map((container, i): PlannedLimit => {
     const change = backToBounds(container.memory.limit, container);
-    if (change !== undefined) return { change };
-    return state === "scarce" ? followShare(container, { now, contested }) : {};
+    const plan = change !== undefined
+      ? { change }
+      : scarce
+      ? followShare(container, { now, contested })
+      : {};
+    return short[i] ? { ...plan, short: true } : plan;
   });
   const free = containers.flatMap(
     ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
       const { change, rationed } = planned[i] ?? {};
-      const waits = state === "scarce" && (rationed || now - rationedAt < RELEASE_AFTER_MS);
+      const waits = scarce && (rationed || now - rationedAt < RELEASE_AFTER_MS);
       return change === undefined && !waits && limit < ceiling ? [i] : [];
     },
   );
+  // Where a hundred pods join, those that their limits throttle most should not wait for the others.
   const urgency = (i: number): number => {
-    const { boost = false, throttled = false } = containers[i] ?? {};
-    return boost ? 2 : throttled ? 1 : 0;
+    const { boost = false, throttledMs = 0 } = containers[i] ?? {};
+    return boost ? Number.MAX_VALUE : throttledMs;
   };
   free.sort((a, b) => urgency(b) - urgency(a) || a - b);
   for (const i of free.slice(0, Math.max(0, RELEASES_PER_S - released))) {
@@ -95,19 +105,20 @@ export function planLimits(
 
 /** Lowers a container to its share, or raises it, if that is worth a change. */
 function followShare(
-  { floor, ceiling, originalLimit, memory: { limit, fundedAt }, load, cleared }: LimitedContainer,
+  { floor, ceiling, originalLimit, memory, load, cleared }: LimitedContainer,
   { now, contested }: { readonly now: number; readonly contested: boolean },
 ): PlannedLimit {
   if (load === undefined || cleared === undefined) return {};
   const { bid, share, part } = cleared;
+  const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
   // What lies above the limits that users set goes before any part: no container keeps it while
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
-  const takesMore = load.usage3s > lower * (1 + HYSTERESIS);
+  const takesMore = load.usage > lower * (1 + HYSTERESIS);
   const lowers = rationed && contested && takesMore && isWorth(limit, lower) &&
-    now - fundedAt >= LOWER_GAP_MS;
+    now - Math.max(fundedAt, shortAt) >= LOWER_GAP_MS;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
   const raises = raise > limit && isWorth(raise, limit);
@@ -119,17 +130,17 @@ export function isWorth(high: number, low: number): boolean {
   return high - low > Math.max(GRID, HYSTERESIS * low);
 }
 
-/** Whether the kernel leaves some container less than its part, so that another must be lowered. */
-function isContested(containers: readonly LimitedContainer[]): boolean {
+/** Which containers the kernel leaves less than their parts, so that another must be lowered. */
+function shortOf(containers: readonly LimitedContainer[]): boolean[] {
   const hasPressure = containers.some(({ load }) => load?.waiting !== undefined);
-  return hasPressure ? containers.some(isVictim) : isShortOfWeight(containers);
+  return hasPressure ? containers.map(isShort) : shortByWeight(containers);
 }
 
-function isVictim({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
+function isShort({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
   if (load?.waiting === undefined || cleared === undefined) return false;
   // Only in the time in which it waited could it have used its part; above its limit it never can.
   const entitled = load.waiting * Math.min(cleared.part, limit);
-  return load.waiting >= VICTIM_WAITING && load.usage3s < VICTIM_SHARE * entitled;
+  return load.waiting >= WAITS && load.usage < SHORT_SHARE * entitled;
 }
 
 /**
@@ -137,18 +148,18 @@ function isVictim({ load, cleared, memory: { limit } }: LimitedContainer): boole
  * runs on the node may have the rest, and one of them uses what its weight in the kernel, its
  * request, gives it of that, while that is less than its part.
  */
-function isShortOfWeight(containers: readonly LimitedContainer[]): boolean {
+function shortByWeight(containers: readonly LimitedContainer[]): boolean[] {
   let [used, divided, requests] = [0, 0, 0];
   for (const { load, cleared, request = 0 } of containers) {
-    used += load?.usage3s ?? 0;
+    used += load?.usage ?? 0;
     divided += cleared?.part ?? 0;
     requests += request;
   }
-  if (DIVIDED * used < divided || requests === 0) return false;
-  return containers.some(({ load, cleared, request = 0, memory: { limit } }) => {
+  if (DIVIDED * used < divided || requests === 0) return [];
+  return containers.map(({ load, cleared, request = 0, memory: { limit } }) => {
     if (load === undefined || cleared === undefined) return false;
     const byKernel = used * request / requests;
-    return load.usage3s >= BY_KERNEL * byKernel &&
-      load.usage3s < VICTIM_SHARE * Math.min(cleared.part, limit);
+    return load.usage >= BY_KERNEL * byKernel &&
+      load.usage < SHORT_SHARE * Math.min(cleared.part, limit);
   });
 }

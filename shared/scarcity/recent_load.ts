@@ -5,13 +5,24 @@
  */
 import type { ContainerSample } from "../cgroup/sample.ts";
 
+/**
+ * Time constant of usage and waiting, ms. A neighbour that takes all CPU is lowered in 3 s; with 3 s
+ * here that takes 6, with 1 s chance lowers its victims, too, which catch up.
+ */
+const RECENT_MS = 1500;
+/**
+ * A container waits for CPU if a task of it does for this share of the time. From 0.3 on chance lowers
+ * those that catch up, and with 0.4 a job is raised as soon as its victims wait less.
+ */
+export const WAITS = 0.2;
+
 /** Exponentially fading means. */
 export interface RecentLoad {
   /** Millicores used, with a time constant of 1 s. */
   readonly usage1s: number;
-  /** Millicores used, with a time constant of 3 s. */
-  readonly usage3s: number;
-  /** Share of the time in which a task waited for CPU (PSI `some`), 3 s; absent without PSI. */
+  /** Millicores used, with a time constant of 1.5 s. */
+  readonly usage: number;
+  /** Share of the time in which a task waited for CPU (PSI `some`), 1.5 s; absent without PSI. */
   readonly waiting?: number;
 }
 
@@ -27,7 +38,7 @@ export function nextLoad(
     past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
   return {
     usage1s: mean(before?.usage1s, usage, 1000),
-    usage3s: mean(before?.usage3s, usage, 3000),
-    ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, 3000) }),
+    usage: mean(before?.usage, usage, RECENT_MS),
+    ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, RECENT_MS) }),
   };
 }

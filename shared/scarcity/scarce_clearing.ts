@@ -5,7 +5,7 @@
  */
 import { GRID, roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
-import type { RecentLoad } from "./recent_load.ts";
+import { type RecentLoad, WAITS } from "./recent_load.ts";
 
 /** A container that takes part. CPU in millicores. */
 export interface ScarceBidder {
@@ -48,10 +48,8 @@ export interface ScarceClearing {
 const GROWTH = 1.05;
 /** So does one that its limit does not throttle and that uses less than this share of it. */
 const BINDS = 0.8;
-/** One that waits for CPU for this share of the time, or may do so for all the kernel shows, … */
-const STARVED = 0.4;
-/** … bids up to this factor more, within its part. */
-const STARVED_GROWTH = 1.5;
+/** One that waits for CPU, or may do so for all the kernel shows, bids this much more, within its part. */
+const STARVED_GROWTH = 2;
 /** One whose limit has run out in every period for this long, ms, bids for its part at least. */
 const SATURATED_MS = 300;
 /**
@@ -94,9 +92,9 @@ function bidOf(
   { ceiling, limit, load, need, saturatedMs, throttled }: ScarceBidder,
   part: number,
 ): number {
-  const { usage1s, usage3s, waiting = 1 } = load;
-  const grown = GROWTH * usage3s;
-  const starved = waiting >= STARVED ? Math.min(STARVED_GROWTH * grown, part) : 0;
+  const { usage1s, usage, waiting = 1 } = load;
+  const grown = GROWTH * usage;
+  const starved = waiting >= WAITS ? Math.min(STARVED_GROWTH * grown, part) : 0;
   const saturated = saturatedMs >= SATURATED_MS ? part : 0;
   const binds = limit < ceiling && (throttled || usage1s > BINDS * limit);
   const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);

@@ -11,9 +11,9 @@ function pure(name: string, fn: () => void): void {
 
 /** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
 function bidder(
-  { usage3s = 1000, waiting = 0, ...change }:
+  { usage = 1000, waiting = 0, ...change }:
     & Partial<Omit<ScarceBidder, "load">>
-    & { readonly usage3s?: number; readonly waiting?: number | null | undefined } = {},
+    & { readonly usage?: number; readonly waiting?: number | null | undefined } = {},
 ): ScarceBidder {
   return {
     floor: 10,
@@ -21,10 +21,10 @@ function bidder(
     weight: 100,
     limit: 4000,
     originalLimit: 500,
-    need: usage3s,
+    need: usage,
     saturatedMs: 0,
     throttled: false,
-    load: { usage1s: usage3s, usage3s, ...(waiting === null ? {} : { waiting }) },
+    load: { usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
     ...change,
   };
 }
@@ -37,7 +37,7 @@ const sharesOf = (bidders: readonly ScarceBidder[], capacity: number): number[] 
 pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on the grid", () => {
   // 1050; 1056.3 → 1060; at least 10; at most the ceiling; what it needs is not looked at.
   const usages = [1000, 1006, 0, 3900];
-  assert.deepEqual(bidsOf(usages.map((usage3s) => bidder({ usage3s, need: 2000 }))), [
+  assert.deepEqual(bidsOf(usages.map((usage) => bidder({ usage, need: 2000 }))), [
     1050,
     1060,
     10,
@@ -45,19 +45,19 @@ pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on th
   ]);
 });
 
-pure("clearScarce() lets a starved container bid half as much again, within its part", () => {
-  // Parts of 1.08 × 4000: 2160 each. 1.5 × 1050 = 1575.
+pure("clearScarce() lets a container that waits bid twice as much, within its part", () => {
+  // Parts of 1.08 × 4000: 2160 each. 2 × 1.05 × 900 = 1890.
   const other = bidder();
-  assert.deepEqual(bidsOf([bidder({ waiting: 0.4 }), other]), [1580, 1050]);
-  assert.deepEqual(bidsOf([bidder({ waiting: 0.39 }), other]), [1050, 1050]);
-  // Without PSI it may be starved.
-  assert.deepEqual(bidsOf([bidder({ waiting: null }), other]), [1580, 1050]);
-  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2000 }), other]), [2160, 1050]);
-  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2200 }), other]), [2310, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.2, usage: 900 }), other]), [1890, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 0.19, usage: 900 }), other]), [950, 1050]);
+  // Without PSI it may wait.
+  assert.deepEqual(bidsOf([bidder({ waiting: null, usage: 900 }), other]), [1890, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage: 2000 }), other]), [2160, 1050]);
+  assert.deepEqual(bidsOf([bidder({ waiting: 1, usage: 2200 }), other]), [2310, 1050]);
 });
 
 pure("clearScarce() lets a container below its ceiling bid its need, or its part", () => {
-  const lowered = { limit: 700, usage3s: 700, need: 804 };
+  const lowered = { limit: 700, usage: 700, need: 804 };
   assert.deepEqual(bidsOf([bidder(lowered), bidder()]), [810, 1050]);
   assert.deepEqual(bidsOf([bidder({ ...lowered, saturatedMs: 299 }), bidder()]), [810, 1050]);
   assert.deepEqual(bidsOf([bidder({ ...lowered, saturatedMs: 300 }), bidder()]), [2160, 1050]);
@@ -65,13 +65,13 @@ pure("clearScarce() lets a container below its ceiling bid its need, or its part
 });
 
 pure("clearScarce() lets a container whose limit does not bind bid by its usage", () => {
-  const rests = { limit: 700, usage3s: 100, need: 804, saturatedMs: 300 };
+  const rests = { limit: 700, usage: 100, need: 804, saturatedMs: 300 };
   assert.deepEqual(bidsOf([bidder(rests), bidder()]), [110, 1050]);
   assert.deepEqual(bidsOf([bidder({ ...rests, throttled: true }), bidder()]), [2160, 1050]);
 });
 
 pure("clearScarce() gives every container its bid while the bids fit", () => {
-  const { mode, price, shares } = clearScarce([bidder(), bidder({ usage3s: 3060 })], 4000);
+  const { mode, price, shares } = clearScarce([bidder(), bidder({ usage: 3060 })], 4000);
   assert.deepEqual([mode, price], ["uncongested", 0]);
   assert.deepEqual(shares, [
     { bid: 1050, share: 1050, part: 2160 },
@@ -80,24 +80,24 @@ pure("clearScarce() gives every container its bid while the bids fit", () => {
 });
 
 pure("clearScarce() divides 1.08 of the capacity by weight", () => {
-  const greedy = { usage3s: 4000, originalLimit: 4000 };
+  const greedy = { usage: 4000, originalLimit: 4000 };
   assert.deepEqual(sharesOf([bidder(greedy), bidder(greedy)], 2000), [1080, 1080]);
   assert.deepEqual(sharesOf([bidder(greedy), bidder({ ...greedy, weight: 300 })], 2000), [
     540,
     1620,
   ]);
   // 2160 of which a light container takes its 210.
-  assert.deepEqual(sharesOf([bidder(greedy), bidder({ usage3s: 200 })], 2000), [1950, 210]);
+  assert.deepEqual(sharesOf([bidder(greedy), bidder({ usage: 200 })], 2000), [1950, 210]);
 });
 
 pure("clearScarce() takes back what lies above original limits before all else", () => {
   // 1.08 × 2000 = 2160. The first was given 3000 m beyond what its user set.
-  const raised = bidder({ usage3s: 3000, originalLimit: 500, weight: 900 });
-  const own = bidder({ usage3s: 1500, originalLimit: 2000 });
+  const raised = bidder({ usage: 3000, originalLimit: 500, weight: 900 });
+  const own = bidder({ usage: 1500, originalLimit: 2000 });
   // 1575 → 1580 for the second, what is left for the first.
   assert.deepEqual(sharesOf([raised, own], 2000), [580, 1580]);
   // Original limits alone don't fit any more: 500 m for the first, though its part is 1944.
-  assert.deepEqual(sharesOf([raised, bidder({ usage3s: 3000, originalLimit: 3000 })], 2000), [
+  assert.deepEqual(sharesOf([raised, bidder({ usage: 3000, originalLimit: 3000 })], 2000), [
     500,
     1660,
   ]);
@@ -120,17 +120,17 @@ const anyBidder: fc.Arbitrary<ScarceBidder> = fc.record({
   limitAt: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   originalLimit: fc.integer({ min: 10, max: 3000 }),
   need: fc.integer({ min: 0, max: 4000 }),
-  usage3s: fc.double({ min: 0, max: 4000, noNaN: true }),
+  usage: fc.double({ min: 0, max: 4000, noNaN: true }),
   waiting: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
   saturatedMs: fc.constantFrom(0, 200, 1000),
   throttled: fc.boolean(),
-}).map(({ floor, wide, limitAt, usage3s, waiting, ...rest }) =>
+}).map(({ floor, wide, limitAt, usage, waiting, ...rest }) =>
   bidder({
     ...rest,
     floor,
     ceiling: floor + wide,
     limit: Math.ceil((floor + limitAt * wide) / GRID) * GRID,
-    usage3s,
+    usage,
     ...(waiting === null ? {} : { waiting }),
   })
 );

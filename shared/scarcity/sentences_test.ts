@@ -5,7 +5,7 @@ import { type StayingLimit, whyLimitStays } from "./why_limit_stays.ts";
 
 const NOW = 60_000;
 const MEMORY = { limit: 800, fundedAt: -Infinity };
-const BUSY = { usage1s: 700, usage3s: 700 };
+const BUSY = { usage1s: 700, usage: 700 };
 const CONTAINER: StayingLimit = { ceiling: 800, share: 450, memory: MEMORY, load: BUSY };
 
 function words(
@@ -55,13 +55,18 @@ Deno.test({
       ],
       [
         "uses less than its share",
-        () => words(rationed, { load: { usage1s: 400, usage3s: 400 } }),
+        () => words(rationed, { load: { usage1s: 400, usage: 400 } }),
         "stays: the container uses its share at most",
       ],
       [
         "lowered a moment ago",
         () => words({ ...rationed, fundedAt: NOW - 1500 }),
         "decrease to 450m waits 4 s after the last",
+      ],
+      [
+        "short a moment ago",
+        () => words({ ...rationed, shortAt: NOW - 1500 }),
+        "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
       ],
       [
         "without a victim",

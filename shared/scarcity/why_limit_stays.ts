@@ -19,7 +19,7 @@ export interface StayingLimit {
   readonly ceiling: number;
   /** Within the bounds: what it gets of a scarce node. */
   readonly share: number;
-  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
 }
@@ -47,7 +47,7 @@ const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
 const MS_PER_S = 1000;
 
 function rationedWords(
-  { share, memory: { limit, fundedAt } }: StayingLimit,
+  { share, memory: { limit, fundedAt, shortAt = -Infinity } }: StayingLimit,
   { now, load }: { readonly now: number; readonly load: RecentLoad },
 ): string | undefined {
   if (limit === share) return undefined;
@@ -57,13 +57,14 @@ function rationedWords(
   }
   // A raise that is worth it has been made.
   if (limit < share) return undefined;
-  if (load.usage3s <= share * (1 + HYSTERESIS)) {
+  if (load.usage <= share * (1 + HYSTERESIS)) {
     return "stays: the container uses its share at most";
   }
-  const left = secondsLeft(fundedAt + LOWER_GAP_MS, now);
-  return left > 0
+  const left = secondsLeft(Math.max(fundedAt, shortAt) + LOWER_GAP_MS, now);
+  if (left === 0) return `${change} waits until another container waits for CPU`;
+  return fundedAt > shortAt
     ? `${change} waits ${left} s after the last`
-    : `${change} waits until another container waits for CPU`;
+    : `${change} waits ${left} s: the container catches up on CPU that it lacked`;
 }
 
 function secondsLeft(until: number, now: number): number {

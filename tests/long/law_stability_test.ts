@@ -1,4 +1,4 @@
-/** The argument that belongs to these properties is in docs/decisions/0011. */
+/** The argument that belongs to these properties is in docs/decisions/0021. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market_round.ts";

@@ -11,6 +11,7 @@ import { jainIndex } from "../../simulation/satisfaction.ts";
 import { playMarket } from "../../simulation/play_market.ts";
 import type { RunSeries } from "../../simulation/run_series.ts";
 import type { Scene } from "../../simulation/scene.ts";
+import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
 import type { Workload } from "../../simulation/workload.ts";
 
 const BURST_FACTOR = 8;
@@ -52,6 +53,22 @@ function usageFrom({ pods, stepS }: RunSeries, from: number): number[] {
   });
 }
 
+/** The second in which usage first reaches the market's capacity. */
+function onsetS({ pods, stepS, capacity }: RunSeries): number {
+  const steps = pods[0]?.usage.length ?? 0;
+  for (let step = 0; step < steps; step++) {
+    const used = pods.reduce((sum, { usage }) => sum + (usage[step] ?? 0), 0);
+    if (used >= capacity) return step * stepS;
+  }
+  return NaN;
+}
+
+/** Capacity that a clearing divides, and each pod's part of it by weight. Millicores. */
+function partsOf({ pods, capacity }: RunSeries): number[] {
+  const weights = pods.reduce((sum, { weight }) => sum + weight, 0);
+  return pods.map(({ weight }) => DIVIDED * capacity * weight / weights);
+}
+
 Deno.test("playMarket() of an ample node brings each limit to its ceiling, once", async () => {
   const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 20, json: true });
   const series = await play(scene);
@@ -66,8 +83,42 @@ Deno.test("playMarket() of an ample node brings each limit to its ceiling, once"
 
 Deno.test("playMarket() of equal pods on a scarce node gives them the same CPU", async () => {
   const series = await play(SHARED_NODE_SCENES["eight-equal"]({ seed: 1, minutes: 1 }));
-  const index = jainIndex(usageFrom(series, 8));
+  const index = jainIndex(usageFrom(series, onsetS(series) + 5));
   assert.ok(index >= 0.999, `${index}`);
+});
+
+Deno.test("playMarket() gives equals the same where priorities divide a scarce node", async () => {
+  for (const seed of [1, 2]) {
+    const series = await play(SHARED_NODE_SCENES.priorities({ seed, minutes: 1 }));
+    const used = usageFrom(series, onsetS(series) + 5);
+    for (const equals of [used.slice(0, 4), used.slice(4)]) {
+      const index = jainIndex(equals);
+      assert.ok(index >= 0.999, `${index}`);
+    }
+    // The light ones may keep what their users set: 800 m, of a part of 648 m.
+    assert.ok(Math.max(...used.slice(0, 4)) < 820, `${used}`);
+    assert.ok(Math.min(...used.slice(4)) > 1144, `${used}`);
+  }
+});
+
+Deno.test("playMarket() lowers what takes from others that wait, from 5 s after the onset", async () => {
+  for (const seed of [1, 2, 3]) {
+    const series = await play(SHARED_NODE_SCENES["light-services"]({ seed, minutes: 1 }));
+    const { pods, changes, stepS, capacity } = series;
+    const [batch, parts] = [pods.at(-1), partsOf(series)];
+    assert.ok(batch?.name === "batch");
+    // Its share is what the services leave, which use 750 m each; a decrease is worth 5 %.
+    const most = 1.05 * (DIVIDED * capacity - 3 * 750);
+    const rest = batch.limit.subarray(Math.round((onsetS(series) + 5) / stepS));
+    assert.ok(Math.max(...rest) <= most, `${Math.max(...rest)}`);
+    for (const [index, { name, limit, ownLimit }] of pods.entries()) {
+      const least = Math.min(parts[index] ?? 0, ownLimit);
+      assert.ok(Math.min(...limit) >= Math.floor(least), `${name}: ${Math.min(...limit)}`);
+    }
+    const lowered = changes.filter(({ from, to }) => to < from);
+    assert.ok(lowered.some(({ pod }) => pod === "batch"));
+    for (const { reason } of lowered) assert.equal(reason, "NodeCongested");
+  }
 });
 
 Deno.test("playMarket() leaves services as fast beside a batch job as alone", async () => {
