@@ -45,6 +45,9 @@ export interface ReconcileLoopOptions {
  */
 const LONGEST_TURN_MS = 10;
 
+/** A moment that rounding puts before itself must come: a look at once would find the same again. */
+const LEAST_REQUEUE_MS = 1;
+
 /** Returns undefined while this turn of the event loop is young, and otherwise the promise of its end. */
 function createTurnWatch(clock: Clock, signal: AbortSignal): () => Promise<void> | undefined {
   let turn: { readonly begunMs: number; readonly ended: Promise<void> } | undefined;
@@ -73,7 +76,9 @@ export async function runReconcileLoop(
       try {
         const { requeueAfterMs } = await reconcile(key, signal);
         backoff.reset(key);
-        if (requeueAfterMs !== undefined) queue.add(key, requeueAfterMs);
+        if (requeueAfterMs !== undefined) {
+          queue.add(key, Math.max(LEAST_REQUEUE_MS, requeueAfterMs));
+        }
       } catch (error) {
         const waitMs = backoff.next(key, error);
         const level = retryLevel(error, waitMs);

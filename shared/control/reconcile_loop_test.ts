@@ -133,6 +133,26 @@ Deno.test({
 });
 
 Deno.test({
+  name: "runReconcileLoop() lets time pass before it looks again at what is due at once",
+  permissions,
+  async fn() {
+    const { clock, queue, start, stop } = stage();
+    let looks = 0;
+    start({
+      reconcile: () => {
+        // Rounding may put a moment before itself.
+        const again = clock.monotonic() === 0 && ++looks < 1000;
+        return Promise.resolve(again ? { requeueAfterMs: 0 } : {});
+      },
+    });
+    queue.add("a");
+    await clock.runUntil(10);
+    await stop();
+    assert.equal(looks, 1);
+  },
+});
+
+Deno.test({
   name: "runReconcileLoop() lets the event loop turn after every 10 ms of work, for all workers",
   permissions,
   async fn() {
