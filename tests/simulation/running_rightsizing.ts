@@ -31,6 +31,7 @@ export function startRightsizing(
   const sources = {
     policies: api.listWatch("OptimizationPolicy"),
     reports: api.listWatch("RecommendationReport"),
+    replicaSets: api.listWatch("ReplicaSet"),
   };
   const copies = createRightsizingCopies(sources, { clock, random, log });
   const ended = [
