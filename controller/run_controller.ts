@@ -227,13 +227,15 @@ async function lead(
   }
 }
 
-/** What rightsizing follows; undefined where it is not wanted. */
+/** What rightsizing follows; undefined where it is not wanted. Where placement runs, they share ReplicaSets. */
 function rightsizingCopies(
-  { api, rightsizing, clock, random, log }: ControllerParts,
+  { api, rightsizing, placement, clock, random, log }: ControllerParts,
 ): RightsizingCopies | undefined {
-  return api.rightsizing === undefined || rightsizing === undefined
-    ? undefined
-    : createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
+  if (api.rightsizing === undefined || rightsizing === undefined) return undefined;
+  const copies = createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
+  return placement === undefined
+    ? copies
+    : { ...copies, replicaSets: placement.copies.replicaSets };
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 Deno.test("docs/support.md names each path of Prometheus that is asked", async () => {
   const asked = new Set<string>();
-  for (const { name } of Deno.readDirSync(new URL(".", import.meta.url))) {
+  for await (const { name } of Deno.readDir(new URL(".", import.meta.url))) {
     if (!name.endsWith(".ts") || name.endsWith("_test.ts")) continue;
     const source = await Deno.readTextFile(new URL(name, import.meta.url));
     for (const [, path = ""] of source.matchAll(/path(?: =|:) "(\/api\/v1\/\w+)"/g)) {

@@ -58,6 +58,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   const followed = createRightsizingCopies({
     policies: api.listWatch("OptimizationPolicy"),
     reports: api.listWatch("RecommendationReport"),
+    replicaSets: api.listWatch("ReplicaSet"),
   }, every);
   const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
   const sources = connectUsageSources({
@@ -79,7 +80,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     caches: { ...caches, ...followed },
     sources,
     cluster: createCachedFacts({
-      caches,
+      caches: { ...caches, ...followed },
       corrections: createCorrectionMemory(),
       rulesOf: () => ({ quotas: [], unreadable: [] }),
       dryRun: () => false,

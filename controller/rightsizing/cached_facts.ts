@@ -4,9 +4,10 @@
  * @module
  */
 import { isFinished } from "../../shared/actuation/scope.ts";
-import { belongsTo } from "../../shared/actuation/workloads_of.ts";
+import { controls } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Node } from "../../shared/api/node.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
@@ -25,6 +26,7 @@ import type { CorrectionMemory } from "./corrections/correction_memory.ts";
 /** The copies that are read. */
 export interface FactCaches {
   readonly pods: Pick<Informer<Pod>, "byIndex" | "whenSynced">;
+  readonly replicaSets: Pick<Informer<ReplicaSet>, "get" | "whenSynced">;
   readonly nodes: Pick<Informer<Node>, "get" | "all" | "whenSynced">;
   readonly allocations: Pick<Informer<PodAllocation>, "get" | "whenSynced">;
   readonly horizontalPodAutoscalers: Pick<
@@ -58,8 +60,12 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
     );
   }
 
-  function podsOf({ kind, metadata: { namespace, name } }: RightsizedWorkload): readonly Pod[] {
-    return podsIn(namespace).filter((pod) => belongsTo(pod, { kind, name }));
+  function owns(workload: RightsizedWorkload): (pod: Pod) => boolean {
+    return (pod) => controls(workload, pod, { replicaSet: (key) => caches.replicaSets.get(key) });
+  }
+
+  function podsOf(workload: RightsizedWorkload): readonly Pod[] {
+    return podsIn(workload.metadata.namespace).filter(owns(workload));
   }
 
   function allocationOf({ metadata: { namespace, uid } }: Pod): PodAllocation | undefined {
@@ -78,11 +84,12 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
   }
 
   return {
+    owns,
     podsIn,
     async whenSynced(signal) {
-      const { pods, nodes, allocations, horizontalPodAutoscalers, verticalPodAutoscalers } = caches;
-      const autoscalers = [horizontalPodAutoscalers, verticalPodAutoscalers];
-      for (const copy of [pods, nodes, allocations, ...autoscalers]) {
+      const { pods, replicaSets, nodes, allocations } = caches;
+      const autoscalers = [caches.horizontalPodAutoscalers, caches.verticalPodAutoscalers];
+      for (const copy of [pods, replicaSets, nodes, allocations, ...autoscalers]) {
         if (!await copy.whenSynced(signal)) return false;
       }
       return true;

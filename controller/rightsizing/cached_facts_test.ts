@@ -41,6 +41,7 @@ function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = 
   return createCachedFacts({
     caches: {
       pods: { ...synced("pods"), byIndex: () => pods },
+      replicaSets: { ...synced("ReplicaSets"), get: () => undefined },
       nodes: {
         ...synced("nodes"),
         get: (name) => name === "node-1" ? node as never : undefined,

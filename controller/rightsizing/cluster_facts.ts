@@ -30,6 +30,8 @@ export type RememberedFacts = Pick<
 
 /** The copies' answers. */
 export interface ClusterFacts {
+  /** Whether the workload controls a pod. */
+  owns(workload: RightsizedWorkload): (pod: Pod) => boolean;
   /** All pods of the namespace that have not ended. */
   podsIn(namespace: string): readonly Pod[];
   /** By container: kills for lack of memory and throttling within the policy's window. */

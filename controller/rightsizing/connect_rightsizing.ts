@@ -15,6 +15,7 @@ import {
   createReportStore,
   recommendationReportListWatch,
 } from "../../adapters/kube/recommendation_reports.ts";
+import { replicaSetListWatch } from "../../adapters/kube/replica_sets.ts";
 import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
 import { createVPAPublisher } from "../../adapters/kube/vpa_publisher.ts";
 import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
@@ -56,6 +57,7 @@ export function connectRightsizingAPI(
         ...(provider === null ? {} : { provider }),
       }),
       reports: recommendationReportListWatch(connection, every),
+      replicaSets: replicaSetListWatch(connection, every),
     },
     statuses: createPolicyStatusWriter(connection),
     reportStore: createReportStore(connection),

@@ -85,6 +85,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     clock: { wall: () => NOW_MS },
     hands: notedHands(),
     cluster: {
+      owns: () => () => true,
       podsIn: () => [],
       correctionsOf: () => new Map(),
       factsOf: (_one, known) => ({ ...facts, ...known }),

@@ -5,6 +5,7 @@
  * @module
  */
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
@@ -15,17 +16,20 @@ export interface RightsizingCopies {
   readonly policies: Informer<StoredPolicy>;
   /** By their namespaces. */
   readonly reports: Informer<RecommendationReport>;
+  /** What says which Deployment controls a pod. */
+  readonly replicaSets: Informer<ReplicaSet>;
 }
 
 /** Where they come from. */
 export interface RightsizingSources {
   readonly policies: ListWatch<StoredPolicy>;
   readonly reports: ListWatch<RecommendationReport>;
+  readonly replicaSets: ListWatch<ReplicaSet>;
 }
 
 /** Copies that are empty until each is run. */
 export function createRightsizingCopies(
-  { policies, reports }: RightsizingSources,
+  { policies, reports, replicaSets }: RightsizingSources,
   options: CacheOptions,
 ): RightsizingCopies {
   return {
@@ -36,5 +40,6 @@ export function createRightsizingCopies(
       name: "RecommendationReport",
       indexBy: ({ metadata }) => metadata.namespace,
     }),
+    replicaSets: createInformer({ ...options, source: replicaSets, name: "ReplicaSet" }),
   };
 }

@@ -9,12 +9,13 @@
 import type { AccessRight } from "../start_check.ts";
 
 const POLICIES = { group: "optipod.io", resource: "optimizationpolicies" } as const;
+const REPLICA_SETS = { group: "apps", resource: "replicasets" } as const;
 const REPORTS = { group: "optipod.io", resource: "recommendationreports" } as const;
 
 /** Each right by itself, so that a missing one can be named. */
 export function rightsizingRights(): readonly AccessRight[] {
   return [
-    ...["list", "watch"].map((verb) => ({ verb, ...POLICIES })),
+    ...["list", "watch"].flatMap((verb) => [{ verb, ...POLICIES }, { verb, ...REPLICA_SETS }]),
     { verb: "update", ...POLICIES, subresource: "status" },
     ...["list", "watch", "create", "patch", "delete"].map((verb) => ({ verb, ...REPORTS })),
   ];

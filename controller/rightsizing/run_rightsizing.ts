@@ -113,6 +113,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     pods: caches.pods,
     workload: (kind, key) =>
       Object.entries(workloadCopies).find(([one]) => one === kind)?.[1].get(key),
+    replicaSet: (key) => copies.replicaSets.get(key),
     workloadUIDs: () =>
       Object.values(workloadCopies).every(({ synced }) => synced)
         ? new Set(all().map(({ metadata }) => metadata.uid))
@@ -168,7 +169,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
         },
       },
       cluster: createCachedFacts({
-        caches,
+        caches: { ...caches, replicaSets: copies.replicaSets },
         corrections,
         rulesOf: (workload, pods) => cachedRules(caches, workload, { pods }),
         dryRun: () => config.dryRun,

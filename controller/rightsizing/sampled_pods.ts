@@ -3,7 +3,11 @@
  *
  * @module
  */
-import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
+import {
+  controls,
+  type ReplicaSetLookup,
+  workloadsOf,
+} from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -19,6 +23,7 @@ export interface SampledPodsParts {
   readonly pods: Pick<Informer<Pod>, "get">;
   /** The workload of a kind under `namespace/name`. */
   readonly workload: (kind: string, key: string) => Workload | undefined;
+  readonly replicaSet: ReplicaSetLookup;
   /** Whether a workload of this UID is there; undefined while that is not known. */
   readonly workloadUIDs: () => ReadonlySet<string> | undefined;
   /** All that can be read, the disabled ones too. */
@@ -33,7 +38,7 @@ const FRESH_MS = 10_000;
 
 /** Owners as the copies have them. */
 export function createSampledPods(parts: SampledPodsParts): PodOwners {
-  const { pods, workload, workloadUIDs, policies, policyOf, clock } = parts;
+  const { pods, workload, replicaSet, workloadUIDs, policies, policyOf, clock } = parts;
   const known = new Map<string, PodOwner | undefined>();
   let begunAt = -Infinity;
 
@@ -63,7 +68,7 @@ export function createSampledPods(parts: SampledPodsParts): PodOwners {
       for (const ref of workloadsOf(pod)) {
         const found = workload(ref.kind, `${namespace}/${ref.name}`);
         const sized = found && rightsizedWorkload(found);
-        if (sized !== undefined) return ownerOf(sized);
+        if (sized !== undefined && controls(sized, pod, { replicaSet })) return ownerOf(sized);
       }
       return undefined;
     },

@@ -35,6 +35,7 @@ function stage(policies: readonly PolicySpec[]) {
   const owners = createSampledPods({
     pods: { get: (key) => pods.get(key) },
     workload: (kind, key) => kind === "Deployment" ? workloads.get(key) : undefined,
+    replicaSet: () => undefined,
     workloadUIDs: () => state.uids,
     policies: () => policies,
     policyOf({ metadata: { name } }) {

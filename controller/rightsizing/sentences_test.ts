@@ -82,6 +82,7 @@ async function reconciled(refusal?: ApiError) {
       hands,
       clock: { wall: () => NOW_MS },
       cluster: {
+        owns: () => (pod) => facts.pods.includes(pod),
         podsIn: () => facts.pods,
         correctionsOf: () => new Map(),
         factsOf: (_subject, known) => ({ ...facts, ...known }),

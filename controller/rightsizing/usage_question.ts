@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
@@ -11,8 +10,9 @@ import type { UsageQuestion } from "./ports.ts";
 
 /** When, and among whom. */
 export interface QuestionSurroundings {
-  /** All pods of the workload's namespace. */
+  /** All pods of the workload's namespace, and which of them are its own. */
   readonly neighbours: readonly Pod[];
+  readonly isOwn: (pod: Pod) => boolean;
   /** Ms since 1970. */
   readonly nowMs: number;
   readonly windowMs: number;
@@ -21,13 +21,13 @@ export interface QuestionSurroundings {
 /** The question about all containers of the workload, init containers and sidecars left out. */
 export function usageQuestion(
   workload: RightsizedWorkload,
-  { neighbours, nowMs, windowMs }: QuestionSurroundings,
+  { neighbours, isOwn, nowMs, windowMs }: QuestionSurroundings,
 ): UsageQuestion {
   const { kind, metadata: { namespace, name, uid } } = workload;
   const pods: string[] = [];
   const otherPods: string[] = [];
   for (const pod of neighbours) {
-    (belongsTo(pod, { kind, name }) ? pods : otherPods).push(pod.metadata.name);
+    (isOwn(pod) ? pods : otherPods).push(pod.metadata.name);
   }
   return {
     namespace,

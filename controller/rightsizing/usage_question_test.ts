@@ -17,6 +17,7 @@ Deno.test({
     const stranger = { ...workloadPod("lonely", containers), metadata };
     const question = usageQuestion(workload, {
       neighbours: [...pods, stranger],
+      isOwn: (pod) => pods.includes(pod),
       nowMs: NOW_MS,
       windowMs: 1000,
     });

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { belongsTo } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
@@ -82,7 +81,8 @@ export async function passWorkload(
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
   const neighbours = cluster.podsIn(workload.metadata.namespace);
-  const { remembered, late } = seenTemplate(subject, { neighbours, nowMs });
+  const isOwn = cluster.owns(workload);
+  const { remembered, late } = seenTemplate(subject, { pods: neighbours.filter(isOwn), nowMs });
   const stored = baseRecord(subject);
   const base = {
     ...stored,
@@ -101,7 +101,12 @@ export async function passWorkload(
     nowMs,
     ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
   };
-  const question = usageQuestion(workload, { neighbours, nowMs, windowMs: policy.spec.windowMs });
+  const question = usageQuestion(workload, {
+    neighbours,
+    isOwn,
+    nowMs,
+    windowMs: policy.spec.windowMs,
+  });
   const answer = await source.usage(question, signal);
   if (signal.aborted) return undefined;
   // What is seen from now on may come from what is applied: pods are resized one by one, which may take
@@ -195,11 +200,10 @@ export async function passWorkload(
 /** The template beside what is remembered of it. */
 function seenTemplate(
   { workload, before }: PassSubject,
-  { neighbours, nowMs }: { readonly neighbours: readonly Pod[]; readonly nowMs: number },
+  { pods, nowMs }: { readonly pods: readonly Pod[]; readonly nowMs: number },
 ): SeenTemplate {
-  const { kind, metadata: { name, uid }, template, written, rollout } = workload;
-  const started = neighbours.filter((pod) => belongsTo(pod, { kind, name }))
-    .map(({ startedAtMs = Infinity }) => startedAtMs);
+  const { metadata: { uid }, template, written, rollout } = workload;
+  const started = pods.map(({ startedAtMs = Infinity }) => startedAtMs);
   const oldestMs = Math.min(...started);
   return lookAtTemplate(before, {
     uid,

@@ -66,6 +66,7 @@ async function look(
     hands,
     clock: { wall: () => NOW_MS + hands.asked.length * takesMs },
     cluster: {
+      owns: () => (pod) => facts.pods.includes(pod),
       podsIn: () => [...facts.pods, ...others],
       correctionsOf: () => new Map(),
       factsOf: (one, known) => ({ ...facts, policy: one.policy, ...known }),

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Pod } from "../api/pod.ts";
-import { EVERY_WORKLOAD, type WorkloadRef } from "../api/workload.ts";
+import type { ReplicaSet } from "../api/replica_set.ts";
+import { EVERY_WORKLOAD, type Workload, type WorkloadRef } from "../api/workload.ts";
 
 /** A pod, as far as it tells whose it is. */
 export interface OwnedPod {
@@ -43,4 +44,25 @@ export function workloadsOf({ metadata: { owner, labels } }: OwnedPod): readonly
 export function belongsTo(pod: OwnedPod, { kind, name }: WorkloadRef): boolean {
   if (kind === EVERY_WORKLOAD.kind && name === EVERY_WORKLOAD.name) return true;
   return workloadsOf(pod).some((one) => one.kind === kind && one.name === name);
+}
+
+/** The ReplicaSet under `namespace/name`, where a copy has it. */
+export type ReplicaSetLookup = (key: string) => ReplicaSet | undefined;
+
+/**
+ * True when the workload of this UID controls the pod, itself or by one of its ReplicaSets. Where the copy
+ * does not have the pod's ReplicaSet yet, its name says whose it is.
+ */
+export function controls(
+  { kind, metadata: { namespace, name, uid } }: Pick<Workload, "kind" | "metadata">,
+  pod: OwnedPod & { readonly metadata: Pick<Pod["metadata"], "namespace"> },
+  { replicaSet }: { readonly replicaSet: ReplicaSetLookup },
+): boolean {
+  const { owner } = pod.metadata;
+  if (owner === undefined || pod.metadata.namespace !== namespace) return false;
+  if (kind !== "Deployment") return owner.uid === uid;
+  const made = replicaSet(`${namespace}/${owner.name}`);
+  return owner.kind === "ReplicaSet" && made?.metadata.uid === owner.uid
+    ? made.deployment?.uid === uid
+    : belongsTo(pod, { kind, name });
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../api/pod.ts";
-import { EVERY_WORKLOAD } from "../api/workload.ts";
+import type { ReplicaSet } from "../api/replica_set.ts";
+import { EVERY_WORKLOAD, type WorkloadKind } from "../api/workload.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
-import { ofDeployment, ownedBy } from "../../tests/fixtures/sample_workloads.ts";
-import { belongsTo, workloadsOf } from "./workloads_of.ts";
+import { ofDeployment, ownedBy, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { belongsTo, controls, workloadsOf } from "./workloads_of.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -103,4 +104,31 @@ test("workloadsOf() finds every Deployment whose ReplicaSet is named as Kubernet
       }),
     );
   }));
+});
+
+test("controls() goes by UIDs: of the pod's owner, and of the Deployment above its ReplicaSet", () => {
+  const pod = ofDeployment(bare);
+  const { namespace, owner } = pod.metadata;
+  const metadata = { name: owner?.name ?? "", namespace, uid: "rs", resourceVersion: "1" };
+  const workloadOf = (kind: WorkloadKind, uid: string) => {
+    const { metadata: known } = sampleWorkload();
+    return { kind, metadata: { ...known, namespace, uid } };
+  };
+  const of = (uid: string, replicaSet?: Partial<ReplicaSet>): boolean =>
+    controls(workloadOf("Deployment", uid), pod, {
+      replicaSet: () => replicaSet && { metadata, ...replicaSet },
+    });
+  assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-web" } }), true);
+  // Of the name alone, of a former Deployment of that name, or of nobody any more.
+  assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-former" } }), false);
+  assert.equal(of("uid-web", {}), false);
+  // The copy has none yet, or another one of the name.
+  assert.equal(of("uid-web"), true);
+  assert.equal(of("uid-web", { metadata: { ...metadata, uid: "former" } }), true);
+  const own = ownedBy("StatefulSet", pod);
+  const nothing = { replicaSet: () => undefined };
+  assert.equal(controls(workloadOf("StatefulSet", "owner"), own, nothing), true);
+  assert.equal(controls(workloadOf("StatefulSet", "uid-former"), own, nothing), false);
+  const elsewhere = { ...own, metadata: { ...own.metadata, namespace: "other" } };
+  assert.equal(controls(workloadOf("StatefulSet", "owner"), elsewhere, nothing), false);
 });

@@ -70,8 +70,8 @@ pure("buildPolicyStatus() names the field of a policy that can't be read", () =>
 });
 
 pure("buildPolicyStatus() has notes beside the validity", () => {
-  const status = build({ workloads: [], notes: ["no workload", "too few"] });
-  assert.match(message(status, "Ready") ?? "", /; no workload; too few$/);
+  const status = build({ workloads: [], notes: ["no workload", "few"] });
+  assert.match(message(status, "Ready") ?? "", /; no workload; few$/);
   assert.equal(conditions(status)[0], "Ready: True PolicyValid");
 });
 

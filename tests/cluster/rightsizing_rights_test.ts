@@ -204,6 +204,7 @@ property(
           hands,
           clock: { wall: () => nowMs },
           cluster: {
+            owns: () => (pod) => facts.pods.includes(pod),
             podsIn: () => facts.pods,
             correctionsOf: () => new Map(),
             factsOf: (_one, known) => ({ ...facts, ...known, dryRun: false }),

@@ -5,7 +5,7 @@ import type { FaultPlan } from "./fault.ts";
 import { playPlan } from "./play_plan.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: { env: true }, fn });
+  Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
 }
 
 const CALM: FaultPlan = { seed: 1, idleCPU: "free", faults: [] };

@@ -123,6 +123,7 @@ export function rightsizingAPI(
     sources: {
       policies: client.listWatch("OptimizationPolicy"),
       reports: client.listWatch("RecommendationReport"),
+      replicaSets: client.listWatch("ReplicaSet"),
     },
     statuses: client.policyStatusWriter,
     reportStore: client.reportStore,

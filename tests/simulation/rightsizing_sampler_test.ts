@@ -36,6 +36,7 @@ worldProperty(
       owners: createSampledPods({
         pods: { get: () => undefined },
         workload: () => undefined,
+        replicaSet: () => undefined,
         workloadUIDs: () => new Set(),
         policies: () => state.policies,
         policyOf: () => undefined,

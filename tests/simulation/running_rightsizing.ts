@@ -38,6 +38,7 @@ export function simulatedRightsizing(
     sources: {
       policies: api.listWatch("OptimizationPolicy"),
       reports: api.listWatch("RecommendationReport"),
+      replicaSets: api.listWatch("ReplicaSet"),
     },
     statuses: api.policyStatusWriter,
     reportStore: api.reportStore,

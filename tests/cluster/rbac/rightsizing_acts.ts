@@ -17,6 +17,7 @@ import {
 } from "../../../adapters/kube/optimization_policies.ts";
 import { optipodObject } from "../../../adapters/kube/optipod_path.ts";
 import { createPodMetrics } from "../../../adapters/kube/pod_metrics.ts";
+import { replicaSetListWatch } from "../../../adapters/kube/replica_sets.ts";
 import {
   createReportStore,
   parseRecommendationReport,
@@ -49,6 +50,12 @@ const POLICY_ACTS: readonly RoleAct[] = [
     rights: POLICIES,
     kind: "policies",
     source: (connection) => optimizationPolicyListWatch(connection),
+    name: () => MADE,
+  }),
+  ...followActs({
+    rights: "replicasets.apps",
+    kind: "ReplicaSets",
+    source: (connection) => replicaSetListWatch(connection),
     name: () => MADE,
   }),
   {
