@@ -83,7 +83,7 @@ export function readSample(
   page.estimate = page.rule({
     intervalMs,
     usage,
-    heldBack,
+    throttledMsPerS: heldBack,
     throttledShare,
     scarcity,
     waitMs,

@@ -6,8 +6,8 @@
 import { LEAST_CPU, limitBounds } from "../shared/market/bids.ts";
 import type { RoundOutcome } from "../shared/market/clearing_round.ts";
 import { GRID, type LimitRange, roundBounds, upToGrid } from "../shared/market/rounding.ts";
-import { afterChange } from "../shared/pacing/paced_container.ts";
-import { planChanges, type PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import { afterChange, type PlannedContainer } from "../shared/pacing/paced_container.ts";
+import { planChanges } from "../shared/pacing/plan_changes.ts";
 import type { NodeLoad } from "../shared/scarcity/node_state.ts";
 import type { RecentLoad } from "../shared/scarcity/recent_load.ts";
 import { planLimits, type PlannedLimit } from "../shared/scarcity/plan_limits.ts";

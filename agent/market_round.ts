@@ -9,8 +9,7 @@ import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { RoundOutcome } from "../shared/market/clearing_round.ts";
 import { creditAfter } from "../shared/market/credits.ts";
 import { paceAt } from "../shared/pacing/pace_options.ts";
-import { newPaceMemory } from "../shared/pacing/paced_container.ts";
-import type { PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import { newPaceMemory, type PlannedContainer } from "../shared/pacing/paced_container.ts";
 import { countableCPU } from "../shared/quantity.ts";
 import {
   type ContainerBook,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { GRID } from "../shared/market/rounding.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/queueing_need.ts";
 import { queueingNeed } from "../shared/demand/queueing_need.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { RoundResult } from "./market_round.ts";

@@ -10,7 +10,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { IdleCPU } from "../shared/config/idle_cpu_row.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/queueing_need.ts";
 import { createEstimator } from "../shared/demand/estimator.ts";
 import type { DemandRule } from "../shared/demand/signal.ts";
 import type { Log } from "../shared/log.ts";

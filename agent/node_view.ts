@@ -142,7 +142,10 @@ function waitingWords(
   const { seat: { bounds }, page: { pace: memory, load, sample } } = result;
   return idleCPU === "free" && bounds.requestMoves !== true
     ? whyLimitStays({ ...result, memory, load }, { now, state })
-    : whyWaiting({ ...result, memory, heldBack: sample?.heldBack ?? 0 }, { now, options: pace });
+    : whyWaiting({ ...result, memory, throttledMsPerS: sample?.heldBack ?? 0 }, {
+      now,
+      options: pace,
+    });
 }
 
 /** Of the container whose limit was changed last, as far as this agent remembers. */

@@ -9,7 +9,7 @@ import type { Bidder } from "../shared/market/bids.ts";
 import type { RoundOutcome } from "../shared/market/clearing_round.ts";
 import type { Mode } from "../shared/market/solver.ts";
 import type { PaceOptions } from "../shared/pacing/pace_options.ts";
-import type { PlannedContainer } from "../shared/pacing/plan_changes.ts";
+import type { PlannedContainer } from "../shared/pacing/paced_container.ts";
 import type { NodeStateMemory } from "../shared/scarcity/node_state.ts";
 import type { ContainerPage } from "./container_book.ts";
 import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./quota_off.ts";

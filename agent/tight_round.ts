@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../shared/demand/common_wait.ts";
+import { commonWait, type WaitingContainer } from "../shared/demand/queueing_need.ts";
 import { clearRound, type RoundOutcome } from "../shared/market/clearing_round.ts";
-import { withStartupDemand } from "../shared/market/startup_demand.ts";
-import { freeCPU } from "../shared/pacing/commitment.ts";
+import { withStartupDemand } from "../shared/market/bids.ts";
 import { grantable } from "../shared/pacing/pace_options.ts";
-import type { PacedContainer } from "../shared/pacing/paced_container.ts";
+import { freeCPU, type PacedContainer } from "../shared/pacing/paced_container.ts";
 import { planChanges } from "../shared/pacing/plan_changes.ts";
 import { stateAfterClearing } from "../shared/scarcity/node_state.ts";
 import { type ContainerPage, updateDemand } from "./container_book.ts";
@@ -99,7 +98,7 @@ export function pacedOf(
     metric: page.metric === true,
     memory: page.pace,
     quota: page.sample?.quota,
-    heldBack: page.sample?.heldBack ?? 0,
+    throttledMsPerS: page.sample?.heldBack ?? 0,
   };
 }
 

@@ -1,0 +1,143 @@
+/**
+ * A container between its share and its limit: what pacing has to know of it.
+ *
+ * @module
+ */
+import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import { grantable, type PaceOptions } from "./pace_options.ts";
+
+/** What pacing remembers of a container. CPU in millicores, times monotonic in milliseconds. */
+export interface PaceMemory {
+  /** The limit as last decided. */
+  readonly limit: number;
+  /** Limits that were replaced in the last {@linkcode RECENT_MS}, the latest last. */
+  readonly recent: readonly { readonly until: number; readonly limit: number }[];
+  /** When its readings began. */
+  readonly since: number;
+  readonly raisedAt: number;
+  /** When the limit was last changed. */
+  readonly changedAt: number;
+  /** The limit before a large raise that throttling asked for; absent after any other change. */
+  readonly trialFrom?: number | undefined;
+  readonly fundedAt: number;
+  /** Where idle CPU is free: when it last wanted more than its share. */
+  readonly rationedAt?: number | undefined;
+  /** Since when the share has been clearly below the limit, and the highest share since. */
+  readonly lower?: { readonly since: number; readonly highest: number } | undefined;
+}
+
+/** A container with what the clearing says of it now. Millicores. */
+export interface PacedContainer {
+  readonly memory: PaceMemory;
+  /** Bounds of the limit, holds included. */
+  readonly floor: number;
+  readonly ceiling: number;
+  /** The bid's floor: what an idle container is counted with. */
+  readonly least: number;
+  /** Demand within floor and ceiling. */
+  readonly need: number;
+  /** The limit that the clearing gives: max(floor, share), on the grid. */
+  readonly share: number;
+  /** Quota in the cgroup now, where it has one. */
+  readonly quota?: number | undefined;
+  /** The bid's weight: the order of raises that can't all be granted whole. */
+  readonly weight: number;
+  /** True for a container that starts: its raises are for that. */
+  readonly boost?: boolean;
+  /** True where it needs what a metric says, which is more than its readings show. */
+  readonly metric?: boolean;
+  /** Time throttled in the last interval, ms per second, summed over threads. */
+  readonly throttledMsPerS: number;
+}
+
+/** A change of one container's limit. */
+export interface PaceChange {
+  readonly limit: number;
+  readonly reason: MarketReason;
+}
+
+/** What becomes of one container: its memory, and the change if there is one. */
+export interface PlannedContainer {
+  readonly memory: PaceMemory;
+  readonly change?: PaceChange | undefined;
+}
+
+/** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
+export const RECENT_MS = 2000;
+/** A container throttled for more than this share of its limit counts as throttled. */
+const THROTTLED_SHARE = 0.01;
+/** A raise of a throttled container by more than this factor may be a trial. */
+const TRIAL_RAISE = 1.3;
+
+/** The memory of a container that begins with this limit. */
+export function newPaceMemory(limit: number, now: number): PaceMemory {
+  const never = -Infinity;
+  return { limit, recent: [], since: now, raisedAt: never, changedAt: never, fundedAt: never };
+}
+
+/** The memory after the limit was changed at the monotonic time `now`, ms. */
+export function afterChange(
+  memory: PaceMemory,
+  { limit, reason, now }: PaceChange & { readonly now: number },
+): PaceMemory {
+  const { lower: _lower, ...rest } = memory;
+  const isTrial = reason === "Throttled" && limit > memory.limit * TRIAL_RAISE;
+  return {
+    ...rest,
+    limit,
+    recent: [
+      ...memory.recent.filter(({ until }) => until > now),
+      { until: now + RECENT_MS, limit: memory.limit },
+    ],
+    raisedAt: limit > memory.limit ? now : memory.raisedAt,
+    changedAt: now,
+    trialFrom: isTrial ? memory.trialFrom ?? memory.limit : undefined,
+  };
+}
+
+/** The change of a limit outside of its bounds, to the bound; undefined for one within them. */
+export function backToBounds(
+  limit: number,
+  { floor, ceiling }: Pick<PacedContainer, "floor" | "ceiling">,
+): PaceChange | undefined {
+  const most = Math.max(floor, ceiling);
+  if (limit < floor) return { limit: floor, reason: "FloorRose" };
+  return limit > most ? { limit: most, reason: "CeilingFell" } : undefined;
+}
+
+/** Whether the throttled time counts, against the limit. */
+export function isThrottled(
+  { memory, throttledMsPerS }: Pick<PacedContainer, "memory" | "throttledMsPerS">,
+): boolean {
+  return throttledMsPerS > memory.limit * THROTTLED_SHARE;
+}
+
+/** Millicores of what raises may commit that no container holds; negative when more is held. */
+export function freeCPU(
+  containers: readonly PacedContainer[],
+  { now, capacity, options }: { now: number; capacity: number; options: PaceOptions },
+): number {
+  let free = grantable(capacity, options);
+  for (const container of containers) free -= committed(container, now);
+  return free;
+}
+
+/** Millicores a container counts with if its highest limit is `limit`. */
+export function committedAt(container: PacedContainer, limit: number): number {
+  return limit > container.floor ? limit : container.least;
+}
+
+/**
+ * Millicores that a container counts with now: the highest of the limit decided, those of the last
+ * two seconds and the quota in its cgroup, if that exceeds its floor; otherwise its bid's floor. A
+ * lowered limit is free only once it can no longer be in force.
+ */
+export function committed(container: PacedContainer, now: number): number {
+  const { memory: { limit, recent }, quota } = container;
+  const replaced = recent.filter(({ until }) => until > now);
+  // A quota shows that the limit is in force after a single change only: of two in short order the
+  // first may come into force after a quota that looks like the second.
+  const inForce = quota !== undefined && quota <= limit && replaced.length === 1;
+  const past = inForce ? [] : replaced.map((one) => one.limit);
+  return committedAt(container, Math.max(limit, quota ?? 0, ...past));
+}
