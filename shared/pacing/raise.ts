@@ -82,7 +82,7 @@ export interface RaiseGrant extends RaiseRequest {
 export function grantRaises(
   requests: readonly RaiseRequest[],
   free: number,
-  context: { readonly now: number; readonly options: PaceOptions },
+  { now, options }: { readonly now: number; readonly options: PaceOptions },
 ): RaiseGrant[] {
   const bids = requests.map(({ cost, container: { weight } }) => ({
     ...{ weight, floor: 0, ceiling: cost, demand: cost },
@@ -96,7 +96,7 @@ export function grantRaises(
     return { request, limit: granted === cost ? wanted : part, granted };
   });
   const poor = grants
-    .filter(({ request, limit }) => !isLargeRaise(request.container, limit, context))
+    .filter(({ request, limit }) => !isLargeRaise(request.container, limit, { now, options }))
     .map(({ request }) => request);
   const [first, ...rest] = poor;
   if (first === undefined) {
@@ -104,5 +104,5 @@ export function grantRaises(
   }
   const lightest = rest.reduce((a, b) => b.container.weight < a.container.weight ? b : a, first);
   const others = requests.filter((request) => request !== lightest);
-  return [{ ...lightest, granted: 0 }, ...grantRaises(others, free, context)];
+  return [{ ...lightest, granted: 0 }, ...grantRaises(others, free, { now, options })];
 }
