@@ -91,15 +91,12 @@ export const FREE: Algorithm = {
     };
   },
   pace(containers, { outcomes }, context) {
-    const paired = containers.map((one, i) => ({
-      one,
-      outcome: outcomes[i] as ClearedContainer,
+    const pairs = containers.map((one, i): Pair => ({
+      ...{ one, outcome: outcomes[i] as ClearedContainer },
     }));
-    const isFollowing = ({ one }: typeof paired[number]): boolean => movesRequest(one);
-    const followed = followNeed(paired.filter(isFollowing), context).values();
-    const freed = followState(paired.filter((pair) => !isFollowing(pair)), context).values();
-    return paired.map((pair) =>
-      (isFollowing(pair) ? followed : freed).next().value as PlannedContainer
+    const limits = followState(pairs.filter(({ one }) => !movesRequest(one)), context).values();
+    return pairs.map((pair) =>
+      movesRequest(pair.one) ? followNeed(pair, context) : limits.next().value as PlannedContainer
     );
   },
 };
@@ -132,14 +129,11 @@ interface Pair {
   readonly outcome: ClearedContainer;
 }
 
-/** More than any node has: what follows need is not bounded by the sum of limits. */
-const UNBOUNDED = 1e12;
-
-function followNeed(pairs: readonly Pair[], context: RoundContext): PlannedContainer[] {
+/** Plans a limit that follows need: the sum of limits does not bound it. */
+function followNeed({ one, outcome }: Pair, context: RoundContext): PlannedContainer {
   const { now, pace: options } = context;
-  return planChanges(pairs.map(({ one, outcome }) => pacedOf(one, outcome, context)), {
-    ...{ now, options, capacity: UNBOUNDED, mode: "uncongested" },
-  });
+  const node = { now, options, capacity: 1e12, mode: "uncongested" } as const;
+  return planChanges([pacedOf(one, outcome, context)], node)[0] as PlannedContainer;
 }
 
 const MS_PER_S = 1000;

@@ -30,7 +30,6 @@ export interface DecidedRound extends Pick<RoundResult, "now" | "nodeState"> {
 
 /** From 0.5 ms to a quarter of a second, the time between two samples. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
-const CORES = 1 / 1000;
 const MS_PER_S = 1000;
 const MODES: readonly NodeView["mode"][] = ["uncongested", "congested", "overloaded"];
 
@@ -43,34 +42,42 @@ const NODE_FIGURES: readonly Figure<NodeView>[] = [
     "How long one request in a hundred may wait for CPU quota, as limits are set now.",
     ({ waitMs }) => waitMs === undefined ? undefined : waitMs / MS_PER_S,
   ],
-  ["allocatable_cores", "CPU that the node's pods may use.", (node) => node.allocatable * CORES],
-  ["capacity_cores", "CPU that the market may share.", (node) => node.capacity * CORES],
-  ["unmanaged_cores", "CPU held by pods outside of the market.", (node) => node.unmanaged * CORES],
-  ["committed_cores", "CPU of the market that limits hold.", (node) => node.committed * CORES],
+  ["allocatable_cores", "CPU that the node's pods may use.", (node) => cores(node.allocatable)],
+  ["capacity_cores", "CPU that the market may share.", (node) => cores(node.capacity)],
+  ["unmanaged_cores", "CPU held by pods outside of the market.", (node) => cores(node.unmanaged)],
+  ["committed_cores", "CPU of the market that limits hold.", (node) => cores(node.committed)],
   [
     "price_per_core",
     "Price of CPU at the last clearing; +Inf when nothing can be given.",
-    ({ price }) => pricePerCore(price),
+    (node) => pricePerCore(node.price),
   ],
   [
     "scarce",
     "1 while the node's CPU is scarce, 0 while it is ample.",
-    ({ state }) => state === undefined ? undefined : Number(state === "scarce"),
+    ({ state }) => state && Number(state === "scarce"),
   ],
 ];
 
 const POD_FIGURES: readonly Figure<PodView>[] = [
-  cores("demand", "CPU that the pod would use if nothing held it back.", (pod) => pod.demand),
-  cores("usage", "CPU that the pod used over the last interval.", (pod) => pod.usage),
-  cores("limit", "CPU limit of the pod as the agent last decided it.", (pod) => pod.limit),
-  cores("enforced_limit", "CPU quota of the pod's containers in force.", (pod) => pod.enforced),
-  cores("floor", "Lower bound of the pod's limit.", (pod) => pod.floor),
-  cores("ceiling", "Upper bound of the pod's limit.", (pod) => pod.ceiling),
   [
-    "price_per_core",
-    "Price of CPU at the pod's last clearing.",
-    ({ price }) => pricePerCore(price),
+    "demand_cores",
+    "CPU that the pod would use if nothing held it back.",
+    (pod) => cores(pod.demand),
   ],
+  ["usage_cores", "CPU that the pod used over the last interval.", (pod) => cores(pod.usage)],
+  [
+    "limit_cores",
+    "CPU limit of the pod as the agent last decided it.",
+    (pod) => cores(pod.limit),
+  ],
+  [
+    "enforced_limit_cores",
+    "CPU quota of the pod's containers in force.",
+    (pod) => cores(pod.enforced),
+  ],
+  ["floor_cores", "Lower bound of the pod's limit.", (pod) => cores(pod.floor)],
+  ["ceiling_cores", "Upper bound of the pod's limit.", (pod) => cores(pod.ceiling)],
+  ["price_per_core", "Price of CPU at the pod's last clearing.", (pod) => pricePerCore(pod.price)],
   [
     "credit",
     "Mean credit of the pod's containers: a factor on their weights.",
@@ -248,18 +255,10 @@ function writesCounter(registers: Registry[]): AgentMetrics["counted"] {
   });
 }
 
-/** A figure in cores of a value in millicores. */
-function cores(
-  quantity: string,
-  help: string,
-  millicores: (pod: PodView) => number | undefined,
-): Figure<PodView> {
-  return [`${quantity}_cores`, help, (pod) => {
-    const value = millicores(pod);
-    return value === undefined ? undefined : value * CORES;
-  }];
+function cores(millicores: number | undefined): number | undefined {
+  return millicores === undefined ? undefined : millicores / 1000;
 }
 
 function pricePerCore(price: number | null): number {
-  return price === null ? Infinity : price / CORES;
+  return price === null ? Infinity : price * 1000;
 }
