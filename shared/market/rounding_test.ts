@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
+import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
 import { GRID, type LimitRange, roundBounds, roundShares } from "./rounding.ts";
-import { type Bid, clearMarket, exactSum } from "./solver.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

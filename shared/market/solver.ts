@@ -3,9 +3,9 @@
  * between bidders with bounds (Kelly, Maulloo and Tan, "Rate control for communication networks",
  * 1998).
  *
- * The shares are clamp(weight · y, lower, upper) for one y = 1 / price. Their sum is a piecewise linear,
- * never falling function of y, which bends where a bidder reaches a bound. So the piece that holds the
- * root is found by bisection among these points, and the root in it by one division.
+ * The shares are clamp(weight · y, lower, upper) for one y = 1 / price, which is found by fixing bidders
+ * at their bounds until the others need no bound (Bitran and Hax, "Disaggregation and resource
+ * allocation using convex knapsack problems with bounded variables", 1981).
  *
  * @module
  */
@@ -64,9 +64,7 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
   }
   bids.forEach(check);
   const floors = bids.map(({ floor }) => floor);
-  const needs = bids.map(({ floor, ceiling, demand }) =>
-    Math.max(floor, Math.min(demand, ceiling))
-  );
+  const needs = bids.map((bid) => Math.max(bid.floor, Math.min(bid.demand, bid.ceiling)));
   const reach = capacity > 0 ? capacity * (1 + SLACK) : capacity;
   if (bids.length === 0 || exactSum(needs) <= reach) {
     return { mode: "uncongested", price: 0, shares: Float64Array.from(needs) };
@@ -74,24 +72,22 @@ export function clearMarket(bids: readonly Bid[], capacity: number): Clearing {
   const isOverloaded = exactSum(floors) > reach;
   const ranges = bids.map(({ weight, floor }, i): Range => {
     const [lower, upper] = isOverloaded ? [0, floor] : [floor, needs[i] as number];
-    return { weight, lower, upper, leavesAt: lower / weight, reachesAt: upper / weight };
+    return { weight, lower, upper };
   });
   const y = capacity > 0 ? inversePrice(ranges, capacity) : 0;
   const isNeeded = capacity > 0 || needs.some((need) => need > 0);
   return {
     mode: isOverloaded ? "overloaded" : "congested",
     price: isNeeded ? 1 / y : 0,
-    shares: Float64Array.from(ranges, (range) => shareAt(range, y)),
+    shares: Float64Array.from(ranges.map((range) => shareAt(range, y))),
   };
 }
 
-/** Between which bounds a bidder's share grows with y, and the values of y at both ends. */
+/** The bounds between which a bidder's share grows with y. */
 interface Range {
   readonly weight: number;
   readonly lower: number;
   readonly upper: number;
-  readonly leavesAt: number;
-  readonly reachesAt: number;
 }
 
 function shareAt({ weight, lower, upper }: Range, y: number): number {
@@ -99,42 +95,39 @@ function shareAt({ weight, lower, upper }: Range, y: number): number {
 }
 
 /**
- * The largest y at which the shares sum to `total`, where Σ lower ≤ total < Σ upper, up to the slack:
- * where every bidder is at a bound, the y at which the first would leave its lower one.
+ * The largest y at which the shares sum to `total`, where Σ lower ≤ total < Σ upper, up to the slack.
+ *
+ * What is left is divided by weight alone. If bidders' bounds make the sum of that too large, the root
+ * lies below, so all that are at their lower bounds stay there; if too small, all at their upper ones
+ * do. They are fixed, and the rest is divided anew.
  */
 function inversePrice(ranges: readonly Range[], total: number): number {
-  const points = Float64Array.from([0, ...ranges.flatMap((r) => [r.leavesAt, r.reachesAt])]).sort();
-  const fits = (y: number): boolean =>
-    exactSum([...ranges.map((range) => shareAt(range, y)), -total]) <= 0;
-  let [first, beyond] = [0, points.length];
-  while (beyond - first > 1) {
-    const middle = (first + beyond) >> 1;
-    if (fits(points[middle] as number)) first = middle;
-    else beyond = middle;
+  const fixed: number[] = [];
+  let free = ranges;
+  let y = 0;
+  while (free.length > 0) {
+    y = -exactSum(fixed, -total) / exactSum(free.map(({ weight }) => weight));
+    const excess = exactSum(free.map((range) => shareAt(range, y) - range.weight * y));
+    if (excess === 0) break;
+    const stays = ({ weight, lower, upper }: Range): boolean =>
+      excess > 0 ? weight * y < lower : weight * y > upper;
+    for (const range of free) if (stays(range)) fixed.push(shareAt(range, y));
+    free = free.filter((range) => !stays(range));
   }
-  const from = points[first] as number;
-  const rest = [total];
-  const weights: number[] = [];
-  for (const { weight, lower, upper, leavesAt, reachesAt } of ranges) {
-    if (reachesAt <= from) rest.push(-upper);
-    else if (leavesAt > from) rest.push(-lower);
-    else weights.push(weight);
-  }
-  const root = weights.length === 0 ? from : exactSum(rest) / exactSum(weights);
-  const y = Math.min(points[beyond] ?? Infinity, Math.max(from, root));
-  // One that lacks less than the slack is at its upper bound.
+  // Where all are at a bound (one that lacks less than the slack is at its upper one) the price is the
+  // smallest at which none would leave its lower bound.
   const isFlat = !ranges.some(({ weight, lower, upper }) =>
     weight * y > lower && weight * y < upper * (1 - SLACK)
   );
-  const ends = ranges.flatMap(({ weight, lower, upper, leavesAt }) =>
-    isFlat && weight * y <= lower && lower < upper ? [leavesAt] : []
+  const ends = ranges.flatMap(({ weight, lower, upper }) =>
+    isFlat && weight * y <= lower && lower < upper ? [lower / weight] : []
   );
   return ends.length > 0 ? Math.min(...ends) : y;
 }
 
-/** Σ values without the drift of plain summation (Neumaier, 1974). */
-export function exactSum(values: Iterable<number>): number {
-  let sum = 0;
+/** Σ values and `start` without the drift of plain summation (Neumaier, 1974). */
+function exactSum(values: readonly number[], start = 0): number {
+  let sum = start;
   let error = 0;
   for (const value of values) {
     const next = sum + value;

@@ -11,7 +11,8 @@ import {
   totalOf,
 } from "../../tests/fixtures/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { type Bid, clearMarket, exactSum } from "./solver.ts";
+import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

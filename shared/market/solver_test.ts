@@ -10,9 +10,9 @@ import {
   totalOf,
 } from "../../tests/fixtures/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { residual } from "../../tests/fixtures/clearing_residual.ts";
+import { exactSum, residual } from "../../tests/fixtures/clearing_residual.ts";
 import { seededRandom } from "../random.ts";
-import { type Bid, clearMarket, exactSum } from "./solver.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 const bid = (weight: number, floor: number, ceiling: number, demand: number): Bid => ({
   weight,
