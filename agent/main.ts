@@ -36,8 +36,8 @@ import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
 
-/** Where the program's texts go, its time, and what ends it. */
-export interface Surroundings {
+/** What the program gets from its process: texts' ways out, environment, time, and its end. */
+export interface ProgramInput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string>>;
@@ -66,9 +66,9 @@ const UNMANAGED_MS = 1000;
  */
 export async function runProgram(
   args: readonly string[],
-  surroundings: Surroundings,
+  input: ProgramInput,
 ): Promise<number> {
-  const { out, err, env } = surroundings;
+  const { out, err, env } = input;
   const read = readProgramSettings(PROGRAM, { args, env, otherSections: OTHER_SECTIONS });
   if (!("settings" in read)) {
     (read.exitCode === 0 ? out : err)(read.text);
@@ -77,8 +77,8 @@ export async function runProgram(
   const { values } = read.settings;
   using tree = openCgroupTree(values.cgroupRoot);
   try {
-    if (!values.once) return await serveNode(read.settings, { ...surroundings, tree });
-    await showOnce(values, { ...surroundings, tree });
+    if (!values.once) return await serveNode(read.settings, { ...input, tree });
+    await showOnce(values, { ...input, tree });
     return 0;
   } catch (error) {
     if (!isNodeError(error)) throw error;
@@ -100,7 +100,7 @@ function isNodeError(error: unknown): error is Error {
 /** Warns on `err` of files that cannot be used; the rest of the node is still shown. */
 async function showOnce(
   { interval, cores, json }: AgentSettings,
-  { tree, clock, out, err }: Surroundings & { readonly tree: CgroupTree },
+  { tree, clock, out, err }: ProgramInput & { readonly tree: CgroupTree },
 ): Promise<void> {
   const view = await sampleOnce(
     { tree, clock, fallbackCores: navigator.hardwareConcurrency },
@@ -112,7 +112,7 @@ async function showOnce(
 
 async function serveNode(
   settings: Effective<typeof AGENT_SETTINGS>,
-  { tree, clock, out, err, signal, connect }: Surroundings & { readonly tree: CgroupTree },
+  { tree, clock, out, err, signal, connect }: ProgramInput & { readonly tree: CgroupTree },
 ): Promise<number> {
   const { values } = settings;
   const { nodeName, logLevel: level, logFormat: format } = values;

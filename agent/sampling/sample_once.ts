@@ -4,6 +4,7 @@
  * @module
  */
 import { readNodeCores } from "../../shared/cgroup/node_cores.ts";
+import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
@@ -11,32 +12,25 @@ import { createNodeSampler } from "./node_sampler.ts";
 import type { PodState } from "./pod_state.ts";
 
 /** One container; CPU in millicores. Rates are absent when two readings did not make a sample. */
-export interface ContainerView {
-  readonly id: string;
-  readonly usage?: number;
-  readonly heldBack?: number;
-  readonly quota?: number;
-  readonly periods?: number;
-  readonly throttledPeriods?: number;
-  /** Share of time. */
-  readonly pressure?: number;
-}
+export type ContainerView =
+  & { readonly id: string; readonly quota?: number }
+  & Partial<
+    Pick<ContainerSample, "usage" | "heldBack" | "periods" | "throttledPeriods" | "pressure">
+  >;
 
-/** One pod. */
+/** One pod; `request` is from its weight, millicores, absent when it has no cgroup of its own. */
 export interface PodView {
   readonly uid: string;
-  /** From the pod's weight, millicores; absent when the pod has no cgroup of its own. */
   readonly request?: number;
   readonly containers: readonly ContainerView[];
 }
 
-/** A node. */
+/** A node; `warnings` name files whose text could not be used, and what is wrong with it. */
 export interface NodeView {
   readonly layout: string;
   readonly cores: number;
   readonly intervalMs: number;
   readonly pods: readonly PodView[];
-  /** Files whose text could not be used: path below the cgroup root, and what is wrong with it. */
   readonly warnings: readonly string[];
 }
 

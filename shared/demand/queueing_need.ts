@@ -40,7 +40,7 @@ export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: 
 export interface WaitingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
-  /** What a metric says that it could use; absent where none does. */
+  /** What a metric asks for; absent where none does. */
   readonly asked?: number | undefined;
   /** What it would get of the room if all bid for more than there is; its floor at least. */
   readonly part: number;

@@ -48,7 +48,7 @@ const RIGHT = 1.2;
 const LEARNT = 1.5;
 /** A trial that was not granted for this long is given up. */
 const UNGRANTED_MS = 4000;
-/** A quota that runs out in every period for this long hides something, whoever waits for it. */
+/** A quota that runs out in every period for this long hides something, however few threads wait. */
 const EXHAUSTED_MS = 3000;
 /** Saturation under a trial asks for a larger one after this long. */
 const AGAIN_MS = 1000;
@@ -65,10 +65,9 @@ interface Trial {
 }
 
 /**
- * While a quota runs out, usage says nothing about what would have been used, and neither does
- * throttled time: as soon as all threads wait, a small excess and a large one look the same. What tells
- * them apart is how long it lasts, and in the end only a trial: a large step up, for a moment in
- * which usage shows what is needed.
+ * While a quota runs out, neither usage nor throttled time shows what would have been used: as soon as
+ * all threads wait, a small excess and a large one are the same. What separates them is how long it
+ * lasts, and in the end only a trial: a large step up, for a moment in which usage shows the need.
  *
  * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
  * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
@@ -107,7 +106,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       : Math.max(0, saturatedMs - 2 * intervalMs);
     if (throttledShare === 0 || !isPressed) lastedMs = 0;
     else if (isExhausted && share >= FULL) lastedMs += intervalMs;
-    // A reading that ends saturated may have begun calm.
+    // A reading that ends saturated may have begun idle.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;
     return Math.max(threads, most);
   }

@@ -1,5 +1,5 @@
 /**
- * What an estimate of demand is made from, and what it says.
+ * The input of an estimate of demand, and its result.
  *
  * @module
  */

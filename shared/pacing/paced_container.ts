@@ -26,7 +26,7 @@ export interface PaceMemory {
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
 }
 
-/** A container with what the clearing says of it now. Millicores. */
+/** A container with what the clearing gives it now. Millicores. */
 export interface PacedContainer {
   readonly memory: PaceMemory;
   /** Bounds of the limit, holds included. */
@@ -44,7 +44,7 @@ export interface PacedContainer {
   readonly weight: number;
   /** True for a container that starts: its raises are for that. */
   readonly boost?: boolean;
-  /** True where it needs what a metric says, which is more than its readings show. */
+  /** True where it needs what a metric asks for, which is more than its readings show. */
   readonly metric?: boolean;
   /** Time throttled in the last interval, ms per second, summed over threads. */
   readonly throttledMsPerS: number;
@@ -136,7 +136,7 @@ export function committed(container: PacedContainer, now: number): number {
   const { memory: { limit, recent }, quota } = container;
   const replaced = recent.filter(({ until }) => until > now);
   // A quota shows that the limit is in force after a single change only: of two in short order the
-  // first may come into force after a quota that looks like the second.
+  // first may come into force after a quota that equals the second.
   const inForce = quota !== undefined && quota <= limit && replaced.length === 1;
   const past = inForce ? [] : replaced.map((one) => one.limit);
   return committedAt(container, Math.max(limit, quota ?? 0, ...past));

@@ -18,7 +18,7 @@ const MS_PER_S = 1000;
 
 /**
  * Why the limit is not at its share after the changes at the monotonic time `now`, ms; undefined
- * when it is there. It says what {@linkcode planChanges} checks, in that order: a limit of 200 m with
+ * when it is there. It follows the checks of `planChanges`, in that order: a limit of 200 m with
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
 export function whyWaiting(
