@@ -28,7 +28,6 @@ import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
 import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
-import type { Random } from "../shared/random.ts";
 import { runNodeLoop } from "./loop.ts";
 import { createAgentMetrics } from "./reporting/agent_metrics.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
@@ -112,33 +111,23 @@ async function showOnce(
 
 async function serveNode(
   settings: Effective<typeof AGENT_SETTINGS>,
-  { tree, clock, out, err, signal, connect }: ProgramInput & { readonly tree: CgroupTree },
+  input: ProgramInput & { readonly tree: CgroupTree },
 ): Promise<number> {
-  const { values } = settings;
-  const { nodeName, logLevel: level, logFormat: format } = values;
+  const { clock, out, err } = input;
+  const { nodeName, logLevel: level, logFormat: format } = settings.values;
   if (nodeName === null) {
     err("Cannot run agent: --node-name or env NODE_NAME is not set, expected a node's name\n");
     return 2;
   }
   const log = createJSONLog({ write: out, clock, program: PROGRAM.name, level, format });
   log.info("Effective settings", effectiveFields(settings));
-  const connection = await connect(values);
-  const parts = { connection, tree, clock, random: { next: Math.random }, log };
+  const connection = await input.connect(settings.values);
   try {
-    await runAgent(parts, { ...values, nodeName }, { signal });
+    await runAgent({ ...settings.values, nodeName }, { ...input, connection, log });
   } finally {
     connection.close();
   }
   return 0;
-}
-
-/** What the agent works with. */
-interface AgentParts {
-  readonly connection: KubeConnection;
-  readonly tree: CgroupTree;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 /**
@@ -146,13 +135,20 @@ interface AgentParts {
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
 async function runAgent(
-  { connection, tree, clock, random, log }: AgentParts,
   settings: AgentSettings & { readonly nodeName: string },
-  { signal }: { readonly signal: AbortSignal },
+  { connection, tree, clock, log, signal }: Pick<ProgramInput, "clock" | "signal"> & {
+    readonly connection: KubeConnection;
+    readonly tree: CgroupTree;
+    readonly log: Log;
+  },
 ): Promise<void> {
-  const { nodeName, namespace, idleCPU, sampleInterval, decreaseHysteresis, decreaseWait } =
-    settings;
-  const pace = { ...DEFAULT_PACE, lowerHysteresis: decreaseHysteresis, lowerWaitMs: decreaseWait };
+  const { nodeName, namespace, idleCPU, sampleInterval } = settings;
+  const random = { next: Math.random };
+  const pace = {
+    ...DEFAULT_PACE,
+    lowerHysteresis: settings.decreaseHysteresis,
+    lowerWaitMs: settings.decreaseWait,
+  };
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
   const unmanagedMs = Math.max(UNMANAGED_MS, sampleInterval);
   const sampler = createNodeSampler({

@@ -98,11 +98,7 @@ export function createPodList({ tree, layout, rescanMs, forget }: PodListOptions
       : listPodDirectories(tree, layout);
     const found = new Map(listed.map((pod) => [pod.uid, pod]));
     for (const pod of [...pods.values()]) {
-      const now = found.get(pod.uid);
-      const isGone = now === undefined
-        ? full || pod.directory !== undefined
-        : now.directory !== pod.directory;
-      if (isGone) remove(pod);
+      if (isGone(pod, { now: found.get(pod.uid), full })) remove(pod);
     }
     for (const cgroup of found.values()) {
       const { uid, directory } = cgroup;
@@ -134,4 +130,12 @@ export function createPodList({ tree, layout, rescanMs, forget }: PodListOptions
       missing = new Set([...wanted].filter((id) => !podOf.has(id)));
     },
   };
+}
+
+/** Whether a pod is no longer where it was. Only a full scan finds orphaned containers. */
+function isGone(
+  { directory }: PodState,
+  { now, full }: { readonly now: Pick<PodCgroup, "directory"> | undefined; readonly full: boolean },
+): boolean {
+  return now === undefined ? full || directory !== undefined : now.directory !== directory;
 }

@@ -143,10 +143,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
         trial.usedMs += signal.usage * intervalMs / 1000;
       } else trial.ungrantedMs += intervalMs;
       if (trial.inForceMs >= trialMs) {
-        // The need is an average that follows a rare burst late.
-        const showed = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
-        const showedMore = showed > RIGHT * from;
-        patience = showedMore
+        patience = wasRight(trial, need)
           ? Math.max(patienceMs, patience / LEARNT)
           : Math.min(mostPatienceMs, patience * LEARNT);
         trial = undefined;
@@ -154,4 +151,10 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       return wanted;
     },
   };
+}
+
+/** Whether a trial showed more than the quota before it allowed. */
+function wasRight({ from, usedMs, inForceMs }: Trial, need: number): boolean {
+  // The need is an average that follows a rare burst late.
+  return Math.max(need, 1000 * usedMs / inForceMs) > RIGHT * from;
 }
