@@ -20,7 +20,7 @@ import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { estimate, type RoundResult, runRound } from "./market/round.ts";
+import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
@@ -158,46 +158,65 @@ function marketSettings(options: NodeLoopOptions): MarketSettings {
   return { needUpTo, waitTargetMs, pace, idleCPU, newRule };
 }
 
-/** Samples the node, and clears its market where that is due. */
+/** Samples the node and estimates demand; clears, paces and publishes where that is due. */
 function tick(before: LoopState, node: Node, loop: Loop): LoopState {
   const { allocations, clock, outbox, options, settings } = loop;
-  const { sampleMs = 250, busySampleMs = 100, reserve } = options;
   const { states } = before;
   const now = clock.monotonic();
   const participants = loop.update(allocations.all());
-  const { list, containerIDs } = participants;
-  const unsettled = unsettledContainers(states, now);
-  const sample = loop.sample(now, containerIDs, { unsettled, everyMs: before.everyMs });
+
+  const sample = loop.sample(now, participants.containerIDs, {
+    unsettled: unsettledContainers(states, now),
+    everyMs: before.everyMs,
+  });
   const sampledAt = clock.monotonic();
   options.sampled?.(sampledAt - now);
 
-  const capacity = marketCapacity({
-    allocatable: node.allocatableCPU,
-    unmanaged: sample.unmanaged,
-    pressures: node.pressures.length,
-    ...(reserve === undefined ? {} : { reserve }),
+  const capacity = capacityOf(node, sample, options);
+  const { containers, urgent, nearLimit } = estimate(participants.list, {
+    ...{ sample, states, context: { ...settings, ...before, now } },
+    limitOf: publishedLimit(outbox.written),
   });
-  const known = { ...settings, ...before, now, capacity };
-  const limitOf = publishedLimit(outbox.written);
-  const estimated = estimate(list, { sample, states, context: known, limitOf });
-  const { containers, urgent, nearLimit } = estimated;
-  const nodeState = settings.idleCPU === "tight" ? before.nodeState : nextNodeState(
-    before.nodeState,
-    { now, capacity, ...nodeLoad(containers, now) },
-  );
-  const isBusy = usageOf(sample) > BUSY_SHARE * node.allocatableCPU;
-  const everyMs = isBusy ? busySampleMs : sampleMs;
-  const next = { ...before, nodeState, everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
+  const nodeState = settings.idleCPU === "tight"
+    ? before.nodeState
+    : nextNodeState(before.nodeState, { now, capacity, ...nodeLoad(containers, now) });
+  const next = { ...before, nodeState, ...nextSample({ node, sample, nearLimit }, options) };
 
   const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
   const isChanged = participants !== before.participants;
   const isTime = now - before.clearedAt >= QUIET_ROUND_MS * ON_TIME;
   if (!(isDividing || urgent || isChanged || isTime)) return next;
-  const round = runRound(containers, { ...known, nodeState });
+
+  const context = { ...settings, ...next, now, capacity };
+  const cleared = clear(containers, context);
+  const round = pace(cleared, { containers, context });
   publish(round, participants, loop);
   options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
   const { freeShare, waitMs } = round;
   return { ...next, freeShare, waitMs, nodeState: round.nodeState, clearedAt: now, participants };
+}
+
+function capacityOf(
+  { allocatableCPU: allocatable, pressures }: Node,
+  { unmanaged }: NodeSample,
+  { reserve = 0.1 }: NodeLoopOptions,
+): number {
+  return marketCapacity({ allocatable, unmanaged, pressures: pressures.length, reserve });
+}
+
+/** When to sample next: all containers, and those that are close to their limits. */
+function nextSample(
+  { node, sample, nearLimit }: {
+    readonly node: Node;
+    readonly sample: NodeSample;
+    readonly nearLimit: boolean;
+  },
+  { sampleMs = 250, busySampleMs = 100 }: NodeLoopOptions,
+): Pick<LoopState, "everyMs" | "sleepMs"> {
+  let usage = 0;
+  for (const container of sample.containers.values()) usage += container.usage;
+  const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
+  return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
 }
 
 /** Hands the writes that a round calls for to the outbox. */
@@ -212,12 +231,6 @@ function publish(round: RoundResult, { keys }: Participants, loop: Loop): void {
     }
     log.debug("Limit wanted", { allocation, limit, reason: market?.reason });
   }
-}
-
-function usageOf({ containers }: NodeSample): number {
-  let sum = 0;
-  for (const { usage } of containers.values()) sum += usage;
-  return sum;
 }
 
 /** The containers whose limit was changed lately and is not in force yet. */

@@ -17,7 +17,7 @@ import { participantsOf } from "./participants.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
-import { estimate, type RoundResult, runRound } from "./round.ts";
+import { clear, estimate, pace, type RoundResult } from "./round.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -73,7 +73,8 @@ function freeAgent({ capacity = 2000, pods }: {
     };
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
-    const result = runRound(containers, { ...context, nodeState });
+    const current = { ...context, nodeState };
+    const result = pace(clear(containers, current), { containers, context: current });
     for (const { participant, limit } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
     }

@@ -64,14 +64,14 @@ export function estimate(
   { sample, states, context, limitOf = () => undefined }: {
     readonly sample: Pick<NodeSample, "containers">;
     readonly states: ContainerStates;
-    readonly context: RoundContext;
+    readonly context: Omit<RoundContext, "capacity">;
     readonly limitOf?: (participant: Participant) => number | undefined;
   },
 ): EstimatedNode {
   const { now, freeShare, waitMs } = context;
   // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
   const scarcity = Math.min(1, Math.max(0, 1 - freeShare / AMPLE_SHARE));
-  const pace = paceAt(context.pace, freeShare);
+  const options = paceAt(context.pace, freeShare);
   let urgent = false;
   let nearLimit = false;
   const containers = participants.map((participant): Container => {
@@ -90,7 +90,7 @@ export function estimate(
     if (reading !== undefined && isBusy(reading)) nearLimit = true;
     const container = { participant, state };
     if (state.sample !== before) {
-      urgent ||= before === undefined || couldBeRaised(container, { now, pace });
+      urgent ||= before === undefined || couldBeRaised(container, { now, pace: options });
     }
     return container;
   });
@@ -115,15 +115,21 @@ function couldBeRaised(
     Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
 }
 
-/** Clears the market and paces the changes; the containers' states are brought up to date. */
-export function runRound(
-  containers: readonly Container[],
-  context: RoundContext,
+/** Divides the node's CPU among the containers. */
+export function clear(containers: readonly Container[], context: RoundContext): ClearedNode {
+  return ALGORITHMS[context.idleCPU].clear(containers, context);
+}
+
+/** Decides which limits change now; the containers' states are brought up to date. */
+export function pace(
+  cleared: ClearedNode,
+  { containers, context }: {
+    readonly containers: readonly Container[];
+    readonly context: RoundContext;
+  },
 ): RoundResult {
   const { now, capacity } = context;
-  const { clear, pace } = ALGORITHMS[context.idleCPU];
-  const cleared = clear(containers, context);
-  const planned = pace(containers, cleared, context);
+  const planned = ALGORITHMS[context.idleCPU].pace(containers, cleared, context);
   const unsettled = podsWithoutQuota(containers, planned);
   const { outcomes, ...node } = cleared;
   const results = outcomes.map((outcome, i) => {

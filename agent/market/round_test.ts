@@ -14,14 +14,14 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("runRound() keeps the present limit while a container has no readings", () => {
+pure("clear() keeps the present limit while a container has no readings", () => {
   const { play } = playedAgent();
   const result = onlyContainer(play([boundedAllocation("a")], () => []));
   assert.deepEqual([result.limit, result.share, result.changedFor], [500, 500, undefined]);
 });
 
 pure(
-  "runRound() begins with the written limit, else the quota in force, else the own limit",
+  "pace() begins with the written limit, else the quota in force, else the original limit",
   () => {
     const containers = [{ name: "app", cpuLimit: "800m" }];
     const written = boundedAllocation("a", { spec: { containers } });
@@ -31,7 +31,7 @@ pure(
   },
 );
 
-pure("runRound() raises a container that needs more at once, by a margin beyond that", () => {
+pure("pace() raises a container that needs more at once, by a margin beyond that", () => {
   const { play } = playedAgent();
   const busy = (at: number) => [sampleReading("a", { at, usage: 1200, heldBack: 300 })];
   const result = onlyContainer(play([boundedAllocation("a")], busy));
@@ -40,7 +40,7 @@ pure("runRound() raises a container that needs more at once, by a margin beyond 
 });
 
 pure(
-  "runRound() raises a Guaranteed container for its need, and lowers it again to its floor",
+  "pace() raises a Guaranteed container for its need, and lowers it again to its floor",
   () => {
     const { play } = playedAgent({ capacity: 10_000 });
     const status = {
@@ -67,7 +67,7 @@ pure(
 );
 
 pure(
-  "runRound() starts a container's state anew when it was restarted, at the limit of before",
+  "pace() starts a container's state anew when it was restarted, at the limit of before",
   () => {
     const { states, play } = playedAgent();
     const busy = (at: number) => [sampleReading("a", { at, usage: 1200 })];
@@ -82,7 +82,7 @@ pure(
   },
 );
 
-pure("runRound() earns credit for what is left to others, once for each sample", () => {
+pure("pace() earns credit for what is left to others, once for each sample", () => {
   const { play } = playedAgent();
   const allocation = boundedAllocation("a");
   const idle = onlyContainer(play([allocation], (at) => [sampleReading("a", { at, usage: 0 })]));
@@ -92,7 +92,7 @@ pure("runRound() earns credit for what is left to others, once for each sample",
   assert.equal(onlyContainer(play([allocation], () => [old])).state.credit, credit);
 });
 
-pure("runRound() earns as much credit where samples are never as new as the round", () => {
+pure("pace() earns as much credit where samples are never as new as the round", () => {
   const creditAfter = (lagMs: number): number => {
     const { play } = playedAgent();
     const allocation = boundedAllocation("a");
@@ -104,7 +104,7 @@ pure("runRound() earns as much credit where samples are never as new as the roun
   assert.equal(creditAfter(100), creditAfter(0));
 });
 
-pure("runRound() says which share of capacity was free of any commitment", () => {
+pure("clear() says which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);
   assert.ok(Math.abs(ample.freeShare - 0.92) < 1e-9);
@@ -146,7 +146,7 @@ function waitsTwice({ waitMs }: RoundResult): void {
   assert.ok(waitMs >= 2 * WAIT_TARGET_MS && waitMs <= 2.02 * WAIT_TARGET_MS, `waits ${waitMs} ms`);
 }
 
-pure("runRound() lets work wait longer where needs would take over four fifths of the CPU", () => {
+pure("clear() lets work wait longer where needs would take over four fifths of the CPU", () => {
   const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
   const ample = playedAgent({ rule: uneven }).play([boundedAllocation("a")], reading);
   assert.equal(ample.waitMs, WAIT_TARGET_MS);
@@ -161,7 +161,7 @@ pure("runRound() lets work wait longer where needs would take over four fifths o
   );
 });
 
-pure("runRound() takes what containers without readings hold off the room for needs", () => {
+pure("clear() takes what containers without readings hold off the room for needs", () => {
   const reading = (at: number) => [sampleReading("a", { at, usage: 300 })];
   // Together with the 500 m of the other this is as short as in the test before.
   const capacity = (NEED_AT_TWICE + 500) / 0.8;
@@ -169,7 +169,7 @@ pure("runRound() takes what containers without readings hold off the room for ne
   waitsTwice(playedAgent({ rule: uneven, capacity }).play(both, reading));
 });
 
-pure("runRound() clears an empty node", () => {
+pure("clear() clears an empty node", () => {
   const round = playedAgent().play([], () => []);
   assert.deepEqual([round.mode, round.price, round.containers], ["uncongested", 0, []]);
   assert.deepEqual([round.freeShare, round.waitMs], [0.97, WAIT_TARGET_MS]);

@@ -37,14 +37,14 @@ function sayings(
   return { words, limits };
 }
 
-pure("runRound() never moves a limit that no quota enforces, and says so after 40 s", () => {
+pure("pace() never moves a limit that no quota enforces, and says so after 40 s", () => {
   const { play } = playedAgent();
   const of = [boundedAllocation("a")];
   const { words, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
   assert.deepEqual([words, [...limits]], [["40000 QuotaOff"], [500]]);
 });
 
-pure("runRound() takes a container in again when its quota appears", () => {
+pure("pace() takes a container in again when its quota appears", () => {
   const { play } = playedAgent();
   const of = [boundedAllocation("a")];
   const during = (options: { ms: number; quota?: number }) =>
@@ -60,7 +60,7 @@ pure("runRound() takes a container in again when its quota appears", () => {
   assert.deepEqual(again({ ms: 41_000 }).words, ["40000 to 500 for QuotaOff"]);
 });
 
-pure("runRound() says that a calm container takes part again", () => {
+pure("pace() says that a calm container takes part again", () => {
   const { play } = playedAgent();
   const calm = (at: number, quota?: number) => {
     const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
@@ -74,7 +74,7 @@ pure("runRound() says that a calm container takes part again", () => {
 });
 
 pure(
-  "runRound() brings a limit that counts for nothing back to the own one, if nothing holds it",
+  "pace() brings a limit that counts for nothing back to the own one, if nothing holds it",
   () => {
     const containers = [{ name: "app", cpuLimit: "800m" }];
     const written = boundedAllocation("a", { spec: { containers } });
@@ -106,7 +106,7 @@ function heldAt(present: number, held: "half" | "lower" | "both"): PodAllocation
 }
 
 pure(
-  "runRound() brings such a limit back by halves where limits go down so, one each half minute",
+  "pace() brings such a limit back by halves where limits go down so, one each half minute",
   () => {
     const { play } = playedAgent();
     const { words } = sayings((reading) => play([heldAt(800, "half")], reading), { ms: 600_000 });
@@ -121,7 +121,7 @@ pure(
 );
 
 pure(
-  "runRound() says that a quota is back also where an agent before it said that there is none",
+  "pace() says that a quota is back also where an agent before it said that there is none",
   () => {
     const said = (quota: number | undefined) => {
       const containers = [{ name: "app", cpuLimit: "500m" }];
@@ -166,14 +166,14 @@ function started(boost: boolean, others: readonly PodAllocation[] = []) {
   return last;
 }
 
-pure("runRound() gives a container that starts what the node has to spare, at once", () => {
+pure("pace() gives a container that starts what the node has to spare, at once", () => {
   const boosted = started(true);
   assert.ok((boosted?.limit ?? 0) >= 2900, `${boosted?.limit}`);
   assert.equal(boosted?.state.reason, "StartupBoost");
   assert.equal(started(false)?.limit, 500);
 });
 
-pure("runRound() gives a container that starts nothing that others need", () => {
+pure("pace() gives a container that starts nothing that others need", () => {
   const others = ["b", "c"].map((name) => boundedAllocation(name));
   const crowded = started(true, others);
   assert.ok((crowded?.limit ?? 0) < 1000, `${crowded?.limit}`);
@@ -207,7 +207,7 @@ function metricAllocation(demand: number | undefined, ceiling = 2000): PodAlloca
   });
 }
 
-pure("runRound() raises a container whose metric says so before it uses more", () => {
+pure("pace() raises a container whose metric says so before it uses more", () => {
   const raised = withMetric(1200);
   // 1200 × 1.05.
   assert.deepEqual([raised.limit, raised.state.reason, raised.state.demand], [
@@ -219,7 +219,7 @@ pure("runRound() raises a container whose metric says so before it uses more", (
   assert.equal(withMetric(3000).limit, 2000, "its ceiling");
 });
 
-pure("runRound() takes the larger of a metric's word and the readings'", () => {
+pure("pace() takes the larger of a metric's word and the readings'", () => {
   const [with40, without] = [
     withMetric(40, { usage: 1200 }),
     withMetric(undefined, { usage: 1200 }),
@@ -229,13 +229,13 @@ pure("runRound() takes the larger of a metric's word and the readings'", () => {
   assert.equal(withMetric(1200, { heldBack: 300 }).state.reason, "Throttled");
 });
 
-pure("runRound() believes no metric of a container without readings", () => {
+pure("pace() believes no metric of a container without readings", () => {
   const { play } = playedAgent();
   const result = onlyContainer(play([metricAllocation(1200)], () => []));
   assert.deepEqual([result.limit, result.state.demand], [500, undefined]);
 });
 
-pure("runRound() lowers a container whose metric is gone after the wait, not at once", () => {
+pure("pace() lowers a container whose metric is gone after the wait, not at once", () => {
   const { play } = playedAgent();
   const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
   for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
@@ -302,7 +302,7 @@ function readingOf(
   return [quota === null ? sample : { ...sample, quota }];
 }
 
-pure("runRound() takes no quota for back before all containers of the pod have readings", () => {
+pure("pace() takes no quota for back before all containers of the pod have readings", () => {
   const late = (quota: number | null): Quotas => (since) => (
     since < 1000 ? { side: 500 } : { app: quota, side: 500 }
   );
@@ -312,7 +312,7 @@ pure("runRound() takes no quota for back before all containers of the pod have r
   assert.deepEqual(writes(restart, () => ({ app: null, side: null })), []);
 });
 
-pure("runRound() says that quotas are back once the last one is, whichever was spoken of", () => {
+pure("pace() says that quotas are back once the last one is, whichever was spoken of", () => {
   const backAt = QUOTA_OFF_MS + 10_000;
   // The side has none for long; the app loses its own for a moment, in which that of the side is back.
   const quotas: Quotas = (since) => ({
