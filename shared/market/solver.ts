@@ -109,10 +109,13 @@ function inversePrice(ranges: readonly Range[], total: number): number {
     y = -exactSum(fixed, -total) / exactSum(free.map(({ weight }) => weight));
     const excess = exactSum(free.map((range) => shareAt(range, y) - range.weight * y));
     if (excess === 0) break;
-    const stays = ({ weight, lower, upper }: Range): boolean =>
-      excess > 0 ? weight * y < lower : weight * y > upper;
-    for (const range of free) if (stays(range)) fixed.push(shareAt(range, y));
-    free = free.filter((range) => !stays(range));
+    const left: Range[] = [];
+    for (const range of free) {
+      const { weight, lower, upper } = range;
+      if (excess > 0 ? weight * y < lower : weight * y > upper) fixed.push(shareAt(range, y));
+      else left.push(range);
+    }
+    free = left;
   }
   // Where all are at a bound (one that lacks less than the slack is at its upper one) the price is the
   // smallest at which none would leave its lower bound.
@@ -129,7 +132,8 @@ function inversePrice(ranges: readonly Range[], total: number): number {
 function exactSum(values: readonly number[], start = 0): number {
   let sum = start;
   let error = 0;
-  for (const value of values) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
     const next = sum + value;
     error += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
     sum = next;
