@@ -90,12 +90,6 @@ export function openCgroupTree(
         }
         return names;
       }),
-    childCount(directory) {
-      const nlink = unlessGone(() => Deno.statSync(resolve(root, directory)).nlink) ?? 0;
-      // Each directory in it links to it, as do its own name and its own dot (Linux, fs/kernfs/inode.c).
-      // File systems that don't count so say 1.
-      return nlink < 2 ? undefined : nlink - 2;
-    },
     read(path) {
       const length = fill(path);
       return length === undefined ? undefined : decoder.decode(buffer.subarray(0, length));

@@ -1,29 +1,44 @@
 /**
- * The agent: wiring.
+ * The agent's program: builds its parts from the settings and runs them.
  *
  * Exit codes: 0 done, 1 the node could not be read or a loop failed, 2 the settings were wrong.
  *
  * @module
  */
+import { Registry } from "prom-client";
 import { openCgroupTree } from "../adapters/cgroup_files.ts";
+import { healthRoutes } from "../adapters/health_routes.ts";
+import { serveHTTP } from "../adapters/http_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
-import type { OpenKubeConnection } from "../adapters/kube/connection.ts";
+import { allocationListWatch } from "../adapters/kube/allocations.ts";
+import type { KubeConnection, OpenKubeConnection } from "../adapters/kube/connection.ts";
+import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
 import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
 import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
+import { createNodeLink } from "../adapters/kube/node_link.ts";
+import { registerProcessMetrics } from "../adapters/process_metrics.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
+import { ignoresLimits } from "../shared/cgroup/sched_ext.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Effective, effectiveFields } from "../shared/config/effective_settings.ts";
-import { isNodeError } from "./node_error.ts";
-import { lookOnce } from "./look_once.ts";
-import { nodeTable } from "./node_table.ts";
-import { runAgent } from "./run_agent.ts";
+import { agentLeaseMs } from "../shared/config/heartbeat_row.ts";
+import { createInformer } from "../shared/control/informer.ts";
+import { createSupervisor } from "../shared/control/supervisor.ts";
+import type { Log } from "../shared/log.ts";
+import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
+import { runNodeLoop } from "./loop.ts";
+import { createAgentMetrics } from "./reporting/agent_metrics.ts";
+import { createLatestRound } from "./reporting/node_view.ts";
+import { createNodeSampler } from "./sampling/node_sampler.ts";
+import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
 
-/** Where the program's texts go, its time, and what ends it. */
-export interface Surroundings {
+/** What the program gets from its process: texts' ways out, environment, time, and its end. */
+export interface ProgramInput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string>>;
@@ -38,6 +53,13 @@ const PROGRAM = {
   description: "Clears the CPU market of one node, from what its cgroups tell.",
   table: AGENT_SETTINGS,
 };
+/**
+ * The list is read again this often, in case a watch missed a change; agents spread it, so that those
+ * that were started together do not list together.
+ */
+const RELIST_MS = { least: 600_000, spread: 60_000 } as const;
+/** Pods outside of the market are sampled this often: only their usage of minutes counts. */
+const UNMANAGED_MS = 1000;
 
 /**
  * Runs the agent with these arguments; resolves with the exit code. Rejects only for a fault of the
@@ -45,9 +67,9 @@ const PROGRAM = {
  */
 export async function runProgram(
   args: readonly string[],
-  surroundings: Surroundings,
+  input: ProgramInput,
 ): Promise<number> {
-  const { out, err, env } = surroundings;
+  const { out, err, env } = input;
   const read = readProgramSettings(PROGRAM, { args, env, otherSections: OTHER_SECTIONS });
   if (!("settings" in read)) {
     (read.exitCode === 0 ? out : err)(read.text);
@@ -57,8 +79,8 @@ export async function runProgram(
   using tree = openCgroupTree(values.cgroupRoot);
   using kernel = openCgroupTree(values.kernelRoot);
   try {
-    if (values.once) await showOnce(values, { ...surroundings, tree });
-    else return await work(read.settings, { ...surroundings, tree, kernel });
+    if (!values.once) return await serveNode(read.settings, { ...input, tree, kernel });
+    await showOnce(values, { ...input, tree });
     return 0;
   } catch (error) {
     if (!isNodeError(error)) throw error;
@@ -67,14 +89,22 @@ export async function runProgram(
   }
 }
 
-type Stage = Surroundings & { readonly tree: ReturnType<typeof openCgroupTree> };
+/** Whether the message alone helps: the node is not as it should be, or may not be read. */
+function isNodeError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { NotFound, NotCapable, PermissionDenied } = Deno.errors;
+  // EIO or EMFILE, for instance.
+  const isSystemError = "code" in error && /^E[A-Z0-9]+$/.test(String(error.code));
+  return error.cause === NO_LAYOUT || isSystemError ||
+    [NotFound, NotCapable, PermissionDenied].some((kind) => error instanceof kind);
+}
 
-/** Files that cannot be used are warned of on `err`; the rest of the node is still shown. */
+/** Warns on `err` of files that cannot be used; the rest of the node is still shown. */
 async function showOnce(
   { interval, cores, json }: AgentSettings,
-  { tree, clock, out, err }: Stage,
+  { tree, clock, out, err }: ProgramInput & { readonly tree: CgroupTree },
 ): Promise<void> {
-  const view = await lookOnce(
+  const view = await sampleOnce(
     { tree, clock, fallbackCores: navigator.hardwareConcurrency },
     { intervalMs: interval, cores },
   );
@@ -82,31 +112,118 @@ async function showOnce(
   out(json ? `${JSON.stringify(view, null, 2)}\n` : nodeTable(view));
 }
 
-async function work(
+async function serveNode(
   settings: Effective<typeof AGENT_SETTINGS>,
-  { tree, kernel, clock, out, err, signal, connect }: Stage & { readonly kernel: CgroupTree },
+  input: ProgramInput & { readonly tree: CgroupTree; readonly kernel: Pick<CgroupTree, "read"> },
 ): Promise<number> {
-  const { values } = settings;
-  const { nodeName, logLevel: level, logFormat: format } = values;
+  const { clock, out, err } = input;
+  const { nodeName, logLevel: level, logFormat: format } = settings.values;
   if (nodeName === null) {
     err("Cannot run agent: --node-name or env NODE_NAME is not set, expected a node's name\n");
     return 2;
   }
   const log = createJSONLog({ write: out, clock, program: PROGRAM.name, level, format });
   log.info("Effective settings", effectiveFields(settings));
-  const connection = await connect(values);
-  const random = { next: Math.random };
-  const parts = { connection, tree, kernel, clock, random, log };
+  const connection = await input.connect(settings.values);
   try {
-    await runAgent(
-      { ...parts, fallbackCores: navigator.hardwareConcurrency },
-      { ...values, nodeName },
-      { signal },
-    );
+    await runAgent({ ...settings.values, nodeName }, { ...input, connection, log });
   } finally {
     connection.close();
   }
   return 0;
+}
+
+/**
+ * Runs until the signal is aborted. Throws an `Error` whose cause is `NO_LAYOUT` when there are no
+ * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
+ */
+async function runAgent(
+  settings: AgentSettings & { readonly nodeName: string },
+  { connection, tree, kernel, clock, log, signal }: Pick<ProgramInput, "clock" | "signal"> & {
+    readonly connection: KubeConnection;
+    readonly tree: CgroupTree;
+    /** What the host has in `/sys/kernel`. */
+    readonly kernel: Pick<CgroupTree, "read">;
+    readonly log: Log;
+  },
+): Promise<void> {
+  const { nodeName, namespace, idleCPU, sampleInterval } = settings;
+  const random = { next: Math.random };
+  const pace = {
+    ...DEFAULT_PACE,
+    lowerHysteresis: settings.decreaseHysteresis,
+    lowerWaitMs: settings.decreaseWait,
+  };
+  const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
+  const unmanagedMs = Math.max(UNMANAGED_MS, sampleInterval);
+  const sampler = createNodeSampler({
+    tree,
+    cores,
+    log,
+    unmanagedMs,
+    pressure: idleCPU === "free",
+  });
+  const allocations = createInformer({
+    ...{ clock, random, log, name: "PodAllocation" },
+    source: allocationListWatch(connection, { nodeName, log, random }),
+    relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
+  });
+  const latest = createLatestRound({
+    ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
+    synced: () => allocations.synced,
+  });
+  const registry = new Registry();
+  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const metrics = createAgentMetrics({ registry, view: latest.view });
+  const app = healthRoutes({ unhealthy: latest.unhealthy, unready: latest.unready, registry });
+  app.get("/view", (context) => {
+    const view = latest.view();
+    return view === undefined
+      ? context.text(`${latest.unready() ?? "no round yet"}\n`, 503)
+      : context.json(view);
+  });
+  const server = serveHTTP(app, { address: settings.listen });
+  log.info("Agent started", { node: nodeName, cores, listen: server.address });
+  const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
+  const stop = (): void => supervisor.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  supervisor.supervise("allocations", allocations.run(supervisor.signal));
+  const parts = {
+    ...{ allocations, clock, random, log, sample: sampler.sample },
+    writer: metrics.counted(createDesiredWriter(connection)),
+    limitsIgnored: () => ignoresLimits(kernel),
+    link: createNodeLink(connection, {
+      nodeName,
+      namespace,
+      clock,
+      durationSeconds: Math.ceil(agentLeaseMs(settings.heartbeat) / 1000),
+    }),
+  };
+  supervisor.supervise(
+    "market",
+    runNodeLoop(parts, supervisor.signal, {
+      ...{ pace, idleCPU, reserve: settings.reserve, waitTargetMs: settings.waitTarget },
+      sampleMs: sampleInterval,
+      busySampleMs: settings.busySampleInterval,
+      heartbeatMs: settings.heartbeat,
+      alive: latest.alive,
+      sampled: metrics.sampled,
+      observe: (round, input) => {
+        latest.observe(round, input);
+        metrics.cleared(input.clearMs);
+        metrics.decided(round);
+      },
+    }),
+  );
+  try {
+    await supervisor.done();
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await server.shutdown();
+    sampler.close();
+  }
+  log.info("Agent stopped", { node: nodeName });
 }
 
 if (import.meta.main) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../adapters/system_clock.ts";
 import type { Clock } from "../shared/clock.ts";
-import { runProgram, type Surroundings } from "./main.ts";
+import { type ProgramInput, runProgram } from "./main.ts";
 
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
 const POD = `kubepods/burstable/pod${UID}`;
@@ -54,7 +54,7 @@ async function inFolder(
   }
 }
 
-const WORLD: Surroundings = {
+const WORLD: ProgramInput = {
   out: () => {},
   err: () => {},
   env: {},

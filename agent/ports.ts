@@ -21,7 +21,7 @@ export interface DesiredWriter {
   writeDesired(allocation: AllocationRef, desired: Desired): Promise<string>;
 }
 
-/** What the agent knows of and tells about its own node. */
+/** The agent's own node in the API. */
 export interface NodeLink {
   /** The node as the API has it now. Throws an `ApiError`. */
   node(): Promise<Node>;

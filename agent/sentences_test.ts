@@ -1,60 +1,53 @@
 import { ApiError } from "../shared/api/api_error.ts";
-import { silentLog } from "../shared/log.ts";
+import { type LogFields, silentLog } from "../shared/log.ts";
 import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
-import { boundedAllocation, sampleBounds } from "../tests/fixtures/sample_seat.ts";
-import { runHeartbeat } from "./heartbeat.ts";
-import { createLatestRound } from "./latest_round.ts";
-import { lookOnce } from "./look_once.ts";
-import { nodeTable } from "./node_table.ts";
-import { seatsOf } from "./seats.ts";
+import { boundedAllocation, sampleBounds } from "../tests/fixtures/sample_participants.ts";
+import { runHeartbeat } from "./reporting/heartbeat.ts";
+import { createLatestRound } from "./reporting/node_view.ts";
+import { sampleOnce } from "./sampling/sample_once.ts";
+import { nodeTable } from "./sampling/sample_once.ts";
+import { createParticipantIndex } from "./market/participants.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
+/** Why an allocation with these bounds is left out. */
 function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
-  const containers = [sampleBounds("web", change)];
-  const bounds = { revision: 1, reason: "", containers };
-  const seats = seatsOf(boundedAllocation("web", { status: { bounds } }));
-  return "refused" in seats ? seats.refused : "";
+  const bounds = { revision: 1, reason: "", containers: [sampleBounds("web", change)] };
+  const allocation = boundedAllocation("web", { status: { bounds } });
+  let warned = "";
+  const warn = (_message: string, fields: LogFields = {}) => void (warned = `${fields.reason}`);
+  createParticipantIndex({ ...silentLog, warn }).update([boundedAllocation("a"), allocation]);
+  return warned;
 }
 
-test("sentences of bids that are refused", () =>
+test("sentences of allocations that are left out", () =>
   assertSentences([
-    [
-      "containerID",
-      () => refusal({ containerID: "x" }),
-      'container app: containerID is "x", expected a scheme and hex digits',
-    ],
-    [
-      "floor",
-      () => refusal({ floor: 12.5 }),
-      "container app: floor is 12.5, expected whole millicores from 0 to 1000000000",
-    ],
     [
       "floor and ceiling",
       () => refusal({ floor: 300, ceiling: 200 }),
       "container app: floor 300 is above ceiling 200",
     ],
     [
-      "weight",
-      () => refusal({ weight: 0 }),
-      "container app: weight is 0, expected a number from 0.000001 to 1000000000",
+      "ceiling",
+      () => refusal({ ceiling: 1e10 }),
+      "container app: ceiling is 10000000000, expected at most 1000000000 millicores",
     ],
     [
-      "originalLimits",
-      () => {
-        const { status } = boundedAllocation("web");
-        const originalLimits = [{ name: "app", cpu: "much" }];
-        const seats = seatsOf(boundedAllocation("web", { status: { ...status, originalLimits } }));
-        return "refused" in seats ? seats.refused : "";
-      },
-      "container app: its original limit is not a CPU quantity",
+      "weight",
+      () => refusal({ weight: 1e-7 }),
+      "container app: weight is 1e-7, expected a number from 0.000001 to 1000000000",
+    ],
+    [
+      "clash",
+      () => refusal({ containerID: "containerd://61" }),
+      "another one has one of its containers",
     ],
   ]));
 
@@ -63,6 +56,7 @@ function probe(now: number, synced: boolean): string {
   const latest = createLatestRound({
     clock: { wall: () => 0, monotonic: () => world.now },
     pace: DEFAULT_PACE,
+    idleCPU: "free",
     stuckAfterMs: 30_000,
     synced: () => synced,
   });
@@ -97,7 +91,7 @@ const CONTAINER = `kubepods/pod0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01/${"a".repeat
 async function look(files: Readonly<Record<string, string>>): Promise<string> {
   const clock = { wall: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
   const parts = { tree: createMemoryTree(files), clock, fallbackCores: 3 };
-  return (await lookOnce(parts, { intervalMs: 250 })).warnings.join();
+  return (await sampleOnce(parts, { intervalMs: 250 })).warnings.join();
 }
 
 test("sentences of probes, logs and the node's table", () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RoundResult } from "../agent/market_round.ts";
+import type { RoundResult } from "../agent/market/round.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 
 /** Why a limit was wanted. */
@@ -32,13 +32,13 @@ export function createDecisionLog(): DecisionLog {
   const decided = new Map<string, { limit: number; decided: Decided }[]>();
   return {
     note: (round) => {
-      for (const { seat, limit, changedFor } of round.seats) {
+      for (const { participant, limit, changedFor } of round.containers) {
         if (changedFor === undefined) continue;
-        const past = decided.get(seat.containerID) ?? [];
+        const past = decided.get(participant.containerID) ?? [];
         const why = Number.isFinite(round.price)
           ? { reason: changedFor, price: round.price }
           : { reason: changedFor };
-        decided.set(seat.containerID, [...past, { limit, decided: why }].slice(-KEPT));
+        decided.set(participant.containerID, [...past, { limit, decided: why }].slice(-KEPT));
       }
     },
     of: (containerID, limit) => {

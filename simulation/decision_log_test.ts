@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
-import type { RoundResult, SeatResult } from "../agent/market_round.ts";
+import type { ContainerResult, RoundResult } from "../agent/market/round.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import { createDecisionLog } from "./decision_log.ts";
 
 /** A round that moved one container; of the rest only what the log reads. */
 function round(limit: number, changedFor: MarketReason | undefined, price = 0.25): RoundResult {
-  const seat = { seat: { containerID: "aa" }, limit, changedFor } as unknown as SeatResult;
-  return { price, seats: [seat] } as unknown as RoundResult;
+  const participant = {
+    participant: { containerID: "aa" },
+    limit,
+    changedFor,
+  } as unknown as ContainerResult;
+  return { price, containers: [participant] } as unknown as RoundResult;
 }
 
 Deno.test({

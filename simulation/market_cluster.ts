@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { RoundResult } from "../agent/market_round.ts";
-import { type NodeLoopOptions, runNodeLoop, type Sense } from "../agent/node_loop.ts";
-import { createNodeSampler } from "../agent/node_sampler.ts";
+import type { RoundResult } from "../agent/market/round.ts";
+import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "../agent/loop.ts";
+import { createNodeSampler } from "../agent/sampling/node_sampler.ts";
 import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
 import { createCaches, namedCaches } from "../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../controller/config.ts";
@@ -150,10 +150,10 @@ function startAgent(stage: Stage, { agent = {}, observe }: MarketClusterOptions)
   supervisor.supervise("agent's allocations", allocations.run(signal));
   const parts = {
     allocations,
-    sense: ((at, named, options) => {
+    sample: ((at, managed, options) => {
       node.advance(at);
-      return sampler.sample(at, named, options);
-    }) satisfies Sense,
+      return sampler.sample(at, managed, options);
+    }) satisfies NodeLoopParts["sample"],
     writer: api.desiredWriter(SCENE_NODE),
     link: api.nodeLink(SCENE_NODE),
     clock,

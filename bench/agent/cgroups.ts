@@ -72,6 +72,12 @@ export async function makeAgentCgroups(
     }
   };
 
+  /** Gives a sandbox the least weight, as a kubelet does: what it requests the market leaves out. */
+  const requestNothing = (path: string): void => {
+    const [file, text] = version === 1 ? ["cpu.shares", "2"] : ["cpu.weight", "1"];
+    Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
+  };
+
   const remove = async (): Promise<void> => {
     for (const worker of workers) {
       worker.kill("SIGKILL");
@@ -102,7 +108,10 @@ export async function makeAgentCgroups(
       await command("mount", "--bind", at(tree), place);
       mounted.push(place);
     }
-    for (const pod of pods) setLimit(pod, pod.limit);
+    for (const pod of pods) {
+      setLimit(pod, pod.limit);
+      requestNothing(`${podPath(pod.uid)}/${pod.sandboxID}`);
+    }
     for (const { uid, containerID } of pods.slice(0, working)) {
       const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));
       const steps = hard ? STEPS.hard : STEPS.little;

@@ -49,7 +49,7 @@ export function spreadAndGrowth(): DemandRule {
   let mean: number | undefined;
   let variance = 0;
   const weight = 1 - Math.exp(-BLOCK_MS / 30_000);
-  return ({ usage, heldBack, intervalMs, quota, throttledShare = 0, scarcity }) => {
+  return ({ usage, throttledMsPerS, intervalMs, quota, throttledShare = 0, scarcity }) => {
     const block = nextBlock(usage, intervalMs);
     mean ??= usage;
     if (block !== undefined) {
@@ -58,9 +58,9 @@ export function spreadAndGrowth(): DemandRule {
       variance = (1 - weight) * (variance + weight * difference * difference);
     }
     const band = mean + 2 * Math.sqrt(variance);
-    if (heldBack === 0 || quota === undefined) return bidOf(band);
+    if (throttledMsPerS === 0 || quota === undefined) return bidOf(band);
     const growth = throttledShare * (3 - 2.5 * scarcity);
-    return bidOf(Math.max(band, Math.min(usage + heldBack, quota * (1 + growth))));
+    return bidOf(Math.max(band, Math.min(usage + throttledMsPerS, quota * (1 + growth))));
   };
 }
 
@@ -68,8 +68,8 @@ export function spreadAndGrowth(): DemandRule {
 export function throttledTime(): DemandRule {
   let signal = 0;
   let average: number | undefined;
-  return ({ usage, heldBack, quota = usage }) => {
-    const now = usage === 0 ? 0 : Math.min(1, heldBack / usage / 0.1);
+  return ({ usage, throttledMsPerS, quota = usage }) => {
+    const now = usage === 0 ? 0 : Math.min(1, throttledMsPerS / usage / 0.1);
     signal += (now > signal ? 0.3 : 0.1) * (now - signal);
     average = average === undefined ? usage : average + 0.1 * (usage - average);
     const level = Math.max(average, usage);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { NodeLoopOptions } from "../../agent/node_loop.ts";
+import type { NodeLoopOptions } from "../../agent/loop.ts";
 import { createEstimator } from "../../shared/demand/estimator.ts";
 import { DEFAULT_PACE, type PaceOptions } from "../../shared/pacing/pace_options.ts";
 import { peakOfMinute, spreadAndGrowth, throttledTime, withoutTrials } from "./losing_rules.ts";

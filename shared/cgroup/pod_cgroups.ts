@@ -65,29 +65,6 @@ export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodD
   return pods;
 }
 
-/** The directories in which pods' cgroups stand, as paths in the tree. */
-export function listPodPlaces(tree: CgroupTree, layout: CgroupLayout): string[] {
-  return layout.roots.flatMap((root) => {
-    const levels = childrenOf(root, { tree, layout }).filter(isQosLevel);
-    const places = [root, ...levels.map((level) => joinPath(root, level))];
-    return places.map((place) => joinPath(layout.cpu, place));
-  });
-}
-
-/** How many directories there are in each place; undefined where the tree can't tell. */
-export function countPodPlaces(
-  tree: CgroupTree,
-  places: readonly string[],
-): number[] | undefined {
-  const counts: number[] = [];
-  for (const place of places) {
-    const count = tree.childCount?.(place);
-    if (count === undefined) return undefined;
-    counts.push(count);
-  }
-  return counts;
-}
-
 /** The containers in a pod's cgroup. */
 export function listContainers(
   tree: CgroupTree,

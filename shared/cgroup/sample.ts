@@ -38,8 +38,6 @@ export interface NodeSample {
   readonly at: number;
   /** By hex container id. A container without two good looks is missing, never wrong. */
   readonly containers: ReadonlyMap<string, ContainerSample>;
-  /** Of them, those that this look has renewed; absent: any may be. */
-  readonly fresh?: readonly ContainerSample[];
   /** CPU that the market may not share because others hold it. */
   readonly unmanaged: number;
 }

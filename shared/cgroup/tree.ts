@@ -12,11 +12,6 @@
 export interface CgroupTree {
   /** Names of the child directories, in no particular order; undefined when there is no such directory. */
   children(directory: string): readonly string[] | undefined;
-  /**
-   * How many children `children` would list, without listing them, where the tree can tell; undefined
-   * otherwise.
-   */
-  childCount?(directory: string): number | undefined;
   /** The text of a file now, or undefined when it is not there (any more). May keep it open. */
   read(file: string): string | undefined;
   /**

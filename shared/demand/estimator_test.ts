@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./common_wait.ts";
-import { createEstimator } from "./estimator.ts";
-import type { DemandSignal } from "./signal.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
+import { createEstimator } from "./estimator.ts";
+import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./queueing_need.ts";
+import type { DemandSignal } from "./signal.ts";
 
 const INTERVAL_MS = 250;
 
@@ -15,7 +15,7 @@ function signal(fields: Partial<DemandSignal>): DemandSignal {
   return {
     intervalMs: INTERVAL_MS,
     usage: 0,
-    heldBack: 0,
+    throttledMsPerS: 0,
     throttledShare: 0,
     scarcity: 0,
     waitMs: WAIT_TARGET_MS,
@@ -26,7 +26,7 @@ function signal(fields: Partial<DemandSignal>): DemandSignal {
 const anySignal: fc.Arbitrary<DemandSignal> = fc.record({
   intervalMs: fc.integer({ min: 10, max: 60_000 }),
   usage: fc.integer({ min: 0, max: 8_000_000 }).map((micro) => micro / 1000),
-  heldBack: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 64_000, noNaN: true })),
+  throttledMsPerS: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 64_000, noNaN: true })),
   throttledShare: fc.double({ min: 0, max: 1, noNaN: true }),
   quota: fc.integer({ min: 10, max: 8000 }),
   scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -40,7 +40,7 @@ pure("createEstimator() stays within what readings allow, whatever they are", ()
     let mostThreads = 0;
     for (const one of signals) {
       mostUsed = Math.max(mostUsed, one.usage);
-      mostThreads = Math.max(mostThreads, one.usage + one.heldBack);
+      mostThreads = Math.max(mostThreads, one.usage + one.throttledMsPerS);
       const { mean, burstinessMs, trial } = rule(one);
       assert.ok(mean >= 0 && mean <= mostUsed * (1 + 1e-9));
       assert.ok(burstinessMs >= 0 && Number.isFinite(burstinessMs));
@@ -53,9 +53,9 @@ pure(
   "createEstimator() tries 800 m for a thread that waits at a 200 m quota, then all of it",
   () => {
     const rule = createEstimator();
-    const busy = signal({ usage: 200, heldBack: 800, throttledShare: 1, quota: 200 });
+    const busy = signal({ usage: 200, throttledMsPerS: 800, throttledShare: 1, quota: 200 });
     assert.equal(rule(busy).trial, 800);
-    const still = signal({ usage: 800, heldBack: 200, throttledShare: 1, quota: 800 });
+    const still = signal({ usage: 800, throttledMsPerS: 200, throttledShare: 1, quota: 800 });
     let trial = 0;
     for (let at = 0; at < 1000; at += INTERVAL_MS) trial = rule(still).trial;
     assert.equal(trial, 1000);
@@ -64,7 +64,13 @@ pure(
 
 pure("createEstimator() tries half as much again where CPU is scarce", () => {
   const rule = createEstimator();
-  const scarce = signal({ usage: 200, heldBack: 800, throttledShare: 1, quota: 200, scarcity: 1 });
+  const scarce = signal({
+    usage: 200,
+    throttledMsPerS: 800,
+    throttledShare: 1,
+    quota: 200,
+    scarcity: 1,
+  });
   assert.ok(Math.abs(rule(scarce).trial - 300) < 1e-9);
 });
 

@@ -13,8 +13,6 @@ export interface SaturationOptions {
   readonly mostPatienceMs?: number;
   /** Largest step while CPU is free, as a multiple of the quota. @default {4} */
   readonly freeGrowth?: number;
-  /** Largest step while others would have to pay for it. @default {1.5} */
-  readonly scarceGrowth?: number;
   /** How long a trial lasts once it is in force. @default {1500} */
   readonly trialMs?: number;
 }
@@ -34,6 +32,8 @@ export interface Saturation {
 /** Beyond this it no longer matters for how long a quota has run out. */
 export const MOST_SATURATED_MS = 20_000;
 
+/** Largest step where others would have to pay for it, as a multiple of the quota. */
+const SCARCE_GROWTH = 1.5;
 /** A CFS period, the shortest time in which a quota can run out. */
 const PERIOD_MS = 100;
 /** Runnable threads, as a share of the most that were seen, at which all of them wait. */
@@ -47,8 +47,8 @@ const RIGHT = 1.2;
 /** Factor on patience after a trial that showed nothing; divisor after one that was right. */
 const LEARNT = 1.5;
 /** A trial that was not granted for this long is given up. */
-const UNHEARD_MS = 4000;
-/** A quota that runs out in every period for this long hides something, whoever waits for it. */
+const UNGRANTED_MS = 4000;
+/** A quota that runs out in every period for this long hides something, however few threads wait. */
 const EXHAUSTED_MS = 3000;
 /** Saturation under a trial asks for a larger one after this long. */
 const AGAIN_MS = 1000;
@@ -61,26 +61,19 @@ interface Trial {
   inForceMs: number;
   usedMs: number;
   /** Time in which the larger quota was not in force. */
-  unheardMs: number;
+  ungrantedMs: number;
 }
 
 /**
- * While a quota runs out, usage says nothing about what would have been used, and neither does time
- * held back: as soon as all threads wait, a small excess and a large one look the same. What tells
- * them apart is how long it lasts, and in the end only a trial: a large step up, for a moment in
- * which usage shows what is needed.
+ * While a quota runs out, neither usage nor throttled time shows what would have been used: as soon as
+ * all threads wait, a small excess and a large one are the same. What separates them is how long it
+ * lasts, and in the end only a trial: a large step up, for a moment in which usage shows the need.
  *
  * Work that comes at random saturates any lean quota now and then, for a period or two. So patience
  * is learnt: each trial that showed nothing makes it longer, each that was right shorter again.
  */
 export function createSaturation(options: SaturationOptions = {}): Saturation {
-  const {
-    patienceMs = 150,
-    mostPatienceMs = 1200,
-    freeGrowth = 4,
-    scarceGrowth = 1.5,
-    trialMs = 1500,
-  } = options;
+  const { patienceMs = 150, mostPatienceMs = 1200, freeGrowth = 4, trialMs = 1500 } = options;
   let patience = patienceMs;
   let most = 0;
   let before = 0;
@@ -92,15 +85,15 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
 
   /** Takes a reading; returns the threads that want to run, millicores. */
   function watch(
-    { usage, heldBack, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
+    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
   ): number {
-    const threads = usage + heldBack;
+    const threads = usage + throttledMsPerS;
     if (throttledShare === undefined) {
       // No period ended: nothing was booked that could confirm or refute it.
       if (lastedMs > 0) lastedMs += intervalMs;
       return Math.max(threads, most);
     }
-    // Of two readings the lesser: time held back is booked when a pause ends, so one reading may
+    // Of two readings the lesser: throttled time is booked when a pause ends, so one reading may
     // hold the pauses of more periods than it is long.
     most = Math.max(Math.min(threads, before), most * Math.exp(-intervalMs / MEMORY_MS));
     before = threads;
@@ -113,7 +106,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       : Math.max(0, saturatedMs - 2 * intervalMs);
     if (throttledShare === 0 || !isPressed) lastedMs = 0;
     else if (isExhausted && share >= FULL) lastedMs += intervalMs;
-    // A reading that ends saturated may have begun calm.
+    // A reading that ends saturated may have begun idle.
     else lastedMs = share >= 0.3 ? share * intervalMs : 0;
     return Math.max(threads, most);
   }
@@ -136,9 +129,9 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       // Threads that wait for a CPU are not seen: on a busy node fewer seem to want to run.
       const lasted = exhaustedMs >= Math.max(EXHAUSTED_MS, enough) ? Infinity : lastedMs;
       if (asks && lasted >= (again ? Math.max(AGAIN_MS, enough) : enough)) {
-        const growth = freeGrowth + scarcity * (scarceGrowth - freeGrowth);
+        const growth = freeGrowth + scarcity * (SCARCE_GROWTH - freeGrowth);
         const wanted = Math.min(threads, growth * quota);
-        trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, unheardMs: 0 };
+        trial = { wanted, from: trial?.from ?? quota, inForceMs: 0, usedMs: 0, ungrantedMs: 0 };
         lastedMs = 0;
         exhaustedMs = 0;
       }
@@ -148,19 +141,20 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
       if (quota > from) {
         trial.inForceMs += intervalMs;
         trial.usedMs += signal.usage * intervalMs / 1000;
-      } else trial.unheardMs += intervalMs;
+      } else trial.ungrantedMs += intervalMs;
       if (trial.inForceMs >= trialMs) {
-        // The need is an average that follows a rare burst late.
-        const showed = Math.max(need, 1000 * trial.usedMs / trial.inForceMs);
-        const showedMore = showed > RIGHT * from;
-        patience = showedMore
+        patience = wasRight(trial, need)
           ? Math.max(patienceMs, patience / LEARNT)
           : Math.min(mostPatienceMs, patience * LEARNT);
         trial = undefined;
-      } else if (trial.unheardMs >= UNHEARD_MS) {
-        trial = undefined;
-      }
+      } else if (trial.ungrantedMs >= UNGRANTED_MS) trial = undefined;
       return wanted;
     },
   };
+}
+
+/** Whether a trial showed more than the quota before it allowed. */
+function wasRight({ from, usedMs, inForceMs }: Trial, need: number): boolean {
+  // The need is an average that follows a rare burst late.
+  return Math.max(need, 1000 * usedMs / inForceMs) > RIGHT * from;
 }

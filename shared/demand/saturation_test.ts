@@ -10,7 +10,6 @@ const OPTIONS = {
   patienceMs: 300,
   mostPatienceMs: 1000,
   freeGrowth: 4,
-  scarceGrowth: 1.5,
   trialMs: 3000,
 };
 
@@ -24,7 +23,7 @@ function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {
   return {
     intervalMs: INTERVAL_MS,
     usage: quota,
-    heldBack: 8000 - quota,
+    throttledMsPerS: 8000 - quota,
     throttledShare: 1,
     scarcity: 0,
     waitMs: INTERVAL_MS,
@@ -34,7 +33,7 @@ function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {
 }
 
 function calm(usage = 300, quota = 500): DemandSignal {
-  return saturated({ usage, heldBack: 0, throttledShare: 0, quota });
+  return saturated({ usage, throttledMsPerS: 0, throttledShare: 0, quota });
 }
 
 /** The readings of this kind, at most `most`, until a trial begins; what it wants. */
@@ -65,7 +64,7 @@ pure("createSaturation() tries four times the quota once that has run out for it
 
 pure("createSaturation() tries nothing while no quota runs out, or where there is none", () => {
   const number = fc.double({ min: 0, max: 64_000, noNaN: true });
-  const signal = fc.record({ usage: number, heldBack: number, quota: number });
+  const signal = fc.record({ usage: number, throttledMsPerS: number, quota: number });
   fc.assert(fc.property(fc.array(signal), fc.boolean(), (signals, isLimited) => {
     const saturation = createSaturation(OPTIONS);
     for (const one of signals) {
@@ -99,7 +98,7 @@ pure("createSaturation() begins to wait anew when the quota was enough for a rea
 
 pure("createSaturation() does not wait for a quota that hides little", () => {
   // One thread that wants 580 m of 500: 1.16 of the quota.
-  const mild = saturated({ heldBack: 80 });
+  const mild = saturated({ throttledMsPerS: 80 });
   assert.equal(untilTrial(createSaturation(OPTIONS), mild).wanted, 0);
 });
 
@@ -107,7 +106,10 @@ pure("createSaturation() is not fooled by a few of many threads that wait", () =
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation, saturated(), { most: 2 });
   // A quarter of the threads seen before.
-  assert.equal(untilTrial(saturation, saturated({ heldBack: 1500 }), { most: 27 }).wanted, 0);
+  assert.equal(
+    untilTrial(saturation, saturated({ throttledMsPerS: 1500 }), { most: 27 }).wanted,
+    0,
+  );
 });
 
 pure(
@@ -117,13 +119,13 @@ pure(
     for (let reading = 0; reading < 2; reading++) saturation.feed(saturated(), 500);
     saturation.feed(calm(), 500);
     // Other programs keep half of its threads from running: they are not held back by the quota.
-    const contended = saturated({ heldBack: 3500 });
+    const contended = saturated({ throttledMsPerS: 3500 });
     assert.equal(untilTrial(saturation, contended).readings, 30);
   },
 );
 
 pure("createSaturation() tries no more than all threads could use", () => {
-  const { wanted } = untilTrial(createSaturation(OPTIONS), saturated({ heldBack: 500 }));
+  const { wanted } = untilTrial(createSaturation(OPTIONS), saturated({ throttledMsPerS: 500 }));
   assert.equal(wanted, 1000);
 });
 
@@ -136,7 +138,7 @@ pure("createSaturation() takes smaller steps where others would have to pay", ()
 pure("createSaturation() bounds every trial by threads and growth, whatever it is fed", () => {
   const signal = fc.record({
     usage: fc.double({ min: 0, max: 8000, noNaN: true }),
-    heldBack: fc.double({ min: 0, max: 64_000, noNaN: true }),
+    throttledMsPerS: fc.double({ min: 0, max: 64_000, noNaN: true }),
     throttledShare: fc.constantFrom(0, 0.5, 1),
     quota: fc.integer({ min: 10, max: 8000 }),
     scarcity: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -146,7 +148,7 @@ pure("createSaturation() bounds every trial by threads and growth, whatever it i
     let mostThreads = 0;
     let mostQuota = 0;
     for (const one of signals) {
-      mostThreads = Math.max(mostThreads, one.usage + one.heldBack);
+      mostThreads = Math.max(mostThreads, one.usage + one.throttledMsPerS);
       mostQuota = Math.max(mostQuota, one.quota);
       const wanted = saturation.feed(saturated(one), one.usage);
       assert.ok(wanted >= 0 && wanted <= Math.min(mostThreads, OPTIONS.freeGrowth * mostQuota));

@@ -1,5 +1,5 @@
 /**
- * What an estimate of demand is made from, and what it says.
+ * The input of an estimate of demand, and its result.
  *
  * @module
  */
@@ -9,8 +9,8 @@ export interface DemandSignal {
   readonly intervalMs: number;
   /** CPU time used / interval. */
   readonly usage: number;
-  /** CPU time that a quota kept runnable threads from / interval. */
-  readonly heldBack: number;
+  /** Time for which a quota kept threads from running, ms per second, summed over threads. */
+  readonly throttledMsPerS: number;
   /**
    * Share of the interval's enforcement periods in which a quota ran out, 0 to 1; undefined when
    * none ended in it.

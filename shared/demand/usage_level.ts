@@ -4,14 +4,10 @@
  * @module
  */
 
-/** Settings of {@linkcode createUsageLevel}; times in milliseconds. */
+/** Settings of {@linkcode createUsageLevel}. */
 export interface LevelOptions {
-  /** Usage is averaged over blocks of this length. @default {1000} */
-  readonly blockMs?: number;
-  /** Time constant of the mean. @default {15000} */
+  /** Time constant of the mean, ms. @default {15000} */
   readonly meanMs?: number;
-  /** Time constant of the burstiness. @default {300000} */
-  readonly burstinessMemoryMs?: number;
   /** Standard errors beyond which the level is taken to have shifted. @default {5} */
   readonly surprise?: number;
 }
@@ -26,6 +22,10 @@ export interface UsageLevel {
   readonly burstinessMs: number;
 }
 
+/** Usage is averaged over blocks of this length. */
+const BLOCK_MS = 1000;
+/** Time constant of the burstiness. */
+const MEMORY_MS = 300_000;
 /** Burstiness of requests of 10 ms that vary as much as they cost: taken until there is a history. */
 const USUAL_BURSTINESS_MS = 20;
 /** Blocks that it counts for, fading as others come. */
@@ -51,7 +51,7 @@ const MOST_DEVIATIONS = 5;
  * difference counts no more than chance makes plausible, so that a shift does not either.
  */
 export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
-  const { blockMs = 1000, meanMs = 15_000, burstinessMemoryMs = 300_000, surprise = 5 } = options;
+  const { meanMs = 15_000, surprise = 5 } = options;
   let mean: number | undefined;
   let used = 0;
   let spanMs = 0;
@@ -73,7 +73,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
     const now = burstiness();
     const last = recent.at(-1);
     if (last !== undefined) {
-      const fade = Math.exp(-spanMs / burstinessMemoryMs);
+      const fade = Math.exp(-spanMs / MEMORY_MS);
       const middle = (block + last) / 2;
       const most = MOST_DEVIATIONS ** 2 * Math.max(now, USUAL_BURSTINESS_MS) * 1000 * middle;
       squares = fade * squares + Math.min((block - last) ** 2 / 2 * spanMs, most);
@@ -103,7 +103,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
     for (let window = 1; window <= recent.length; window++) {
       total += recent[recent.length - window] ?? 0;
       const average = total / window;
-      const variance = burstinessMs * 1000 * Math.max(before, average) / (window * blockMs);
+      const variance = burstinessMs * 1000 * Math.max(before, average) / (window * BLOCK_MS);
       const deviations = Math.abs(average - before) / Math.sqrt(Math.max(variance, LEAST_VARIANCE));
       if (deviations <= strangest) continue;
       strangest = deviations;
@@ -120,7 +120,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
       mean ??= usage;
       used += usage * intervalMs;
       spanMs += intervalMs;
-      if (spanMs >= blockMs) endBlock(used / spanMs);
+      if (spanMs >= BLOCK_MS) endBlock(used / spanMs);
     },
     get mean() {
       return mean ?? 0;

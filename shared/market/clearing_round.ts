@@ -1,5 +1,5 @@
 /**
- * One clearing of a node: from bidders to the limits that the market would give.
+ * One clearing of a node where limits follow demand: the limits that the market would give.
  *
  * @module
  */
@@ -22,28 +22,19 @@ export interface RoundOutcome {
   readonly target: number;
 }
 
-/** A cleared node. */
-export interface Round {
-  readonly mode: Mode;
-  /** 1/millicore. */
-  readonly price: number;
-  readonly outcomes: readonly RoundOutcome[];
-}
-
-/** Settings of a round. */
-export interface RoundOptions {
-  /** Millicores that the market may share. */
-  readonly capacity: number;
-  /**
-   * Millicores of it that raises may commit; the rest is divided only as far as floors need it, since
-   * shares of it could not be given to all who are short alike. @default {capacity}
-   */
-  readonly grantable?: number;
-}
-
 /** Clears the market for these bidders and puts shares on the grid. */
-export function clearRound(bidders: readonly Bidder[], options: RoundOptions): Round {
-  const { capacity, grantable = capacity } = options;
+export function clearRound(
+  bidders: readonly Bidder[],
+  { capacity, grantable = capacity }: {
+    /** Millicores that the market may share. */
+    readonly capacity: number;
+    /**
+     * Millicores of it that raises may commit; the rest is divided only as far as floors need it,
+     * since shares of it could not be given to all that are short alike. @default {capacity}
+     */
+    readonly grantable?: number;
+  },
+): { readonly mode: Mode; readonly price: number; readonly outcomes: readonly RoundOutcome[] } {
   const rounded = bidders.map((bidder) => ({
     ...bidder,
     ...roundBounds(limitBounds(bidder)),
@@ -55,21 +46,11 @@ export function clearRound(bidders: readonly Bidder[], options: RoundOptions): R
   const divided = Math.max(grantable, Math.min(capacity, floors));
   const { mode, price, shares } = clearMarket(bids, divided);
   const onGrid = roundShares(shares, bids, { capacity: divided });
-  return {
-    mode,
-    price,
-    outcomes: rounded.map(({ floor, ceiling }, index) => {
-      const bid = bids[index];
-      const share = Math.max(floor, onGrid[index] ?? 0);
-      const need = Math.min(Math.max(bid?.demand ?? 0, bid?.floor ?? 0), ceiling);
-      return {
-        floor,
-        ceiling,
-        least: bid?.floor ?? floor,
-        need,
-        share,
-        target: share,
-      };
-    }),
-  };
+  const outcomes = bids.map(({ floor: least, ceiling, demand }, i) => {
+    const floor = rounded[i]?.floor ?? least;
+    const share = Math.max(floor, onGrid[i] ?? 0);
+    const need = Math.min(Math.max(demand, least), ceiling);
+    return { floor, ceiling, least, need, share, target: share };
+  });
+  return { mode, price, outcomes };
 }

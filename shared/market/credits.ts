@@ -33,51 +33,34 @@ export interface CreditStep {
   readonly share: number;
   /** Millicores it needed. */
   readonly need: number;
-  /** Millicores that would be its part if everybody needed more than theirs. */
+  /** Millicores that would be its part if every bidder needed more than its own. */
   readonly entitlement: number;
   readonly intervalMs: number;
-  /** @default {300_000} */
-  readonly halfLifeMs?: number;
 }
 
 /**
  * The credit after an interval, within {@linkcode CREDIT_BOUNDS}. It never falls with a higher
  * credit before or a higher entitlement, never rises with more need or a larger share, and two
- * intervals in a row give what one of their length gives.
+ * intervals in a row give what one of their length gives. A credit beyond the bounds counts as the
+ * bound.
  *
  * Worked values from 1, entitlement 1000 m, after one half-life: need 0 → √2 = 1.41; need 500 m →
  * 1.19; need and share 1500 m → 0.84; need 1500 m and share 1000 m → 1. And from 2 with the last:
  * 1.41.
- *
- * A credit beyond the bounds counts as the bound. Throws a `RangeError` that names field and value
- * when a number is negative or not finite, or the half-life is 0.
  */
-export function creditAfter(credit: number, step: CreditStep): number {
-  const { share, need, entitlement, intervalMs, halfLifeMs = CREDIT_HALF_LIFE_MS } = step;
-  check("credit", credit);
-  check("share", share);
-  check("need", need);
-  check("entitlement", entitlement);
-  check("intervalMs", intervalMs);
-  if (!(halfLifeMs > 0)) {
-    throw new RangeError(
-      `Cannot update a credit: halfLifeMs is ${halfLifeMs}, expected a number above 0`,
-    );
-  }
+export function creditAfter(
+  credit: number,
+  { share, need, entitlement, intervalMs }: CreditStep,
+): number {
   const given = entitlement > 0 ? Math.max(0, 1 - need / entitlement) : 0;
   const taken = share > entitlement ? Math.min(1, (share - entitlement) / entitlement) : 0;
   const target = given - taken;
-  const before = Math.log2(withinBounds(credit));
-  return withinBounds(2 ** (target + (before - target) * 2 ** (-intervalMs / halfLifeMs)));
+  const before = Math.log2(boundedCredit(credit));
+  const kept = 2 ** (-intervalMs / CREDIT_HALF_LIFE_MS);
+  return boundedCredit(2 ** (target + (before - target) * kept));
 }
 
-function check(name: string, value: number): void {
-  if (value >= 0 && value < Infinity) return;
-  throw new RangeError(
-    `Cannot update a credit: ${name} is ${value}, expected a finite number, at least 0`,
-  );
-}
-
-function withinBounds(credit: number): number {
+/** The credit, or the bound that it lies beyond. */
+export function boundedCredit(credit: number): number {
   return Math.max(CREDIT_BOUNDS.least, Math.min(credit, CREDIT_BOUNDS.most));
 }

@@ -66,8 +66,8 @@ pure("creditAfter() leaves a neutral bidder neutral that neither leaves nor take
 pure("creditAfter() drifts half of the way to neutral in a half-life", () => {
   const neither = { share: 100, need: 100, entitlement: 100 };
   fc.assert(
-    fc.property(credit, fc.integer({ min: 1, max: 1e7 }), (from, halfLifeMs) => {
-      const after = creditAfter(from, { ...neither, intervalMs: halfLifeMs, halfLifeMs });
+    fc.property(credit, (from) => {
+      const after = creditAfter(from, { ...neither, intervalMs: CREDIT_HALF_LIFE_MS });
       assert.ok(near(after, Math.sqrt(from)));
     }),
     cases(5),
@@ -122,16 +122,4 @@ pure("creditAfter() gives equal histories equal credits at any scale of CPU", ()
     ),
     cases(5),
   );
-});
-
-pure("creditAfter() refuses what is not an amount, by name", () => {
-  const good = { share: 1, need: 1, entitlement: 1, intervalMs: 1 };
-  assert.throws(() => creditAfter(NaN, good), { name: "RangeError", message: /credit is NaN/ });
-  for (const field of ["share", "need", "entitlement", "intervalMs"]) {
-    assert.throws(() => creditAfter(1, { ...good, [field]: -1 }), {
-      name: "RangeError",
-      message: new RegExp(`${field} is -1`),
-    });
-  }
-  assert.throws(() => creditAfter(1, { ...good, halfLifeMs: 0 }), /halfLifeMs is 0/);
 });

@@ -13,19 +13,11 @@ const UNITS = 2 ** 40;
 
 /**
  * The parts of `value` (at least 0, any unit) in proportion to the containers' requests, or equal
- * parts when nobody requests anything. They sum to `value` exactly, in whatever order they are
+ * parts when none requests anything. They sum to `value` exactly, in whatever order they are
  * added. A whole value is split into whole parts, each within one of its exact proportion (largest
  * remainders first, then the lower index): 100 over requests 1, 1, 1 is 34, 33, 33.
- *
- * Throws a `RangeError` when there are no containers, or when the value or a request is negative or
- * not finite.
  */
 export function splitByRequest(value: number, requests: readonly number[]): number[] {
-  check("value", value);
-  requests.forEach((request, index) => check(`request ${index}`, request));
-  if (requests.length === 0) {
-    throw new RangeError("Cannot split a pod's value: the pod has no containers");
-  }
   const total = requests.reduce((sum, request) => sum + request, 0);
   const unit = Number.isSafeInteger(value)
     ? 1
@@ -49,12 +41,4 @@ export function splitByRequest(value: number, requests: readonly number[]): numb
     }
   }
   return parts;
-}
-
-function check(name: string, value: number): void {
-  if (!(value >= 0 && value < Infinity)) {
-    throw new RangeError(
-      `Cannot split a pod's value: ${name} is ${value}, expected a finite number, at least 0`,
-    );
-  }
 }

@@ -31,74 +31,45 @@ export function roundBounds(bounds: LimitRange): LimitRange {
   return { floor, ceiling };
 }
 
-/** Settings of {@linkcode roundShares}. */
-export interface RoundSharesOptions {
-  /** Millicores that the rounded shares may sum to. */
-  readonly capacity: number;
-  /** Millicores. @default {10} */
-  readonly step?: number;
-}
-
 /**
- * The shares of a clearing on the grid. Every share is rounded down, then steps are handed out while
- * the sum stays within the capacity, one a bidder at most: first to those that rounding put under
- * their floor, then by the largest remainder, the lower index first among equals. So the sum of
- * the result exceeds neither the capacity nor, by more than one step a bidder, the shares; equal
- * bidders end within one step; and bounds on the grid are kept.
+ * The shares of a clearing on the grid, and within `capacity`, millicores. Every share is rounded down,
+ * then steps are handed out while the sum stays within the capacity, one a bidder at most: first to
+ * those that rounding put under their floor, then by the largest remainder, the lower index first
+ * among equals. So the sum of the result exceeds neither the capacity nor, by more than one step a
+ * bidder, the shares; equal bidders end within one step; and bounds on the grid are kept.
  *
  * A floor off the grid is kept as far as the capacity reaches. A bidder with no multiple of the step
  * between its bounds gets its floor as it is. Shares below their floors, those of an overloaded
- * market, stay below. Shares must fit into the capacity; as many bounds as shares, else a
- * `RangeError`.
+ * market, stay below. Shares must fit into the capacity; as many bounds as shares.
  */
 export function roundShares(
   shares: ArrayLike<number>,
   bounds: readonly LimitRange[],
-  options: RoundSharesOptions,
+  { capacity }: { readonly capacity: number },
 ): Float64Array {
-  const { capacity, step = GRID } = options;
-  if (shares.length !== bounds.length) {
-    throw new RangeError(
-      `Cannot round the shares: there are ${shares.length} shares and ${bounds.length} bounds`,
-    );
-  }
-  if (!(step > 0 && step < Infinity)) {
-    throw new RangeError(`Cannot round the shares: step is ${step}, expected a number above 0`);
-  }
   const rounded = new Float64Array(shares.length);
-  const candidates: Candidate[] = [];
+  const candidates: { index: number; remainder: number; underFloor: boolean }[] = [];
   let left = capacity;
   for (const [index, { floor, ceiling }] of bounds.entries()) {
     const share = shares[index] as number;
-    const highest = Math.floor(ceiling / step) * step;
-    const base = share >= floor && Math.ceil(floor / step) * step > highest
+    const highest = Math.floor(ceiling / GRID) * GRID;
+    const base = share >= floor && Math.ceil(floor / GRID) * GRID > highest
       ? floor
-      : Math.min(Math.floor(share / step) * step, highest);
+      : Math.min(Math.floor(share / GRID) * GRID, highest);
     rounded[index] = base;
     left -= base;
-    if (share > base && base + step <= highest) {
-      candidates.push({
-        index,
-        remainder: share - base,
-        underFloor: share >= floor && base < floor,
-      });
+    if (share > base && base + GRID <= highest) {
+      const underFloor = share >= floor && base < floor;
+      candidates.push({ index, remainder: share - base, underFloor });
     }
   }
   candidates.sort((a, b) =>
     Number(b.underFloor) - Number(a.underFloor) || b.remainder - a.remainder || a.index - b.index
   );
   for (const { index } of candidates) {
-    if (left < step) break;
-    rounded[index] = (rounded[index] as number) + step;
-    left -= step;
+    if (left < GRID) break;
+    rounded[index] = (rounded[index] as number) + GRID;
+    left -= GRID;
   }
   return rounded;
-}
-
-/** A bidder that one more step would bring nearer to its share. */
-interface Candidate {
-  readonly index: number;
-  /** Share minus what it has, below one step. */
-  readonly remainder: number;
-  readonly underFloor: boolean;
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
+import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
 import { GRID, type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";
-import { exactSum } from "./residual.ts";
-import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -73,18 +73,6 @@ pure("roundShares() keeps a floor off the grid while the capacity reaches", () =
   assert.deepEqual([...roundShares([37, 98], [range, range], { capacity: 140 })], [40, 100]);
   assert.deepEqual([...roundShares([37, 98], [range, range], { capacity: 135 })], [40, 90]);
   assert.deepEqual([...roundShares([37, 37], [range, range], { capacity: 74 })], [40, 30]);
-});
-
-pure("roundShares() takes another step", () => {
-  const wide = { floor: 0, ceiling: 1000 };
-  const options = { capacity: 300, step: 100 };
-  assert.deepEqual([...roundShares([180, 120], [wide, wide], options)], [200, 100]);
-});
-
-pure("roundShares() refuses a step of 0 and bounds of another number", () => {
-  const options = { capacity: 10, step: 0 };
-  assert.throws(() => roundShares([1], [{ floor: 0, ceiling: 9 }], options), /step is 0/);
-  assert.throws(() => roundShares([1], [], { capacity: 10 }), /1 shares and 0 bounds/);
 });
 
 pure("roundShares() stays on the grid, within the bounds and within the capacity", () => {

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { cases } from "../../tests/fixtures/cases.ts";
-import { type Bid, clearMarket } from "./solver.ts";
-import { exactSum } from "./residual.ts";
 import {
   anyMarket,
   CLOSE,
@@ -13,6 +10,9 @@ import {
   OF_TOTAL,
   totalOf,
 } from "../../tests/fixtures/bids_arbitrary.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
+import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { cases } from "../../tests/fixtures/cases.ts";
-import { type Bid, clearMarket } from "./solver.ts";
 import {
   anyBid,
   anyMarket,
@@ -9,6 +7,8 @@ import {
   OF_TOTAL,
   totalOf,
 } from "../../tests/fixtures/bids_arbitrary.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { cases } from "../../tests/fixtures/cases.ts";
-import { type Bid, clearMarket } from "./solver.ts";
-import { exactSum, residual } from "./residual.ts";
 import {
   anyMarket,
   boundsOf,
@@ -12,7 +9,10 @@ import {
   OF_TOTAL,
   totalOf,
 } from "../../tests/fixtures/bids_arbitrary.ts";
+import { cases } from "../../tests/fixtures/cases.ts";
+import { exactSum, residual } from "../../tests/fixtures/clearing_residual.ts";
 import { seededRandom } from "../random.ts";
+import { type Bid, clearMarket } from "./solver.ts";
 
 const bid = (weight: number, floor: number, ceiling: number, demand: number): Bid => ({
   weight,

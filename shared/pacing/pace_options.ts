@@ -4,49 +4,41 @@
  * @module
  */
 
-/** Settings of pacing; times in milliseconds, shares of 1. */
-export interface PaceOptions {
+/**
+ * The settings; times in milliseconds, shares of 1. Stability comes before speed in everything that
+ * lowers; a burst is raised at once.
+ */
+export const DEFAULT_PACE = {
   /** A decrease by own demand must be at least this share of the limit. */
-  readonly lowerHysteresis: number;
+  lowerHysteresis: 0.1,
   /** How long own demand must stay lower before the limit follows. */
-  readonly lowerWaitMs: number;
+  lowerWaitMs: 30_000,
   /** The same after a raise for a trial that showed that nothing more is needed. */
-  readonly trialWaitMs: number;
+  trialWaitMs: 1000,
   /**
    * A raise must be at least this share of the limit, unless the floor asks for it, or it gives a
    * throttled container its whole ceiling.
    */
-  readonly raiseHysteresis: number;
+  raiseHysteresis: 0.01,
   /** The same where CPU is scarce: others would have to pay. */
-  readonly scarceRaiseHysteresis: number;
+  scarceRaiseHysteresis: 0.15,
   /** A raise goes this share beyond what is needed while CPU is free, so that few others follow. */
-  readonly raiseMargin: number;
+  raiseMargin: 0.05,
   /**
    * Share of capacity that raises leave free: an idle floor may wake between the decision and the
    * moment at which the raise is in force.
    */
-  readonly cushion: number;
-  /** Least time between two raises of a container. */
-  readonly raiseGapMs: number;
-  /** Least time between two decreases of a container that pay for others. */
-  readonly fundingGapMs: number;
-  /** No decrease before readings are this old. */
-  readonly warmUpMs: number;
-}
-
-/** Stability comes before speed in everything that lowers; a burst is raised at once. */
-export const DEFAULT_PACE: PaceOptions = {
-  lowerHysteresis: 0.1,
-  lowerWaitMs: 30_000,
-  trialWaitMs: 1000,
-  raiseHysteresis: 0.01,
-  scarceRaiseHysteresis: 0.15,
-  raiseMargin: 0.05,
   cushion: 0.03,
+  /** Least time between two raises of a container. */
   raiseGapMs: 1000,
+  /** Least time between two decreases of a container that pay for others. */
   fundingGapMs: 5000,
+  /** No decrease before readings are this old. */
   warmUpMs: 10_000,
 };
+
+/** Settings of pacing, as {@linkcode DEFAULT_PACE} describes them. */
+export type PaceOptions = Readonly<typeof DEFAULT_PACE>;
 
 /** CPU free of commitment, as a share of capacity, from which on raises are given freely. */
 const FREELY = 0.1;

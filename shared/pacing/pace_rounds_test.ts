@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Bidder } from "../market/bids.ts";
 import { clearRound } from "../market/clearing_round.ts";
-import { committed, committedAt } from "./commitment.ts";
-import { lowerWait } from "./own_decrease.ts";
+import { lowerWait } from "./decrease.ts";
 import { DEFAULT_PACE, grantable } from "./pace_options.ts";
 import {
+  committed,
+  committedAt,
   newPaceMemory,
   type PacedContainer,
   type PaceMemory,
+  type PlannedContainer,
   RECENT_MS,
 } from "./paced_container.ts";
-import { planChanges, type PlannedContainer } from "./plan_changes.ts";
+import { planChanges } from "./plan_changes.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 
 const ROUND_MS = 250;
@@ -87,8 +89,8 @@ function round(
     if (player === undefined) return [];
     const { weight, memory, past } = player;
     const quota = quotas[index] ?? past.at(-1 - lag) ?? past[0] ?? memory.limit;
-    const heldBack = Math.max(0, (demands[index] ?? 0) - quota);
-    return [{ ...outcome, weight, memory, quota, heldBack }];
+    const throttledMsPerS = Math.max(0, (demands[index] ?? 0) - quota);
+    return [{ ...outcome, weight, memory, quota, throttledMsPerS }];
   });
   const planned = planChanges(before, { now, capacity, mode });
   table.forEach((player, index) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
+import { grantable, type PaceOptions } from "./pace_options.ts";
 
 /** What pacing remembers of a container. CPU in millicores, times monotonic in milliseconds. */
 export interface PaceMemory {
@@ -27,8 +28,9 @@ export interface PaceMemory {
   readonly lower?: { readonly since: number; readonly highest: number } | undefined;
 }
 
-/** What the clearing says of a container now. Millicores. */
-export interface PaceInput {
+/** A container with what the clearing gives it now. Millicores. */
+export interface PacedContainer {
+  readonly memory: PaceMemory;
   /** Bounds of the limit, holds included. */
   readonly floor: number;
   readonly ceiling: number;
@@ -40,19 +42,14 @@ export interface PaceInput {
   readonly share: number;
   /** Quota in the cgroup now, where it has one. */
   readonly quota?: number | undefined;
-  /** The bid's weight: who comes first when a raise can't be granted whole. */
+  /** The bid's weight: the order of raises that can't all be granted whole. */
   readonly weight: number;
   /** True for a container that starts: its raises are for that. */
   readonly boost?: boolean;
-  /** True where it needs what a metric says, which is more than its readings show. */
+  /** True where it needs what a metric asks for, which is more than its readings show. */
   readonly metric?: boolean;
-  /** Millicores that the container was held back in the last interval. */
-  readonly heldBack: number;
-}
-
-/** A container with both. */
-export interface PacedContainer extends PaceInput {
-  readonly memory: PaceMemory;
+  /** Time throttled in the last interval, ms per second, summed over threads. */
+  readonly throttledMsPerS: number;
 }
 
 /** A change of one container's limit. */
@@ -61,29 +58,23 @@ export interface PaceChange {
   readonly reason: MarketReason;
 }
 
-/** The change of a limit outside of its bounds, to the bound; undefined for one within them. */
-export function backToBounds(
-  limit: number,
-  { floor, ceiling }: Pick<PaceInput, "floor" | "ceiling">,
-): PaceChange | undefined {
-  const most = Math.max(floor, ceiling);
-  if (limit < floor) return { limit: floor, reason: "FloorRose" };
-  return limit > most ? { limit: most, reason: "CeilingFell" } : undefined;
+/** What becomes of one container: its memory, and the change if there is one. */
+export interface PlannedContainer {
+  readonly memory: PaceMemory;
+  readonly change?: PaceChange | undefined;
 }
 
 /** A limit counts this long after it was lowered: API, controller and kubelet need their time. */
 export const RECENT_MS = 2000;
+/** A container throttled for more than this share of its limit counts as throttled. */
+const THROTTLED_SHARE = 0.01;
+/** A raise of a throttled container by more than this factor may be a trial. */
+const TRIAL_RAISE = 1.3;
 
 /** The memory of a container that begins with this limit. */
 export function newPaceMemory(limit: number, now: number): PaceMemory {
-  return {
-    limit,
-    recent: [],
-    since: now,
-    raisedAt: -Infinity,
-    changedAt: -Infinity,
-    fundedAt: -Infinity,
-  };
+  const never = -Infinity;
+  return { limit, recent: [], since: now, raisedAt: never, changedAt: never, fundedAt: never };
 }
 
 /** The memory after the limit was changed at the monotonic time `now`, ms. */
@@ -92,26 +83,63 @@ export function afterChange(
   { limit, reason, now }: PaceChange & { readonly now: number },
 ): PaceMemory {
   const { lower: _lower, ...rest } = memory;
+  const isTrial = reason === "Throttled" && limit > memory.limit * TRIAL_RAISE;
   return {
     ...rest,
     limit,
     recent: [
-      ...memory.recent.filter((past) => past.until > now),
+      ...memory.recent.filter(({ until }) => until > now),
       { until: now + RECENT_MS, limit: memory.limit },
     ],
     raisedAt: limit > memory.limit ? now : memory.raisedAt,
     changedAt: now,
-    trialFrom: trialFromAfter(memory, { limit, reason }),
+    trialFrom: isTrial ? memory.trialFrom ?? memory.limit : undefined,
   };
 }
 
-/** A raise of a throttled container by more than this may be a trial. */
-const TRIAL_RAISE = 1.3;
+/** The change of a limit outside of its bounds, to the bound; undefined for one within them. */
+export function backToBounds(
+  limit: number,
+  { floor, ceiling }: Pick<PacedContainer, "floor" | "ceiling">,
+): PaceChange | undefined {
+  const most = Math.max(floor, ceiling);
+  if (limit < floor) return { limit: floor, reason: "FloorRose" };
+  return limit > most ? { limit: most, reason: "CeilingFell" } : undefined;
+}
 
-function trialFromAfter(
-  memory: PaceMemory,
-  { limit, reason }: PaceChange,
-): number | undefined {
-  const isTrial = reason === "Throttled" && limit > memory.limit * TRIAL_RAISE;
-  return isTrial ? memory.trialFrom ?? memory.limit : undefined;
+/** Whether the throttled time counts, against the limit. */
+export function isThrottled(
+  { memory, throttledMsPerS }: Pick<PacedContainer, "memory" | "throttledMsPerS">,
+): boolean {
+  return throttledMsPerS > memory.limit * THROTTLED_SHARE;
+}
+
+/** Millicores of what raises may commit that no container holds; negative when more is held. */
+export function freeCPU(
+  containers: readonly PacedContainer[],
+  { now, capacity, options }: { now: number; capacity: number; options: PaceOptions },
+): number {
+  let free = grantable(capacity, options);
+  for (const container of containers) free -= committed(container, now);
+  return free;
+}
+
+/** Millicores a container counts with if its highest limit is `limit`. */
+export function committedAt(container: PacedContainer, limit: number): number {
+  return limit > container.floor ? limit : container.least;
+}
+
+/**
+ * Millicores that a container counts with now: the highest of the limit decided, those of the last
+ * two seconds and the quota in its cgroup, if that exceeds its floor; otherwise its bid's floor. A
+ * lowered limit is free only once it can no longer be in force.
+ */
+export function committed(container: PacedContainer, now: number): number {
+  const { memory: { limit, recent }, quota } = container;
+  const replaced = recent.filter(({ until }) => until > now);
+  // A quota shows that the limit is in force after a single change only: of two in short order the
+  // first may come into force after a quota that equals the second.
+  const inForce = quota !== undefined && quota <= limit && replaced.length === 1;
+  const past = inForce ? [] : replaced.map((one) => one.limit);
+  return committedAt(container, Math.max(limit, quota ?? 0, ...past));
 }

@@ -6,19 +6,21 @@
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
-import { committed, committedAt, freeCPU } from "./commitment.ts";
-import { fundRaises } from "./funding.ts";
-import { followLowerTarget } from "./own_decrease.ts";
+import { followLowerTarget, fundRaises } from "./decrease.ts";
 import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   backToBounds,
+  committed,
+  committedAt,
+  freeCPU,
+  isThrottled,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
+  type PlannedContainer,
 } from "./paced_container.ts";
-import { grantRaises } from "./raise_grants.ts";
-import { isLargeRaise, isLastRaise, isThrottled } from "./worth_of_raise.ts";
+import { grantRaises, isLargeRaise, isLastRaise, type RaiseRequest } from "./raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -30,151 +32,85 @@ export interface PlanContext {
   readonly options?: PaceOptions;
 }
 
-/** What becomes of one container: its memory, and the change if there is one. */
-export interface PlannedContainer {
-  readonly memory: PaceMemory;
-  readonly change?: PaceChange;
-}
-
 /** A plan in the making. */
-interface Draft {
+interface Draft extends Required<PlanContext> {
   readonly containers: readonly PacedContainer[];
-  readonly now: number;
-  readonly mode: Mode;
-  readonly capacity: number;
-  readonly options: PaceOptions;
-  readonly planned: PlannedContainer[];
-  /** Millicores that nothing is committed to. */
-  free: number;
-  /** Millicores of raises that are needed and not granted yet. */
-  waiting: number;
+  /** The plans of the containers that change, or have something new to remember. */
+  readonly planned: Map<PacedContainer, PlannedContainer>;
 }
 
 /**
  * Decides which limits change now, in this order: limits outside their bounds; raises, from what is
  * free; decreases that pay for raises that still wait; decreases by own demand. What is committed
- *  never grows beyond `capacity` by a raise above a container's floor.
+ * never grows beyond `capacity` by a raise above a container's floor.
  */
 export function planChanges(
   containers: readonly PacedContainer[],
   context: PlanContext,
 ): PlannedContainer[] {
-  const { now, capacity, mode, options: settings = DEFAULT_PACE } = context;
+  const { now, capacity, options: settings = DEFAULT_PACE } = context;
   const free = freeCPU(containers, { now, capacity, options: settings });
   const options = paceAt(settings, free / Math.max(capacity, 1));
-  const planned = containers.map(({ memory }) => ({ memory }));
-  const draft: Draft = { containers, now, mode, capacity, options, planned, free, waiting: 0 };
+  const draft: Draft = { ...context, options, containers, planned: new Map() };
   followBounds(draft);
-  raise(draft);
-  takeBack(draft);
+  const shortage = raise(draft, free);
+  takeBack(draft, shortage);
   followDemandDown(draft);
-  return planned;
+  return containers.map((one) => draft.planned.get(one) ?? { memory: one.memory });
 }
 
-function change(
-  draft: Draft,
-  index: number,
-  what: PaceChange,
-  more: Partial<PaceMemory> = {},
+function plan(
+  { planned, now }: Draft,
+  container: PacedContainer,
+  { more = {}, ...change }: PaceChange & { readonly more?: Partial<PaceMemory> },
 ): void {
-  const container = draft.containers[index];
-  if (container === undefined) return;
-  const memory = afterChange(container.memory, { ...what, now: draft.now });
-  draft.planned[index] = { memory: { ...memory, ...more }, change: what };
+  const memory = afterChange(container.memory, { ...change, now });
+  planned.set(container, { memory: { ...memory, ...more }, change });
 }
 
-/** The places of the containers that have no change in this plan yet. */
-function untouched({ planned }: Draft): number[] {
-  const places: number[] = [];
-  for (let i = 0; i < planned.length; i++) if (planned[i]?.change === undefined) places.push(i);
-  return places;
+/** The containers that have no change in this plan yet. */
+function unchanged({ containers, planned }: Draft): PacedContainer[] {
+  return containers.filter((container) => !planned.has(container));
 }
 
-/** A limit outside its bounds goes to the bound at once. */
+/** Brings a limit outside its bounds to the bound at once. */
 function followBounds(draft: Draft): void {
-  for (let index = 0; index < draft.containers.length; index++) {
-    const container = draft.containers[index];
-    if (container === undefined) continue;
-    const what = backToBounds(container.memory.limit, container);
-    if (what !== undefined) change(draft, index, what);
+  for (const container of draft.containers) {
+    const change = backToBounds(container.memory.limit, container);
+    if (change !== undefined) plan(draft, container, change);
   }
-}
-
-/** A raise that is needed, and what of the node's free CPU it takes, millicores. */
-interface Wish {
-  readonly container: PacedContainer;
-  readonly index: number;
-  /** The limit that it goes to if it is granted whole. */
-  readonly wanted: number;
-  readonly cost: number;
-  readonly weight: number;
-}
-
-/** Raises those that need clearly more, from what is free; what is left goes to last raises. */
-function raise(draft: Draft): void {
-  const wishes: Wish[] = [];
-  for (const index of untouched(draft)) {
-    const container = draft.containers[index];
-    if (container === undefined || !isLargeRaise(container, container.share, draft)) continue;
-    if (!mayBeRaised(container, draft)) continue;
-    const wanted = withMargin(container, draft);
-    const cost = costOf(container, wanted, draft);
-    wishes.push({ container, index, wanted, cost, weight: container.weight });
-  }
-  for (const { wish, limit, granted } of grantWorthwhile(wishes, draft)) {
-    draft.free -= granted;
-    draft.waiting += wish.cost - granted;
-    change(draft, wish.index, { limit, reason: raiseReason(wish.container) });
-  }
-  raiseLast(draft);
-}
-
-/** A wish that is granted, whole or in part. */
-interface Grant {
-  readonly wish: Wish;
-  readonly limit: number;
-  /** Millicores of free CPU. */
-  readonly granted: number;
 }
 
 /**
- * Splits what is free. A part that would cost a change and relieve nothing is not given: the lightest
- * of those wishes waits, and the others are granted anew, or each would get too little for ever.
+ * Raises those that need clearly more, from `free` CPU, then throttled containers that their ceilings
+ * are close above, where that is free whole. Returns what raises that wait lack, millicores; absent
+ * where none waits.
  */
-function grantWorthwhile(wishes: readonly Wish[], draft: Draft): Grant[] {
-  let open = wishes;
-  for (;;) {
-    const parts = grantRaises(open, draft.free);
-    const grants = open.map((wish, place): Grant => {
-      const { wanted, cost } = wish;
-      const granted = parts[place] ?? 0;
-      // What a container is committed with need not lie on the grid; the limit that it gets has to.
-      const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
-      return { wish, limit: granted === cost ? wanted : part, granted };
-    });
-    const poor = grants.filter(({ wish, limit }) => !isLargeRaise(wish.container, limit, draft));
-    if (poor.length === 0) return grants;
-    const lightest = poor.reduce((a, b) => b.wish.weight < a.wish.weight ? b : a).wish;
-    draft.waiting += lightest.cost;
-    open = open.filter((wish) => wish !== lightest);
+function raise(draft: Draft, before: number): number | undefined {
+  const { now, options } = draft;
+  const able = unchanged(draft)
+    .filter(({ memory }) => now - memory.raisedAt >= options.raiseGapMs);
+  const large = able.filter((one) => isLargeRaise(one, one.share, draft));
+  const requests = large.map((container): RaiseRequest => {
+    const wanted = withMargin(container, draft);
+    return { container, wanted, cost: costOf(container, wanted, draft) };
+  });
+  let free = before;
+  let waiting = 0;
+  for (const { container, limit, cost, granted } of grantRaises(requests, free, draft)) {
+    free -= granted;
+    waiting += cost - granted;
+    if (limit !== undefined) plan(draft, container, { limit, reason: raiseReason(container) });
   }
-}
-
-/** Raises throttled containers that their ceilings are close above, where that is free whole. */
-function raiseLast(draft: Draft): void {
-  for (const index of untouched(draft)) {
-    const container = draft.containers[index];
-    if (container === undefined || !isLastRaise(container)) continue;
-    if (isLargeRaise(container, container.share, draft)) continue;
-    const cost = costOf(container, container.share, draft);
-    if (cost > draft.free || !mayBeRaised(container, draft)) continue;
-    draft.free -= cost;
-    change(draft, index, { limit: container.share, reason: raiseReason(container) });
+  for (const container of able) {
+    const { share } = container;
+    if (!isLastRaise(container) || large.includes(container)) continue;
+    const cost = costOf(container, share, draft);
+    if (cost > free) continue;
+    free -= cost;
+    plan(draft, container, { limit: share, reason: raiseReason(container) });
   }
-}
-
-function mayBeRaised({ memory }: PacedContainer, { now, options }: Draft): boolean {
-  return now - memory.raisedAt >= options.raiseGapMs;
+  return waiting === 0 ? undefined : waiting - free;
 }
 
 /** Where a raise goes: beyond the share while no container lacks CPU. */
@@ -195,48 +131,35 @@ function raiseReason(container: PacedContainer): MarketReason {
   return container.metric ? "MetricRose" : "DemandRose";
 }
 
-/** Lowers containers that hold more than their share while others wait, or while floors are short. */
-function takeBack(draft: Draft): void {
-  const { now, mode, options } = draft;
-  if (draft.waiting === 0 && mode !== "overloaded") return;
-  const shortage = mode === "overloaded" ? Infinity : shortageOf(draft);
-  const places = untouched(draft);
-  const able = places.flatMap((index) => draft.containers[index] ?? []);
-  const payments = fundRaises(able, shortage, { now, options });
-  for (const { place, limit } of payments) {
-    const container = able[place];
-    const index = places[place];
-    if (container === undefined || index === undefined) continue;
-    const reason = fundingReason(container, mode);
-    change(draft, index, { limit, reason }, { fundedAt: now });
+/** Lowers containers that hold more than their share while raises wait, or while floors are short. */
+function takeBack(draft: Draft, waiting: number | undefined): void {
+  const { containers, now, mode } = draft;
+  const isOverloaded = mode === "overloaded";
+  if (waiting === undefined && !isOverloaded) return;
+  // What was taken lately and may still be in force is on its way.
+  const onItsWay = containers.reduce(
+    (sum, one) => sum + committed(one, now) - committedAt(one, one.memory.limit),
+    0,
+  );
+  const shortage = isOverloaded ? Infinity : (waiting ?? 0) - onItsWay;
+  for (const [container, limit] of fundRaises(unchanged(draft), shortage, draft)) {
+    const cause = container.need < container.memory.limit ? "FundsRaise" : "NodeCongested";
+    const reason = isOverloaded ? "NodeOverloaded" : cause;
+    plan(draft, container, { limit, reason, more: { fundedAt: now } });
   }
-}
-
-/** What must be given back for the raises that wait, less what is on its way already. */
-function shortageOf({ containers, now, waiting, free }: Draft): number {
-  let onItsWay = 0;
-  for (const container of containers) {
-    onItsWay += committed(container, now) - committedAt(container, container.memory.limit);
-  }
-  return waiting - free - onItsWay;
-}
-
-function fundingReason({ memory, need }: PacedContainer, mode: Mode): MarketReason {
-  if (mode === "overloaded") return "NodeOverloaded";
-  return need < memory.limit ? "FundsRaise" : "NodeCongested";
 }
 
 /** Lowers those whose target has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
-  for (const index of untouched(draft)) {
-    const container = draft.containers[index];
-    if (container === undefined) continue;
-    const { memory } = container;
+  for (const container of unchanged(draft)) {
+    const { memory, need } = container;
     const { lower, limit } = followLowerTarget(container, draft.now, draft.options);
-    if (lower !== memory.lower) draft.planned[index] = { memory: { ...memory, lower } };
-    if (limit === undefined) continue;
-    // A node that shrank lowers limits that are needed still.
-    const reason = container.need >= limit + GRID ? "NodeCongested" : "DemandFell";
-    change(draft, index, { limit, reason });
+    if (limit !== undefined) {
+      // A node that shrank lowers limits that are needed still.
+      const reason = need >= limit + GRID ? "NodeCongested" : "DemandFell";
+      plan(draft, container, { limit, reason });
+    } else if (lower !== memory.lower) {
+      draft.planned.set(container, { memory: { ...memory, lower } });
+    }
   }
 }

@@ -43,7 +43,10 @@ pure("planChanges() brings a limit within its bounds at once, even while it warm
 
 pure("planChanges() raises in one step, and says whether throttling or usage asked for it", () => {
   assert.deepEqual(changes([pacedSample({ share: 900 })]), [[900, "DemandRose"]]);
-  assert.deepEqual(changes([pacedSample({ share: 900, heldBack: 6 })]), [[900, "Throttled"]]);
+  assert.deepEqual(changes([pacedSample({ share: 900, throttledMsPerS: 6 })]), [[
+    900,
+    "Throttled",
+  ]]);
 });
 
 pure(
@@ -60,9 +63,9 @@ pure(
 pure(
   "planChanges() raises a throttled container to a close ceiling, from what is free only",
   () => {
-    const nearly = { share: 540, ceiling: 545, heldBack: 60 };
+    const nearly = { share: 540, ceiling: 545, throttledMsPerS: 60 };
     assert.deepEqual(changes([pacedSample(nearly)]), [[540, "Throttled"]]);
-    assert.deepEqual(changes([pacedSample({ ...nearly, heldBack: 0 })]), [undefined]);
+    assert.deepEqual(changes([pacedSample({ ...nearly, throttledMsPerS: 0 })]), [undefined]);
     assert.deepEqual(changes([pacedSample({ ...nearly, ceiling: 550 })]), [undefined]);
     assert.deepEqual(changes([pacedSample(nearly, { raisedAt: 99_001 })]), [undefined]);
     assert.deepEqual(changes([pacedSample(nearly)], { capacity: 550 }), [undefined]);
@@ -75,7 +78,7 @@ pure(
 );
 
 pure("planChanges() serves raises that relieve more before those to a close ceiling", () => {
-  const nearly = pacedSample({ share: 590, ceiling: 590, heldBack: 60 });
+  const nearly = pacedSample({ share: 590, ceiling: 590, throttledMsPerS: 60 });
   const hungry = pacedSample({ share: 400 }, { limit: 100 });
   // Free: 970 − 500 − 370 = 100.
   const third = pacedSample({ share: 270 }, { limit: 270 });

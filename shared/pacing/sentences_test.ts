@@ -1,30 +1,43 @@
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { PLAIN_PACE } from "../../tests/fixtures/paced_sample.ts";
 import { newPaceMemory, type PaceMemory } from "./paced_container.ts";
-import { whyWaiting } from "./why_waiting.ts";
+import { type WaitingContainer, whyWaiting } from "./why_waiting.ts";
 
 const NOW = 100_000;
 
 /** A container with readings for a minute and a limit of 200m. */
 function why(
-  change: { readonly share?: number; readonly target?: number; readonly heldBack?: number },
+  change: Partial<Omit<WaitingContainer, "memory">> = {},
   memory: Partial<PaceMemory> = {},
 ): string {
-  const { share = 200, target = share, heldBack = 0 } = change;
+  const { share = 200, need = share, throttledMsPerS = 0 } = change;
   const past = { ...newPaceMemory(200, NOW - 60_000), ...memory };
-  const container = { share, need: share, target, ceiling: 800, heldBack, memory: past };
+  const container = { share, need, ceiling: 800, throttledMsPerS, memory: past };
   return whyWaiting(container, { now: NOW, options: PLAIN_PACE }) ?? "";
 }
+
+const HIGHEST = { since: NOW - 12_500, highest: 100 };
 
 Deno.test({
   name: "sentences on limits that wait",
   permissions: "none",
   fn: () =>
     assertSentences([
+      ["at the share", () => why(), ""],
       [
         "raise, hysteresis",
         () => why({ share: 230 }),
         "raise to 230m is within the hysteresis of 20 %",
+      ],
+      [
+        "raise of a rationed container, 20 % × e^(−30 / 60)",
+        () => why({ share: 220, need: 230 }, { changedAt: NOW - 30_000 }),
+        "raise to 220m is within the hysteresis of 12 %",
+      ],
+      [
+        "raise to the ceiling without throttling",
+        () => why({ share: 800 }, { limit: 750 }),
+        "raise to 800m is within the hysteresis of 20 %",
       ],
       [
         "raise, gap",
@@ -34,7 +47,7 @@ Deno.test({
       ["raise, funds", () => why({ share: 800 }), "raise to 800m waits for funds"],
       [
         "raise, free CPU",
-        () => why({ share: 800, heldBack: 100 }, { limit: 750 }),
+        () => why({ share: 800, throttledMsPerS: 100 }, { limit: 750 }),
         "raise to 800m waits until free CPU suffices",
       ],
       [
@@ -43,6 +56,16 @@ Deno.test({
         "decrease to 190m is within the hysteresis of 10 %",
       ],
       ["decrease, time", () => why({ share: 50 }), "decrease to 50m waits 30 s"],
+      [
+        "decrease, time left",
+        () => why({ share: 50 }, { lower: HIGHEST }),
+        "decrease to 100m waits 18 s",
+      ],
+      [
+        "decrease after a trial",
+        () => why({ share: 50 }, { lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 }),
+        "decrease to 100m waits 2 s",
+      ],
       [
         "decrease, young readings",
         () =>

@@ -1,25 +1,24 @@
 /**
- * In words: what stands between a limit and its share.
+ * Sentences on what stands between a limit and its share.
  *
  * @module
  */
-import { lowerWait } from "./own_decrease.ts";
+import { lowerWait } from "./decrease.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer } from "./paced_container.ts";
-import { rationedHysteresis } from "./rationed_hysteresis.ts";
-import { isLargeRaise, isLastRaise } from "./worth_of_raise.ts";
+import { isLargeRaise, isLastRaise, rationedHysteresis } from "./raise.ts";
 
 /** The part of a container that the answer depends on. */
 export type WaitingContainer = Pick<
   PacedContainer,
-  "memory" | "need" | "share" | "ceiling" | "heldBack"
+  "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
 >;
 
 const MS_PER_S = 1000;
 
 /**
  * Why the limit is not at its share after the changes at the monotonic time `now`, ms; undefined
- * when it is there. It says what {@linkcode planChanges} checks, in that order: a limit of 200 m with
+ * when it is there. It follows the checks of `planChanges`, in that order: a limit of 200 m with
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
 export function whyWaiting(
@@ -61,10 +60,7 @@ function decreaseWaits({ memory, share }: WaitingContainer, { now, options }: Co
 }
 
 /** Whole seconds, rounded up, until `waitMs` have passed since `from`. */
-function secondsLeft(
-  from: number,
-  { now, waitMs }: { readonly now: number; readonly waitMs: number },
-): number {
+function secondsLeft(from: number, { now, waitMs }: { now: number; waitMs: number }): number {
   return Math.max(0, Math.ceil((from + waitMs - now) / MS_PER_S));
 }
 

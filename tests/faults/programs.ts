@@ -5,8 +5,8 @@
  * @module
  */
 import { Registry } from "prom-client";
-import { runNodeLoop, type Sense } from "../../agent/node_loop.ts";
-import { createNodeSampler } from "../../agent/node_sampler.ts";
+import { type NodeLoopParts, runNodeLoop } from "../../agent/loop.ts";
+import { createNodeSampler } from "../../agent/sampling/node_sampler.ts";
 import { type Caches, createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
@@ -145,14 +145,14 @@ export function startAgent(
   const source = client.listWatch("PodAllocation", { nodeName });
   const allocations = createInformer({ source, clock, random, log, name: "PodAllocation" });
   const sampler = createNodeSampler({ tree: cgroupView(node), cores: node.cores, log });
-  const sense = ((at, named, options) => {
+  const sample: NodeLoopParts["sample"] = (at, managed, options) => {
     node.advance(at);
-    return sampler.sample(at, named, options);
-  }) satisfies Sense;
+    return sampler.sample(at, managed, options);
+  };
   const writer = client.desiredWriter(nodeName);
   const link = client.nodeLink(nodeName);
   const loop = runNodeLoop(
-    { allocations, sense, writer, link, clock, random, log },
+    { allocations, sample, writer, link, clock, random, log },
     signal,
     { idleCPU, sampleMs: SAMPLE_MS, busySampleMs: SAMPLE_MS },
   );

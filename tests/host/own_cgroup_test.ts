@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openCgroupTree } from "../../adapters/cgroup_files.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { createNodeSampler } from "../../agent/node_sampler.ts";
+import { createNodeSampler } from "../../agent/sampling/node_sampler.ts";
 import { hostOffer, makeOwnCgroup } from "./own_cgroup.ts";
 
 const QUOTA = 200;

@@ -1,8 +1,8 @@
 /** The argument that belongs to these properties is in docs/decisions/0021. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { RoundResult } from "../../agent/market_round.ts";
-import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
+import type { RoundResult } from "../../agent/market/round.ts";
+import { WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
 import { GRID } from "../../shared/market/rounding.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -202,8 +202,8 @@ test("the law has no ratchet: after any wave the limit is what the demand needs,
 });
 
 /** What is certainly committed after a round: limits above their floors. */
-function surelyCommitted({ seats }: RoundResult): number {
-  return seats.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
+function surelyCommitted({ containers }: RoundResult): number {
+  return containers.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
 }
 
 test("the law never commits more than may be granted by a raise, however short the node is", () => {
@@ -222,7 +222,7 @@ test("the law never commits more than may be granted by a raise, however short t
         });
         const plant = plantOf(containers, settings, { capacity: size });
         plant.runUntil(10 * MINUTE_MS, (round) => {
-          const raised = round.seats.some(({ from, limit, floor }) =>
+          const raised = round.containers.some(({ from, limit, floor }) =>
             limit > from && limit > floor
           );
           if (!raised) return;
@@ -264,10 +264,10 @@ test("the law comes to rest at the clearing's shares where all want more than th
       );
       assert.deepEqual(moved, [], show(moved));
       assert.ok(late.length <= drawn.length, show(late));
-      const { seats = [], freeShare = 0 } = last ?? {};
+      const { containers: results = [], freeShare = 0 } = last ?? {};
       // Rounding gives a step of the grid now to one, now to another.
-      const lacks = seats.some(({ limit, share: fair }) => limit < fair / (1 + RATIONED) - GRID);
-      for (const { limit, share: fair } of seats) {
+      const lacks = results.some(({ limit, share: fair }) => limit < fair / (1 + RATIONED) - GRID);
+      for (const { limit, share: fair } of results) {
         // A surplus is taken back for a container that lacks CPU, not otherwise.
         if (lacks) assert.ok(limit <= fair / (1 - RATIONED) + GRID, `${limit} for ${fair}`);
         if (limit >= fair / (1 + RATIONED) - GRID) continue;
@@ -300,15 +300,15 @@ test("the law leaves everybody what it needs beside one that eats all it gets, a
       let last: RoundResult | undefined;
       const late = plant.runUntil(50 * MINUTE_MS, (round) => last = round);
       assert.ok(late.length <= containers.length, show(late));
-      const { seats = [], freeShare = 0 } = last ?? {};
-      seats.slice(1).forEach(({ limit }, index) => {
+      const { containers: results = [], freeShare = 0 } = last ?? {};
+      results.slice(1).forEach(({ limit }, index) => {
         // Where others would have to pay, a raise has to be worth it; work that waits adds up until it is.
         const worth = DEFAULT_PACE.scarceRaiseHysteresis;
         if (limit >= (demands[index] ?? 0) / (1 + worth)) return;
         // Who has less can't be helped: others keep what hysteresis leaves them, and too little is free.
         const shown = `${limit} for ${demands[index]}`;
         assert.ok(freeShare * capacity < limit * worth + GRID, shown);
-        for (const { limit: held, share } of seats) {
+        for (const { limit: held, share } of results) {
           assert.ok(held - share <= Math.max(GRID, held * settings.lowerHysteresis), shown);
         }
       });

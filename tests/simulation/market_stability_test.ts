@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { RoundResult } from "../../agent/market_round.ts";
+import type { RoundResult } from "../../agent/market/round.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
 import { cases } from "../fixtures/cases.ts";
 import {
@@ -19,8 +19,8 @@ import {
 const MINUTE_MS = 60_000;
 
 /** Millicores that are certainly committed after a round: limits above their floors. */
-function surelyCommitted({ seats }: RoundResult): number {
-  return seats.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
+function surelyCommitted({ containers }: RoundResult): number {
+  return containers.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
 }
 
 /** A container that uses `first`, and from the second minute on `then`. */
@@ -41,7 +41,7 @@ Deno.test({
           drawnContainer(bounds, Math.max(first, then), (at) => at < MINUTE_MS ? first : then)
         );
         plantOf(containers, settings, { capacity }).runUntil(3 * MINUTE_MS, (round) => {
-          const raised = round.seats.some(({ from, limit, floor }) =>
+          const raised = round.containers.some(({ from, limit, floor }) =>
             limit > from && limit > floor
           );
           if (!raised) return;

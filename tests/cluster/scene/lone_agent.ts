@@ -6,8 +6,8 @@
  */
 import { openCgroupTree } from "../../../adapters/cgroup_files.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { runNodeLoop } from "../../../agent/node_loop.ts";
-import { createNodeSampler } from "../../../agent/node_sampler.ts";
+import { runNodeLoop } from "../../../agent/loop.ts";
+import { createNodeSampler } from "../../../agent/sampling/node_sampler.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -40,7 +40,7 @@ export async function startLoneAgent(
   const running = runNodeLoop(
     {
       allocations: { all: () => [allocation].values(), synced: true },
-      sense: (at, named, options) => sampler.sample(at, named, options),
+      sample: (at, named, options) => sampler.sample(at, named, options),
       writer: {
         writeDesired(_allocation, wanted) {
           desired.push(wanted);
@@ -65,8 +65,8 @@ export async function startLoneAgent(
     },
     ended.signal,
     {
-      observe: ({ seats }) => {
-        usage = Math.max(usage, seats[0]?.page.sample?.usage ?? 0);
+      observe: ({ containers }) => {
+        usage = Math.max(usage, containers[0]?.state.sample?.usage ?? 0);
       },
     },
   );

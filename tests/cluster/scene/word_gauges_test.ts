@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { boundedAllocation } from "../../fixtures/sample_seat.ts";
+import { boundedAllocation } from "../../fixtures/sample_participants.ts";
 import { GAUGES, gaugesOf } from "./word_gauges.ts";
 
 Deno.test({

@@ -17,7 +17,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "a write of the agent that fails is dropped",
     kind: "crash",
-    file: "agent/outbox.ts",
+    file: "agent/reporting/outbox.ts",
     from: "        if (!waiting.has(key)) waiting.set(key, write);\n",
     to: "",
   },
@@ -80,14 +80,14 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "the agent forgets that allocations are gone",
     kind: "crash",
-    file: "agent/outbox.ts",
+    file: "agent/reporting/outbox.ts",
     from: "        if (error.status === 404) continue;\n",
     to: '        if (error.status === 404) throw new Error("gone");\n',
   },
   {
     name: "an agent's conflict ends its loop",
     kind: "crash",
-    file: "agent/outbox.ts",
+    file: "agent/reporting/outbox.ts",
     from: "if (!(error instanceof ApiError)) throw error;",
     to:
       "if (!(error instanceof ApiError) || error.status === 409 || error.status === 500) throw error;",

@@ -25,7 +25,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "the last patch is never remembered",
     kind: "stale",
     file: "controller/allocation/reconcile.ts",
-    from: "memory.patched = { from, to: outcome.patched, atMs: now };",
+    from: "noteSent(memory, { from, to: outcome.patched, atMs: now });",
     to: "",
   },
   {
@@ -101,7 +101,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "the agent takes a new record for the one it wrote",
     kind: "stale",
-    file: "agent/desired.ts",
+    file: "agent/reporting/desired.ts",
     from: "written?.uid === allocation.metadata.uid ? written.desired : allocation.spec",
     to: "written?.desired ?? allocation.spec",
   },

@@ -1,0 +1,280 @@
+/**
+ * The agent's loop on one node: sample, estimate, clear, pace, publish.
+ *
+ * @module
+ */
+import type { Node } from "../shared/api/node.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import type { NodeSample } from "../shared/cgroup/sample.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Informer } from "../shared/control/informer.ts";
+import { createSupervisor } from "../shared/control/supervisor.ts";
+import { createEstimator } from "../shared/demand/estimator.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/queueing_need.ts";
+import type { Log } from "../shared/log.ts";
+import { marketCapacity } from "../shared/market/capacity.ts";
+import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
+import type { Random } from "../shared/random.ts";
+import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
+import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
+import type { ContainerStates } from "./market/container_state.ts";
+import { nodeLoad } from "./market/free.ts";
+import { createParticipantIndex, type Participants } from "./market/participants.ts";
+import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
+import type { DesiredWriter, NodeLink } from "./ports.ts";
+import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
+import { runHeartbeat } from "./reporting/heartbeat.ts";
+import { createOutbox, type Outbox } from "./reporting/outbox.ts";
+import { ON_TIME, type SampleOptions } from "./sampling/node_sampler.ts";
+
+/** What the loop works with. */
+export interface NodeLoopParts {
+  readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
+  /** Samples the node's cgroups; `managed` holds the hex ids of the containers that take part. */
+  readonly sample: (
+    at: number,
+    managed: ReadonlySet<string>,
+    options: Required<SampleOptions>,
+  ) => NodeSample;
+  /** True while the kernel enforces no CPU quota on this node. @default never */
+  readonly limitsIgnored?: () => boolean;
+  readonly writer: DesiredWriter;
+  readonly link: NodeLink;
+  readonly clock: Clock;
+  /** Spreads the requests of a cluster's agents. */
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/**
+ * Settings of the loop; times in milliseconds. Defaults of the market's: `needUpTo` 0.85,
+ * `waitTargetMs` 100, `idleCPU` free.
+ */
+export interface NodeLoopOptions extends Partial<MarketSettings> {
+  /** @default {250} */
+  readonly sampleMs?: number;
+  /**
+   * The same for a container that uses over 80 % of its quota, and for all while over 80 % of the
+   * node's CPU is used. @default {100}
+   */
+  readonly busySampleMs?: number;
+  /** Mean time between two renewals of the agent's lease. @default {60000} */
+  readonly heartbeatMs?: number;
+  /** Share of allocatable that is never shared out. @default {0.1} */
+  readonly reserve?: number;
+  /** Called after each round, for metrics, `/view` and records. */
+  readonly observe?: (round: RoundResult, input: RoundInput) => void;
+  /** Called at each tick, also while no round is possible: a sign of life. */
+  readonly alive?: () => void;
+  /** Called after each sample with the time that it took, ms. */
+  readonly sampled?: (tookMs: number) => void;
+}
+
+/** What a round was made from, beside the allocations. */
+export interface RoundInput {
+  readonly node: Node;
+  readonly sample: NodeSample;
+  /** True while the kernel enforces no CPU quota, so that no limit is moved. */
+  readonly limitsIgnored: boolean;
+  /** How long the clearing and all that belongs to it took. */
+  readonly clearMs: number;
+}
+
+/** What one tick leaves to the next. */
+interface LoopState extends NodeMarket {
+  readonly states: ContainerStates;
+  /** When the market was last cleared, and for which participants. */
+  readonly clearedAt: number;
+  readonly participants?: Participants;
+  /** True while the kernel enforces no CPU quota. */
+  readonly limitsIgnored: boolean;
+  /** Time between two samples of containers far from their limits. */
+  readonly everyMs: number;
+  /** Time until the next tick. */
+  readonly sleepMs: number;
+}
+
+/** What a tick works with. */
+interface Loop
+  extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
+  readonly outbox: Outbox;
+  readonly options: NodeLoopOptions;
+  readonly settings: MarketSettings;
+  readonly update: (allocations: Iterable<PodAllocation>) => Participants;
+}
+
+/** While no container runs into its quota the market is cleared this often. */
+const QUIET_ROUND_MS = 1000;
+/** A node that uses more than this share of its CPU may soon have none left for a burst. */
+const BUSY_SHARE = 0.8;
+/** Time in which API, controller and kubelet bring a change into force, if they do. */
+const SETTLING_MS = 10_000;
+/** Quotas are whole steps of this many millicores. */
+const QUOTA_STEP = 10;
+
+/** Runs the loop until the signal is aborted. A failure of the API slows it, never ends it. */
+export async function runNodeLoop(
+  parts: NodeLoopParts,
+  signal: AbortSignal,
+  options: NodeLoopOptions = {},
+): Promise<void> {
+  const { clock, allocations, log } = parts;
+  const outbox = createOutbox(parts);
+  const supervisor = createSupervisor(parts);
+  signal.addEventListener("abort", () => supervisor.stop(), { once: true });
+  if (signal.aborted) supervisor.stop();
+  let node: Node | undefined;
+  const seen = (now: Node): void => {
+    // A node has CPUs: a kubelet that can't count them, or has not yet, reports none.
+    if (now.allocatableCPU > 0) node = now;
+  };
+  const { sampleMs = 250 } = options;
+  const settings = marketSettings(options);
+  const { update } = createParticipantIndex(log);
+  const loop: Loop = { ...parts, outbox, options, settings, update };
+
+  async function ticks(): Promise<void> {
+    let state: LoopState = {
+      ...{ freeShare: 0, waitMs: settings.waitTargetMs, everyMs: sampleMs, sleepMs: sampleMs },
+      nodeState: newNodeState(clock.monotonic()),
+      states: new Map(),
+      clearedAt: -Infinity,
+      limitsIgnored: false,
+    };
+    let hasBegun = false;
+    while (!supervisor.signal.aborted) {
+      options.alive?.();
+      // While the API is away the market goes on with what was last seen of it.
+      hasBegun ||= allocations.synced;
+      state = followKernel(state, loop);
+      if (node !== undefined && hasBegun) state = tick(state, node, loop);
+      await clock.sleep(state.sleepMs, supervisor.signal);
+    }
+  }
+
+  supervisor.supervise("outbox", outbox.run(supervisor.signal));
+  supervisor.supervise(
+    "heartbeat",
+    runHeartbeat(parts, supervisor.signal, { ...options, seen }),
+  );
+  supervisor.supervise("rounds", ticks());
+  await supervisor.done();
+}
+
+/** Why limits are held while they are not enforced. */
+const SCHED_EXT: MarketReason = "SchedExt";
+
+/** Begins anew where the kernel no longer enforces limits, or does again. */
+function followKernel(
+  state: LoopState,
+  { limitsIgnored = () => false, outbox, log }: Loop,
+): LoopState {
+  const isIgnored = limitsIgnored();
+  if (isIgnored === state.limitsIgnored) return state;
+  // As after a restart: what the API has holds, and nothing that waits is sent.
+  outbox.keepOnly(new Set());
+  if (isIgnored) {
+    log.warn("Limits are held: the kernel does not enforce them", { reason: SCHED_EXT });
+  } else log.info("Limits move again: the kernel enforces them");
+  return { ...state, limitsIgnored: isIgnored, states: new Map() };
+}
+
+function marketSettings(options: NodeLoopOptions): MarketSettings {
+  const { needUpTo = 0.85, waitTargetMs = WAIT_TARGET_MS, pace = DEFAULT_PACE } = options;
+  const { idleCPU = "free", newRule = createEstimator } = options;
+  return { needUpTo, waitTargetMs, pace, idleCPU, newRule };
+}
+
+/** Samples the node and estimates demand; clears, paces and publishes where that is due. */
+function tick(before: LoopState, node: Node, loop: Loop): LoopState {
+  const { allocations, clock, outbox, options, settings } = loop;
+  const { states } = before;
+  const now = clock.monotonic();
+  const participants = loop.update(allocations.all());
+
+  const sample = loop.sample(now, participants.containerIDs, {
+    unsettled: unsettledContainers(states, now),
+    everyMs: before.everyMs,
+  });
+  const sampledAt = clock.monotonic();
+  options.sampled?.(sampledAt - now);
+
+  const capacity = capacityOf(node, sample, options);
+  const { containers, urgent, nearLimit } = estimate(participants.list, {
+    ...{ sample, states, context: { ...settings, ...before, now } },
+    limitOf: publishedLimit(outbox.written),
+  });
+  const nodeState = settings.idleCPU === "tight"
+    ? before.nodeState
+    : nextNodeState(before.nodeState, { now, capacity, ...nodeLoad(containers, now) });
+  const next = { ...before, nodeState, ...nextSample({ node, sample, nearLimit }, options) };
+
+  const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
+  const isChanged = participants !== before.participants;
+  const isTime = now - before.clearedAt >= QUIET_ROUND_MS * ON_TIME;
+  if (!(isDividing || urgent || isChanged || isTime)) return next;
+
+  const context = { ...settings, ...next, now, capacity };
+  const cleared = clear(containers, context);
+  const round = pace(cleared, { containers, context });
+  const { limitsIgnored } = before;
+  publish(round, participants, { ...loop, limitsIgnored });
+  const clearMs = clock.monotonic() - sampledAt;
+  options.observe?.(round, { node, sample, limitsIgnored, clearMs });
+  const { freeShare, waitMs } = round;
+  return { ...next, freeShare, waitMs, nodeState: round.nodeState, clearedAt: now, participants };
+}
+
+function capacityOf(
+  { allocatableCPU: allocatable, pressures }: Node,
+  { unmanaged }: NodeSample,
+  { reserve = 0.1 }: NodeLoopOptions,
+): number {
+  return marketCapacity({ allocatable, unmanaged, pressures: pressures.length, reserve });
+}
+
+/** When to sample next: all containers, and those that are close to their limits. */
+function nextSample(
+  { node, sample, nearLimit }: {
+    readonly node: Node;
+    readonly sample: NodeSample;
+    readonly nearLimit: boolean;
+  },
+  { sampleMs = 250, busySampleMs = 100 }: NodeLoopOptions,
+): Pick<LoopState, "everyMs" | "sleepMs"> {
+  let usage = 0;
+  for (const container of sample.containers.values()) usage += container.usage;
+  const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
+  return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
+}
+
+/** Hands the writes that a round calls for to the outbox. */
+function publish(
+  round: RoundResult,
+  { keys }: Participants,
+  { outbox, allocations, log, limitsIgnored }:
+    & Pick<Loop, "outbox" | "allocations" | "log">
+    & Pick<LoopState, "limitsIgnored">,
+): void {
+  outbox.keepOnly(keys);
+  if (limitsIgnored) return;
+  for (const write of desiredWrites(round, outbox.written, allocations)) {
+    outbox.put(write);
+    const { key: allocation, desired: { desiredCPULimit: limit, market } } = write;
+    if (write.repeat !== undefined) {
+      log.warn("Wrote an allocation again that another client had changed", { allocation });
+    }
+    log.debug("Limit wanted", { allocation, limit, reason: market?.reason });
+  }
+}
+
+/** The containers whose limit was changed lately and is not in force yet. */
+function unsettledContainers(states: ContainerStates, now: number): string[] {
+  const ids: string[] = [];
+  for (const [id, { changedAt = -Infinity, pace, sample }] of states) {
+    if (now - changedAt > SETTLING_MS || sample?.quota === undefined) continue;
+    if (Math.abs(sample.quota - pace.limit) >= QUOTA_STEP) ids.push(id);
+  }
+  return ids;
+}

@@ -1,0 +1,119 @@
+/**
+ * What a round of the market starts from and decides, whatever becomes of idle CPU.
+ *
+ * @module
+ */
+import type { IdleCPU } from "../../shared/config/idle_cpu_row.ts";
+import type { DemandRule } from "../../shared/demand/signal.ts";
+import type { Bidder } from "../../shared/market/bids.ts";
+import type { RoundOutcome } from "../../shared/market/clearing_round.ts";
+import type { Mode } from "../../shared/market/solver.ts";
+import type { PaceOptions } from "../../shared/pacing/pace_options.ts";
+import type { PacedContainer, PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import type { NodeStateMemory } from "../../shared/scarcity/node_state.ts";
+import type { ScarceShare } from "../../shared/scarcity/scarce_clearing.ts";
+import type { ContainerState } from "./container_state.ts";
+import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./missing_quota.ts";
+import type { Participant } from "./participants.ts";
+
+/** Settings of the market. */
+export interface MarketSettings {
+  /** Share of capacity that ordinary needs may take; work waits longer where they need more. */
+  readonly needUpTo: number;
+  /** How long work should wait at most where CPU is ample, ms. */
+  readonly waitTargetMs: number;
+  readonly pace: PaceOptions;
+  /** What becomes of CPU that no container needs. */
+  readonly idleCPU: IdleCPU;
+  /** Makes the estimate of a container that is new. */
+  readonly newRule: () => DemandRule;
+}
+
+/** What one round leaves to the next about the node. */
+export interface NodeMarket {
+  /** Whether the node's CPU is scarce, and since when. */
+  readonly nodeState: NodeStateMemory;
+  /** Share of capacity that was free of any commitment; below 0 when overloaded. */
+  readonly freeShare: number;
+  /** How long work may wait for its quota, ms. */
+  readonly waitMs: number;
+}
+
+/** What a round is made for. */
+export interface RoundContext extends MarketSettings, NodeMarket {
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  /** Millicores that the market may share. */
+  readonly capacity: number;
+  /** True while the kernel enforces no CPU quota: no limit is moved. @default {false} */
+  readonly limitsIgnored?: boolean;
+}
+
+/** A participant and what is remembered of it. */
+export interface Container {
+  readonly participant: Participant;
+  readonly state: ContainerState;
+}
+
+/** What the clearing gives a container. */
+export interface ClearedContainer extends RoundOutcome {
+  /** Of a node whose CPU is scarce; absent without readings, and where limits follow demand. */
+  readonly scarce?: ScarceShare | undefined;
+}
+
+/** A cleared node; containers in the order of the participants. */
+export interface ClearedNode extends NodeMarket {
+  readonly mode: Mode;
+  /** 1/millicore. */
+  readonly price: number;
+  /** Millicores of `capacity` that limits held before the round; idle floors by what they need. */
+  readonly committed: number;
+  readonly outcomes: readonly ClearedContainer[];
+}
+
+/** How a node's CPU is divided, and how limits follow that. Lists are in the order of the containers. */
+export interface Algorithm {
+  clear(containers: readonly Container[], context: RoundContext): ClearedNode;
+  pace(
+    containers: readonly Container[],
+    cleared: ClearedNode,
+    context: RoundContext,
+  ): readonly PlannedContainer[];
+}
+
+/** The bidder of a container; one whose limit is not enforced is held. */
+export function bidderOf(
+  { participant: { bounds, originalLimit }, state }: Container,
+  { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
+): Bidder {
+  const { floor, ceiling, weight, held, boost } = bounds;
+  const { credit, demand, pace: { limit: present, changedAt } } = state;
+  const bidder = { floor, ceiling, weight, held, boost, credit, present, demand };
+  if (limitsIgnored) return { ...bidder, held: "both" };
+  if (!lacksQuota(state)) return bidder;
+  if (!isQuotaOff(state)) return { ...bidder, held: "both" };
+  const isStepDue = now - changedAt >= pace.lowerWaitMs;
+  const limit = limitWithoutQuota(bounds, { present, originalLimit, isStepDue });
+  return { ...bidder, held: "both", present: limit };
+}
+
+/** A container as pacing sees it. */
+export function pacedOf(
+  { participant: { bounds }, state }: Container,
+  { floor, ceiling, need, share, least }: RoundOutcome,
+  { now, pace }: Pick<RoundContext, "now" | "pace">,
+): PacedContainer {
+  const { pace: memory, sample, peak, credit, metric } = state;
+  // At its floor it counts with what it used a moment ago, beside what it needs on average: it may use
+  // that again at once. While its readings are young it counts with all of its floor.
+  const isYoung = now - memory.since < pace.warmUpMs;
+  return {
+    ...{ floor, ceiling, need, share, memory },
+    least: isYoung ? floor : Math.max(least, Math.min(floor, peak)),
+    weight: bounds.weight * credit,
+    boost: bounds.boost === true,
+    metric: metric === true,
+    quota: sample?.quota,
+    throttledMsPerS: sample?.heldBack ?? 0,
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * One round of a node's market: participants and readings in, decisions out.
+ *
+ * @module
+ */
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { isBusy } from "../../shared/cgroup/busy.ts";
+import type { ContainerSample, NodeSample } from "../../shared/cgroup/sample.ts";
+import type { IdleCPU } from "../../shared/config/idle_cpu_row.ts";
+import { creditAfter } from "../../shared/market/credits.ts";
+import { paceAt } from "../../shared/pacing/pace_options.ts";
+import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import type {
+  Algorithm,
+  ClearedContainer,
+  ClearedNode,
+  Container,
+  RoundContext,
+} from "./algorithm.ts";
+import { addSample, type ContainerStates, newContainerState } from "./container_state.ts";
+import { FREE } from "./free.ts";
+import { isQuotaOff, lacksQuota } from "./missing_quota.ts";
+import type { Participant } from "./participants.ts";
+import { TIGHT } from "./tight.ts";
+
+/** One container after a round. Millicores. */
+export interface ContainerResult extends ClearedContainer, Container {
+  /** The limit before the round, and after it. */
+  readonly from: number;
+  readonly limit: number;
+  /** Set when the limit changed in this round. */
+  readonly changedFor?: MarketReason;
+  /** Set when there is something new to publish though the limit is as it was. */
+  readonly notice?: MarketReason;
+}
+
+/** A node after a round. */
+export interface RoundResult extends Omit<ClearedNode, "outcomes"> {
+  readonly now: number;
+  readonly capacity: number;
+  readonly containers: readonly ContainerResult[];
+}
+
+/** The participants with what is known of them after a sample. */
+export interface EstimatedNode {
+  readonly containers: readonly Container[];
+  /** The market should be cleared at once: a container needs clearly more, or has its first readings. */
+  readonly urgent: boolean;
+  /** A container is close to its quota: the next sample should come soon. */
+  readonly nearLimit: boolean;
+}
+
+const ALGORITHMS: Readonly<Record<IdleCPU, Algorithm>> = { free: FREE, tight: TIGHT };
+
+/** CPU free of any commitment, as a share of capacity, at which nothing is scarce. */
+const AMPLE_SHARE = 0.1;
+
+/**
+ * Feeds what was just read to the estimates. `limitOf` returns the limit that a container begins with:
+ * this agent's last decision for a container that is new in its pod.
+ */
+export function estimate(
+  participants: readonly Participant[],
+  { sample, states, context, limitOf = () => undefined }: {
+    readonly sample: Pick<NodeSample, "containers">;
+    readonly states: ContainerStates;
+    readonly context: Omit<RoundContext, "capacity">;
+    readonly limitOf?: (participant: Participant) => number | undefined;
+  },
+): EstimatedNode {
+  const { now, freeShare, waitMs } = context;
+  // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
+  const scarcity = Math.min(1, Math.max(0, 1 - freeShare / AMPLE_SHARE));
+  const options = paceAt(context.pace, freeShare);
+  let urgent = false;
+  let nearLimit = false;
+  const containers = participants.map((participant): Container => {
+    const { containerID, bounds, desired, originalLimit, credit, allocation } = participant;
+    const reading = sample.containers.get(containerID);
+    let state = states.get(containerID);
+    if (state === undefined) {
+      const limit = limitOf(participant) ?? desired ?? quotaOf(reading) ?? originalLimit;
+      const reason = allocation.spec.market?.reason;
+      state = newContainerState({ limit, now, rule: context.newRule(), credit, reason });
+      states.set(containerID, state);
+      urgent = true;
+    }
+    const before = state.sample;
+    addSample(state, { sample: reading, scarcity, waitMs, asked: bounds.demand });
+    if (reading !== undefined && isBusy(reading)) nearLimit = true;
+    const container = { participant, state };
+    if (state.sample !== before) {
+      urgent ||= before === undefined || couldBeRaised(container, { now, pace: options });
+    }
+    return container;
+  });
+  if (states.size > containers.length) {
+    const present = new Set(participants.map(({ containerID }) => containerID));
+    for (const id of states.keys()) if (!present.has(id)) states.delete(id);
+  }
+  return { containers, urgent, nearLimit };
+}
+
+function quotaOf(reading: ContainerSample | undefined): number | undefined {
+  return reading?.quota === undefined ? undefined : Math.round(reading.quota);
+}
+
+/** Whether pacing would grant a raise, if the clearing gives what is needed. */
+function couldBeRaised(
+  { participant: { bounds: { ceiling, held } }, state }: Container,
+  { now, pace }: Pick<RoundContext, "now" | "pace">,
+): boolean {
+  const { demand = 0, pace: { limit, raisedAt } } = state;
+  return held !== "both" && !lacksQuota(state) && now - raisedAt >= pace.raiseGapMs &&
+    Math.min(demand, ceiling) > limit * (1 + pace.raiseHysteresis);
+}
+
+/** Divides the node's CPU among the containers. */
+export function clear(containers: readonly Container[], context: RoundContext): ClearedNode {
+  return ALGORITHMS[context.idleCPU].clear(containers, context);
+}
+
+/** Decides which limits change now; the containers' states are brought up to date. */
+export function pace(
+  cleared: ClearedNode,
+  { containers, context }: {
+    readonly containers: readonly Container[];
+    readonly context: RoundContext;
+  },
+): RoundResult {
+  const { now, capacity } = context;
+  const planned = ALGORITHMS[context.idleCPU].pace(containers, cleared, context);
+  const unsettled = podsWithoutQuota(containers, planned);
+  const { outcomes, ...node } = cleared;
+  const results = outcomes.map((outcome, i) => {
+    const container = containers[i] as Container;
+    const isUnsettled = unsettled.has(container.participant.key);
+    return decide({ ...outcome, ...container }, planned[i] as PlannedContainer, {
+      now,
+      isUnsettled,
+    });
+  });
+  earnCredits(results, capacity);
+  return { now, capacity, containers: results, ...node };
+}
+
+/**
+ * Keys of the pods with a container that lacks its quota, or has no sample yet to show one: after a
+ * restart of the agent the readings of a pod's containers come one after the other. A pod of which a
+ * limit moves is none of them: that is published instead, so that `QuotaOff` is its last reason no
+ * longer.
+ */
+function podsWithoutQuota(
+  containers: readonly Container[],
+  planned: readonly PlannedContainer[],
+): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { participant, state } of containers) {
+    if (state.sample === undefined || lacksQuota(state)) keys.add(participant.key);
+  }
+  planned.forEach(({ change }, i) => {
+    const key = containers[i]?.participant.key;
+    if (change !== undefined && key !== undefined) keys.delete(key);
+  });
+  return keys;
+}
+
+/** Takes what was planned over into the container's state. */
+function decide(
+  container: ClearedContainer & Container,
+  { memory, change }: PlannedContainer,
+  { now, isUnsettled }: { readonly now: number; readonly isUnsettled: boolean },
+): ContainerResult {
+  const { state } = container;
+  const result = { ...container, from: state.pace.limit, limit: memory.limit };
+  state.pace = memory;
+  const notice = quotaNotice(state, isUnsettled);
+  const isMovedBack = change !== undefined && isQuotaOff(state);
+  const reason = isMovedBack ? "QuotaOff" : change?.reason ?? notice;
+  if (reason === undefined) return result;
+  state.reason = reason;
+  state.changedAt = now;
+  return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
+}
+
+/** What there is to publish of a container's quota, once: that there is none, or one again. */
+function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
+  const { reported } = state.quota;
+  if (isQuotaOff(state)) {
+    state.quota = { ...state.quota, reported: true };
+    return reported ? undefined : "QuotaOff";
+  }
+  if (!reported || isUnsettled || lacksQuota(state) || state.sample === undefined) return undefined;
+  state.quota = { reported: false };
+  return "QuotaBack";
+}
+
+/** Leaving one's part of the node to others earns credit; taking more than it spends it. */
+function earnCredits(results: readonly ContainerResult[], capacity: number): void {
+  const weights = results.reduce((sum, { participant }) => sum + participant.bounds.weight, 0);
+  for (const { participant, state, need, share } of results) {
+    if (state.sample === undefined) continue;
+    const { at, intervalMs: sampledMs } = state.sample;
+    const intervalMs = at - (state.creditedAt ?? at - sampledMs);
+    // Not all samples are as new as the round, and one may have been counted already.
+    if (intervalMs <= 0) continue;
+    state.creditedAt = at;
+    const entitlement = capacity * participant.bounds.weight / weights;
+    state.credit = creditAfter(state.credit, { share, need, entitlement, intervalMs });
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The algorithm for `idleCPU: tight`: limits follow demand, and their sum stays within the node.
+ *
+ * @module
+ */
+import { commonWait, type WaitingContainer } from "../../shared/demand/queueing_need.ts";
+import { withStartupDemand } from "../../shared/market/bids.ts";
+import { clearRound } from "../../shared/market/clearing_round.ts";
+import { grantable } from "../../shared/pacing/pace_options.ts";
+import { freeCPU, type PacedContainer } from "../../shared/pacing/paced_container.ts";
+import { planChanges } from "../../shared/pacing/plan_changes.ts";
+import { stateAfterClearing } from "../../shared/scarcity/node_state.ts";
+import {
+  type Algorithm,
+  bidderOf,
+  type ClearedNode,
+  type Container,
+  pacedOf,
+  type RoundContext,
+} from "./algorithm.ts";
+import { updateDemand } from "./container_state.ts";
+
+/** Clears the market for what containers need, and paces the changes. */
+export const TIGHT: Algorithm = {
+  clear(containers, context) {
+    const { now, capacity, pace } = context;
+    const waitMs = waitOnNode(containers, context);
+    for (const { participant, state } of containers) {
+      updateDemand(state, { waitMs, asked: participant.bounds.demand });
+    }
+    const bidders = withStartupDemand(containers.map((one) => bidderOf(one, context)), {
+      spare: context.freeShare * capacity,
+    });
+    const most = grantable(capacity, pace);
+    const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });
+    const free = freeCPU(pacedContainers(containers, { outcomes }, context), {
+      ...{ now, capacity, options: pace },
+    });
+    return {
+      ...{ mode, price, outcomes, waitMs },
+      nodeState: stateAfterClearing(context.nodeState, { now, mode }),
+      freeShare: free / Math.max(capacity, 1),
+      committed: most - free,
+    };
+  },
+  pace(containers, cleared, context) {
+    const { now, capacity, pace: options } = context;
+    const paced = pacedContainers(containers, cleared, context);
+    return planChanges(paced, { now, capacity, mode: cleared.mode, options });
+  },
+};
+
+function pacedContainers(
+  containers: readonly Container[],
+  { outcomes }: Pick<ClearedNode, "outcomes">,
+  context: RoundContext,
+): PacedContainer[] {
+  return outcomes.map((outcome, i) => pacedOf(containers[i] as Container, outcome, context));
+}
+
+/** How long work may wait so that the needs of all fit the node, ms. */
+function waitOnNode(
+  containers: readonly Container[],
+  { capacity, needUpTo, waitTargetMs }: RoundContext,
+): number {
+  let room = capacity * needUpTo;
+  let weights = 0;
+  for (const { participant: { bounds }, state } of containers) {
+    if (state.estimate === undefined) room -= state.pace.limit;
+    else weights += bounds.weight * state.credit;
+  }
+  const waiting = containers.flatMap(({ participant, state }): WaitingContainer[] => {
+    const { floor, ceiling, weight, demand: asked } = participant.bounds;
+    const { estimate, credit } = state;
+    if (estimate === undefined) return [];
+    const part = Math.max(floor, room * weight * credit / weights);
+    return [{ estimate, ceiling, part, asked }];
+  });
+  return commonWait(waiting, { room, targetMs: waitTargetMs });
+}

@@ -1,0 +1,193 @@
+/**
+ * What the agent writes into an allocation after a round.
+ *
+ * @module
+ */
+import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { isUnhurried, knownMarketReason } from "../../shared/api/reasons/reason_words.ts";
+import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { countableCPU, formatCPU } from "../../shared/quantity.ts";
+import type { Participant } from "../market/participants.ts";
+import type { ContainerResult, RoundResult } from "../market/round.ts";
+
+/** What was last written, and to which object. Times are ms of the monotonic clock. */
+export interface Written {
+  readonly uid: string;
+  readonly desired: Desired;
+  /** Version of the copy that it was decided on. */
+  readonly from: string;
+  /** When the server took it, and the version that has it; absent while it is on its way. */
+  readonly sent?: { readonly at: number; readonly version: string };
+  /** Set once it was written again because another client had changed it. */
+  readonly repeats?: Repeats;
+}
+
+/** How often something was written again of late, and when the last time was. */
+export interface Repeats {
+  readonly count: number;
+  readonly at: number;
+}
+
+/** An allocation and what its spec should be. */
+export interface DesiredWrite {
+  readonly key: string;
+  readonly allocation: PodAllocation;
+  readonly desired: Desired;
+  /** Set when it was written before, and another client has changed it since. */
+  readonly repeat?: Repeats;
+}
+
+/** The first repeat comes this long after the write, ms, each one later by twice that before it. */
+export const REPEAT_MS = 5000;
+/** But none later than this after the one before it, ms. */
+export const LONGEST_REPEAT_MS = 300_000;
+/** After so long without one, ms, the next is a first one again. */
+const FORGIVEN_MS = 2 * LONGEST_REPEAT_MS;
+
+/**
+ * The writes that a round calls for: allocations with a changed limit, those that were never
+ * cleared, those whose bounds have changed since, and those that another client has changed. The last
+ * can't be known while the allocations are not `synced`.
+ */
+export function desiredWrites(
+  round: RoundResult,
+  lastWritten: ReadonlyMap<string, Written>,
+  { synced = true }: { readonly synced?: boolean } = {},
+): DesiredWrite[] {
+  return podsOf(round.containers).flatMap((containers): DesiredWrite[] => {
+    const { allocation, key } = firstOf(containers).participant;
+    const written = lastWritten.get(key);
+    // An allocation that was deleted and made anew has the same key, and nothing was written to it yet.
+    const last = written?.uid === allocation.metadata.uid ? written.desired : allocation.spec;
+    const revision = allocation.status?.bounds?.revision ?? 0;
+    const known = knownMarketReason(last.market?.reason);
+    const changed = reasonOf(containers, known);
+    const isStale = last.market?.observedBounds !== revision;
+    const isFresh = changed !== undefined || last.containers === undefined || isStale;
+    const repeat = isFresh || !synced || written === undefined
+      ? undefined
+      : repeatFor(written, { allocation, now: round.now });
+    if (!isFresh && repeat === undefined) return [];
+    const reason = changed ?? known ?? "FirstClearing";
+    const desired = desiredOf(containers, { round, reason, revision });
+    return [{ key, allocation, desired, ...(repeat === undefined ? {} : { repeat }) }];
+  });
+}
+
+/** A container's limit as last written by this agent; undefined where it wrote none. */
+export function publishedLimit(
+  lastWritten: ReadonlyMap<string, Written>,
+): (participant: Participant) => number | undefined {
+  return ({ key, allocation, bounds }) => {
+    const written = lastWritten.get(key);
+    if (written?.uid !== allocation.metadata.uid) return undefined;
+    const limit = written.desired.containers?.find(({ name }) => name === bounds.name)?.cpuLimit;
+    return limit === undefined ? undefined : countableCPU(limit);
+  };
+}
+
+/** The containers of each pod, in their order. */
+export function podsOf(containers: readonly ContainerResult[]): readonly ContainerResult[][] {
+  const pods = new Map<PodAllocation, ContainerResult[]>();
+  for (const container of containers) {
+    const { allocation } = container.participant;
+    const pod = pods.get(allocation);
+    if (pod === undefined) pods.set(allocation, [container]);
+    else pod.push(container);
+  }
+  return [...pods.values()];
+}
+
+/** The first container of a pod that has one. */
+export function firstOf(containers: readonly ContainerResult[]): ContainerResult {
+  return containers[0] as ContainerResult;
+}
+
+/**
+ * Why the pod is to be written: what moved a limit, or a notice without that, unless the allocation has
+ * it already, as after a restart of the agent. That a limit is not enforced is written once, so that it
+ * comes first; that it is again is new only where that was the last reason.
+ */
+function reasonOf(
+  containers: readonly ContainerResult[],
+  known: MarketReason | undefined,
+): MarketReason | undefined {
+  const moved = weightiest(containers);
+  const notices = containers.flatMap(({ notice }) => notice ?? [])
+    .filter((notice) => notice !== known && (notice !== "QuotaBack" || known === "QuotaOff"));
+  if (moved === undefined) return notices[0];
+  return notices.includes("QuotaOff") ? "QuotaOff" : moved;
+}
+
+/** More than any limit, millicores. */
+const URGENT = 1e9;
+
+/**
+ * The one reason of a pod: that of the container that moved most, among those moved for a reason that
+ * work waits for, if there is one.
+ */
+function weightiest(containers: readonly ContainerResult[]): MarketReason | undefined {
+  let found: MarketReason | undefined;
+  let most = -1;
+  for (const { changedFor, limit, from } of containers) {
+    if (changedFor === undefined) continue;
+    const rank = Math.abs(limit - from) + (isUnhurried(changedFor) ? 0 : URGENT);
+    if (rank > most) [found, most] = [changedFor, rank];
+  }
+  return found;
+}
+
+function desiredOf(
+  containers: readonly ContainerResult[],
+  { round, reason, revision }: { round: RoundResult; reason: MarketReason; revision: number },
+): Desired {
+  const sum = (value: (container: ContainerResult) => number): number =>
+    containers.reduce((total, container) => total + value(container), 0);
+  return {
+    desiredCPULimit: formatCPU(sum(({ limit }) => limit)),
+    containers: containers.map(({ participant: { bounds }, limit }) => ({
+      name: bounds.name,
+      cpuLimit: formatCPU(limit),
+    })),
+    market: {
+      mode: round.mode,
+      state: round.nodeState.state,
+      ...(Number.isFinite(round.price) ? { price: round.price } : {}),
+      demand: Math.round(sum(({ state, need }) => state.demand ?? need)),
+      need: Math.round(sum(({ need }) => need)),
+      credit: sum(({ state }) => state.credit) / containers.length,
+      reason,
+      observedBounds: revision,
+    },
+  };
+}
+
+/**
+ * What a repeat would count as, if one is due: the copy is at least as new as the server's answer to
+ * the agent's own write (an older one, of a slow watch, shows what stood there before), and differs
+ * from it. A client that writes again and again is answered later and later, since neither will stop.
+ */
+export function repeatFor(
+  { desired, from, sent, repeats }: Written,
+  { allocation, now }: { readonly allocation: PodAllocation; readonly now: number },
+): Repeats | undefined {
+  if (sent === undefined || now - sent.at < REPEAT_MS) return undefined;
+  const { metadata: { resourceVersion }, spec } = allocation;
+  const isCurrent = isAtLeast(resourceVersion, sent.version) ?? resourceVersion !== from;
+  if (!isCurrent || hasWritten(spec, desired)) return undefined;
+  if (repeats === undefined || now - repeats.at >= FORGIVEN_MS) return { count: 1, at: now };
+  const { count, at } = repeats;
+  const waitMs = Math.min(LONGEST_REPEAT_MS, REPEAT_MS * 2 ** Math.min(count, 1000));
+  return now - at < waitMs ? undefined : { count: count + 1, at: now };
+}
+
+/** Whether the spec has the limits and the revision that were written. */
+function hasWritten({ containers = [], market }: Desired, written: Desired): boolean {
+  const wanted = written.containers ?? [];
+  return market?.observedBounds === written.market?.observedBounds &&
+    containers.length === wanted.length &&
+    wanted.every(({ name, cpuLimit }) =>
+      containers.some((one) => one.name === name && one.cpuLimit === cpuLimit)
+    );
+}

@@ -1,0 +1,209 @@
+/**
+ * The last round as other programs may see it: what `GET /view` and the probes answer.
+ *
+ * @module
+ */
+import type { Node } from "../../shared/api/node.ts";
+import { knownMarketReason } from "../../shared/api/reasons/reason_words.ts";
+import type { NodeSample } from "../../shared/cgroup/sample.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { IdleCPU } from "../../shared/config/idle_cpu_row.ts";
+import { formatDuration } from "../../shared/config/setting_kinds.ts";
+import { paceAt, type PaceOptions } from "../../shared/pacing/pace_options.ts";
+import { whyWaiting } from "../../shared/pacing/why_waiting.ts";
+import { whyLimitStays } from "../../shared/scarcity/why_limit_stays.ts";
+import type { ContainerView, NodeView, PodView } from "../../shared/view/node_view.ts";
+import { isQuotaOff } from "../market/missing_quota.ts";
+import type { ContainerResult, RoundResult } from "../market/round.ts";
+import { firstOf, podsOf } from "./desired.ts";
+
+/** Keeps the last round. Views are made when they are asked for, not each round. */
+export interface LatestRound {
+  /** Notes that the loop came by. */
+  alive(): void;
+  /** Notes a round and what it was made from. */
+  observe(
+    round: RoundResult,
+    input: Pick<NodeViewContext, "node" | "limitsIgnored"> & { readonly sample: NodeSample },
+  ): void;
+  /** The round as other programs may see it; undefined before the first. */
+  view(): NodeView | undefined;
+  /** Why the agent should be restarted: its loop stands still. */
+  unhealthy(): string | undefined;
+  /** Why its market doesn't run yet. */
+  unready(): string | undefined;
+}
+
+/** No round yet. */
+export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: {
+  readonly clock: Pick<Clock, "wall" | "monotonic">;
+  readonly pace: PaceOptions;
+  readonly idleCPU: IdleCPU;
+  /** A loop that did not come by for this long stands still, ms. */
+  readonly stuckAfterMs: number;
+  /** Whether the allocations are in sync. */
+  readonly synced: () => boolean;
+}): LatestRound {
+  let aliveAt = clock.monotonic();
+  let latest: { round: RoundResult; context: NodeViewContext; view?: NodeView } | undefined;
+  const unhealthy = (): string | undefined => {
+    const silentMs = clock.monotonic() - aliveAt;
+    if (silentMs <= stuckAfterMs) return undefined;
+    return `the loop has stood still for ${formatDuration(Math.round(silentMs / 1000) * 1000)}`;
+  };
+  return {
+    alive: () => void (aliveAt = clock.monotonic()),
+    observe: (round, input) =>
+      void (latest = { round, context: { ...settings, ...input, wallMs: clock.wall() } }),
+    view() {
+      // A scrape asks once for each metric.
+      return latest && (latest.view ??= nodeView(latest.round, latest.context));
+    },
+    unhealthy,
+    unready() {
+      const stuck = unhealthy();
+      if (stuck !== undefined) return stuck;
+      if (!synced()) return "the allocations of the node are not in sync with the API";
+      return latest === undefined ? "the node is not known yet" : undefined;
+    },
+  };
+}
+
+/** What a view shows beside the round. */
+export interface NodeViewContext {
+  readonly node: Node;
+  readonly sample: Pick<NodeSample, "unmanaged">;
+  /** True while the kernel enforces no CPU quota, so that no limit is moved. @default {false} */
+  readonly limitsIgnored?: boolean;
+  /** Wall-clock time of the round, ms. */
+  readonly wallMs: number;
+  readonly pace: PaceOptions;
+  readonly idleCPU: IdleCPU;
+}
+
+const MS_PER_S = 1000;
+
+/** The view of a round. Pods stand in the order in which the round has them. */
+export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
+  const { node, sample, wallMs, idleCPU } = context;
+  const { now, nodeState: { state, since } } = round;
+  return {
+    node: node.metadata.name,
+    at: new Date(wallMs).toISOString(),
+    mode: round.mode,
+    state,
+    stateSeconds: Math.max(0, now - since) / MS_PER_S,
+    idleCPU,
+    ...(context.limitsIgnored ? { held: "SchedExt" } : {}),
+    price: finiteOrNull(round.price),
+    allocatable: node.allocatableCPU,
+    capacity: round.capacity,
+    ...(node.pressures.length === 0 ? {} : { pressures: [...node.pressures] }),
+    unmanaged: sample.unmanaged,
+    committed: Math.max(0, round.committed),
+    waitMs: round.waitMs,
+    pods: podsOf(round.containers).map((containers) => podView(containers, round, context)),
+  };
+}
+
+function podView(
+  results: readonly ContainerResult[],
+  round: RoundResult,
+  context: NodeViewContext,
+): PodView {
+  const { metadata, spec, status } = firstOf(results).participant.allocation;
+  const containers = results.map((result) => containerView(result, round, context));
+  const [latest] = results
+    .filter(({ state }) => state.changedAt !== undefined)
+    .sort((a, b) => (b.state.changedAt ?? 0) - (a.state.changedAt ?? 0));
+  const reason = latest?.state.reason ?? knownMarketReason(spec.market?.reason);
+  return {
+    namespace: metadata.namespace,
+    pod: spec.podName,
+    uid: spec.podUID,
+    ...sumOfKnown(containers, "usage"),
+    ...sumOfKnown(containers, "heldBackMsPerSecond"),
+    demand: sum(containers, ({ demand, need }) => demand ?? need),
+    need: sum(containers, ({ need }) => need),
+    limit: sum(containers, ({ limit }) => limit),
+    ...sumOfKnown(containers, "enforced"),
+    floor: sum(containers, ({ floor }) => floor),
+    ceiling: sum(containers, ({ ceiling }) => ceiling),
+    ownLimit: sum(containers, ({ ownLimit }) => ownLimit),
+    price: finiteOrNull(round.price),
+    ...(reason === undefined ? {} : { reason }),
+    bounds: { revision: status?.bounds?.revision ?? 0, reason: status?.bounds?.reason ?? "" },
+    containers,
+  };
+}
+
+function containerView(
+  result: ContainerResult,
+  round: RoundResult,
+  context: NodeViewContext,
+): ContainerView {
+  const { participant: { bounds, containerID, originalLimit }, state } = result;
+  const { sample, demand, reason, credit } = state;
+  const waiting = whyNotAtTarget(result, round, context);
+  return {
+    name: bounds.name,
+    id: containerID,
+    ...(sample === undefined ? {} : {
+      usage: sample.usage,
+      heldBackMsPerSecond: sample.heldBack,
+      throttledShare: sample.periods > 0
+        ? Math.min(1, sample.throttledPeriods / sample.periods)
+        : 0,
+    }),
+    ...(demand === undefined ? {} : { demand }),
+    need: result.need,
+    share: result.share,
+    target: result.target,
+    floor: result.floor,
+    ceiling: result.ceiling,
+    weight: bounds.weight,
+    credit,
+    ...(bounds.held === undefined ? {} : { held: bounds.held }),
+    ownLimit: originalLimit,
+    limit: result.limit,
+    ...(sample?.quota === undefined ? {} : { enforced: sample.quota }),
+    ...(isQuotaOff(state) ? { quotaOff: true } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(waiting === undefined ? {} : { waiting }),
+  };
+}
+
+/** Why the limit is not where it goes: limits that move requests follow need in either setting. */
+function whyNotAtTarget(
+  result: ContainerResult,
+  { now, freeShare, nodeState: { state } }: RoundResult,
+  { pace, idleCPU }: NodeViewContext,
+): string | undefined {
+  const { participant: { bounds }, state: { pace: memory, load, sample } } = result;
+  if (idleCPU === "free" && bounds.requestMoves !== true) {
+    return whyLimitStays({ ...result, memory, load }, { now, state });
+  }
+  const throttledMsPerS = sample?.heldBack ?? 0;
+  return whyWaiting({ ...result, memory, throttledMsPerS }, {
+    ...{ now, options: paceAt(pace, freeShare) },
+  });
+}
+
+function sum<T>(items: readonly T[], value: (item: T) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}
+
+/** `{ [field]: Σ }` over the containers that have the field, nothing when none has. */
+function sumOfKnown<K extends "usage" | "heldBackMsPerSecond" | "enforced">(
+  containers: readonly ContainerView[],
+  field: K,
+): { readonly [F in K]?: number } {
+  const known = containers.flatMap((container) => container[field] ?? []);
+  if (known.length === 0) return {};
+  return { [field]: sum(known, (value) => value) } as { readonly [F in K]?: number };
+}
+
+/** JSON has no infinity; a price that no amount pays is null there. */
+function finiteOrNull(price: number): number | null {
+  return Number.isFinite(price) ? price : null;
+}

@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { DEFAULT_PACE } from "../../shared/pacing/pace_options.ts";
+import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
+import { nodeViewSchema } from "../../shared/view/node_view.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+  sampleID,
+  sampleReading,
+} from "../../tests/fixtures/sample_participants.ts";
+import { participantsOf } from "../market/participants.ts";
+import { QUOTA_OFF_MS } from "../market/missing_quota.ts";
+import type { ContainerResult, RoundResult } from "../market/round.ts";
+import { createLatestRound, nodeView } from "./node_view.ts";
+
+const CONTEXT = {
+  node: {
+    metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
+    allocatableCPU: 2000,
+    ready: true,
+    pressures: [],
+  },
+  sample: { at: 0, containers: new Map(), unmanaged: 300 },
+  wallMs: Date.UTC(2026, 0, 1),
+  pace: DEFAULT_PACE,
+  idleCPU: "free",
+} as const;
+
+const TWO = {
+  status: {
+    bounds: {
+      revision: 7,
+      reason: "quota",
+      containers: [sampleBounds("a"), {
+        ...sampleBounds("b", { held: "lower" }),
+        name: "sidecar",
+      }],
+    },
+    originalLimits: [{ name: "app", cpu: "500m" }, { name: "sidecar", cpu: "500m" }],
+  },
+};
+
+/** A pod of two containers; the first has readings where `used` is given, the second never. */
+const SCARCE = { state: "scarce", since: 0 } as const;
+
+function roundOf(
+  { used, price = 0.5, reason }: { used?: number; price?: number; reason?: MarketReason } = {},
+): RoundResult {
+  const containers = participantsOf(boundedAllocation("a", TWO)).map((
+    participant,
+    index,
+  ): ContainerResult => ({
+    participant,
+    state: {
+      quota: { reported: false },
+      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
+      peak: 0,
+      throttledMs: 0,
+      credit: 1.5,
+      pace: newPaceMemory(500, 0),
+      ...(used === undefined || index > 0 ? {} : {
+        demand: 310.4,
+        sample: sampleReading("a", { at: 0, usage: used, heldBack: 40, throttledPeriods: 1 }),
+      }),
+      ...(reason === undefined || index > 0 ? {} : { reason, changedAt: 0 }),
+    },
+    floor: 100,
+    ceiling: 2000,
+    least: 100,
+    need: 310,
+    share: 500,
+    target: 500,
+    from: 500,
+    limit: 500,
+  }));
+  const node = { capacity: 1500, committed: 700, freeShare: 0.5, waitMs: 75 };
+  return { now: 0, nodeState: SCARCE, mode: "congested", price, containers, ...node };
+}
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("nodeView() shows node, pod and containers", () => {
+  const view = nodeView(roundOf({ used: 300, reason: "Throttled" }), CONTEXT);
+  assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(view))), view);
+  const { pods, ...node } = view;
+  assert.deepEqual(node, {
+    node: "node-1",
+    at: "2026-01-01T00:00:00.000Z",
+    mode: "congested",
+    state: "scarce",
+    stateSeconds: 0,
+    idleCPU: "free",
+    price: 0.5,
+    allocatable: 2000,
+    capacity: 1500,
+    unmanaged: 300,
+    committed: 700,
+    waitMs: 75,
+  });
+  assert.equal(
+    nodeView(roundOf({ used: 300 }), { ...CONTEXT, limitsIgnored: true }).held,
+    "SchedExt",
+  );
+  const [pod] = pods;
+  assert.equal(pods.length, 1);
+  const { containers, ...sums } = pod ?? { containers: [] };
+  assert.deepEqual(sums, {
+    namespace: "shop",
+    pod: "a",
+    uid: "a",
+    usage: 300,
+    heldBackMsPerSecond: 40,
+    demand: 620.4,
+    need: 620,
+    limit: 1000,
+    enforced: 500,
+    floor: 200,
+    ceiling: 4000,
+    ownLimit: 1000,
+    price: 0.5,
+    reason: "Throttled",
+    bounds: { revision: 7, reason: "quota" },
+  });
+  assert.deepEqual(
+    containers.map(({ name, id, held, throttledShare, enforced }) => ({
+      name,
+      id,
+      held,
+      throttledShare,
+      enforced,
+    })),
+    [
+      { name: "app", id: sampleID("a"), held: undefined, throttledShare: 0.5, enforced: 500 },
+      {
+        name: "sidecar",
+        id: sampleID("b"),
+        held: "lower",
+        throttledShare: undefined,
+        enforced: undefined,
+      },
+    ],
+  );
+});
+
+test("nodeView() leaves out what nobody has read, and shows an infinite price as null", () => {
+  const view = nodeView(roundOf({ price: Infinity }), CONTEXT);
+  assert.ok(nodeViewSchema.safeParse(JSON.parse(JSON.stringify(view))).success);
+  const [pod] = view.pods;
+  assert.deepEqual([view.price, pod?.price], [null, null]);
+  for (const field of ["usage", "heldBackMsPerSecond", "enforced", "reason"]) {
+    assert.ok(!Object.hasOwn(pod ?? {}, field), field);
+  }
+});
+
+test("nodeView() falls back on the reason that was written before the agent started", () => {
+  const market = {
+    mode: "congested",
+    demand: 1,
+    need: 1,
+    credit: 1,
+    reason: "DemandFell",
+    observedBounds: 7,
+  } as const;
+  const containers = participantsOf(boundedAllocation("a", { ...TWO, spec: { market } }));
+  const round = roundOf();
+  const replaced = round.containers.map((result, index) => ({
+    ...result,
+    participant: containers[index] ?? result.participant,
+  }));
+  const view = nodeView({ ...round, containers: replaced }, CONTEXT);
+  assert.equal(view.pods[0]?.reason, "DemandFell");
+});
+
+test("nodeView() tells what makes the capacity smaller, and whose limits are not enforced", () => {
+  const round = roundOf({ used: 300 });
+  const flags = (view: ReturnType<typeof nodeView>) =>
+    view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
+  const calm = nodeView(round, CONTEXT);
+  assert.deepEqual([calm.pressures, flags(calm)], [undefined, [undefined, undefined]]);
+  const [first] = round.containers;
+  if (first !== undefined) first.state.quota = { missingSince: -QUOTA_OFF_MS, reported: true };
+  const pressures = ["MemoryPressure", "PIDPressure"] as const;
+  const pressed = nodeView(round, { ...CONTEXT, node: { ...CONTEXT.node, pressures } });
+  assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(pressed))), pressed);
+  assert.deepEqual([pressed.pressures, flags(pressed)], [[...pressures], [true, undefined]]);
+});
+
+const NODE = {
+  metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
+  allocatableCPU: 2000,
+  ready: true,
+  pressures: [],
+} as const;
+const ROUND = {
+  now: 0,
+  nodeState: { state: "ample", since: 0 },
+  mode: "uncongested",
+  price: 0,
+  capacity: 1800,
+  committed: 0,
+  containers: [],
+  freeShare: 0.97,
+  waitMs: 75,
+} as const;
+const INPUT = {
+  node: NODE,
+  sample: { at: 0, containers: new Map(), unmanaged: 0 },
+  clearMs: 1,
+} as const;
+
+function scene() {
+  const world = { now: 0, synced: false };
+  const latest = createLatestRound({
+    clock: { wall: () => Date.UTC(2026, 0, 1) + world.now, monotonic: () => world.now },
+    pace: DEFAULT_PACE,
+    idleCPU: "free",
+    stuckAfterMs: 30_000,
+    synced: () => world.synced,
+  });
+  return { world, latest };
+}
+
+test("unhealthy() is the time for which the loop has stood still", () => {
+  const { world, latest } = scene();
+  world.now = 30_000;
+  assert.equal(latest.unhealthy(), undefined);
+  world.now = 30_001;
+  assert.match(latest.unhealthy() ?? "", / loop .* 30s$/);
+  assert.equal(latest.unready(), latest.unhealthy());
+  latest.alive();
+  assert.equal(latest.unhealthy(), undefined);
+});
+
+test("unready() names what is missing: the allocations, then the node", () => {
+  const { world, latest } = scene();
+  assert.match(latest.unready() ?? "", /^the allocations/);
+  world.synced = true;
+  assert.match(latest.unready() ?? "", / node /);
+  latest.observe(ROUND, INPUT);
+  assert.equal(latest.unready(), undefined);
+});
+
+test("view() shows the last round, stamped with the time of the round", () => {
+  const { world, latest } = scene();
+  assert.equal(latest.view(), undefined);
+  latest.observe(ROUND, INPUT);
+  world.now = 5000;
+  const view = latest.view();
+  assert.deepEqual([view?.node, view?.at], ["node-1", "2026-01-01T00:00:00.000Z"]);
+});

@@ -1,0 +1,119 @@
+/**
+ * Writes on their way to the API: per allocation only the newest counts.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Desired } from "../../shared/api/pod_allocation.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
+import { retryLevel } from "../../shared/control/brief_failure.ts";
+import type { Log } from "../../shared/log.ts";
+import type { DesiredWriter } from "../ports.ts";
+import type { DesiredWrite, Written } from "./desired.ts";
+
+/** Retries of one write: first wait and longest wait, ms. */
+const RETRY = { minMs: 500, maxMs: 30_000 } as const;
+
+/** What the outbox works with. */
+export interface OutboxParts {
+  readonly writer: DesiredWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Takes writes and sends them. */
+export interface Outbox {
+  /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
+  put(write: DesiredWrite): void;
+  /** What was last written to each allocation, sent or not. */
+  readonly written: ReadonlyMap<string, Written>;
+  /** Forgets the allocations that are not among these keys. */
+  keepOnly(keys: ReadonlySet<string>): void;
+  /** Sends until the signal is aborted. Throws what a write threw unless it is an `ApiError`. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The desired limits with the time at which the agent stands by them: that at which they are sent. */
+function stampedBy(clock: Pick<Clock, "wall">, { desired }: DesiredWrite): Desired {
+  const { market } = desired;
+  if (market === undefined) return desired;
+  return { ...desired, market: { ...market, clearedAt: new Date(clock.wall()).toISOString() } };
+}
+
+/**
+ * An outbox. Each allocation has one write under way at a time, so that an older value can't
+ * overtake a newer one; different allocations don't wait for each other.
+ */
+export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
+  const waiting = new Map<string, DesiredWrite>();
+  const written = new Map<string, Written>();
+  const sending = new Map<string, Promise<void>>();
+  const backoff = createBackoff(RETRY);
+  let wake: () => void = () => {};
+  let failure: { readonly error: unknown } | undefined;
+
+  async function send(key: string, signal: AbortSignal): Promise<void> {
+    for (let write = waiting.get(key); write !== undefined; write = waiting.get(key)) {
+      if (signal.aborted) return;
+      waiting.delete(key);
+      const { namespace, name } = write.allocation.metadata;
+      try {
+        const version = await writer.writeDesired({ namespace, name }, stampedBy(clock, write));
+        const last = written.get(key);
+        if (last?.desired === write.desired) {
+          written.set(key, { ...last, sent: { at: clock.monotonic(), version } });
+        }
+        backoff.reset(key);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 404) continue;
+        const { status, reason } = error;
+        const waitMs = backoff.next(key, error);
+        const level = retryLevel(error, waitMs);
+        log[level]("Cannot write an allocation", { key, status, reason, waitMs });
+        if (!waiting.has(key)) waiting.set(key, write);
+        await clock.sleep(waitMs, signal);
+      }
+    }
+  }
+
+  return {
+    put: (write) => {
+      const { key, allocation: { metadata }, desired, repeat } = write;
+      waiting.set(key, write);
+      const { uid, resourceVersion: from } = metadata;
+      const before = written.get(key);
+      const repeats = repeat ?? (before?.uid === uid ? before.repeats : undefined);
+      written.set(key, { uid, from, desired, ...(repeats === undefined ? {} : { repeats }) });
+      wake();
+    },
+    written,
+    keepOnly: (keys) => {
+      for (const key of written.keys()) {
+        if (keys.has(key)) continue;
+        written.delete(key);
+        waiting.delete(key);
+        backoff.reset(key);
+      }
+    },
+    run: async (signal) => {
+      signal.addEventListener("abort", () => wake(), { once: true });
+      while (!signal.aborted && failure === undefined) {
+        for (const key of waiting.keys()) {
+          if (sending.has(key)) continue;
+          const done = send(key, signal).catch((error: unknown) => {
+            failure ??= { error };
+          }).finally(() => {
+            sending.delete(key);
+            wake();
+          });
+          sending.set(key, done);
+        }
+        await new Promise<void>((resolve) => wake = resolve);
+      }
+      if (failure !== undefined) throw failure.error;
+      await Promise.all(sending.values());
+    },
+  };
+}

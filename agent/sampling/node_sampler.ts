@@ -1,0 +1,140 @@
+/**
+ * Samples of a whole node's containers, from its cgroup files.
+ *
+ * @module
+ */
+import type { CgroupFiles } from "../../shared/cgroup/cgroup_files.ts";
+import { SHORTEST_INTERVAL_MS } from "../../shared/cgroup/interval.ts";
+import { type CgroupLayout, findLayout } from "../../shared/cgroup/layout.ts";
+import type { ContainerSample, NodeSample } from "../../shared/cgroup/sample.ts";
+import type { CgroupTree } from "../../shared/cgroup/tree.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import { createPodList } from "./pod_list.ts";
+import { isManaged, type PodState } from "./pod_state.ts";
+import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
+import { unmanagedCPU } from "./unmanaged_cpu.ts";
+
+/** What the sampler works with; times in milliseconds. */
+export interface NodeSamplerOptions {
+  readonly tree: CgroupTree;
+  /** CPUs of the node. */
+  readonly cores: number;
+  /** The pods' directories are listed this often. @default {1000} */
+  readonly rescanMs?: number;
+  /** Pods of which no container is managed are sampled this often. @default {250} */
+  readonly unmanagedMs?: number;
+  /** Whether to read PSI where it is offered. @default {true} */
+  readonly pressure?: boolean;
+  /** Takes a warning of each file that the kernel would not write so, once. @default {silentLog} */
+  readonly log?: Log;
+}
+
+/** How to sample. */
+export interface SampleOptions {
+  /**
+   * Hex ids of containers whose quota is about to change: it is read each time, those of others that
+   * are far from their quota every 30 s. @default {none}
+   */
+  readonly unsettled?: readonly string[];
+  /**
+   * Pods whose containers all use at most 80 % of their quota are sampled this often, however often
+   * `sample` is called, ms. @default {250}
+   */
+  readonly everyMs?: number;
+}
+
+/** Samples one node. */
+export interface NodeSampler {
+  readonly layout: CgroupLayout;
+  /**
+   * The node at a monotonic time. `managed` holds the hex ids of the containers that the bounds
+   * name. A container that was not read this time keeps its last sample, with that one's `at`; one
+   * without two trustworthy readings is missing. Throws what the tree throws.
+   */
+  sample(at: number, managed: ReadonlySet<string>, options?: SampleOptions): NodeSample;
+  /** The pods as the last sample found them. */
+  pods(): readonly PodState[];
+  /** Closes all files. */
+  close(): void;
+}
+
+/** Samples come a little early or late; this share of the time between two is still on time. */
+export const ON_TIME = 0.9;
+/** Percentiles over minutes are worked out anew this often, ms. */
+const UNMANAGED_RENEWED_MS = 5000;
+
+/** A sampler without samples. Throws an `Error` when the tree holds no pods' root. */
+export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
+  const { tree, cores, rescanMs = 1000, unmanagedMs = 250, log = silentLog } = options;
+  const { pressure = true } = options;
+  if (!(cores > 0)) {
+    throw new RangeError(`Cannot sample a node: cores is ${cores}, expected a number above 0`);
+  }
+  const layout = findLayout(tree);
+  log.info("Cgroup layout found", { layout: layout.description });
+  const reported = new Set<string>();
+  const malformed = (error: SyntaxError, files: CgroupFiles): void => {
+    const file = malformedFile(error, files);
+    if (reported.has(file)) return;
+    reported.add(file);
+    log.warn("Cannot use a cgroup's file", { file, error: error.message });
+  };
+  const forget = (files: CgroupFiles): void => {
+    for (const file of pathsOf(files)) reported.delete(file);
+    for (const directory of files.directories) tree.release(directory);
+  };
+  const list = createPodList({ tree, layout, rescanMs, forget });
+  let unmanaged = { at: Infinity, version: -1, managed: new Set() as ReadonlySet<string>, cpu: 0 };
+
+  /** What of the node is not the market's, worked out anew when it is old or other pods are there. */
+  const unmanagedAt = (at: number, managed: ReadonlySet<string>): number => {
+    const { version } = list;
+    const isFresh = at >= unmanaged.at && at - unmanaged.at < ON_TIME * UNMANAGED_RENEWED_MS;
+    if (!isFresh || unmanaged.version !== version || unmanaged.managed !== managed) {
+      const cpu = unmanagedCPU([...list.pods.values()], { managed, cores });
+      unmanaged = { at, version, managed, cpu };
+    }
+    return unmanaged.cpu;
+  };
+
+  return {
+    layout,
+    sample(at, managed, { unsettled = [], everyMs = 250 } = {}) {
+      const context: SampleContext = { tree, cores, pressure, malformed, at };
+      list.refresh(at, managed);
+      for (const id of unsettled) {
+        const container = list.podOf(id)?.containers.get(id);
+        if (container !== undefined) refreshQuota(container, context);
+      }
+      for (const pod of [...list.pods.values()]) {
+        const isIn = isManaged(pod, managed);
+        const { sampledAt = -Infinity } = pod;
+        const usualMs = ON_TIME * (isIn ? everyMs : unmanagedMs);
+        const waitMs = pod.nearLimit ? SHORTEST_INTERVAL_MS : usualMs;
+        if (at >= sampledAt && at - sampledAt < waitMs) continue;
+        if (!samplePod(pod, { ...context, managed: isIn })) list.relist(pod, at);
+      }
+      const containers = new Map<string, ContainerSample>();
+      for (const pod of list.pods.values()) {
+        for (const { id, sample } of pod.containers.values()) {
+          if (sample !== undefined) containers.set(id, sample);
+        }
+      }
+      return { at, containers, unmanaged: unmanagedAt(at, managed) };
+    },
+    pods: () => [...list.pods.values()],
+    close: () => tree.release(""),
+  };
+}
+
+function pathsOf(files: CgroupFiles): string[] {
+  const { stat, usage, quota, period, pressure, weight, threads } = files;
+  return [stat, usage, quota, period, pressure, weight, threads];
+}
+
+/** The path of the file that the error names: a parser knows the name, not the directory. */
+function malformedFile({ message }: SyntaxError, files: CgroupFiles): string {
+  const isNamed = (path: string): boolean =>
+    message.startsWith(`Cannot parse ${path.replace(/^.*\//, "")}:`);
+  return pathsOf(files).find(isNamed) ?? files.stat;
+}

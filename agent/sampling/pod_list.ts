@@ -1,0 +1,141 @@
+/**
+ * The pods and containers that are on the node.
+ *
+ * Listing one directory takes as long as reading ten open files, and a full node has over a hundred
+ * of them. So pods are listed often, and the containers of one only when it is young, when one of them
+ * vanished, and every few minutes. A container that is asked for and not known makes everything be
+ * listed at once.
+ *
+ * @module
+ */
+import type { CgroupFiles } from "../../shared/cgroup/cgroup_files.ts";
+import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
+import {
+  listContainers,
+  listPodDirectories,
+  listPods,
+  type PodCgroup,
+} from "../../shared/cgroup/pod_cgroups.ts";
+import type { CgroupTree } from "../../shared/cgroup/tree.ts";
+import { newPodState, type PodState, updateContainers } from "./pod_state.ts";
+
+/** The pods of a node. */
+export interface PodList {
+  /** By UID. */
+  readonly pods: ReadonlyMap<string, PodState>;
+  /** Grows with each pod or container that comes or goes. */
+  readonly version: number;
+  /** The pod of the container with this hex id, as far as it is known. */
+  podOf(id: string): PodState | undefined;
+  /** Lists what is due at a monotonic time; `wanted` holds hex ids that should be known. */
+  refresh(at: number, wanted: ReadonlySet<string>): void;
+  /** Lists one pod's containers now, since one of them is gone. */
+  relist(pod: PodState, at: number): void;
+}
+
+/** What is listed, and how often. */
+export interface PodListOptions {
+  readonly tree: CgroupTree;
+  readonly layout: CgroupLayout;
+  /** The pods' directories are listed this often, ms. */
+  readonly rescanMs: number;
+  /** Called with the files of each cgroup that is gone. */
+  readonly forget: (files: CgroupFiles) => void;
+}
+
+/** Everything is listed this often, in case a change was missed. */
+const FULL_SCAN_MS = 300_000;
+/**
+ * For this long after a pod's first container appeared others may follow, and a runtime may set quota
+ * and weight after it has made the cgroup.
+ */
+export const YOUNG_MS = 30_000;
+
+/** A list that knows no pod yet. */
+export function createPodList({ tree, layout, rescanMs, forget }: PodListOptions): PodList {
+  const pods = new Map<string, PodState>();
+  const podOf = new Map<string, PodState>();
+  let version = 0;
+  let scannedAt = -Infinity;
+  let fullScanAt = -Infinity;
+  let seen: ReadonlySet<string> = new Set();
+  /** Ids that were asked for and are nowhere: they are no reason to list again. */
+  let missing: ReadonlySet<string> = seen;
+
+  const remove = (pod: PodState): void => {
+    version++;
+    pods.delete(pod.uid);
+    for (const { id, files } of pod.containers.values()) {
+      if (podOf.get(id) === pod) podOf.delete(id);
+      forget(files);
+    }
+    if (pod.own !== undefined) forget(pod.own.files);
+  };
+
+  const update = (pod: PodState, found: PodCgroup["containers"], at: number): void => {
+    const { containers } = pod;
+    if (containers.size === found.length && found.every(({ id }) => containers.has(id))) return;
+    version++;
+    for (const id of containers.keys()) if (podOf.get(id) === pod) podOf.delete(id);
+    updateContainers(pod, layout, { found, at }).forEach(forget);
+    for (const id of containers.keys()) podOf.set(id, pod);
+  };
+
+  const relist = (pod: PodState, at: number): void => {
+    const { directory } = pod;
+    if (directory === undefined) return;
+    // Orphaned containers are found by a full scan only.
+    if ([...pod.containers.values()].some(({ orphaned }) => orphaned)) scan(at, true);
+    else update(pod, listContainers(tree, layout, { directory }), at);
+  };
+
+  const scan = (at: number, full: boolean): void => {
+    const foundAt = fullScanAt === -Infinity ? -Infinity : at;
+    scannedAt = at;
+    if (full) fullScanAt = at;
+    const listed: (Omit<PodCgroup, "containers"> & Partial<PodCgroup>)[] = full
+      ? listPods(tree, layout)
+      : listPodDirectories(tree, layout);
+    const found = new Map(listed.map((pod) => [pod.uid, pod]));
+    for (const pod of [...pods.values()]) {
+      if (isGone(pod, { now: found.get(pod.uid), full })) remove(pod);
+    }
+    for (const cgroup of found.values()) {
+      const { uid, directory } = cgroup;
+      const known = pods.get(uid);
+      const pod = known ?? newPodState(layout, { uid, directory, foundAt });
+      if (known === undefined) {
+        version++;
+        pods.set(uid, pod);
+      }
+      if (cgroup.containers !== undefined) update(pod, cgroup.containers, foundAt);
+      else if (known === undefined || at - known.foundAt < YOUNG_MS) relist(pod, at);
+    }
+  };
+
+  return {
+    pods,
+    get version() {
+      return version;
+    },
+    podOf: (id) => podOf.get(id),
+    relist,
+    refresh(at, wanted) {
+      const isAsked = wanted !== seen &&
+        [...wanted].some((id) => !podOf.has(id) && !missing.has(id));
+      seen = wanted;
+      const isFull = isAsked || at < scannedAt || at - fullScanAt >= FULL_SCAN_MS;
+      if (!isFull && at - scannedAt < rescanMs) return;
+      scan(at, isFull);
+      missing = new Set([...wanted].filter((id) => !podOf.has(id)));
+    },
+  };
+}
+
+/** Whether a pod is no longer where it was. Only a full scan finds orphaned containers. */
+function isGone(
+  { directory }: PodState,
+  { now, full }: { readonly now: Pick<PodCgroup, "directory"> | undefined; readonly full: boolean },
+): boolean {
+  return now === undefined ? full || directory !== undefined : now.directory !== directory;
+}

@@ -1,0 +1,143 @@
+/**
+ * What is known of one pod between two samples: its cgroups, their last readings, its samples.
+ *
+ * @module
+ */
+import {
+  type CgroupFiles,
+  cgroupFiles,
+  type RequestReading,
+} from "../../shared/cgroup/cgroup_files.ts";
+import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/held_back.ts";
+import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
+import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
+import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
+import type { Reading } from "../../shared/cgroup/reading.ts";
+import type { ContainerSample } from "../../shared/cgroup/sample.ts";
+import { createUsageWindow, type UsageWindow } from "../../shared/cgroup/usage_window.ts";
+
+/** A cgroup of either level. */
+export interface CgroupState {
+  readonly files: CgroupFiles;
+  readonly window: UsageWindow;
+  /** Absent before the first reading and after one that found nothing. */
+  previous?: Reading | undefined;
+  /** From its weight; absent when that could not be read. */
+  request?: RequestReading | undefined;
+}
+
+/** A container's cgroup. Times are monotonic milliseconds. */
+export interface ContainerCgroupState extends CgroupState {
+  readonly id: string;
+  /** Whether it lies outside of its pod's cgroup, where the pod's counters miss it. */
+  readonly orphaned: boolean;
+  /** Millicores now; absent when it has none. */
+  quota?: number | undefined;
+  /** The quota's enforcement period. */
+  periodMs: number;
+  /** Whether its usage in the last interval shows that no quota ran out. */
+  idle: boolean;
+  /** Whether the throttling counters of `previous` were left unread. */
+  inferred: boolean;
+  /** When it was last seen throttled. */
+  throttledAt: number;
+  /** Milliseconds: see `held_back.ts`. */
+  roomMs: number;
+  /** Of the newest pair of readings that could be trusted. */
+  sample?: ContainerSample | undefined;
+}
+
+/** A pod. Times are monotonic milliseconds. */
+export interface PodState {
+  readonly uid: string;
+  /** Of its cgroup; absent when only orphaned containers were found. */
+  readonly directory: string | undefined;
+  readonly own?: CgroupState;
+  readonly containers: Map<string, ContainerCgroupState>;
+  /** Ids of containers that were in it and are gone, newest last. */
+  readonly formerIDs: string[];
+  /** When it or its newest container was found; −Infinity for those of the first listing. */
+  foundAt: number;
+  memory: LevelMemory;
+  /** Whether a container is close to its quota, or has no sample yet that could show it. */
+  nearLimit: boolean;
+  /** When it was last sampled; absent before the first time. */
+  sampledAt?: number;
+  /** When all of its counters and quotas were last read; −Infinity before the first time. */
+  allReadAt: number;
+  /** When its weights and periods were last read; −Infinity before the first time. */
+  settingsAt: number;
+}
+
+/** A container that restarts in a loop leaves one id every few seconds; bounds name the last. */
+const FORMER_IDS_KEPT = 16;
+
+/** A pod without its containers yet. */
+export function newPodState(
+  layout: CgroupLayout,
+  { uid, directory, foundAt }: Pick<PodState, "uid" | "directory" | "foundAt">,
+): PodState {
+  return {
+    ...{ uid, directory, foundAt },
+    ...(directory === undefined ? {} : { own: newCgroupState(layout, directory) }),
+    containers: new Map(),
+    formerIDs: [],
+    memory: NO_LEVEL_MEMORY,
+    nearLimit: true,
+    allReadAt: -Infinity,
+    settingsAt: -Infinity,
+  };
+}
+
+/**
+ * Brings the pod's containers in line with a listing at a monotonic time; returns the files of those
+ * that are gone.
+ */
+export function updateContainers(
+  pod: PodState,
+  layout: CgroupLayout,
+  { found, at }: { readonly found: readonly ContainerCgroup[]; readonly at: number },
+): CgroupFiles[] {
+  const { containers, formerIDs, directory } = pod;
+  const present = new Set(found.map(({ id }) => id));
+  const gone = [...containers.values()].filter(({ id }) => !present.has(id));
+  for (const { id } of gone) {
+    containers.delete(id);
+    formerIDs.push(id);
+  }
+  formerIDs.splice(0, formerIDs.length - FORMER_IDS_KEPT);
+  for (const container of found) {
+    if (containers.has(container.id)) continue;
+    pod.foundAt = at;
+    pod.nearLimit = true;
+    pod.settingsAt = -Infinity;
+    containers.set(container.id, {
+      id: container.id,
+      orphaned: directory === undefined || !container.directory.startsWith(`${directory}/`),
+      roomMs: 0,
+      idle: false,
+      inferred: false,
+      periodMs: DEFAULT_PERIOD_MS,
+      throttledAt: -Infinity,
+      ...newCgroupState(layout, container.directory),
+    });
+  }
+  return gone.map(({ files }) => files);
+}
+
+/**
+ * Whether the market knows this pod: its bounds name one of its containers, or one that was in it a
+ * moment ago. So a pod whose only container restarts stays managed while its bounds catch up, and
+ * one that opts out is unmanaged from the moment in which its bounds are gone.
+ */
+export function isManaged(
+  { containers, formerIDs }: PodState,
+  managed: ReadonlySet<string>,
+): boolean {
+  for (const id of containers.keys()) if (managed.has(id)) return true;
+  return formerIDs.some((id) => managed.has(id));
+}
+
+function newCgroupState(layout: CgroupLayout, directory: string): CgroupState {
+  return { files: cgroupFiles(layout, directory), window: createUsageWindow() };
+}
