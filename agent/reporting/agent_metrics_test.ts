@@ -55,7 +55,7 @@ const [OTHER] = participantsOf(boundedAllocation("c"));
 
 Deno.test({
   name: "createAgentMetrics() shows that limits are held, and why, while they are",
-  permissions: { env: true },
+  permissions: "none",
   async fn() {
     const { hold, scraped } = stage();
     assert.deepEqual(await scraped("mbcas_node_limits_held"), []);

@@ -60,7 +60,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     name: "a limit of the market without a record is left alone",
     kind: "crash",
     file: "controller/allocation/reconcile.ts",
-    from: "(scope !== undefined && !limitsAreOurs(pod))",
+    from: "(scope !== undefined && !isOurs)",
     to: "scope !== undefined",
   },
   {

@@ -74,7 +74,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     name: "requeues are lost",
     kind: "missed",
     file: "shared/control/reconcile_loop.ts",
-    from: "        if (requeueAfterMs !== undefined) queue.add(key, requeueAfterMs);\n",
-    to: "",
+    from: "if (requeueAfterMs !== undefined) {",
+    to: "if (requeueAfterMs === -1) {",
   },
 ];
