@@ -25,8 +25,8 @@ export interface DecidedRound extends Pick<RoundResult, "now" | "state"> {
 
 /** Takes what has to be counted when it happens. */
 export interface AgentMetrics {
-  /** Note how long a look and a round took, ms. */
-  looked(tookMs: number): void;
+  /** Note how long a look and a round took, and by how much the look was late, ms. */
+  looked(tookMs: number, lateMs: number): void;
   cleared(tookMs: number): void;
   /** Counts what a round decided. */
   decided(round: DecidedRound): void;
@@ -140,6 +140,10 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
   const duration = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: BUCKETS_S, registers });
   const sampling = duration("mbcas_sample_duration_seconds", "Time of one look at the cgroups.");
+  const lateness = duration(
+    "mbcas_sample_lateness_seconds",
+    "By how much looks at the cgroups were late: the agent waited for CPU.",
+  );
   const clearing = duration("mbcas_clear_duration_seconds", "Time of one clearing and its plan.");
   const writes = new Counter({
     name: "mbcas_writes_total",
@@ -148,7 +152,10 @@ export function createAgentMetrics(options: AgentMetricsOptions): AgentMetrics {
     registers,
   });
   return {
-    looked: (tookMs) => sampling.observe(tookMs / 1000),
+    looked: (tookMs, lateMs) => {
+      sampling.observe(tookMs / 1000);
+      lateness.observe(lateMs / 1000);
+    },
     cleared: (tookMs) => clearing.observe(tookMs / 1000),
     decided: scarcityCounters(registers),
     counted: (writer) => ({

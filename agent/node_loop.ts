@@ -81,8 +81,8 @@ export interface NodeLoopOptions {
   readonly observe?: (round: RoundResult, seen: RoundInput) => void;
   /** Called each time the loop comes by, also while it can't make a round: a sign of life. */
   readonly alive?: () => void;
-  /** Called after each look with the time that it took, ms. */
-  readonly looked?: (tookMs: number) => void;
+  /** Called after each look with the time that it took, and by how much it was late, ms. */
+  readonly looked?: (tookMs: number, lateMs: number) => void;
 }
 
 /** What a round was made from, beside the allocations. */
@@ -141,6 +141,7 @@ async function rounds(
   let nodeState = newNodeState(clock.monotonic());
   let everyMs = sampleMs;
   let begun = false;
+  let dueAt = clock.monotonic();
   let cleared: { at: number; table?: Table } = { at: -Infinity };
   /** When anybody's limit was last changed. */
   let changedAt = -Infinity;
@@ -157,7 +158,7 @@ async function rounds(
       const unsettled = isSettled ? NONE : unsettledOf(book, now);
       const sample = sense(now, table.named, { unsettled, everyMs });
       const sampledAt = clock.monotonic();
-      options.looked?.(sampledAt - now);
+      options.looked?.(sampledAt - now, Math.max(0, now - dueAt));
       const capacity = marketCapacity({
         allocatable: node.allocatableCPU,
         unmanaged: sample.unmanaged,
@@ -200,7 +201,9 @@ async function rounds(
         options.observe?.(round, { node, sample, clearMs: clock.monotonic() - sampledAt });
       }
     }
-    await clock.sleep(nearLimit ? busySampleMs : everyMs, signal);
+    const sleepMs = nearLimit ? busySampleMs : everyMs;
+    dueAt = clock.monotonic() + sleepMs;
+    await clock.sleep(sleepMs, signal);
   }
 }
 
