@@ -31,7 +31,7 @@ import { wholeNumber } from "./whole_number.ts";
 const { json, idle, services: count, priority, quiet, onset } = new Command("bench:neighbour")
   .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
   .option("--json", "print JSON instead of a table", false)
-  .option("--idle <n>", "idle pods", wholeNumber, 95)
+  .option("--idle <n>", "idle pods", wholeNumber, 106)
   .option("--services <n>", "equal services", wholeNumber, 3)
   .option("--priority <n>", "priority multiplier of the services", "1")
   .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600)

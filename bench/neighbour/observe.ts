@@ -5,7 +5,7 @@
  * @module
  */
 import { auditLog } from "../../tests/cluster/harness/component.ts";
-import { instanceNamed } from "../../tests/cluster/harness/instance.ts";
+import { DEFAULT_NAME, instanceNamed } from "../../tests/cluster/harness/instance.ts";
 import { cpuAccount, podDirectories } from "../../tests/cluster/scene/node_cgroups.ts";
 import { podsOf } from "../../tests/cluster/scene/product.ts";
 import { productMetrics } from "../../tests/cluster/scene/product_metrics.ts";
@@ -21,7 +21,7 @@ export async function observe(
   namespace: string,
 ): Promise<() => Promise<Stretch>> {
   const mark = await markAudit(
-    auditLog(instanceNamed(Deno.env.get("COALLOCATOR_CLUSTER") ?? "default")),
+    auditLog(instanceNamed(Deno.env.get("COALLOCATOR_CLUSTER") ?? DEFAULT_NAME)),
   );
   const start = await lookAtAgent(node);
   return async () => {
