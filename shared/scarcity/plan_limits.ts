@@ -8,7 +8,7 @@ import { GRID } from "../market/rounding.ts";
 import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
 import type { NodeState } from "./node_state.ts";
 import type { RecentLoad } from "./recent_load.ts";
-import { DIVIDED, type ScarceShare } from "./scarce_clearing.ts";
+import type { ScarceShare } from "./scarce_clearing.ts";
 
 /** A container whose limit may change. Millicores. */
 export interface LimitedContainer {
@@ -20,8 +20,6 @@ export interface LimitedContainer {
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
-  /** CPU request in the kernel's weight; absent where it is not known. */
-  readonly request?: number | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
   /** Whether its limit throttled it in the last interval. */
@@ -60,15 +58,12 @@ const VICTIM_WAITING = 0.3;
 /** … and it gets less than this share of its part for that time. */
 const VICTIM_SHARE = 0.95;
 
-/** Without PSI: a container is taken to use what its weight gives it at this share of that. */
-const BY_KERNEL = 0.85;
-
 /** Plans the limits, in the order of the containers. */
 export function planLimits(
   containers: readonly LimitedContainer[],
   { now, state, released }: PlanLimitsOptions,
 ): PlannedLimit[] {
-  const contested = isContested(containers);
+  const contested = containers.some(isVictim);
   const planned = containers.map((container): PlannedLimit => {
     const change = backToBounds(container.memory.limit, container);
     if (change !== undefined) return { change };
@@ -119,36 +114,11 @@ export function isWorth(high: number, low: number): boolean {
   return high - low > Math.max(GRID, HYSTERESIS * low);
 }
 
-/** Whether the kernel leaves some container less than its part, so that another must be lowered. */
-function isContested(containers: readonly LimitedContainer[]): boolean {
-  const hasPressure = containers.some(({ load }) => load?.waiting !== undefined);
-  return hasPressure ? containers.some(isVictim) : isShortOfWeight(containers);
-}
-
+/** Whether the kernel leaves the container less than its part, so that another must be lowered. */
 function isVictim({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
-  if (load?.waiting === undefined || cleared === undefined) return false;
-  // Only in the time in which it waited could it have used its part; above its limit it never can.
-  const entitled = load.waiting * Math.min(cleared.part, limit);
-  return load.waiting >= VICTIM_WAITING && load.usage3s < VICTIM_SHARE * entitled;
-}
-
-/**
- * The same for kernels without PSI (cgroup v1): the containers use all of the capacity, what else
- * runs on the node may have the rest, and one of them uses what its weight in the kernel, its
- * request, gives it of that, while that is less than its part.
- */
-function isShortOfWeight(containers: readonly LimitedContainer[]): boolean {
-  let [used, divided, requests] = [0, 0, 0];
-  for (const { load, cleared, request = 0 } of containers) {
-    used += load?.usage3s ?? 0;
-    divided += cleared?.part ?? 0;
-    requests += request;
-  }
-  if (DIVIDED * used < divided || requests === 0) return false;
-  return containers.some(({ load, cleared, request = 0, memory: { limit } }) => {
-    if (load === undefined || cleared === undefined) return false;
-    const byKernel = used * request / requests;
-    return load.usage3s >= BY_KERNEL * byKernel &&
-      load.usage3s < VICTIM_SHARE * Math.min(cleared.part, limit);
-  });
+  if (load === undefined || cleared === undefined) return false;
+  const { part, waiting } = cleared;
+  // By PSI it can have used its part only while it waited; above its limit it never can.
+  const used = load.waiting === undefined ? load.usageNow : load.usage3s;
+  return waiting >= VICTIM_WAITING && used < VICTIM_SHARE * waiting * Math.min(part, limit);
 }

@@ -98,27 +98,15 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(beside({ usage3s: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
 });
 
-pure("planLimits() of a kernel without PSI goes by kernel weights on a full node", () => {
-  const blind = (one: LimitedContainer, request?: number): LimitedContainer => ({
-    ...one,
-    load: { usage1s: one.load?.usage1s ?? 0, usage3s: one.load?.usage3s ?? 0 },
-    request,
+pure("planLimits() of a kernel without PSI goes by what a waiting container uses now", () => {
+  const blind = (usageNow: number, waiting: number): LimitedContainer => ({
+    ...taker({ cleared: { bid: 600, share: 600, part: 800, waiting } }),
+    load: { usageNow, usage1s: 0, usage3s: 0 },
   });
-  // It uses the 400 m that its request, a sixth of all, gives it of 2400 m; its part is 800 m.
-  const light = taker({ load: { usage3s: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
-  const heavy = (usage3s: number) => taker({ load: { usage3s }, cleared: { part: 1600 } });
-  const beside = (one: LimitedContainer, requests = [500, 100], usage = 2000): Outcome =>
-    changes([blind(heavy(usage), requests[0]), blind(one, requests[1])])[0];
-  assert.deepEqual(beside(light), [1600, "NodeCongested"]);
-  // The capacity, of which 1.08 are divided, is used; or less of it than that.
-  assert.deepEqual(beside(light, [500, 100], 1823), [1600, "NodeCongested"]);
-  assert.equal(beside(light, [500, 100], 1822), undefined);
-  // It uses less than its request gives it, or as much as its part.
-  assert.equal(beside(light, [400, 200]), undefined);
-  assert.equal(beside({ ...light, load: { usage1s: 760, usage3s: 760 } }), undefined);
-  // Requests are not known; nor is the node contested where PSI shows no container that waits.
-  assert.equal(beside(light, []), undefined);
-  assert.deepEqual(changes([taker(), blind(light, 100)]), [undefined, undefined]);
+  const beside = (one: LimitedContainer): Outcome => changes([taker(), one])[0];
+  assert.deepEqual(beside(blind(759, 1)), [1000, "NodeCongested"]);
+  assert.equal(beside(blind(760, 1)), undefined);
+  assert.equal(beside(blind(759, 0)), undefined);
 });
 
 pure("planLimits() raises to the share at once, by more than 5 % and a step", () => {
@@ -168,23 +156,21 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
   originalLimit: tens(1, 400),
   shareOfBid: fc.oneof(fc.constant(1), unit),
   part: fc.integer({ min: 0, max: 4000 }),
-  request: fc.integer({ min: 0, max: 1000 }),
   read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
   throttled: fc.boolean(),
   boost: fc.boolean(),
 }).map(({ floor, wide, limitAt, fundedAgo, rationedAgo, read, ...drawn }): LimitedContainer => {
-  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttled, boost, request } =
-    drawn;
+  const { usage3s, waiting, bid, originalLimit, shareOfBid, part, throttled, boost } = drawn;
   const ceiling = floor + wide;
   const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
-  const load = { usage1s: usage3s, usage3s, ...(waiting === undefined ? {} : { waiting }) };
+  const usages = { usageNow: usage3s, usage1s: usage3s, usage3s };
+  const load = { ...usages, ...(waiting === undefined ? {} : { waiting }) };
   const bounded = Math.min(bid, ceiling);
   const share = Math.floor(shareOfBid * bounded / GRID) * GRID;
   return {
     floor,
     ceiling,
     originalLimit,
-    request,
     throttled,
     boost,
     memory: {
@@ -193,7 +179,7 @@ const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
       ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
     },
     load: read ? load : undefined,
-    cleared: read ? { bid: bounded, share, part } : undefined,
+    cleared: read ? { bid: bounded, share, part, waiting: waiting ?? 1 } : undefined,
   };
 });
 
@@ -206,10 +192,7 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
       const state = scarce ? "scarce" : "ample";
       const planned = planLimits(containers, { now: 1e5, state, released });
       assert.equal(planned.length, containers.length);
-      const waits = containers.some(({ load, cleared }) =>
-        cleared !== undefined && (load?.waiting ?? 0) >= 0.3
-      );
-      const shown = containers.some(({ load }) => load?.waiting !== undefined);
+      const waits = containers.some(({ cleared }) => (cleared?.waiting ?? 0) >= 0.3);
       let releases = 0;
       for (const [i, one] of containers.entries()) {
         const { floor, ceiling, load, cleared, memory: { limit, fundedAt } } = one;
@@ -237,7 +220,7 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
             const part = Math.min(cleared.part, one.originalLimit);
             assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, part)));
             assert.ok(load.usage3s > cleared.share && load.usage3s > part);
-            assert.ok(waits || !shown);
+            assert.ok(waits);
             break;
           }
           case "DemandRose":

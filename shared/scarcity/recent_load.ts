@@ -7,6 +7,8 @@ import type { ContainerSample } from "../cgroup/sample.ts";
 
 /** Exponentially fading means. */
 export interface RecentLoad {
+  /** Millicores used, with a time constant of 0.4 s. */
+  readonly usageNow: number;
   /** Millicores used, with a time constant of 1 s. */
   readonly usage1s: number;
   /** Millicores used, with a time constant of 3 s. */
@@ -26,6 +28,7 @@ export function nextLoad(
   const mean = (past: number | undefined, value: number, constantMs: number): number =>
     past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
   return {
+    usageNow: mean(before?.usageNow, usage, 400),
     usage1s: mean(before?.usage1s, usage, 1000),
     usage3s: mean(before?.usage3s, usage, 3000),
     ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, 3000) }),

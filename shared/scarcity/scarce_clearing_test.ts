@@ -11,9 +11,13 @@ function pure(name: string, fn: () => void): void {
 
 /** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
 function bidder(
-  { usage3s = 1000, waiting = 0, ...change }:
+  { usage3s = 1000, usageNow = usage3s, waiting = 0, ...change }:
     & Partial<Omit<ScarceBidder, "load">>
-    & { readonly usage3s?: number; readonly waiting?: number | null | undefined } = {},
+    & {
+      readonly usage3s?: number;
+      readonly usageNow?: number;
+      readonly waiting?: number | null | undefined;
+    } = {},
 ): ScarceBidder {
   return {
     floor: 10,
@@ -24,7 +28,7 @@ function bidder(
     need: usage3s,
     saturatedMs: 0,
     throttled: false,
-    load: { usage1s: usage3s, usage3s, ...(waiting === null ? {} : { waiting }) },
+    load: { usageNow, usage1s: usage3s, usage3s, ...(waiting === null ? {} : { waiting }) },
     ...change,
   };
 }
@@ -56,6 +60,23 @@ pure("clearScarce() lets a starved container bid half as much again, within its 
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage3s: 2200 }), other]), [2310, 1050]);
 });
 
+pure("clearScarce() without PSI lets a container that waits bid its part", () => {
+  const blind = { waiting: null, request: 100 };
+  // The burst of the second has just begun: it uses what its request gives it, and its part is more.
+  const burst = { ...blind, weight: 300, usage3s: 40, usageNow: 600 };
+  const node = (change = {}) => [
+    bidder({ ...blind, usage3s: 1400, usageNow: 700 }),
+    bidder({ ...burst, ...change }),
+    bidder({ ...blind, usage3s: 0 }),
+  ];
+  const { shares } = clearScarce(node(), 1400);
+  assert.deepEqual(shares.map(({ waiting }) => waiting), [1, 1, 0]);
+  assert.deepEqual(bidsOf(node(), 1400), [1470, 910, 10]);
+  // On a node that is not full, or of less than its request gives it, only what it uses counts.
+  assert.deepEqual(bidsOf(node(), 1500), [1470, 70, 10]);
+  assert.deepEqual(bidsOf(node({ usageNow: 400 }), 1400), [1470, 70, 10]);
+});
+
 pure("clearScarce() lets a container below its ceiling bid its need, or its part", () => {
   const lowered = { limit: 700, usage3s: 700, need: 804 };
   assert.deepEqual(bidsOf([bidder(lowered), bidder()]), [810, 1050]);
@@ -74,8 +95,8 @@ pure("clearScarce() gives every container its bid while the bids fit", () => {
   const { mode, price, shares } = clearScarce([bidder(), bidder({ usage3s: 3060 })], 4000);
   assert.deepEqual([mode, price], ["uncongested", 0]);
   assert.deepEqual(shares, [
-    { bid: 1050, share: 1050, part: 2160 },
-    { bid: 3220, share: 3220, part: 2160 },
+    { bid: 1050, share: 1050, part: 2160, waiting: 0 },
+    { bid: 3220, share: 3220, part: 2160, waiting: 0 },
   ]);
 });
 
@@ -108,7 +129,10 @@ pure("clearScarce() gives nothing of nothing", () => {
   assert.deepEqual(clearScarce([], 0), { mode: "uncongested", price: 0, shares: [] });
   const { price, shares } = clearScarce([bidder(), bidder({ saturatedMs: 500, limit: 500 })], 0);
   assert.equal(price, Infinity);
-  assert.deepEqual(shares, [{ bid: 1050, share: 0, part: 0 }, { bid: 1000, share: 0, part: 0 }]);
+  assert.deepEqual(shares.map(({ bid, share, part }) => [bid, share, part]), [
+    [1050, 0, 0],
+    [1000, 0, 0],
+  ]);
 });
 
 const tens = (min: number, max: number) => fc.integer({ min, max }).map((n) => n * GRID);
