@@ -34,7 +34,10 @@ export interface ScarceShare {
   readonly bid: number;
   /** At most the bid. */
   readonly share: number;
-  /** What it would get if every container bid for more than there is. */
+  /**
+   * What it would get if every container bid for more than there is; its original limit if that is
+   * more and all bids fit within original limits.
+   */
   readonly part: number;
   /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
   readonly waiting: number;
@@ -78,8 +81,11 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const parts = bidders.map(({ weight }) => divided * weight / weights);
   const waiting = waitingOf(bidders, capacity);
+  const owed = bidders.map(({ originalLimit }, i) =>
+    Math.max(parts[i] ?? 0, Math.min(originalLimit, divided))
+  );
   const bids = bidders.map((bidder, i) =>
-    bidOf(bidder, { part: parts[i] ?? 0, waiting: waiting[i] ?? 0 })
+    bidOf(bidder, { part: owed[i] ?? 0, waiting: waiting[i] ?? 0 })
   );
   const original = bids.map((bid, i) => Math.min(bid, bidders[i]?.originalLimit ?? bid));
   const fits = original.reduce((sum, amount) => sum + amount, 0) <= divided;
@@ -100,7 +106,7 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
     shares: bids.map((bid, i) => ({
       bid,
       share: onGrid[i] ?? 0,
-      part: parts[i] ?? 0,
+      part: (fits ? owed : parts)[i] ?? 0,
       waiting: waiting[i] ?? 0,
     })),
   };

@@ -124,6 +124,28 @@ pure("clearScarce() takes back what lies above original limits before all else",
   ]);
 });
 
+pure("clearScarce() owes a container its original limit while the bids within these fit", () => {
+  // A service that got less than its limit of 300 m beside a neighbour far above its own of 500 m.
+  const service = { usage3s: 240, originalLimit: 300, waiting: 1, weight: 150 };
+  const neighbour = (originalLimit: number) =>
+    bidder({ usage3s: 850, originalLimit, weight: 500, waiting: 1 });
+  const partsBeside = (one: ScarceBidder): number[] =>
+    clearScarce([bidder(service), bidder(service), one], 1000).shares
+      .map(({ part }) => Math.round(part));
+  assert.deepEqual(bidsOf([bidder(service), bidder(service), neighbour(400)], 1000), [
+    300,
+    300,
+    900,
+  ]);
+  assert.deepEqual(sharesOf([bidder(service), bidder(service), neighbour(400)], 1000), [
+    300,
+    300,
+    480,
+  ]);
+  assert.deepEqual(partsBeside(neighbour(400)), [300, 300, 675]);
+  assert.deepEqual(partsBeside(neighbour(500)), [203, 203, 675]);
+});
+
 pure("clearScarce() gives nothing of nothing", () => {
   assert.deepEqual(clearScarce([], 4000), { mode: "uncongested", price: 0, shares: [] });
   assert.deepEqual(clearScarce([], 0), { mode: "uncongested", price: 0, shares: [] });
