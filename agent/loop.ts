@@ -67,8 +67,8 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly observe?: (round: RoundResult, input: RoundInput) => void;
   /** Called at each tick, also while no round is possible: a sign of life. */
   readonly alive?: () => void;
-  /** Called after each sample with the time that it took, ms. */
-  readonly sampled?: (tookMs: number) => void;
+  /** Called after each sample with the time that it took, and by how much it was late, ms. */
+  readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
 /** What a round was made from, beside the allocations. */
@@ -91,8 +91,9 @@ interface LoopState extends NodeMarket {
   readonly limitsIgnored: boolean;
   /** Time between two samples of containers far from their limits. */
   readonly everyMs: number;
-  /** Time until the next tick. */
+  /** Time until the next tick, and when that is due. */
   readonly sleepMs: number;
+  readonly dueAt: number;
 }
 
 /** What a tick works with. */
@@ -140,6 +141,7 @@ export async function runNodeLoop(
       nodeState: newNodeState(clock.monotonic()),
       states: new Map(),
       clearedAt: -Infinity,
+      dueAt: clock.monotonic(),
       limitsIgnored: false,
     };
     let hasBegun = false;
@@ -149,6 +151,7 @@ export async function runNodeLoop(
       hasBegun ||= allocations.synced;
       state = followKernel(state, loop);
       if (node !== undefined && hasBegun) state = tick(state, node, loop);
+      state = { ...state, dueAt: clock.monotonic() + state.sleepMs };
       await clock.sleep(state.sleepMs, supervisor.signal);
     }
   }
@@ -198,7 +201,7 @@ function tick(before: LoopState, node: Node, loop: Loop): LoopState {
     everyMs: before.everyMs,
   });
   const sampledAt = clock.monotonic();
-  options.sampled?.(sampledAt - now);
+  options.sampled?.(sampledAt - now, Math.max(0, now - before.dueAt));
 
   const capacity = capacityOf(node, sample, options);
   const { containers, urgent, nearLimit } = estimate(participants.list, {

@@ -21,9 +21,9 @@ const PODS = ["a", "b"] as const;
 
 /**
  * A server with two pods on a node of four CPUs; limits are in force as soon as they are written. What
- * the watch tells comes `lagMs` late.
+ * the watch tells comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
  */
-function stage({ lagMs = 0 } = {}) {
+function stage({ lagMs = 0, overMs = 0 } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
   const api = createSimulatedAPI({ clock, random: seededRandom(1) });
   const { Node: nodes, PodAllocation: allocations } = api.store.tables;
@@ -63,7 +63,7 @@ function stage({ lagMs = 0 } = {}) {
     const { signal } = abort;
     const rounds: RoundResult[] = [];
     const warnings: string[] = [];
-    const looks = { count: 0 };
+    const looks = { count: 0, lateMs: 0 };
     const random = seededRandom(2);
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
     const source = api.listWatch("PodAllocation", { nodeName: "node-1" });
@@ -80,7 +80,10 @@ function stage({ lagMs = 0 } = {}) {
       limitsIgnored: () => kernel.ignoresLimits,
       writer: api.desiredWriter("node-1"),
       link: api.nodeLink("node-1"),
-      clock,
+      clock: {
+        ...clock,
+        sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms + overMs, signal),
+      },
       // In the middle of what a heartbeat may take.
       random: { next: () => 0.5 },
       log,
@@ -92,7 +95,10 @@ function stage({ lagMs = 0 } = {}) {
         idleCPU: "tight",
         ...options,
         observe,
-        sampled: () => void looks.count++,
+        sampled: (_tookMs, lateMs) => {
+          looks.count++;
+          looks.lateMs += lateMs;
+        },
       }),
     ]);
     const stop = async (): Promise<void> => {
@@ -124,6 +130,15 @@ test("runNodeLoop() looks more often while 80 % of the node's CPU are used", asy
   };
   assert.equal(await looksIn10s(2000), 40);
   assert.equal(await looksIn10s(3000), 100);
+  await stop();
+});
+
+test("runNodeLoop() reports by how much its looks are late", async () => {
+  const { clock, startAgent } = stage({ overMs: 30 });
+  const { looks, stop } = startAgent();
+  await clock.runUntil(MINUTE_MS);
+  assert.ok(looks.count > 200);
+  assert.equal(Math.round(looks.lateMs / looks.count), 30);
   await stop();
 });
 

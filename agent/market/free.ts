@@ -71,6 +71,7 @@ export const FREE: Algorithm = {
       return {
         ...bounds[i] as typeof bounds[number],
         weight: participant.bounds.weight * credit,
+        request: state.sample?.request,
         ...{ limit, originalLimit: participant.originalLimit, need: demand, load },
         saturatedMs: estimate.saturatedMs,
         throttled: isThrottled(one),
@@ -149,7 +150,6 @@ function followState(pairs: readonly Pair[], context: RoundContext): PlannedCont
     pairs.map(({ one, outcome: { floor, ceiling, scarce } }) => ({
       ...{ floor, ceiling, memory: one.state.pace, load: loadOf(one.state, now) },
       originalLimit: one.participant.originalLimit,
-      request: one.state.sample?.request,
       cleared: state === "scarce" ? scarce : undefined,
       throttledMs: one.state.throttledMs,
       boost: one.participant.bounds.boost === true,

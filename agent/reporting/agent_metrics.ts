@@ -12,7 +12,7 @@ import type { DesiredWriter } from "../ports.ts";
 /** Takes what has to be counted when it happens. */
 export interface AgentMetrics {
   /** Note how long a sample and a round took, ms. */
-  sampled(tookMs: number): void;
+  sampled(tookMs: number, lateMs: number): void;
   cleared(tookMs: number): void;
   /** Counts what a round decided. */
   decided(round: DecidedRound): void;
@@ -145,10 +145,17 @@ export function createAgentMetrics({ registry, view }: {
   const duration = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: BUCKETS_S, registers });
   const sampling = duration("mbcas_sample_duration_seconds", "Time of one look at the cgroups.");
+  const lateness = duration(
+    "mbcas_sample_lateness_seconds",
+    "By how much samples of the cgroups were late: the agent waited for CPU.",
+  );
   const clearing = duration("mbcas_clear_duration_seconds", "Time of one clearing and its plan.");
   const countScarcity = scarcityCounters(registers);
   return {
-    sampled: (tookMs) => sampling.observe(tookMs / MS_PER_S),
+    sampled: (tookMs, lateMs) => {
+      sampling.observe(tookMs / MS_PER_S);
+      lateness.observe(lateMs / MS_PER_S);
+    },
     cleared: (tookMs) => clearing.observe(tookMs / MS_PER_S),
     decided(round) {
       throttled.add(round.containers);

@@ -72,10 +72,20 @@ export async function makeAgentCgroups(
     }
   };
 
-  /** Gives a sandbox the least weight, as a kubelet does: what it requests the market leaves out. */
-  const requestNothing = (path: string): void => {
-    const [file, text] = version === 1 ? ["cpu.shares", "2"] : ["cpu.weight", "1"];
-    Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
+  /** As a kubelet does: a sandbox with a weight like the container's would hold CPU of its own. */
+  const setWeights = ({ uid, containerID, sandboxID, request }: BenchPod): void => {
+    const shares = Math.floor(request * 1024 / 1000);
+    const pod = podPath(uid);
+    for (
+      const [path, of] of [[pod, shares], [`${pod}/${containerID}`, shares], [
+        `${pod}/${sandboxID}`,
+        2,
+      ]] as const
+    ) {
+      const weight = 1 + Math.floor((of - 2) * 9999 / 262_142);
+      const [file, text] = version === 1 ? ["cpu.shares", `${of}`] : ["cpu.weight", `${weight}`];
+      Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
+    }
   };
 
   const remove = async (): Promise<void> => {
@@ -109,8 +119,8 @@ export async function makeAgentCgroups(
       mounted.push(place);
     }
     for (const pod of pods) {
+      setWeights(pod);
       setLimit(pod, pod.limit);
-      requestNothing(`${podPath(pod.uid)}/${pod.sandboxID}`);
     }
     for (const { uid, containerID } of pods.slice(0, working)) {
       const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));

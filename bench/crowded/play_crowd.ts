@@ -10,7 +10,7 @@ import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
 import type { ServedRequests } from "../services/request_file.ts";
 import { SERVICE_LABEL } from "../services/service_pod.ts";
-import type { ResizeAnswer } from "./audit_log.ts";
+import type { ResizeAnswer } from "../audit_log.ts";
 import { type ClusterDump, dumpCluster } from "./cluster_dump.ts";
 import { CORES, NEVER_READY, OPTED_OUT, PERFORMERS, PLACES, SCALED } from "./crowd.ts";
 import { crowdLoad } from "./crowd_load.ts";

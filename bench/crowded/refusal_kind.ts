@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ResizeAnswer } from "./audit_log.ts";
+import type { ResizeAnswer } from "../audit_log.ts";
 
 /** What a check could have foreseen: all of it stands in objects that the controller watches. */
 export const FORESEEABLE = ["quota", "LimitRange", "QoS", "NodeCapacity", "invalid"] as const;

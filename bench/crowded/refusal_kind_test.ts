@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseAudit } from "./audit_log.ts";
+import { parseAudit } from "../audit_log.ts";
 import { answerKind, isForeseeable, isRefusal } from "./refusal_kind.ts";
 
 const LINE = {

@@ -4,6 +4,7 @@
  * @module
  */
 import { quantile } from "../../simulation/quantile.ts";
+import { type Direction, hasMoved } from "./direction.ts";
 import type { BurstTimes, Sighting, Sightings } from "./scene.ts";
 
 /** The names of the legs, in order. */
@@ -24,23 +25,25 @@ export interface BurstLegs {
 /** What is asked for, ms. */
 export const REACTION_LIMITS = { medianMs: 450, p95Ms: 800 } as const;
 
-/** The first sighting after the burst began whose limit is above the one before. */
-function firstRise(sightings: readonly Sighting[], begun: number): number | undefined {
-  const before = sightings.findLast(({ at }) => at < begun)?.limit;
-  // Without one before it, nobody can tell a rise.
-  if (before === undefined) return undefined;
-  return sightings.find(({ at, limit }) => at >= begun && limit > before)?.at;
-}
-
-/** The legs of one burst from the moments at which the rise was seen. */
-export function legsOf(times: BurstTimes, sightings: Sightings): BurstLegs {
-  const { begun, podQuota, containerQuota } = times;
+/** The legs of one burst from the moments at which the change was seen. */
+export function legsOf(
+  times: BurstTimes,
+  { sightings, direction }: { readonly sightings: Sightings; readonly direction: Direction },
+): BurstLegs {
+  const { begun, firstQuota, containerQuota } = times;
+  /** The first sighting after the burst began whose limit has moved. */
+  const firstMove = (seen: readonly Sighting[]): number | undefined => {
+    const from = seen.findLast(({ at }) => at < begun)?.limit;
+    if (from === undefined) return undefined;
+    return seen.find(({ at, limit }) => at >= begun && hasMoved(direction, { from, to: limit }))
+      ?.at;
+  };
   const moments = [
     begun,
-    firstRise(sightings.agent, begun),
-    firstRise(sightings.api, begun),
-    firstRise(sightings.controller, begun),
-    podQuota,
+    firstMove(sightings.agent),
+    firstMove(sightings.api),
+    firstMove(sightings.controller),
+    firstQuota,
     containerQuota,
   ];
   const legs = LEGS.flatMap((name, i) => {
@@ -60,7 +63,7 @@ export interface Spread {
 
 /** What the benchmark prints. */
 export interface ReactionReport extends Spread {
-  /** All that needed more; the missed ones count with the time for which they were waited for. */
+  /** All that asked for a change; the missed ones count with the time for which they were waited for. */
   readonly bursts: number;
   readonly missed: number;
   /** Other bursts, which found their limits at the ceiling. */
@@ -84,7 +87,7 @@ export function reactionReport(
     & { readonly timeoutMs: number },
 ): ReactionReport {
   if (bursts.length + rest.missed === 0) {
-    throw new RangeError("Cannot report reaction times: no burst needed more CPU");
+    throw new RangeError("Cannot report reaction times: no burst asked for a change");
   }
   const missed = Array.from({ length: rest.missed }, () => timeoutMs);
   const legs = LEGS.flatMap((name) => {
@@ -116,7 +119,7 @@ export function reactionTable(report: ReactionReport): string {
     `${report.scene}; at their ceilings before the first burst: ${report.atCeiling}`,
     `${report.bursts} bursts, ${report.missed} missed; ${report.ready} others were at their ceilings`,
     `${"".padEnd(22)}${"median".padStart(8)}${"p95 ms".padStart(8)}`,
-    row("burst → larger quota", report),
+    row("burst → other quota", report),
     ...Object.entries(report.legs).map(([name, value]) => row(`  ${name}`, value)),
   ].join("\n");
 }

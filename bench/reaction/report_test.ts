@@ -1,41 +1,49 @@
 import assert from "node:assert/strict";
 import { legsOf, reactionReport, reactionTable } from "./report.ts";
+import type { Sightings } from "./scene.ts";
 
-const TIMES = { begun: 1000, podQuota: 1260, containerQuota: 1280, to: 400 };
+const TIMES = { begun: 1000, firstQuota: 1260, containerQuota: 1280, to: 400 };
 const SIGHTINGS = {
   agent: [{ at: 500, limit: 200 }, { at: 1150, limit: 400 }],
   api: [{ at: 500, limit: 200 }, { at: 1180, limit: 400 }],
   controller: [{ at: 500, limit: 200 }, { at: 1205, limit: 400 }],
 };
 
-Deno.test("legsOf() divides the time of a burst at the first rise after it began", () => {
-  assert.deepEqual(legsOf(TIMES, SIGHTINGS), {
+const legsUp = (sightings: Sightings) => legsOf(TIMES, { sightings, direction: "up" }).legs;
+
+Deno.test("legsOf() divides the time of a burst at the first move after it began", () => {
+  const legs = {
+    "kernel → agent": 150,
+    "agent → API": 30,
+    "API → controller": 25,
+    "controller → kubelet": 55,
+    "kubelet → cgroup": 20,
+  };
+  assert.deepEqual(legsOf(TIMES, { sightings: SIGHTINGS, direction: "up" }), {
     totalMs: 280,
-    legs: {
-      "kernel → agent": 150,
-      "agent → API": 30,
-      "API → controller": 25,
-      "controller → kubelet": 55,
-      "kubelet → cgroup": 20,
-    },
+    legs,
   });
+  const fromTo = (
+    at: number,
+  ) => [{ at: 500, limit: 400 }, { at: 1100, limit: 410 }, { at, limit: 200 }];
+  const sightings = { agent: fromTo(1150), api: fromTo(1180), controller: fromTo(1205) };
+  assert.deepEqual(legsOf(TIMES, { sightings, direction: "down" }).legs, legs);
 });
 
-Deno.test("legsOf() leaves out legs whose ends were not seen, and what was no rise", () => {
+Deno.test("legsOf() leaves out legs whose ends were not seen, and what was no move", () => {
   const agent = [{ at: 500, limit: 200 }, { at: 1100, limit: 180 }];
-  const unknown = legsOf(TIMES, { ...SIGHTINGS, agent: [{ at: 1150, limit: 400 }] });
-  assert.equal(unknown.legs["kernel → agent"], undefined, "nothing tells that it is a rise");
-  assert.deepEqual(Object.keys(legsOf(TIMES, { ...SIGHTINGS, agent }).legs), [
+  const unknown = legsUp({ ...SIGHTINGS, agent: [{ at: 1150, limit: 400 }] });
+  assert.equal(unknown["kernel → agent"], undefined, "there is nothing to compare it with");
+  assert.deepEqual(Object.keys(legsUp({ ...SIGHTINGS, agent })), [
     "API → controller",
     "controller → kubelet",
     "kubelet → cgroup",
   ]);
 });
 
-Deno.test("legsOf() calls a leg over whose news came late", () => {
+Deno.test("legsOf() calls a leg over whose event came late", () => {
   const controller = [{ at: 500, limit: 200 }, { at: 1270, limit: 400 }];
-  const { legs } = legsOf(TIMES, { ...SIGHTINGS, controller });
-  assert.equal(legs["controller → kubelet"], 0);
+  assert.equal(legsUp({ ...SIGHTINGS, controller })["controller → kubelet"], 0);
 });
 
 const REST = { ready: 4, scene: "scene", atCeiling: "0 of 8", timeoutMs: 10_000 };
@@ -48,7 +56,7 @@ Deno.test("reactionReport() gives median and 95th percentile of the whole and of
   assert.deepEqual(report.legs, { "agent → API": { medianMs: 30, p95Ms: 30 } });
   assert.match(
     reactionTable(report),
-    /^scene.*\n3 bursts, 0 missed; 4 others.*\n.*\nburst → larger quota +300/,
+    /^scene.*\n3 bursts, 0 missed; 4 others.*\n.*\nburst → other quota +300/,
   );
 });
 

@@ -19,6 +19,7 @@ import {
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { podsOf, PRODUCT_NAMESPACE } from "../../tests/cluster/scene/product.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";
+import { type Direction, hasMoved } from "./direction.ts";
 
 /** Something that was seen: when, by this machine's wall clock in ms, and the limit in millicores. */
 export interface Sighting {
@@ -107,9 +108,9 @@ export async function record(
 /** The moments of one burst, ms of this machine's wall clock. */
 export interface BurstTimes {
   readonly begun: number;
-  /** The pod's quota was raised: the kubelet is at it. */
-  readonly podQuota: number;
-  /** The container's quota was raised: it has its CPU. */
+  /** A quota of pod or container has changed: the kubelet is at it. */
+  readonly firstQuota: number;
+  /** The container's quota has changed. */
   readonly containerQuota: number;
   readonly to: number;
 }
@@ -124,6 +125,12 @@ export interface Target {
   readonly ceiling: number;
   /** The container's limit by its cgroup, millicores. */
   limit(): number;
+}
+
+/** A container that bursts, and the one whose quota answers the burst, which may be the same. */
+export interface Pair {
+  readonly bursts: Target;
+  readonly answers: Target;
 }
 
 /** Finds the cgroups and the process of a pod's container `load`. */
@@ -143,23 +150,24 @@ export function targetOf(pod: Pod, ceiling: number): Target {
 /** How often the quota is looked at, ms. It bounds the error of a time. */
 const LOOK_MS = 2;
 
-/** Starts a burst and waits until both quotas have grown; undefined when they have not in time. */
+/** Starts a burst and waits until the quota has moved; undefined when it has not in time. */
 export async function burst(
-  { directories: { version, pod, containers }, pid }: Target,
-  { timeoutMs }: { readonly timeoutMs: number },
+  { bursts, answers: { limit, directories: { version, pod } } }: Pair,
+  { timeoutMs, direction }: { readonly timeoutMs: number; readonly direction: Direction },
 ): Promise<BurstTimes | undefined> {
-  const container = containers.get("load") ?? "";
-  const quota = (directory: string): number => quotaOf(directory, version) ?? Infinity;
-  const from = quota(container);
-  const podFrom = quota(pod);
+  const podLimit = (): number => quotaOf(pod, version) ?? Infinity;
+  const from = limit();
+  const podFrom = podLimit();
   const begun = now();
-  Deno.kill(pid, "SIGUSR1");
+  Deno.kill(bursts.pid, "SIGUSR1");
   let podQuota: number | undefined;
   for (;;) {
     const at = now();
-    if (quota(pod) > podFrom) podQuota ??= at;
-    const to = quota(container);
-    if (to > from) return { begun, podQuota: podQuota ?? at, containerQuota: at, to };
+    if (hasMoved(direction, { from: podFrom, to: podLimit() })) podQuota ??= at;
+    const to = limit();
+    if (hasMoved(direction, { from, to })) {
+      return { begun, firstQuota: podQuota ?? at, containerQuota: at, to };
+    }
     if (at - begun > timeoutMs) return undefined;
     await pause(LOOK_MS);
   }

@@ -8,7 +8,7 @@ import { GRID } from "../market/rounding.ts";
 import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
 import type { NodeState } from "./node_state.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
-import { DIVIDED, type ScarceShare } from "./scarce_clearing.ts";
+import type { ScarceShare } from "./scarce_clearing.ts";
 
 /** A container whose limit may change. Millicores. */
 export interface LimitedContainer {
@@ -20,8 +20,6 @@ export interface LimitedContainer {
   readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
   /** Absent while there are no readings. */
   readonly load?: RecentLoad | undefined;
-  /** CPU request in the kernel's weight; absent where it is not known. */
-  readonly request?: number | undefined;
   /** Absent while there are no readings, and while CPU is ample. */
   readonly cleared?: ScarceShare | undefined;
   /** Throttled time since its first reading, ms, summed over threads. */
@@ -63,16 +61,13 @@ export const RELEASE_AFTER_MS = 10_000;
 /** A container that waits for CPU is short if it gets less than this share of its part for that time. */
 const SHORT_SHARE = 0.95;
 
-/** Without PSI: a container is taken to use what its weight gives it at this share of that. */
-const BY_KERNEL = 0.85;
-
 /** Plans the limits, in the order of the containers. */
 export function planLimits(
   containers: readonly LimitedContainer[],
   { now, state, released }: PlanLimitsOptions,
 ): PlannedLimit[] {
   const scarce = state === "scarce";
-  const short = scarce ? shortOf(containers) : [];
+  const short = scarce ? containers.map(isShort) : [];
   const contested = short.includes(true);
   const planned = containers.map((container, i): PlannedLimit => {
     const change = backToBounds(container.memory.limit, container);
@@ -130,36 +125,11 @@ export function isWorth(high: number, low: number): boolean {
   return high - low > Math.max(GRID, HYSTERESIS * low);
 }
 
-/** Which containers the kernel leaves less than their parts, so that another must be lowered. */
-function shortOf(containers: readonly LimitedContainer[]): boolean[] {
-  const hasPressure = containers.some(({ load }) => load?.waiting !== undefined);
-  return hasPressure ? containers.map(isShort) : shortByWeight(containers);
-}
-
+/** Whether the kernel leaves the container less than its part, so that another must be lowered. */
 function isShort({ load, cleared, memory: { limit } }: LimitedContainer): boolean {
-  if (load?.waiting === undefined || cleared === undefined) return false;
-  // Only in the time in which it waited could it have used its part; above its limit it never can.
-  const entitled = load.waiting * Math.min(cleared.part, limit);
-  return load.waiting >= WAITS && load.usage < SHORT_SHARE * entitled;
-}
-
-/**
- * The same for kernels without PSI (cgroup v1): the containers use all of the capacity, what else
- * runs on the node may have the rest, and one of them uses what its weight in the kernel, its
- * request, gives it of that, while that is less than its part.
- */
-function shortByWeight(containers: readonly LimitedContainer[]): boolean[] {
-  let [used, divided, requests] = [0, 0, 0];
-  for (const { load, cleared, request = 0 } of containers) {
-    used += load?.usage ?? 0;
-    divided += cleared?.part ?? 0;
-    requests += request;
-  }
-  if (DIVIDED * used < divided || requests === 0) return [];
-  return containers.map(({ load, cleared, request = 0, memory: { limit } }) => {
-    if (load === undefined || cleared === undefined) return false;
-    const byKernel = used * request / requests;
-    return load.usage >= BY_KERNEL * byKernel &&
-      load.usage < SHORT_SHARE * Math.min(cleared.part, limit);
-  });
+  if (load === undefined || cleared === undefined) return false;
+  const { part, waiting } = cleared;
+  // By PSI it can have used its part only while it waited; above its limit it never can.
+  const used = load.waiting === undefined ? load.usageNow : load.usage;
+  return waiting >= WAITS && used < SHORT_SHARE * waiting * Math.min(part, limit);
 }

@@ -100,27 +100,15 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(beside({ usage: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
 });
 
-pure("planLimits() of a kernel without PSI goes by kernel weights on a full node", () => {
-  const blind = (one: LimitedContainer, request?: number): LimitedContainer => ({
-    ...one,
-    load: { usage1s: one.load?.usage1s ?? 0, usage: one.load?.usage ?? 0 },
-    request,
+pure("planLimits() of a kernel without PSI goes by what a waiting container uses now", () => {
+  const blind = (usageNow: number, waiting: number): LimitedContainer => ({
+    ...taker({ cleared: { bid: 600, share: 600, part: 800, waiting } }),
+    load: { usageNow, usage1s: 0, usage: 0 },
   });
-  // It uses the 400 m that its request, a sixth of all, gives it of 2400 m; its part is 800 m.
-  const light = taker({ load: { usage: 400 }, cleared: { bid: 600, share: 600, part: 800 } });
-  const heavy = (usage: number) => taker({ load: { usage }, cleared: { part: 1600 } });
-  const beside = (one: LimitedContainer, requests = [500, 100], usage = 2000): Outcome =>
-    changes([blind(heavy(usage), requests[0]), blind(one, requests[1])])[0];
-  assert.deepEqual(beside(light), [1600, "NodeCongested"]);
-  // The capacity, of which 1.08 are divided, is used; or less of it than that.
-  assert.deepEqual(beside(light, [500, 100], 1823), [1600, "NodeCongested"]);
-  assert.equal(beside(light, [500, 100], 1822), undefined);
-  // It uses less than its request gives it, or as much as its part.
-  assert.equal(beside(light, [400, 200]), undefined);
-  assert.equal(beside({ ...light, load: { usage1s: 760, usage: 760 } }), undefined);
-  // Requests are not known; nor is the node contested where PSI shows no container that waits.
-  assert.equal(beside(light, []), undefined);
-  assert.deepEqual(changes([taker(), blind(light, 100)]), [undefined, undefined]);
+  const beside = (one: LimitedContainer): Outcome => changes([taker(), one])[0];
+  assert.deepEqual(beside(blind(759, 1)), [1000, "NodeCongested"]);
+  assert.equal(beside(blind(760, 1)), undefined);
+  assert.equal(beside(blind(759, 0)), undefined);
 });
 
 pure("planLimits() raises to the share at once, by more than 5 % and a step", () => {

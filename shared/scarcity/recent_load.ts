@@ -18,6 +18,8 @@ export const WAITS = 0.2;
 
 /** Exponentially fading means. */
 export interface RecentLoad {
+  /** Millicores used, with a time constant of 0.4 s. */
+  readonly usageNow: number;
   /** Millicores used, with a time constant of 1 s. */
   readonly usage1s: number;
   /** Millicores used, with a time constant of 1.5 s. */
@@ -37,6 +39,7 @@ export function nextLoad(
   const mean = (past: number | undefined, value: number, constantMs: number): number =>
     past === undefined ? value : value + (past - value) * Math.exp(-intervalMs / constantMs);
   return {
+    usageNow: mean(before?.usageNow, usage, 400),
     usage1s: mean(before?.usage1s, usage, 1000),
     usage: mean(before?.usage, usage, RECENT_MS),
     ...(pressure === undefined ? {} : { waiting: mean(before?.waiting ?? 0, pressure, RECENT_MS) }),

@@ -10,9 +10,10 @@ function close(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
 }
 
-pure("nextLoad() fades usage with 1 s and 1.5 s, waiting with 1.5 s", () => {
-  const before = { usage1s: 100, usage: 100, waiting: 0.5 };
+pure("nextLoad() fades usage with 0.4 s, 1 s and 1.5 s, waiting with 1.5 s", () => {
+  const before = { usageNow: 100, usage1s: 100, usage: 100, waiting: 0.5 };
   const load = nextLoad(before, { usage: 1100, pressure: 1, intervalMs: 1000 });
+  close(load.usageNow, 100 + 1000 * (1 - Math.exp(-2.5)));
   close(load.usage1s, 100 + 1000 * (1 - Math.exp(-1)));
   close(load.usage, 100 + 1000 * (1 - Math.exp(-1 / 1.5)));
   close(load.waiting, 0.5 + 0.5 * (1 - Math.exp(-1 / 1.5)));
@@ -26,7 +27,7 @@ pure("nextLoad() begins with the first usage, and without any waiting", () => {
 
 pure("nextLoad() says nothing of waiting where the kernel does not", () => {
   const first = nextLoad(undefined, { usage: 100, intervalMs: 250 });
-  assert.deepEqual(first, { usage1s: 100, usage: 100 });
+  assert.deepEqual(first, { usageNow: 100, usage1s: 100, usage: 100 });
   assert.deepEqual(nextLoad({ ...first, waiting: 0.5 }, { usage: 100, intervalMs: 250 }), first);
 });
 
@@ -41,7 +42,7 @@ pure("nextLoad() stays within what was sampled", () => {
     const load = samples.reduce<RecentLoad | undefined>(nextLoad, undefined);
     const usages = samples.map(({ usage }) => usage);
     const [least, most] = [Math.min(...usages) - 1e-9, Math.max(...usages) + 1e-9];
-    for (const mean of [load?.usage1s ?? NaN, load?.usage ?? NaN]) {
+    for (const mean of [load?.usageNow ?? NaN, load?.usage1s ?? NaN, load?.usage ?? NaN]) {
       assert.ok(least <= mean && mean <= most, `${mean}`);
     }
     assert.ok((load?.waiting ?? NaN) >= 0 && (load?.waiting ?? NaN) <= 1);
@@ -56,7 +57,7 @@ pure("nextLoad() does not depend on how often a constant load is read", () => {
     for (let i = 0; i < parts; i++) {
       often = nextLoad(often, { ...then, intervalMs: then.intervalMs / parts });
     }
-    for (const field of ["usage1s", "usage", "waiting"] as const) {
+    for (const field of ["usageNow", "usage1s", "usage", "waiting"] as const) {
       const [a = NaN, b = NaN] = [often[field], once[field]];
       assert.ok(Math.abs(a - b) < 1e-6, `${field}: ${a}, ${b}`);
     }

@@ -6,6 +6,7 @@
 import { GRID, roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
+import { waitByWeight } from "./wait_by_weight.ts";
 
 /** A container that takes part. CPU in millicores. */
 export interface ScarceBidder {
@@ -13,6 +14,8 @@ export interface ScarceBidder {
   readonly floor: number;
   readonly ceiling: number;
   readonly weight: number;
+  /** CPU request in the kernel's weight; absent where it is not known. */
+  readonly request?: number | undefined;
   /** The limit now. */
   readonly limit: number;
   /** The limit that the user set. */
@@ -26,13 +29,18 @@ export interface ScarceBidder {
   readonly throttled: boolean;
 }
 
-/** What a clearing gives a container. Millicores, on the grid but for `part`. */
+/** What a clearing gives a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
   readonly bid: number;
   /** At most the bid. */
   readonly share: number;
-  /** What it would get if every container bid for more than there is. */
+  /**
+   * What it would get if every container bid for more than there is; its original limit if that is
+   * more and all bids fit within original limits.
+   */
   readonly part: number;
+  /** Share of the time in which it waits for CPU; without PSI 1 or 0, by what weights leave it. */
+  readonly waiting: number;
 }
 
 /** A cleared node. */
@@ -48,7 +56,10 @@ export interface ScarceClearing {
 const GROWTH = 1.05;
 /** So does one that its limit does not throttle and that uses less than this share of it. */
 const BINDS = 0.8;
-/** One that waits for CPU, or may do so for all the kernel shows, bids this much more, within its part. */
+/**
+ * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
+ * there one that waits bids its part: what it used until now says nothing of a burst.
+ */
 const STARVED_GROWTH = 2;
 /** One whose limit has run out in every period for this long, ms, bids for its part at least. */
 const SATURATED_MS = 300;
@@ -67,7 +78,13 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
   const divided = DIVIDED * capacity;
   const weights = bidders.reduce((sum, { weight }) => sum + weight, 0);
   const parts = bidders.map(({ weight }) => divided * weight / weights);
-  const bids = bidders.map((bidder, i) => bidOf(bidder, parts[i] ?? 0));
+  const waiting = waitingOf(bidders, capacity);
+  const owed = bidders.map(({ originalLimit }, i) =>
+    Math.max(parts[i] ?? 0, Math.min(originalLimit, divided))
+  );
+  const bids = bidders.map((bidder, i) =>
+    bidOf(bidder, { part: owed[i] ?? 0, waiting: waiting[i] ?? 0 })
+  );
   const original = bids.map((bid, i) => Math.min(bid, bidders[i]?.originalLimit ?? bid));
   const fits = original.reduce((sum, amount) => sum + amount, 0) <= divided;
   const { mode, price, shares } = clearMarket(
@@ -79,24 +96,44 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
     }),
     divided,
   );
-  const bounds = bids.map((bid) => ({ floor: 0, ceiling: bid }));
+  const bounds = bids.map((bid, i) => ({ floor: bid < GRID ? shares[i] ?? 0 : 0, ceiling: bid }));
   const onGrid = roundShares(shares, bounds, { capacity: divided });
   return {
     mode,
     price,
-    shares: bids.map((bid, i) => ({ bid, share: onGrid[i] ?? 0, part: parts[i] ?? 0 })),
+    shares: bids.map((bid, i) => ({
+      bid,
+      share: onGrid[i] ?? 0,
+      part: (fits ? owed : parts)[i] ?? 0,
+      waiting: waiting[i] ?? 0,
+    })),
   };
+}
+
+/** By PSI, or where the kernel has none by what its weights leave on a node that is full. */
+function waitingOf(bidders: readonly ScarceBidder[], capacity: number): number[] {
+  if (bidders.some(({ load }) => load.waiting !== undefined)) {
+    return bidders.map(({ load }) => load.waiting ?? 0);
+  }
+  const used = bidders.reduce((sum, { load }) => sum + load.usage1s, 0);
+  if (used < capacity) return bidders.map(() => 0);
+  const weighed = bidders.map(({ load, request = 0 }) => ({ usage: load.usageNow, request }));
+  return waitByWeight(weighed).map(Number);
 }
 
 function bidOf(
   { ceiling, limit, load, need, saturatedMs, throttled }: ScarceBidder,
-  part: number,
+  { part, waiting }: { readonly part: number; readonly waiting: number },
 ): number {
-  const { usage1s, usage, waiting = 1 } = load;
+  const { usage1s, usage } = load;
   const grown = GROWTH * usage;
-  const starved = waiting >= WAITS ? Math.min(STARVED_GROWTH * grown, part) : 0;
+  const isStarved = waiting >= WAITS;
+  const hasPressure = load.waiting !== undefined;
+  const growth = isStarved && !hasPressure ? Infinity : STARVED_GROWTH;
+  const starved = isStarved || !hasPressure ? Math.min(growth * grown, part) : 0;
   const saturated = saturatedMs >= SATURATED_MS ? part : 0;
   const binds = limit < ceiling && (throttled || usage1s > BINDS * limit);
   const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
-  return Math.min(ceiling, Math.max(GRID, upToGrid(wanted)));
+  // A step for each of a hundred idle containers would be half of a small node.
+  return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

@@ -11,9 +11,13 @@ function pure(name: string, fn: () => void): void {
 
 /** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
 function bidder(
-  { usage = 1000, waiting = 0, ...change }:
+  { usage = 1000, usageNow = usage, waiting = 0, ...change }:
     & Partial<Omit<ScarceBidder, "load">>
-    & { readonly usage?: number; readonly waiting?: number | null | undefined } = {},
+    & {
+      readonly usage?: number;
+      readonly usageNow?: number;
+      readonly waiting?: number | null | undefined;
+    } = {},
 ): ScarceBidder {
   return {
     floor: 10,
@@ -24,7 +28,7 @@ function bidder(
     need: usage,
     saturatedMs: 0,
     throttled: false,
-    load: { usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
+    load: { usageNow, usage1s: usage, usage, ...(waiting === null ? {} : { waiting }) },
     ...change,
   };
 }
@@ -35,12 +39,13 @@ const sharesOf = (bidders: readonly ScarceBidder[], capacity: number): number[] 
   clearScarce(bidders, capacity).shares.map(({ share }) => share);
 
 pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on the grid", () => {
-  // 1050; 1056.3 → 1060; at least 10; at most the ceiling; what it needs is not looked at.
-  const usages = [1000, 1006, 0, 3900];
+  // 1050; 1056.3 → 1060; below a step 1 to 9; at most the ceiling; what it needs is not looked at.
+  const usages = [1000, 1006, 0, 8, 3900];
   assert.deepEqual(bidsOf(usages.map((usage) => bidder({ usage, need: 2000 }))), [
     1050,
     1060,
-    10,
+    1,
+    9,
     4000,
   ]);
 });
@@ -54,6 +59,23 @@ pure("clearScarce() lets a container that waits bid twice as much, within its pa
   assert.deepEqual(bidsOf([bidder({ waiting: null, usage: 900 }), other]), [1890, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage: 2000 }), other]), [2160, 1050]);
   assert.deepEqual(bidsOf([bidder({ waiting: 1, usage: 2200 }), other]), [2310, 1050]);
+});
+
+pure("clearScarce() without PSI lets a container that waits bid its part", () => {
+  const blind = { waiting: null, request: 100 };
+  // The burst of the second has just begun: it uses what its request gives it, and its part is more.
+  const burst = { ...blind, weight: 300, usage: 40, usageNow: 600 };
+  const node = (change = {}) => [
+    bidder({ ...blind, usage: 1400, usageNow: 700 }),
+    bidder({ ...burst, ...change }),
+    bidder({ ...blind, usage: 0 }),
+  ];
+  const { shares } = clearScarce(node(), 1400);
+  assert.deepEqual(shares.map(({ waiting }) => waiting), [1, 1, 0]);
+  assert.deepEqual(bidsOf(node(), 1400), [1470, 910, 1]);
+  // On a node that is not full, or of less than its request gives it, only what it uses counts.
+  assert.deepEqual(bidsOf(node(), 1500), [1470, 90, 1]);
+  assert.deepEqual(bidsOf(node({ usageNow: 400 }), 1400), [1470, 90, 1]);
 });
 
 pure("clearScarce() lets a container below its ceiling bid its need, or its part", () => {
@@ -74,8 +96,8 @@ pure("clearScarce() gives every container its bid while the bids fit", () => {
   const { mode, price, shares } = clearScarce([bidder(), bidder({ usage: 3060 })], 4000);
   assert.deepEqual([mode, price], ["uncongested", 0]);
   assert.deepEqual(shares, [
-    { bid: 1050, share: 1050, part: 2160 },
-    { bid: 3220, share: 3220, part: 2160 },
+    { bid: 1050, share: 1050, part: 2160, waiting: 0 },
+    { bid: 3220, share: 3220, part: 2160, waiting: 0 },
   ]);
 });
 
@@ -103,12 +125,45 @@ pure("clearScarce() takes back what lies above original limits before all else",
   ]);
 });
 
+pure("clearScarce() owes a container its original limit while the bids within these fit", () => {
+  // A service that got less than its limit of 300 m beside a neighbour far above its own of 500 m.
+  const service = { usage: 240, originalLimit: 300, waiting: 1, weight: 150 };
+  const neighbour = (originalLimit: number) =>
+    bidder({ usage: 850, originalLimit, weight: 500, waiting: 1 });
+  const partsBeside = (one: ScarceBidder): number[] =>
+    clearScarce([bidder(service), bidder(service), one], 1000).shares
+      .map(({ part }) => Math.round(part));
+  assert.deepEqual(bidsOf([bidder(service), bidder(service), neighbour(400)], 1000), [
+    300,
+    300,
+    900,
+  ]);
+  assert.deepEqual(sharesOf([bidder(service), bidder(service), neighbour(400)], 1000), [
+    300,
+    300,
+    480,
+  ]);
+  assert.deepEqual(partsBeside(neighbour(400)), [300, 300, 675]);
+  assert.deepEqual(partsBeside(neighbour(500)), [203, 203, 675]);
+});
+
+pure("clearScarce() divides what a hundred idle containers leave", () => {
+  const idle = Array.from({ length: 100 }, () => bidder({ usage: 0.3, originalLimit: 20 }));
+  const busy = [bidder({ usage: 3000 }), bidder({ usage: 3000, weight: 300 })];
+  // 1080 − 100 by weight, at most the original limit of 500 m; 2160 − 100 by weight.
+  assert.deepEqual(sharesOf([...busy, ...idle], 1000).slice(0, 3), [480, 500, 1]);
+  assert.deepEqual(sharesOf([...busy, ...idle], 2000).slice(0, 3), [520, 1540, 1]);
+});
+
 pure("clearScarce() gives nothing of nothing", () => {
   assert.deepEqual(clearScarce([], 4000), { mode: "uncongested", price: 0, shares: [] });
   assert.deepEqual(clearScarce([], 0), { mode: "uncongested", price: 0, shares: [] });
   const { price, shares } = clearScarce([bidder(), bidder({ saturatedMs: 500, limit: 500 })], 0);
   assert.equal(price, Infinity);
-  assert.deepEqual(shares, [{ bid: 1050, share: 0, part: 0 }, { bid: 1000, share: 0, part: 0 }]);
+  assert.deepEqual(shares.map(({ bid, share, part }) => [bid, share, part]), [
+    [1050, 0, 0],
+    [1000, 0, 0],
+  ]);
 });
 
 const tens = (min: number, max: number) => fc.integer({ min, max }).map((n) => n * GRID);
@@ -159,7 +214,7 @@ pure("clearScarce() divides at most 1.08 of the capacity, and all that fits", ()
     const given = exactSum(shares.map(({ share }) => share));
     assert.ok(given <= divided * (1 + 1e-12));
     for (const { bid, share, part } of shares) {
-      assert.ok(share >= 0 && share <= bid && share % GRID === 0);
+      assert.ok(share >= 0 && share <= bid && (share % GRID === 0 || bid < GRID));
       assert.ok(part >= 0 && part <= divided + 1e-9);
       if (bids <= divided) assert.equal(share, bid);
     }

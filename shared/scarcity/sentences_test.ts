@@ -5,7 +5,7 @@ import { type StayingLimit, whyLimitStays } from "./why_limit_stays.ts";
 
 const NOW = 60_000;
 const MEMORY = { limit: 800, fundedAt: -Infinity };
-const BUSY = { usage1s: 700, usage: 700 };
+const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
 const CONTAINER: StayingLimit = { ceiling: 800, share: 450, memory: MEMORY, load: BUSY };
 
 function words(
@@ -55,7 +55,7 @@ Deno.test({
       ],
       [
         "uses less than its share",
-        () => words(rationed, { load: { usage1s: 400, usage: 400 } }),
+        () => words(rationed, { load: { ...BUSY, usage: 400 } }),
         "stays: the container uses its share at most",
       ],
       [
