@@ -1,0 +1,68 @@
+/**
+ * The programs that are measured: nginx, which compresses a page, redis, which intersects two sets,
+ * and a service in Deno, which makes a report.
+ *
+ * @module
+ */
+
+/** One of them. */
+export interface App {
+  readonly name: "nginx" | "redis" | "deno";
+  readonly port: number;
+  /** What is asked for, again and again. */
+  readonly path: string;
+  /** Requests per second outside of bursts: some 80m of CPU. */
+  readonly rate: number;
+  /** Whether replicas can share the load. An HPA cannot split what redis holds. */
+  readonly scales: boolean;
+}
+
+/** All of them, in the order of the tables. */
+export const APPS: readonly App[] = [
+  { name: "nginx", port: 8080, path: "/page.html", rate: 25, scales: true },
+  { name: "redis", port: 6379, path: "/SINTERCARD/2/even/third", rate: 60, scales: false },
+  { name: "deno", port: 8080, path: "/", rate: 25, scales: true },
+];
+
+/** CPU of each app, millicores: a limit of twice the request. */
+export const REQUEST = 150;
+/** @see REQUEST */
+export const LIMIT = 2 * REQUEST;
+/** Request and limit of the neighbour, millicores. */
+export const NEIGHBOUR = 500;
+
+/** Fills the two sets that the requests to redis intersect. */
+export const REDIS_DATA = 'for i = 1, 10000 do redis.call("SADD", "even", "user:" .. 2 * i) ' +
+  'redis.call("SADD", "third", "user:" .. 3 * i) end return 1';
+
+/** The configuration of nginx; all that it writes is in /tmp. */
+export const NGINX_CONFIG = `worker_processes 2;
+daemon off;
+error_log /dev/stderr error;
+pid /tmp/nginx.pid;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path /tmp/body;
+  proxy_temp_path /tmp/proxy;
+  fastcgi_temp_path /tmp/fastcgi;
+  uwsgi_temp_path /tmp/uwsgi;
+  scgi_temp_path /tmp/scgi;
+  default_type text/html;
+  gzip on;
+  gzip_comp_level 6;
+  server {
+    listen 8080 backlog=4096;
+    root /srv;
+  }
+}
+`;
+
+/** A page of some 120 kB, always the same, that compresses as tables do: to about a quarter. */
+export function nginxPage(): string {
+  const rows = Array.from({ length: 1500 }, (_, row) => {
+    const cells = [7919, 104_729, 1_299_709].map((prime) => `<td>${(row * prime) % 99_991}</td>`);
+    return `<tr class="order"><td>order ${row}</td>${cells.join("")}</tr>`;
+  });
+  return `<!doctype html>\n<table>\n${rows.join("\n")}\n</table>\n`;
+}
