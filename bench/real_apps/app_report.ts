@@ -6,7 +6,14 @@
 import { quantile } from "../../simulation/quantile.ts";
 import { alignedColumns } from "../aligned_columns.ts";
 import { LATE_MS } from "./app_figures.ts";
-import { type AppFigures, type AppLaw, type AppResult, type Phase, PHASES } from "./app_result.ts";
+import {
+  type AppFigures,
+  appFigures,
+  type AppLaw,
+  type AppResult,
+  type Phase,
+  PHASES,
+} from "./app_result.ts";
 import { APPS } from "./apps.ts";
 
 /** Medians over a law's runs. */
@@ -32,16 +39,9 @@ export function mediansOf(results: readonly AppResult[]): AppMedians[] {
         return {
           ...{ law, runs: runs.length, app: name, phase },
           mostReplicas: Math.max(...apps.map(({ mostReplicas }) => mostReplicas)),
-          figures: {
-            requests: median("requests"),
-            failed: median("failed"),
-            late: median("late"),
-            p50Ms: median("p50Ms"),
-            p99Ms: median("p99Ms"),
-            quietP99Ms: median("quietP99Ms"),
-            throttledMsPerS: median("throttledMsPerS"),
-            used: median("used"),
-          },
+          figures: appFigures.parse(
+            Object.fromEntries(appFigures.keyof().options.map((key) => [key, median(key)])),
+          ),
         };
       })
     )

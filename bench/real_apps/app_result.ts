@@ -21,12 +21,16 @@ export const PHASES = ["calm", "neighbour"] as const;
 /** One of them. */
 export type Phase = (typeof PHASES)[number];
 
-const figures = z.strictObject({
+/** Figures of an app in one phase. */
+export const appFigures = z.strictObject({
   requests: z.number(),
   failed: z.number(),
+  /** Answered, but later than 1 s. */
   late: z.number(),
+  /** Of all requests; a failed one counts with the time after which the client gives up. */
   p50Ms: z.number(),
   p99Ms: z.number(),
+  /** P99 of the requests outside of the app's own turns. */
   quietP99Ms: z.number(),
   throttledMsPerS: z.number(),
   /** Mean millicores. */
@@ -50,7 +54,7 @@ const schema = z.strictObject({
   apps: z.array(z.strictObject({
     name: z.string(),
     mostReplicas: z.number(),
-    phases: z.strictObject({ calm: figures, neighbour: figures }),
+    phases: z.strictObject({ calm: appFigures, neighbour: appFigures }),
   })),
   /** Changes of limits in force, millicores over all replicas; the CPUs of the node for no limit. */
   changes: z.array(
@@ -61,8 +65,8 @@ const schema = z.strictObject({
 /** One run. */
 export type AppResult = z.infer<typeof schema>;
 
-/** An app in one phase. */
-export type AppFigures = z.infer<typeof figures>;
+/** @see appFigures */
+export type AppFigures = z.infer<typeof appFigures>;
 
 /** Which result is meant. */
 export interface AppResultKey extends Pick<AppResult, "law" | "seed" | "minutes"> {

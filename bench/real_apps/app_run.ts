@@ -7,10 +7,11 @@ import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
 import { objectOf } from "../../adapters/kube/json_fields.ts";
 import { mean } from "../../simulation/mean.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
-import { pause, until } from "../../tests/cluster/scene/until.ts";
+import { pause } from "../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
+import { untilRuns } from "../services/until_runs.ts";
 import { requestFigures } from "./app_figures.ts";
 import {
   appDeployment,
@@ -20,7 +21,7 @@ import {
   START_FILE,
 } from "./app_objects.ts";
 import type { AppFigures, AppLaw, AppResult, Phase } from "./app_result.ts";
-import { type App, APPS, LIMIT, NEIGHBOUR } from "./apps.ts";
+import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
 import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";
 import { attack, runWebdis, type SentRequest } from "./load.ts";
 import type { Programs } from "./programs.ts";
@@ -124,17 +125,14 @@ async function putUp(
   }
   await create(deployments, neighbourDeployment({ folder, limited }));
   for (const name of [...APPS.map((app) => app.name), NEIGHBOUR_NAME]) {
-    await until(`running ${name}`, async () => {
-      const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
-      return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
-    }, { timeoutMs: 60_000 });
+    await untilRuns(`${deployments}/${name}`, connection);
   }
   return (name) => addresses.get(name) ?? "";
 }
 
 /** Sends an app's base load and its bursts; those of the warm-up are left out. */
 async function load(
-  { name, rate }: App,
+  { name }: App,
   { url, bursts, startMs, minutes, programs }: AppRunOptions & {
     readonly url: string;
     readonly bursts: readonly Burst[];
@@ -142,11 +140,11 @@ async function load(
   },
 ): Promise<SentRequest[]> {
   const base = {
-    ...{ url, rate, startMs: startMs - 1000 * WARM_UP_S },
+    ...{ url, rate: RATE, startMs: startMs - 1000 * WARM_UP_S },
     seconds: 60 * minutes + WARM_UP_S,
   };
   const added = bursts.filter(({ app }) => app === name).map(({ atS }) => ({
-    ...{ url, rate: (BURST_FACTOR - 1) * rate, startMs: startMs + 1000 * atS },
+    ...{ url, rate: (BURST_FACTOR - 1) * RATE, startMs: startMs + 1000 * atS },
     seconds: BURST_S,
   }));
   const all = await Promise.all([base, ...added].map((one) => attack(one, programs)));

@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
+import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 import { APP_LAWS, type AppLaw } from "./app_result.ts";
@@ -34,7 +35,7 @@ export function parseCommandLine(args: readonly string[]): RealAppsBench | Answe
     .option("--minutes <n>", "length of each run, 2 or more", minutes, 10)
     .option("--runs <n>", "runs of each law", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
-    .option("--laws <a,b>", `of ${APP_LAWS.join(", ")}`, lawNames, [...APP_LAWS])
+    .option("--laws <a,b>", `of ${APP_LAWS.join(", ")}`, namesAmong(APP_LAWS), [...APP_LAWS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-apps")
     .option("--report", "play nothing, report the results that are there", false);
   return parseFlags<RealAppsBench>(program, args);
@@ -45,12 +46,4 @@ function minutes(text: string): number {
   const value = wholeNumber(text);
   if (value < 2) throw new InvalidArgumentError("Expected 2 or more.");
   return value;
-}
-
-function lawNames(text: string): AppLaw[] {
-  return text.split(",").map((word) => {
-    const law = APP_LAWS.find((name) => name === word.trim());
-    if (law !== undefined) return law;
-    throw new InvalidArgumentError(`Expected names of ${APP_LAWS.join(", ")}.`);
-  });
 }

@@ -31,26 +31,15 @@ const VEGETA = {
 /** Packages whose versions count for the figures; Debian keeps one version of each, so none is pinned. */
 const APPS: readonly string[] = ["nginx", "redis-server", "webdis"];
 /** What the programs are linked with and a small Debian may lack; `redis-tools` has redis's server. */
-const LIBRARIES: readonly string[] = [
-  "redis-tools",
-  "libatomic1",
-  "libb64-0d",
-  "libcrypt1",
-  "libevent-2.1-7",
-  "libhiredis0.14",
-  "libjansson4",
-  "libjemalloc2",
-  "liblzf1",
-  "libpcre2-8-0",
-  "libssl3",
-  "libsystemd0",
-  "zlib1g",
-];
+const LIBRARIES = (
+  "redis-tools libatomic1 libb64-0d libcrypt1 libevent-2.1-7 libhiredis0.14 libjansson4 " +
+  "libjemalloc2 liblzf1 libpcre2-8-0 libssl3 libsystemd0 zlib1g"
+).split(" ");
 
 const versionsSchema = z.record(z.string(), z.string());
 
 function foldersOf(folders: BinaryFolders): { readonly debian: string; readonly vegeta: string } {
-  const cache = `${cacheFolder(folders)}`;
+  const cache = cacheFolder(folders);
   return { debian: `${cache}/real-apps`, vegeta: `${cache}/vegeta/${VEGETA.version}/vegeta` };
 }
 
