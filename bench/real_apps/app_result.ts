@@ -21,8 +21,7 @@ export const PHASES = ["calm", "neighbour"] as const;
 /** One of them. */
 export type Phase = (typeof PHASES)[number];
 
-/** Figures of an app in one phase. */
-export const appFigures = z.strictObject({
+const appFigures = z.strictObject({
   requests: z.number(),
   failed: z.number(),
   /** Answered, but later than 1 s. */
@@ -65,8 +64,11 @@ const schema = z.strictObject({
 /** One run. */
 export type AppResult = z.infer<typeof schema>;
 
-/** @see appFigures */
+/** An app in one phase. */
 export type AppFigures = z.infer<typeof appFigures>;
+
+/** Names of the figures. */
+export const FIGURE_NAMES: readonly (keyof AppFigures)[] = appFigures.keyof().options;
 
 /** Which result is meant. */
 export interface AppResultKey extends Pick<AppResult, "law" | "seed" | "minutes"> {

@@ -24,15 +24,16 @@ export const APPS: readonly App[] = [
 
 /** Requests per second to each, outside of bursts: some 80m of CPU. */
 export const RATE = 25;
-/** CPU of each app, millicores: a limit of twice the request. */
+/** Request of each app, millicores. */
 export const REQUEST = 150;
-/** @see REQUEST */
+/** The limit, millicores. */
 export const LIMIT = 2 * REQUEST;
 /** Request and limit of the neighbour, millicores. */
 export const NEIGHBOUR = 500;
 
 /** Fills the two sets that the requests to redis intersect. */
-export const REDIS_DATA = 'for i = 1, 22000 do redis.call("SADD", "even", "user:" .. 2 * i) ' +
+export const REDIS_DATA: string =
+  'for i = 1, 22000 do redis.call("SADD", "even", "user:" .. 2 * i) ' +
   'redis.call("SADD", "third", "user:" .. 3 * i) end return 1';
 
 /** The configuration of nginx; all that it writes is in /tmp. */

@@ -14,9 +14,9 @@ export interface Burst {
 
 /** Load in a burst, as a multiple of that outside of it. */
 export const BURST_FACTOR = 5;
-/** Length of a burst, and of a turn: what is left of it lets queues drain. */
+/** Length of a burst. */
 export const BURST_S = 8;
-/** @see BURST_S */
+/** Length of a turn: what the burst leaves of it lets queues drain. */
 export const TURN_S = 15;
 /** A burst begins within these first seconds of its turn. */
 const LATEST_S = 2;

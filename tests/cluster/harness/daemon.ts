@@ -36,9 +36,11 @@ export const NO_PROXY: Readonly<Record<string, string>> = {
 
 /**
  * In a session of its own, so that no terminal ends it. A shell's background process leads no group,
- * so `setsid` does not fork and the number stays.
+ * so `setsid` does not fork and the number stays. Files that the caller's shell holds open, such as
+ * a lock, are not handed on: the process would hold the lock on.
  */
-const START = 'log=$1; shift; setsid "$@" >>"$log" 2>&1 </dev/null & echo $!';
+const START = `log=$1; shift; exec ${[3, 4, 5, 6, 7, 8, 9].map((file) => `${file}>&-`).join(" ")}
+setsid "$@" >>"$log" 2>&1 </dev/null & echo $!`;
 
 /** Starts a process in the namespace of the caller and writes its record. */
 export async function startDaemon({ command, log, record }: DaemonCommand): Promise<void> {
