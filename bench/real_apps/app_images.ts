@@ -56,7 +56,7 @@ async function parts(
           text("nginx.conf", NGINX_CONFIG),
           text("srv/page.html", nginxPage()),
         ],
-        entrypoint: ["/nginx", "-e", "/dev/stderr", "-c", "/nginx.conf"],
+        entrypoint: ["/nginx", "-e", "stderr", "-c", "/nginx.conf"],
       };
     case "redis":
       return {

@@ -39,7 +39,7 @@ export const REDIS_DATA: string =
 /** The configuration of nginx; all that it writes is in /tmp. */
 export const NGINX_CONFIG = `worker_processes 2;
 daemon off;
-error_log /dev/stderr error;
+error_log stderr error;
 pid /tmp/nginx.pid;
 events { worker_connections 4096; }
 http {

@@ -11,7 +11,7 @@ interface Order {
 
 const REGIONS = 24;
 const orders = JSON.stringify(
-  Array.from({ length: 8000 }, (_, index): Order => ({
+  Array.from({ length: 10_000 }, (_, index): Order => ({
     region: `region-${(index * 7919) % REGIONS}`,
     amount: (index * 104_729) % 9973,
   })),
