@@ -59,8 +59,8 @@ export function appReport(results: readonly AppResult[]): string {
   ]);
   const table = alignedColumns([[...HEAD, "throttled ms/s", "used m", "replicas"], ...rows]);
   const runs = results.map((result) =>
-    `${result.law}, seed ${result.seed}: machine ${result.busyCores.toFixed(2)} CPUs, load ` +
-    `${result.loadCores.toFixed(2)}, neighbour ${result.neighbourUsed.toFixed(0)}m, ` +
+    `${result.law}, seed ${result.seed}: load ${result.loadCores.toFixed(2)} CPUs, neighbour ` +
+    `${result.neighbourUsed.toFixed(0)}m, others ${othersCores(result).toFixed(2)} CPUs, ` +
     `${result.changes.length} changes of limits`
   );
   const versions = [
@@ -75,6 +75,12 @@ export function appReport(results: readonly AppResult[]): string {
     ...["", `Medians over runs. Late: over ${LATE_MS} ms.`, ...ratios(medians)],
     ...["", ...runs, ...versions],
   ].join("\n");
+}
+
+/** CPUs of all programs but the load, the apps and the neighbour, which runs for half the time. */
+function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): number {
+  const used = apps.map(({ phases }) => (phases.calm.used + phases.neighbour.used) / 2);
+  return busyCores - loadCores - [neighbourUsed / 2, ...used].reduce((a, b) => a + b) / 1000;
 }
 
 /** Each law's P99 against that without limits, and beside the neighbour against its own before. */

@@ -44,6 +44,8 @@ Deno.test("appReport() has a row for each phase, law and app, and P99 against no
     lines[1] ?? "",
     /^calm +fixed +nginx +2\.0 +200\.0 +10\.0 +10\.0 % +0\.5 % +30\.0 +110 +3$/,
   );
+  // 1 CPU in all, 0.1 of the load, three apps of 0.11, and 0.9 of the neighbour for half the time.
+  assert.ok(lines.some((line) => /^none, seed 1: .* 900m, .* 0\.12 CPUs/.test(line)));
   assert.equal(lines.indexOf(""), 1 + 2 * 2 * 3);
   assert.ok(lines.some((line) => /^calm, fixed, deno: .* 4\.00 times/.test(line)));
   assert.ok(lines.some((line) => /^neighbour, none, deno: .* 1\.50 times/.test(line)));
