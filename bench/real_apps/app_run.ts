@@ -54,26 +54,28 @@ export async function appRun(law: AppLaw, options: AppRunOptions): Promise<AppRu
       annotations: law === "coallocator" ? {} : { "mbcas.io/managed": "false" },
     });
     const addresses = await putUp(law, { connection, namespace: namespace.name, folder });
-    const [busyCores, ownMs] = [measureMachine(), ownTimeMs()];
+    const ownMs = ownTimeMs();
     let sent: readonly SentRequest[][];
     let seen: ObservedService[];
+    let busyCores: number;
     const startMs = Date.now() + 1000 * (WARM_UP_S + 2);
     {
       await using webdis = await runWebdis(addresses("redis"), programs);
       const urlOf = ({ name, port, path }: App): string =>
         `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
-      [sent, seen] = await Promise.all([
+      [sent, seen, busyCores] = await Promise.all([
         Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
         observe([...APPS.map(({ name }) => ({ name, ownLimit: LIMIT })), NEIGHBOUR_SERVICE], {
           ...{ connection, namespaces: [namespace.name], cores, seconds, startMs, onProgress },
         }),
+        busyDuring({ startMs, seconds }),
         startNeighbour(`${folder}/${START_FILE}`, startMs + 500 * seconds),
       ]);
     }
     const loadCores = (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S);
     const neighbour = seen.at(-1)?.usage ?? new Float32Array(0);
     return {
-      ...{ law, seed, minutes, loadCores, busyCores: busyCores() },
+      ...{ law, seed, minutes, loadCores, busyCores },
       neighbourUsed: mean(neighbour.subarray(neighbour.length / 2)),
       apps: APPS.map(({ name }, index) => {
         const own = bursts.filter(({ app }) => app === name);
@@ -149,6 +151,16 @@ async function load(
   }));
   const all = await Promise.all([base, ...added].map((one) => attack(one, programs)));
   return all.flat().filter(({ atMs }) => atMs >= startMs);
+}
+
+/** CPUs of the machine that are busy, in the mean of the run. */
+async function busyDuring(
+  { startMs, seconds }: { readonly startMs: number; readonly seconds: number },
+): Promise<number> {
+  await pause(Math.max(0, startMs - Date.now()));
+  const busyCores = measureMachine();
+  await pause(1000 * seconds);
+  return busyCores();
 }
 
 async function startNeighbour(file: string, atMs: number): Promise<void> {
