@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
+import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 import { CROWD_LAWS, type CrowdLaw } from "./crowd_result.ts";
@@ -35,16 +36,8 @@ export function parseCommandLine(args: readonly string[]): CrowdedBench | Answer
     .option("--minutes <n>", "length of each run", wholeNumber, 10)
     .option("--runs <n>", "runs of each law", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's requests; each has the next", wholeNumber, 1)
-    .option("--laws <a,b>", `of ${CROWD_LAWS.join(", ")}`, lawNames, [...CROWD_LAWS])
+    .option("--laws <a,b>", `of ${CROWD_LAWS.join(", ")}`, namesAmong(CROWD_LAWS), [...CROWD_LAWS])
     .option("--results <folder>", "where results are kept, a file each", "build/crowded")
     .option("--report", "play nothing, tell of the results that are there", false);
   return parseFlags<CrowdedBench>(program, args);
-}
-
-function lawNames(text: string): CrowdLaw[] {
-  return text.split(",").map((word) => {
-    const law = CROWD_LAWS.find((name) => name === word.trim());
-    if (law !== undefined) return law;
-    throw new InvalidArgumentError(`Expected names of ${CROWD_LAWS.join(", ")}.`);
-  });
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
+import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 import { type LawName, LAWS } from "./laws.ts";
@@ -33,16 +34,8 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
     .option("--minutes <n>", "length of each law's run", wholeNumber, 15)
     .option("--seed <n>", "seed of sizes, bursts and requests", wholeNumber, 1)
     .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 320)
-    .option("--laws <a,b>", `of ${LAWS.join(", ")}`, lawNames, [...LAWS])
+    .option("--laws <a,b>", `of ${LAWS.join(", ")}`, namesAmong(LAWS), [...LAWS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
     .option("--report", "play nothing, tell of the results that are there", false);
   return parseFlags<RealNodeBench>(program, args);
-}
-
-function lawNames(text: string): LawName[] {
-  return text.split(",").map((word) => {
-    const law = LAWS.find((name) => name === word.trim());
-    if (law !== undefined) return law;
-    throw new InvalidArgumentError(`Expected names of ${LAWS.join(", ")}.`);
-  });
 }

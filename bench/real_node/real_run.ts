@@ -4,14 +4,12 @@
  * @module
  */
 import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
 import { createLatencyHistogram, recordLatency } from "../../simulation/node/latency_histogram.ts";
 import { readRequestLog } from "../../simulation/oracle/request_log.ts";
 import type { LimitChangeRecord } from "../../simulation/run_record.ts";
 import type { PodSeries, RunSeries } from "../../simulation/run_series.ts";
 import type { ScenePod } from "../../simulation/scene.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
-import { until } from "../../tests/cluster/scene/until.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
 import { createPriorityClass } from "../services/priority_class.ts";
@@ -21,6 +19,7 @@ import {
   type ServedRequests,
   writeStart,
 } from "../services/request_file.ts";
+import { untilRuns } from "../services/until_runs.ts";
 import { type LawName, type LawStage, namespaceAnnotations, putUpLaw } from "./laws.ts";
 import { serviceDeployment } from "./service_objects.ts";
 
@@ -100,10 +99,7 @@ async function startServices(
     await connection.request({ method: "POST", path: deployments, body });
   }
   for (const { name } of pods) {
-    await until(`running service ${name}`, async () => {
-      const { status } = objectOf(await connection.request({ path: `${deployments}/${name}` }));
-      return objectOf(status)["readyReplicas"] === 1 ? true : undefined;
-    }, { timeoutMs: 60_000 });
+    await untilRuns(`${deployments}/${name}`, connection);
   }
 }
 

@@ -15,14 +15,42 @@ export function libraryPaths(ldd: string): string[] {
 }
 
 /** Entries of the layer, from this very Deno. Throws an `Error` where `ldd` fails. */
-export async function runtimeLayer(): Promise<TarEntry[]> {
-  const deno = Deno.execPath();
-  const { success, stdout } = await new Deno.Command("ldd", { args: [deno] }).output();
-  if (!success) throw new Error(`Cannot make an image: ldd ${deno} failed`);
-  const files = await Promise.all(
-    libraryPaths(new TextDecoder().decode(stdout)).map((path) => entry(path.slice(1), path)),
+export function runtimeLayer(): Promise<TarEntry[]> {
+  return programLayer({ path: DENO_PATH, source: Deno.execPath() });
+}
+
+/** A program of this machine, and the libraries that are not the machine's own. */
+export interface LayerProgram {
+  /** Where it stands in the image. */
+  readonly path: string;
+  readonly source: string;
+  /** A folder with a file system of its own, whose libraries come first. @default {none} */
+  readonly root?: string;
+}
+
+/** Where programs of a folder with a file system of its own find their libraries. */
+export function libraryEnvironment(root: string): { readonly LD_LIBRARY_PATH: string } {
+  const folders = ["usr/lib", "lib"].flatMap((parent) =>
+    [...Deno.readDirSync(`${root}/${parent}`)]
+      .filter(({ name }) => name.endsWith("-linux-gnu"))
+      .map(({ name }) => `${root}/${parent}/${name}`)
   );
-  files.push(await entry(DENO_PATH.slice(1), deno));
+  return { LD_LIBRARY_PATH: folders.join(":") };
+}
+
+/** Entries of a layer with one program. Throws an `Error` where `ldd` fails. */
+export async function programLayer({ path, source, root }: LayerProgram): Promise<TarEntry[]> {
+  const env = root === undefined ? {} : libraryEnvironment(root);
+  const { success, stdout } = await new Deno.Command("ldd", { args: [source], env }).output();
+  if (!success) throw new Error(`Cannot make an image: ldd ${source} failed`);
+  const inImage = (library: string): string =>
+    root !== undefined && library.startsWith(root) ? library.slice(root.length) : library;
+  const files = await Promise.all(
+    libraryPaths(new TextDecoder().decode(stdout)).map((library) =>
+      entry(inImage(library).slice(1), library)
+    ),
+  );
+  files.push(await entry(path.slice(1), source));
   // The same account as in distroless images. Without nsswitch.conf, hosts files are not read when
   // the DNS answers that it knows no such name.
   files.push(
@@ -42,7 +70,7 @@ function text(path: string, content: string): TarEntry {
 }
 
 /** Each folder above the files, before what it holds. */
-function foldersOf(files: readonly TarEntry[]): TarEntry[] {
+export function foldersOf(files: readonly TarEntry[]): TarEntry[] {
   const folders = new Set<string>();
   for (const { path } of files) {
     for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) {
