@@ -215,8 +215,10 @@ function createThrottledTime(): {
       counted = new Map();
       for (const { participant, state: { throttledMs } } of containers) {
         const { containerID, allocation: { spec: { podUID } } } = participant;
-        // A container that was restarted counts from nothing, under another id.
-        const freshMs = throttledMs - (countedBefore.get(containerID) ?? 0);
+        // A restarted container counts from 0 under another id; under the same one where the agent
+        // has begun anew.
+        const countedMs = countedBefore.get(containerID) ?? 0;
+        const freshMs = throttledMs >= countedMs ? throttledMs - countedMs : throttledMs;
         counted.set(containerID, throttledMs);
         const before = seconds.get(podUID) ?? secondsBefore.get(podUID) ?? 0;
         seconds.set(podUID, before + freshMs / MS_PER_S);

@@ -154,6 +154,10 @@ test("throttled seconds sum a pod's containers, and go on when one is restarted"
   assert.deepEqual(await throttled(...rounds), ["1.7", "0"]);
 });
 
+test("throttled seconds never fall where a container's state begins anew", async () => {
+  assert.deepEqual(await throttled([[APP, 1000]], [[APP, 0]], [[APP, 300]]), ["1.3", "0"]);
+});
+
 test("throttled seconds of a pod begin anew once it was gone", async () => {
   const rounds = [[[APP, 1000], [OTHER, 20]], [[OTHER, 20]]] as const;
   assert.deepEqual(await throttled(...rounds), ["0", "0.02"]);

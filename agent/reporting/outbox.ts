@@ -72,7 +72,8 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
         const waitMs = backoff.next(key, error);
         const level = retryLevel(error, waitMs);
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
-        if (!waiting.has(key)) waiting.set(key, write);
+        // What was called off or replaced meanwhile is not sent again.
+        if (written.get(key)?.desired === write.desired) waiting.set(key, write);
         await clock.sleep(waitMs, signal);
       }
     }

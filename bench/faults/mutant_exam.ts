@@ -20,6 +20,8 @@ export interface ExamOptions {
   readonly runs: number;
   readonly seed: number;
   readonly root: URL;
+  /** Called after each mutant. */
+  readonly onRow: (row: ExamRow) => void;
 }
 
 /** What the bench's sources import. */
@@ -37,11 +39,10 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Looks for the mutants one after the other; `onRow` is called after each. */
+/** Looks for the mutants one after the other. */
 export async function examine(
   mutants: readonly Mutant[],
-  { plans, runs, seed, root }: ExamOptions,
-  onRow: (row: ExamRow) => void,
+  { plans, runs, seed, root, onRow }: ExamOptions,
 ): Promise<ExamRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];
@@ -66,7 +67,7 @@ export async function examine(
 
 async function lookFor(
   mutant: Mutant,
-  { folder, plans, runs, seed }: Omit<ExamOptions, "root"> & { readonly folder: string },
+  { folder, plans, runs, seed }: Omit<ExamOptions, "root" | "onRow"> & { readonly folder: string },
 ): Promise<ExamRow> {
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
@@ -87,7 +88,8 @@ async function lookFor(
     readonly first?: string;
     readonly cpuSeconds: number;
   };
-  return violations > 0
+  // A plan that cannot be played to its end shows nothing of the mutant.
+  return violations > 0 && !first.startsWith("Crashed")
     ? { mutant, found: true, by: first, cpuSeconds }
     : { mutant, found: false, cpuSeconds };
 }

@@ -30,7 +30,7 @@ export interface PlayedPlans {
 type Play = (plan: FaultPlan) => Promise<readonly Violation[]>;
 
 /** A plan that cannot be played to its end counts as one that failed. */
-async function playHere(plan: FaultPlan): Promise<readonly Violation[]> {
+export async function playSafely(plan: FaultPlan): Promise<readonly Violation[]> {
   try {
     return (await playPlan(plan)).violations;
   } catch (error) {
@@ -72,7 +72,7 @@ export async function playPlans(
       if (untilFound && failed.length > 0) return;
     }
   }
-  if (jobs === 1) await work(playHere);
+  if (jobs === 1) await work(playSafely);
   else {
     const threads = Array.from({ length: jobs }, createThread);
     await Promise.all(threads.map(({ play }) => work(play)));

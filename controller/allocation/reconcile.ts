@@ -204,7 +204,8 @@ export function createReconciler(
       if (!INFEASIBLE_REASONS.has(kubeletWord(pod).reason)) parts.backoff.reset(podKey);
       const { resourceVersion: from } = pod.metadata;
       noteSent(memory, { from, to: outcome.patched, atMs: now });
-      parts.decreases.settle(podKey);
+      // A first step leaves the rest of a decrease to come.
+      if (outcome.decision.reason !== "StepLimited") parts.decreases.settle(podKey);
       if (outcome.restoring === undefined) noteResize(memory, now);
       parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       audit.accepted(known, outcome);

@@ -24,7 +24,7 @@ export function corrupted(record: PodAllocation, field: Field): PodAllocation {
 }
 
 function corruptedStatus(status: PodAllocationStatus, field: Field): PodAllocationStatus {
-  const { bounds, originalLimits, ...rest } = status;
+  const { bounds, originalLimits: _lost, ...rest } = status;
   switch (field) {
     case "bounds": {
       const containers = bounds?.containers.map((one) => ({ ...one, ceiling: one.floor })) ?? [];

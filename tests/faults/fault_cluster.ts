@@ -5,6 +5,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
+import { originalsIn } from "../../shared/actuation/original_limits.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -133,6 +134,14 @@ export function startFaultCluster(
     users.wrote(pods.modify(objectKey(pod.metadata), () => edited));
   }
 
+  /** Whether the pod itself has the limits that the user set. */
+  function carriesOriginals({ metadata: { uid }, ...pod }: Pod): boolean {
+    const carried = originalsIn(pod);
+    return pod.containers.every(({ name, limitCPU }) =>
+      (carried.get(name) ?? limitCPU) === users.limitOf(uid, name)
+    );
+  }
+
   for (const { name } of LOADED_PODS) create(name);
   startPlaced(api, clock, net);
   processes.startAll();
@@ -167,11 +176,11 @@ export function startFaultCluster(
       }
       if (record === undefined) return;
       if (fault === "deleteRecord") {
-        users.lose(uid);
+        if (!carriesOriginals(pod)) users.lose(uid);
         records.remove(recordKey);
       }
       if (fault === "corrupt") {
-        if (field === "originalLimits") users.lose(uid);
+        if (field === "originalLimits" && !carriesOriginals(pod)) users.lose(uid);
         records.modify(recordKey, (stored) => corrupted(stored, field));
       }
     },

@@ -30,12 +30,12 @@ export interface NumberedRequest extends RequestLine {
 /** The faults by what they meet. Times are monotonic milliseconds. */
 export interface FaultSchedule {
   /** Counts the request and returns its fault. */
-  ofRequest(process: ProcessName, line: RequestLine, atMs: number): RequestFault | undefined;
+  ofRequest(name: ProcessName, line: RequestLine, atMs: number): RequestFault | undefined;
   /** The fault that stands still this watch now. */
-  freeze(process: ProcessName, object: KindName, atMs: number): FreezeFault | undefined;
-  travel(process: ProcessName, object: KindName, atMs: number): TravelFault | undefined;
-  duplicates(process: ProcessName, object: KindName, atMs: number): boolean;
-  listsFail(process: ProcessName, object: KindName, atMs: number): boolean;
+  freeze(name: ProcessName, object: KindName, atMs: number): FreezeFault | undefined;
+  travel(name: ProcessName, object: KindName, atMs: number): TravelFault | undefined;
+  duplicates(name: ProcessName, object: KindName, atMs: number): boolean;
+  listsFail(name: ProcessName, object: KindName, atMs: number): boolean;
   /** All requests so far. */
   readonly requests: readonly NumberedRequest[];
 }

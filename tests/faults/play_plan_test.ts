@@ -16,6 +16,13 @@ test("playPlan() breaks no promise without faults, and plays the same plan the s
   assert.deepEqual(await playPlan(CALM, { record: true }), first);
 });
 
+test("playPlan() breaks no promise under drawn faults", async () => {
+  for (const seed of [5, 59, 96]) {
+    const { violations } = await playPlan(drawPlan(seed));
+    assert.deepEqual(violations, [], `seed ${seed}`);
+  }
+});
+
 test("derivePlans() has a plan for each write and each event of a run", async () => {
   const run = await playPlan({ ...CALM, idleCPU: "tight" }, { record: true });
   const kinds = derivePlans({ plan: CALM, ...run }).map(({ faults }) => faults.at(-1)?.fault);

@@ -72,18 +72,18 @@ export function createProcesses(
 
   function start(name: ProcessName): void {
     const process = createProcess(clock);
-    let caches: Caches | undefined;
+    const known: { caches?: Caches } = {};
     const knows = (): Knowledge => ({
-      unsynced: caches === undefined
+      unsynced: known.caches === undefined
         ? []
-        : namedCaches(caches).filter(([, { synced }]) => !synced).map(([kind]) => kind),
+        : namedCaches(known.caches).filter(([, { synced }]) => !synced).map(([kind]) => kind),
     });
     const crash = (downMs: number): void => kill(name, downMs);
     const parts = { name, process, access: api.access, clock, schedule, act, knows, crash };
     const client = createFaultyClient(parts);
     running.set(name, { process, client });
     const launched = launch(name, { process, client, seed: seed * 1009 + ++lives });
-    caches = launched.caches;
+    if (launched.caches !== undefined) known.caches = launched.caches;
     launched.ended.then((code) => {
       if (!process.alive) return;
       // A controller that lost the leadership ends with 1 and begins anew.

@@ -1,11 +1,11 @@
 /**
- * One idea a file: at most 350 lines, tests and tools included.
+ * One idea a file: at most 400 lines, tests and tools included.
  *
  * @module
  */
 
 /** Lines at most; half of it is what to aim for. */
-export const MAX_LINES = 350;
+export const MAX_LINES = 400;
 
 /** Refuses files that are too long. */
 export const fileLength: Deno.lint.Rule = {

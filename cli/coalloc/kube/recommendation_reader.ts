@@ -23,7 +23,11 @@ export function createRecommendationReader(
     namespace === undefined ? {} : { namespace };
   return {
     reports: (namespace) => all(recommendationReportListWatch(connection, within(namespace))),
-    policies: (namespace) => all(optimizationPolicyListWatch(connection, within(namespace))),
+    policies: (namespace) =>
+      // Recommendations do not depend on it: the controller knows its setting.
+      all(
+        optimizationPolicyListWatch(connection, { ...within(namespace), provider: "prometheus" }),
+      ),
     async templates(namespace) {
       const kinds = WORKLOAD_KINDS.map((kind) =>
         all(workloadTemplateListWatch(connection, { kind, ...within(namespace) }))

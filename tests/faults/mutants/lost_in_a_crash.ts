@@ -18,7 +18,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     name: "a write of the agent that fails is dropped",
     kind: "crash",
     file: "agent/reporting/outbox.ts",
-    from: "        if (!waiting.has(key)) waiting.set(key, write);\n",
+    from: "        if (written.get(key)?.desired === write.desired) waiting.set(key, write);\n",
     to: "",
   },
   {
