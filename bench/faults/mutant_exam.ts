@@ -35,7 +35,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
   for await (const { name, isDirectory } of Deno.readDir(from)) {
     if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
-    else if (!name.endsWith("_test.ts")) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+    else if (/(?<!_test)\.ts$/.test(name)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
   }
 }
 
@@ -44,6 +44,7 @@ export async function examine(
   mutants: readonly Mutant[],
   { plans, runs, seed, root, onRow }: ExamOptions,
 ): Promise<ExamRow[]> {
+  if (mutants.length === 0) return [];
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];
   try {
