@@ -72,6 +72,22 @@ export async function makeAgentCgroups(
     }
   };
 
+  /** As a kubelet does: a sandbox with a weight like the container's would hold CPU of its own. */
+  const setWeights = ({ uid, containerID, sandboxID, request }: BenchPod): void => {
+    const shares = Math.floor(request * 1024 / 1000);
+    const pod = podPath(uid);
+    for (
+      const [path, of] of [[pod, shares], [`${pod}/${containerID}`, shares], [
+        `${pod}/${sandboxID}`,
+        2,
+      ]] as const
+    ) {
+      const weight = 1 + Math.floor((of - 2) * 9999 / 262_142);
+      const [file, text] = version === 1 ? ["cpu.shares", `${of}`] : ["cpu.weight", `${weight}`];
+      Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
+    }
+  };
+
   const remove = async (): Promise<void> => {
     for (const worker of workers) {
       worker.kill("SIGKILL");
@@ -102,7 +118,10 @@ export async function makeAgentCgroups(
       await command("mount", "--bind", at(tree), place);
       mounted.push(place);
     }
-    for (const pod of pods) setLimit(pod, pod.limit);
+    for (const pod of pods) {
+      setWeights(pod);
+      setLimit(pod, pod.limit);
+    }
     for (const { uid, containerID } of pods.slice(0, working)) {
       const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));
       const steps = hard ? STEPS.hard : STEPS.little;

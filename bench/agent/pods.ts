@@ -11,6 +11,7 @@ export interface BenchPod {
   readonly containerID: string;
   readonly sandboxID: string;
   /** Millicores. */
+  readonly request: number;
   readonly limit: number;
 }
 
@@ -19,8 +20,9 @@ export const BENCH_NODE = "bench-node";
 /** Their namespace. */
 export const BENCH_NAMESPACE = "bench";
 
+const REQUEST = 100;
 const LIMIT = 500;
-const BURST_FACTOR = 4;
+const BURST_FACTOR = 8;
 const ID_DIGITS = 63;
 
 /** That many pods, the same each time. */
@@ -31,6 +33,7 @@ export function benchPods(count: number): BenchPod[] {
       uid: `5d0b4f6e-9a51-4c0f-8a7b-${digits.padStart(12, "0")}`,
       containerID: `c${digits.padStart(ID_DIGITS, "0")}`,
       sandboxID: `5${digits.padStart(ID_DIGITS, "0")}`,
+      request: REQUEST,
       limit: LIMIT,
     };
   });
@@ -51,13 +54,13 @@ export function benchAllocation({ uid, containerID, limit }: BenchPod): PodAlloc
     status: {
       bounds: {
         revision: 1,
-        reason: "own limit × 4",
+        reason: `original limit × ${BURST_FACTOR}`,
         containers: [{
           name: "app",
           containerID: `containerd://${containerID}`,
-          floor: 100,
+          floor: REQUEST,
           ceiling: limit * BURST_FACTOR,
-          weight: 100,
+          weight: REQUEST,
         }],
       },
       originalLimits: [{ name: "app", cpu: `${limit}m` }],

@@ -14,7 +14,7 @@ const CPUS = navigator.hardwareConcurrency;
 const PODS = 25;
 
 /** How long a burst lasts, s. */
-export const BURST_SECONDS = { tight: 2, free: 10 } as const;
+export const BURST_SECONDS = { tight: 2, free: 5 } as const;
 
 /** Makes the pods that burst, and those whose quotas answer. */
 export async function burstingPairs(

@@ -66,7 +66,7 @@ export interface ReactionReport extends Spread {
   /** All that asked for a change; the missed ones count with the time for which they were waited for. */
   readonly bursts: number;
   readonly missed: number;
-  /** Other bursts, which found the limit where it should go. */
+  /** Other bursts, which found their limits at the ceiling. */
   readonly ready: number;
   /** Whether none was missed and {@linkcode REACTION_LIMITS} held. */
   readonly withinLimits: boolean;
@@ -117,7 +117,7 @@ export function reactionTable(report: ReactionReport): string {
     `${name.padEnd(22)}${medianMs.toFixed(0).padStart(8)}${p95Ms.toFixed(0).padStart(8)}`;
   return [
     `${report.scene}; at their ceilings before the first burst: ${report.atCeiling}`,
-    `${report.bursts} bursts, ${report.missed} missed; ${report.ready} others had nothing to gain`,
+    `${report.bursts} bursts, ${report.missed} missed; ${report.ready} others were at their ceilings`,
     `${"".padEnd(22)}${"median".padStart(8)}${"p95 ms".padStart(8)}`,
     row("burst → other quota", report),
     ...Object.entries(report.legs).map(([name, value]) => row(`  ${name}`, value)),
