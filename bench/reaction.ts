@@ -37,8 +37,8 @@ const TIMEOUT_MS = 1000 * BURST_SECONDS[idleCPU];
 const SETTLE_MS = 30_000;
 /** Between the begins of two bursts. */
 const EVERY_MS = { tight: 6000, free: 5000 }[idleCPU];
-/** A ceiling changes a little with what the node's other pods hold. */
-const NEAR_CEILING = 0.9;
+/** A node that is full leaves a limit somewhat below its ceiling. */
+const NEAR_CEILING = 0.8;
 const direction = idleCPU === "tight" ? "up" : "down";
 
 const log = (text: string): void => console.error(text);

@@ -152,7 +152,7 @@ Deno.test("sentences of the other benches", () =>
           timeoutMs: 1,
           missed: 0,
         })
-      ), "Cannot report reaction times: no burst needed more CPU"],
+      ), "Cannot report reaction times: no burst asked for a change"],
     ["no steady run", () =>
       messageOf(() => fitBottleneck([], [])), "Cannot fit a bottleneck: there is no steady run"],
     [

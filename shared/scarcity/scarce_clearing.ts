@@ -29,7 +29,7 @@ export interface ScarceBidder {
   readonly throttled: boolean;
 }
 
-/** What a clearing gives a container. Millicores, on the grid but for `part`. */
+/** What a clearing gives a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
   readonly bid: number;
   /** At most the bid. */
@@ -98,7 +98,7 @@ export function clearScarce(bidders: readonly ScarceBidder[], capacity: number):
     }),
     divided,
   );
-  const bounds = bids.map((bid) => ({ floor: 0, ceiling: bid }));
+  const bounds = bids.map((bid, i) => ({ floor: bid < GRID ? shares[i] ?? 0 : 0, ceiling: bid }));
   const onGrid = roundShares(shares, bounds, { capacity: divided });
   return {
     mode,
@@ -136,5 +136,6 @@ function bidOf(
   const saturated = saturatedMs >= SATURATED_MS ? part : 0;
   const binds = limit < ceiling && (throttled || usage1s > BINDS * limit);
   const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
-  return Math.min(ceiling, Math.max(GRID, upToGrid(wanted)));
+  // A step for each of a hundred idle containers would be half of a small node.
+  return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
 }

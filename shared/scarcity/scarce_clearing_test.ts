@@ -39,12 +39,13 @@ const sharesOf = (bidders: readonly ScarceBidder[], capacity: number): number[] 
   clearScarce(bidders, capacity).shares.map(({ share }) => share);
 
 pure("clearScarce() lets a container at its ceiling bid 1.05 of its usage, on the grid", () => {
-  // 1050; 1056.3 → 1060; at least 10; at most the ceiling; what it needs is not looked at.
-  const usages = [1000, 1006, 0, 3900];
+  // 1050; 1056.3 → 1060; below a step 1 to 9; at most the ceiling; what it needs is not looked at.
+  const usages = [1000, 1006, 0, 8, 3900];
   assert.deepEqual(bidsOf(usages.map((usage3s) => bidder({ usage3s, need: 2000 }))), [
     1050,
     1060,
-    10,
+    1,
+    9,
     4000,
   ]);
 });
@@ -71,10 +72,10 @@ pure("clearScarce() without PSI lets a container that waits bid its part", () =>
   ];
   const { shares } = clearScarce(node(), 1400);
   assert.deepEqual(shares.map(({ waiting }) => waiting), [1, 1, 0]);
-  assert.deepEqual(bidsOf(node(), 1400), [1470, 910, 10]);
+  assert.deepEqual(bidsOf(node(), 1400), [1470, 910, 1]);
   // On a node that is not full, or of less than its request gives it, only what it uses counts.
-  assert.deepEqual(bidsOf(node(), 1500), [1470, 70, 10]);
-  assert.deepEqual(bidsOf(node({ usageNow: 400 }), 1400), [1470, 70, 10]);
+  assert.deepEqual(bidsOf(node(), 1500), [1470, 70, 1]);
+  assert.deepEqual(bidsOf(node({ usageNow: 400 }), 1400), [1470, 70, 1]);
 });
 
 pure("clearScarce() lets a container below its ceiling bid its need, or its part", () => {
@@ -146,6 +147,14 @@ pure("clearScarce() owes a container its original limit while the bids within th
   assert.deepEqual(partsBeside(neighbour(500)), [203, 203, 675]);
 });
 
+pure("clearScarce() divides what a hundred idle containers leave", () => {
+  const idle = Array.from({ length: 100 }, () => bidder({ usage3s: 0.3, originalLimit: 20 }));
+  const busy = [bidder({ usage3s: 3000 }), bidder({ usage3s: 3000, weight: 300 })];
+  // 1080 − 100 by weight, at most the original limit of 500 m; 2160 − 100 by weight.
+  assert.deepEqual(sharesOf([...busy, ...idle], 1000).slice(0, 3), [480, 500, 1]);
+  assert.deepEqual(sharesOf([...busy, ...idle], 2000).slice(0, 3), [520, 1540, 1]);
+});
+
 pure("clearScarce() gives nothing of nothing", () => {
   assert.deepEqual(clearScarce([], 4000), { mode: "uncongested", price: 0, shares: [] });
   assert.deepEqual(clearScarce([], 0), { mode: "uncongested", price: 0, shares: [] });
@@ -205,7 +214,7 @@ pure("clearScarce() divides at most 1.08 of the capacity, and all that fits", ()
     const given = exactSum(shares.map(({ share }) => share));
     assert.ok(given <= divided * (1 + 1e-12));
     for (const { bid, share, part } of shares) {
-      assert.ok(share >= 0 && share <= bid && share % GRID === 0);
+      assert.ok(share >= 0 && share <= bid && (share % GRID === 0 || bid < GRID));
       assert.ok(part >= 0 && part <= divided + 1e-9);
       if (bids <= divided) assert.equal(share, bid);
     }
