@@ -110,7 +110,8 @@ export function safeMemory(
     return Math.max(...had(side).map((one) => one > most ? least : one));
   };
   const [request, safeLimit] = [safe("request"), safe("limit")];
-  const ratio = (asked.limit ?? 0) / (asked.request ?? Infinity);
+  // A limit has no ratio to a request of 0.
+  const ratio = (asked.limit ?? 0) / (asked.request || Infinity);
   const follows = request === asked.request ? 0 : Math.floor((request ?? 0) * ratio);
   const limit = safeLimit && Math.max(safeLimit, Math.min(follows, ...had("limit")));
   const moved = (side: PairSide, value: number | undefined): number | undefined =>

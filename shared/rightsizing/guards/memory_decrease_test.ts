@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import {
   bareContainer,
   clampsOf,
@@ -8,7 +9,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
-import { leastSafeMemory } from "./memory_decrease.ts";
+import { leastSafeMemory, safeMemory } from "./memory_decrease.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -114,4 +115,20 @@ test("unsafeMemoryDecrease() leaves other containers and CPU to go on", () => {
   const choice = { containers, recommendations, memoryPeaks };
   assert.equal(outcomeOf(choice), "InPlace: app cpu 150m, log cpu 150m, log memory 46Mi");
   assert.match(clampsOf(choice).join(), /UnsafeMemoryDecrease: app to 46Mi/);
+});
+
+test("safeMemory() gives whole numbers at least as large as asked, also for a request of 0", () => {
+  const bytes = fc.option(fc.oneof(fc.constant(0), fc.nat(2 ** 33)), { nil: undefined });
+  const pair = fc.record({ request: bytes, limit: bytes }).map(({ request, limit }) => ({
+    ...(request === undefined ? {} : { request }),
+    ...(limit === undefined ? {} : { limit: Math.max(limit, request ?? 0) }),
+  }));
+  fc.assert(fc.property(pair, pair, bytes, fc.nat(30), (asked, had, peak, thresholdPercent) => {
+    const safe = safeMemory(asked, { present: [had], peak, thresholdPercent });
+    for (const side of ["request", "limit"] as const) {
+      const value = safe[side];
+      if (value === undefined) continue;
+      assert.ok(Number.isSafeInteger(value) && value >= (asked[side] ?? 0), `${side}: ${value}`);
+    }
+  }));
 });
