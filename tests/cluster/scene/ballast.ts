@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { parseCPU } from "../../../shared/quantity.ts";
 import { loadPod } from "./load_pod.ts";
 import { productMetrics } from "./product_metrics.ts";
 import type { RealNode } from "./real_node.ts";
@@ -15,6 +16,7 @@ const SCHEDULER_ROOM = 400;
  * Makes a pod, idle and opted out, that leaves the market about this capacity, millicores, and waits
  * until the agent reckons with it. Leaves the node as it is where the market has no more anyway.
  * What other pods hold by usage does not count: they hold less of it once this request defends CPU.
+ * What the product's own pods request does.
  */
 export async function ballast(
   node: RealNode,
@@ -22,7 +24,8 @@ export async function ballast(
 ): Promise<void> {
   const { capacity, unmanaged, allocatable } = await nodeFigures(node);
   if (capacity < leaves + 10) return;
-  const request = Math.min(Math.floor(capacity + unmanaged - leaves), allocatable - SCHEDULER_ROOM);
+  const left = capacity + unmanaged - leaves - await requestedByProduct(node);
+  const request = Math.min(Math.floor(left), allocatable - SCHEDULER_ROOM);
   await node.run(loadPod({
     name: "ballast",
     namespace,
@@ -34,6 +37,22 @@ export async function ballast(
     if (now.capacity <= leaves + 150) return true;
     throw new Error(`its capacity is ${now.capacity} m`);
   }, { timeoutMs: 60_000, everyMs: 500 });
+}
+
+/** CPU that the product's pods request, millicores. */
+async function requestedByProduct({ connection }: RealNode): Promise<number> {
+  const list = await connection.request({
+    method: "GET",
+    path: "/api/v1/namespaces/mbcas-system/pods",
+  }) as { readonly items: readonly { readonly spec: PodSpec }[] };
+  return list.items.flatMap(({ spec }) => spec.containers).reduce(
+    (sum, { resources }) => sum + parseCPU(resources?.requests?.cpu ?? "0"),
+    0,
+  );
+}
+
+interface PodSpec {
+  readonly containers: readonly { readonly resources?: { readonly requests?: { cpu?: string } } }[];
 }
 
 /** Figures of the node as its agent has them, millicores. */
