@@ -169,7 +169,12 @@ export function startFaultCluster(
       const recordKey = `${namespace}/${uid}`;
       const record = records.get(recordKey);
       if (fault === "editLimit") edit(pod, limit);
-      if (fault === "restartContainer") kubelets.get(pod.nodeName)?.restartContainer(key, "app");
+      if (fault === "restartContainer") {
+        // A kubelet that is dead or stands still restarts nothing now.
+        const name = pod.nodeName === "node-1" ? "kubelet-1" : "kubelet-2";
+        const restart = (): void => kubelets.get(pod.nodeName)?.restartContainer(key, "app");
+        processes.get(name)?.process.run(restart);
+      }
       if (fault === "rebirth") {
         pods.remove(key);
         create(name);
