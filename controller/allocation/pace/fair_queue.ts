@@ -17,8 +17,6 @@ export interface TurnRequest {
   readonly podKey: string;
   /** @default {0} */
   readonly urgency?: Urgency;
-  /** Groups take turns. @default the pod's namespace */
-  readonly group?: string;
   /** True: while the rate is the bottleneck the pod does not wait; it may ask again later. */
   readonly droppable?: boolean;
 }
@@ -50,11 +48,6 @@ export interface FairQueue {
   readonly isBottleneck: boolean;
 }
 
-interface Place {
-  readonly urgency: Urgency;
-  readonly group: string;
-}
-
 const URGENCIES = [0, 1, 2, 3, 4] as const;
 /** The least urgent may take this share of the rate, so that a full bucket is left for others. */
 const LEAST_URGENT = 4;
@@ -72,9 +65,9 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const burst = Math.max(1, Math.ceil(perSecond));
   const all = createRateLimiter({ perSecond, burst });
   const leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
-  /** By urgency the groups in the order of their turns, each with its pods in the order of arrival. */
+  /** By urgency the namespaces in the order of their turns, each with its pods in the order of arrival. */
   const rotations = URGENCIES.map(() => new Map<string, Set<string>>());
-  const places = new Map<string, Place>();
+  const places = new Map<string, Urgency>();
   /** Pods whose turn has come. */
   const granted = new Map<string, Urgency>();
   let heldUntilMs = -Infinity;
@@ -82,30 +75,31 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   let dropped = 0;
   let isBottleneck = false;
 
-  function join(podKey: string, place: Place): void {
-    const rotation = rotations[place.urgency];
-    const pods = rotation?.get(place.group) ?? new Set();
-    rotation?.set(place.group, pods.add(podKey));
-    places.set(podKey, place);
+  function join(podKey: string, urgency: Urgency): void {
+    const namespace = namespaceOf(podKey);
+    const pods = rotations[urgency]?.get(namespace) ?? new Set();
+    rotations[urgency]?.set(namespace, pods.add(podKey));
+    places.set(podKey, urgency);
     isBottleneck ||= places.size > perSecond * BOTTLENECK_SECONDS;
   }
 
   function leaveLine(podKey: string): void {
-    const place = places.get(podKey);
-    if (place === undefined) return;
+    const urgency = places.get(podKey);
+    if (urgency === undefined) return;
     places.delete(podKey);
-    const pods = rotations[place.urgency]?.get(place.group);
+    const namespace = namespaceOf(podKey);
+    const pods = rotations[urgency]?.get(namespace);
     pods?.delete(podKey);
-    if (pods?.size === 0) rotations[place.urgency]?.delete(place.group);
+    if (pods?.size === 0) rotations[urgency]?.delete(namespace);
     isBottleneck &&= places.size > perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
   }
 
-  /** Takes the pod whose turn is next out of the line, and its group to the end of the rotation. */
+  /** Takes the pod whose turn is next out of the line, and its namespace to the end of the rotation. */
   function next(urgency: Urgency): string | undefined {
     const rotation = rotations[urgency];
-    for (const [group, pods] of rotation ?? []) {
-      rotation?.delete(group);
-      if (pods.size > 1) rotation?.set(group, pods);
+    for (const [namespace, pods] of rotation ?? []) {
+      rotation?.delete(namespace);
+      if (pods.size > 1) rotation?.set(namespace, pods);
       for (const podKey of pods) {
         leaveLine(podKey);
         return podKey;
@@ -160,17 +154,16 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   }
 
   return {
-    take({ podKey, urgency = 0, group = namespaceOf(podKey), droppable = false }) {
+    take({ podKey, urgency = 0, droppable = false }) {
       if (granted.delete(podKey)) return true;
-      const place = places.get(podKey);
       if (droppable && isBottleneck) {
         leaveLine(podKey);
         dropped++;
         return false;
       }
-      if (place?.urgency !== urgency || place.group !== group) {
+      if (places.get(podKey) !== urgency) {
         leaveLine(podKey);
-        join(podKey, { urgency, group });
+        join(podKey, urgency);
       }
       serve(podKey);
       return granted.delete(podKey);
@@ -184,7 +177,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       for (const [podKey, urgency] of granted) {
         if (urgency === 0) continue;
         granted.delete(podKey);
-        join(podKey, { urgency, group: namespaceOf(podKey) });
+        join(podKey, urgency);
       }
       serve();
     },
