@@ -5,7 +5,8 @@
  */
 import { derivePlans } from "../../tests/faults/derive_plans.ts";
 import { drawPlan } from "../../tests/faults/draw_plan.ts";
-import type { FaultPlan } from "../../tests/faults/fault.ts";
+import type { Fault, FaultPlan } from "../../tests/faults/fault.ts";
+import type { Mutant } from "../../tests/faults/mutants/mutant.ts";
 import { playPlan } from "../../tests/faults/play_plan.ts";
 
 /** The derived plans of both values of `idleCPU`, at most `most` of them. */
@@ -24,4 +25,58 @@ export async function derivedPlans(most: number): Promise<FaultPlan[]> {
 /** So many drawn plans, the first with this seed. */
 export function drawnPlans(count: number, seed: number): FaultPlan[] {
   return Array.from({ length: count }, (_, i) => drawPlan(seed + i));
+}
+
+/** The faults that show a kind of mutant most often. */
+const TELLING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
+  stale: ["travel", "freeze", "listFailure", "late", "clockJump", "answer"],
+  crash: ["crash", "answer", "deleteRecord", "clockJump"],
+  missed: ["freeze", "deleteRecord", "answer", "kill"],
+  rule: ["crash"],
+};
+
+/**
+ * The plans that look for mutants of each kind: those without faults, then derived and drawn ones in
+ * turn, of the derived ones three quarters with a fault that often shows this kind.
+ */
+export async function examPlans(
+  { derived, drawn, seed }: {
+    readonly derived: number;
+    readonly drawn: number;
+    readonly seed: number;
+  },
+): Promise<(kind: Mutant["kind"]) => readonly FaultPlan[]> {
+  const all = spread(await derivedPlans(Infinity));
+  const free = { seed: 1, idleCPU: "free", faults: [] } as const;
+  const runs = drawnPlans(drawn, seed);
+  return (kind) => {
+    const isTelling = ({ faults }: FaultPlan): boolean =>
+      faults.some(({ fault }) => TELLING[kind].includes(fault));
+    const telling = all.filter(isTelling).slice(0, Math.round(0.75 * derived));
+    const others = all.filter((plan) => !isTelling(plan)).slice(0, derived - telling.length);
+    const rest = inTurn([inTurn([telling, telling, telling, others]), runs]);
+    return [free, { ...free, idleCPU: "tight" }, ...new Set(rest)];
+  };
+}
+
+/** The plans in an order in which each beginning is spread over all. */
+function spread(plans: readonly FaultPlan[]): readonly FaultPlan[] {
+  // Multiples of the golden ratio fill the unit interval evenly.
+  const place = (index: number): number => (index * 0.618_033_988_75) % 1;
+  return plans.map((_, i) => i).sort((a, b) => place(a) - place(b)).flatMap((i) => plans[i] ?? []);
+}
+
+/** One of each list in turn; a list that is named twice gives the next one. */
+function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+  const at = new Map<readonly T[], number>();
+  const taken: T[] = [];
+  const longest = Math.max(...lists.map(({ length }) => length));
+  for (let round = 0; round < longest; round++) {
+    for (const list of lists) {
+      const index = at.get(list) ?? 0;
+      at.set(list, index + 1);
+      taken.push(...list.slice(index, index + 1));
+    }
+  }
+  return taken;
 }

@@ -1,13 +1,14 @@
 /**
- * Plans that are derived from a reference run: a crash after each write, an omission of each event, and
- * a travel back in time at each event. Source: Sun et al., "Automatic reliability testing for cluster
+ * Plans that are derived from a reference run: a crash after each write, a failure of each write, an
+ * omission of each event, a travel back in time at each event, and accidents of each pod's record. Source: Sun et al., "Automatic reliability testing for cluster
  * management controllers" (Sieve), OSDI 2022.
  *
  * @module
  */
 import type { Verb } from "../../simulation/api/request_gate.ts";
 import type { KindName } from "../../simulation/api/stored_kind.ts";
-import type { Fault, FaultPlan, ProcessName } from "./fault.ts";
+import { LOADED_PODS, type LoadedPod } from "./cluster_load.ts";
+import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
 
 /** An event of the reference run: what changed, and when. */
@@ -29,6 +30,9 @@ const OMISSION_MS = 3000;
 const TRAVEL = { ms: 1500, ageMs: 5000 } as const;
 /** Events that follow each other sooner are one to omit, ms. */
 const APART_MS = 20;
+const HOUR_MS = 3_600_000;
+/** When faults come that have no event, ms. */
+const TIMES_MS = [22_000, 50_000, 98_000] as const;
 /** Derived faults come before the quiet stretch, ms. */
 const UNTIL_MS = 118_000;
 
@@ -43,19 +47,81 @@ const FOLLOWERS: Partial<Readonly<Record<KindName, readonly ProcessName[]>>> = {
 
 /** All plans of the run, each with one fault or two. */
 export function derivePlans({ plan, requests, events }: ReferenceRun): FaultPlan[] {
-  const faults = [...crashes(requests), ...ofEvents(events)];
+  const faults = [
+    ...ofWrites(requests),
+    ...ofEvents(events),
+    ...ofTimes(),
+    ...LOADED_PODS.filter(({ namespace }) => namespace !== "lab").flatMap(ofPod),
+  ];
   return faults.map((derived) => ({ ...plan, faults: derived }));
 }
 
-function crashes(requests: readonly NumberedRequest[]): Fault[][] {
+/** A crash after each write, and a write that fails once for each. */
+function ofWrites(requests: readonly NumberedRequest[]): Fault[][] {
   return requests
     // The Lease of the leader is renewed each two seconds: each crash there is the same.
     .filter(({ verb, kind, nth, atMs }) =>
       !READS.has(verb) && atMs < UNTIL_MS && (kind !== "Lease" || nth <= 3)
     )
-    .map(({ process, verb, kind: object, nth }) => [
-      { fault: "crash", process, verb, object, nth, downMs: DOWN_MS },
-    ]);
+    .flatMap(({ process, verb, kind: object, nth }, index): Fault[][] => {
+      const request = { process, verb, object, nth } as const;
+      const crash: Fault = { fault: "crash", ...request, downMs: DOWN_MS };
+      const status = index % 2 === 0 && process.startsWith("controller") ? 409 : 500;
+      const answer: Fault = { fault: "answer", ...request, status, done: false, times: 1 };
+      return process.startsWith("kubelet") ? [[crash]] : [[crash], [answer]];
+    });
+}
+
+/** Faults at times that no event suggests. */
+function ofTimes(): Fault[][] {
+  const leases = [4, 12, 22, 32, 42].map((nth): Fault[] => {
+    const lease = { process: "controller-a", object: "Lease", status: 0, done: false } as const;
+    // Reads come only after a renewal that failed, but for the first.
+    return [
+      { fault: "answer", ...lease, verb: "update", nth, times: 20 },
+      { fault: "answer", ...lease, verb: "get", nth: 2, times: 20 },
+    ];
+  });
+  const jumps = PROCESSES.flatMap((process) =>
+    [-HOUR_MS, HOUR_MS].flatMap((ms) =>
+      TIMES_MS.map((atMs): Fault[] => [{ fault: "clockJump", process, atMs, ms }])
+    )
+  );
+  const lists = (["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"] as const).flatMap((
+    object,
+  ) =>
+    [3000, 14_000, ...TIMES_MS].map((atMs): Fault[] => [
+      { fault: "listFailure", process: "controller-a", object, atMs, ms: 10_000 },
+    ])
+  );
+  return [...leases, ...jumps, ...lists, ...NEW_LEADERS];
+}
+
+/** Another controller leads, which can't read the settings before they have changed twice. */
+const NEW_LEADERS: Fault[][] = [[
+  { fault: "listFailure", process: "controller-b", object: "ConfigMap", atMs: 56_000, ms: 40_000 },
+  { fault: "kill", process: "controller-b", atMs: 56_500, ms: 100 },
+  { fault: "kill", process: "controller-a", atMs: 62_000, ms: 30_000 },
+]];
+
+/** What happens to the record of a pod, alone and while nothing sees it. */
+function ofPod({ namespace, name }: LoadedPod): Fault[][] {
+  const pod = `${namespace}/${name}`;
+  return TIMES_MS.flatMap((atMs): Fault[][] => {
+    const gone: Fault = { fault: "deleteRecord", atMs: atMs + 1000, pod };
+    const place = { process: "controller-a", object: "PodAllocation", atMs } as const;
+    return [
+      [gone],
+      [{ fault: "forgetOriginals", atMs, pod }, gone],
+      [{ fault: "freeze", ...place, ms: OMISSION_MS, end: "expired" }, gone],
+      [
+        { fault: "kill", process: "controller-a", atMs, ms: 2 * DOWN_MS },
+        { fault: "kill", process: "controller-b", atMs, ms: 2 * DOWN_MS },
+        gone,
+      ],
+      ...CORRUPTIONS.map((field): Fault[] => [{ fault: "corrupt", atMs, pod, field }]),
+    ];
+  });
 }
 
 function ofEvents(events: readonly RecordedEvent[]): Fault[][] {

@@ -115,11 +115,21 @@ export const CORRUPTIONS = [
   "phase",
   "originalLimits",
   "ownerReferences",
+  "status",
 ] as const;
 
-/** What happens to a pod: its record is deleted or corrupted, users or the node change the pod. */
+/**
+ * What happens to a pod: its record is deleted or corrupted, the name of the market's field manager no
+ * longer lists the original limits (as with 20 containers), users or the node change the pod.
+ */
 export interface PodFault {
-  readonly fault: "deleteRecord" | "corrupt" | "rebirth" | "editLimit" | "restartContainer";
+  readonly fault:
+    | "deleteRecord"
+    | "corrupt"
+    | "forgetOriginals"
+    | "rebirth"
+    | "editLimit"
+    | "restartContainer";
   readonly atMs: number;
   /** `namespace/name`. */
   readonly pod: string;
