@@ -29,15 +29,15 @@ export function drawnPlans(count: number, seed: number): FaultPlan[] {
 
 /** The faults that show a kind of mutant most often. */
 const TELLING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
-  stale: ["travel", "freeze", "listFailure", "late", "clockJump", "answer"],
-  crash: ["crash", "answer", "deleteRecord", "clockJump"],
-  missed: ["freeze", "deleteRecord", "answer", "kill"],
+  stale: ["travel", "freeze", "answer"],
+  crash: ["crash", "answer", "forgetOriginals"],
+  missed: ["freeze", "answer"],
   rule: ["crash"],
 };
 
 /**
  * The plans that look for mutants of each kind: those without faults, then derived and drawn ones in
- * turn, of the derived ones three quarters with a fault that often shows this kind.
+ * turn; of the derived ones those of each combination of faults in turn, the telling ones more often.
  */
 export async function examPlans(
   { derived, drawn, seed }: {
@@ -46,16 +46,17 @@ export async function examPlans(
     readonly seed: number;
   },
 ): Promise<(kind: Mutant["kind"]) => readonly FaultPlan[]> {
-  const all = spread(await derivedPlans(Infinity));
+  const namesOf = ({ faults }: FaultPlan): string =>
+    faults.map((one) => `${one.fault} ${"process" in one ? one.process.slice(0, 5) : ""}`).join();
+  const families = [...Map.groupBy(spread(await derivedPlans(Infinity)), namesOf).values()];
   const free = { seed: 1, idleCPU: "free", faults: [] } as const;
   const runs = drawnPlans(drawn, seed);
   return (kind) => {
-    const isTelling = ({ faults }: FaultPlan): boolean =>
-      faults.some(({ fault }) => TELLING[kind].includes(fault));
-    const telling = all.filter(isTelling).slice(0, Math.round(0.75 * derived));
-    const others = all.filter((plan) => !isTelling(plan)).slice(0, derived - telling.length);
-    const rest = inTurn([inTurn([telling, telling, telling, others]), runs]);
-    return [free, { ...free, idleCPU: "tight" }, ...new Set(rest)];
+    const isTelling = ([plan]: readonly FaultPlan[]): boolean =>
+      plan?.faults.some(({ fault }) => TELLING[kind].includes(fault)) ?? false;
+    const telling = families.filter(isTelling);
+    const plans = inTurn([...telling, ...families, ...telling]).slice(0, derived);
+    return [free, { ...free, idleCPU: "tight" }, ...inTurn([plans, runs])];
   };
 }
 

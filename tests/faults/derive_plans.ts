@@ -90,7 +90,7 @@ function ofTimes(): Fault[][] {
   const lists = (["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"] as const).flatMap((
     object,
   ) =>
-    [3000, 14_000, ...TIMES_MS].map((atMs): Fault[] => [
+    [0, 3000, ...TIMES_MS].map((atMs): Fault[] => [
       { fault: "listFailure", process: "controller-a", object, atMs, ms: 10_000 },
     ])
   );

@@ -260,4 +260,8 @@ async function* faultyWatch<T extends ApiObject>(
     if (schedule.duplicates(name, kind, now)) yield event;
   }
   if (failing()) refuse();
+  if (schedule.travel(name, kind, clock.monotonic()) !== undefined) {
+    // The copy is listed again, from a server that lags behind.
+    throw new ApiError(410, "Expired", "fault: the history is gone");
+  }
 }

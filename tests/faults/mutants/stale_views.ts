@@ -29,10 +29,10 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "",
   },
   {
-    name: "limits are sent while the copy of pods is out of sync",
+    name: "limits are raised while copies are out of sync",
     kind: "stale",
-    file: "controller/allocation/reconcile.ts",
-    from: "if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };",
+    file: "shared/actuation/chains.ts",
+    from: '  { name: "CopiesOutOfSync", check: copiesOutOfSync },\n',
     to: "",
   },
   {
