@@ -29,7 +29,7 @@ export function drawnPlans(count: number, seed: number): FaultPlan[] {
 
 /** The faults that show a kind of mutant most often. */
 const TELLING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
-  stale: ["travel", "freeze", "answer"],
+  stale: ["travel", "freeze", "answer", "listFailure"],
   crash: ["crash", "answer", "forgetOriginals"],
   missed: ["freeze", "answer"],
   rule: ["crash"],

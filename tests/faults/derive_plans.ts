@@ -36,22 +36,40 @@ const TIMES_MS = [22_000, 50_000, 98_000] as const;
 /** Derived faults come before the quiet stretch, ms. */
 const UNTIL_MS = 118_000;
 
+/** The controller that leads in the reference run, and the other one. */
+interface Controllers {
+  readonly leader: ProcessName;
+  readonly standby: ProcessName;
+}
+
+function controllersOf(requests: readonly NumberedRequest[]): Controllers {
+  const isA = requests.some(({ process, verb }) => process === "controller-a" && verb === "resize");
+  return isA
+    ? { leader: "controller-a", standby: "controller-b" }
+    : { leader: "controller-b", standby: "controller-a" };
+}
+
 /** Which processes follow a kind; of the controllers the leader. */
-const FOLLOWERS: Partial<Readonly<Record<KindName, readonly ProcessName[]>>> = {
-  Pod: ["controller-a", "kubelet-1", "kubelet-2"],
-  PodAllocation: ["controller-a", "agent-1", "agent-2"],
-  Namespace: ["controller-a"],
-  ConfigMap: ["controller-a"],
-  Lease: ["controller-a"],
-};
+function followersOf(object: KindName, { leader }: Controllers): readonly ProcessName[] {
+  switch (object) {
+    case "Pod":
+      return [leader, "kubelet-1", "kubelet-2"];
+    case "PodAllocation":
+      return [leader, "agent-1", "agent-2"];
+    default:
+      return [leader];
+  }
+}
 
 /** All plans of the run, each with one fault or two. */
 export function derivePlans({ plan, requests, events }: ReferenceRun): FaultPlan[] {
+  const controllers = controllersOf(requests);
   const faults = [
     ...ofWrites(requests),
-    ...ofEvents(events),
-    ...ofTimes(),
-    ...LOADED_PODS.filter(({ namespace }) => namespace !== "lab").flatMap(ofPod),
+    ...ofEvents(events, controllers),
+    ...ofTimes(controllers),
+    ...LOADED_PODS.filter(({ namespace }) => namespace !== "lab")
+      .flatMap((pod) => ofPod(pod, controllers)),
   ];
   return faults.map((derived) => ({ ...plan, faults: derived }));
 }
@@ -73,9 +91,9 @@ function ofWrites(requests: readonly NumberedRequest[]): Fault[][] {
 }
 
 /** Faults at times that no event suggests. */
-function ofTimes(): Fault[][] {
+function ofTimes({ leader, standby }: Controllers): Fault[][] {
   const leases = [4, 12, 22, 32, 42].map((nth): Fault[] => {
-    const lease = { process: "controller-a", object: "Lease", status: 0, done: false } as const;
+    const lease = { process: leader, object: "Lease", status: 0, done: false } as const;
     // Reads come only after a renewal that failed, but for the first.
     return [
       { fault: "answer", ...lease, verb: "update", nth, times: 20 },
@@ -90,30 +108,39 @@ function ofTimes(): Fault[][] {
   const lists = (["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"] as const).flatMap((
     object,
   ) =>
-    [0, 3000, ...TIMES_MS].map((atMs): Fault[] => [
-      { fault: "listFailure", process: "controller-a", object, atMs, ms: 10_000 },
+    [0, ...TIMES_MS].map((atMs): Fault[] => [
+      { fault: "listFailure", process: leader, object, atMs, ms: 10_000 },
     ])
   );
-  return [...leases, ...jumps, ...lists, ...NEW_LEADERS];
+  // Another controller leads, which can't read the settings before they have changed twice.
+  const settings: Fault[] = [
+    { fault: "listFailure", process: standby, object: "ConfigMap", atMs: 56_000, ms: 40_000 },
+    { fault: "kill", process: standby, atMs: 56_500, ms: 100 },
+    { fault: "kill", process: leader, atMs: 62_000, ms: 30_000 },
+  ];
+  // The next pod of this name is born right after, and its predecessor's end is not seen.
+  const pods = { process: leader, object: "Pod", atMs: 94_500 } as const;
+  const refusals = (["Pod", "PodAllocation"] as const).map((object): Fault[] => [
+    { fault: "refuse", object, atMs: 84_000, ms: 10_900, pod: "shop/db-0" },
+    { fault: "freeze", ...pods, ms: OMISSION_MS, end: "expired" },
+  ]);
+  return [...leases, ...jumps, ...lists, ...refusals, settings];
 }
 
-/** Another controller leads, which can't read the settings before they have changed twice. */
-const NEW_LEADERS: Fault[][] = [[
-  { fault: "listFailure", process: "controller-b", object: "ConfigMap", atMs: 56_000, ms: 40_000 },
-  { fault: "kill", process: "controller-b", atMs: 56_500, ms: 100 },
-  { fault: "kill", process: "controller-a", atMs: 62_000, ms: 30_000 },
-]];
-
 /** What happens to the record of a pod, alone and while nothing sees it. */
-function ofPod({ namespace, name }: LoadedPod): Fault[][] {
+function ofPod({ namespace, name }: LoadedPod, { leader }: Controllers): Fault[][] {
   const pod = `${namespace}/${name}`;
   return TIMES_MS.flatMap((atMs): Fault[][] => {
     const gone: Fault = { fault: "deleteRecord", atMs: atMs + 1000, pod };
-    const place = { process: "controller-a", object: "PodAllocation", atMs } as const;
+    const place = { process: leader, object: "PodAllocation", atMs } as const;
     return [
       [gone],
       [{ fault: "forgetOriginals", atMs, pod }, gone],
       [{ fault: "freeze", ...place, ms: OMISSION_MS, end: "expired" }, gone],
+      [
+        { fault: "freeze", ...place, object: "Pod", ms: OMISSION_MS, end: "resume" },
+        { fault: "editLimit", atMs: atMs + 500, pod, limit: 350 },
+      ],
       [
         { fault: "kill", process: "controller-a", atMs, ms: 2 * DOWN_MS },
         { fault: "kill", process: "controller-b", atMs, ms: 2 * DOWN_MS },
@@ -124,13 +151,16 @@ function ofPod({ namespace, name }: LoadedPod): Fault[][] {
   });
 }
 
-function ofEvents(events: readonly RecordedEvent[]): Fault[][] {
+function ofEvents(
+  events: readonly RecordedEvent[],
+  controllers: Controllers,
+): Fault[][] {
   const faults: Fault[][] = [];
   const lastMs = new Map<KindName, number>();
   for (const { object, atMs } of events) {
     if (atMs - (lastMs.get(object) ?? -Infinity) < APART_MS || atMs >= UNTIL_MS) continue;
     lastMs.set(object, atMs);
-    for (const process of FOLLOWERS[object] ?? []) {
+    for (const process of followersOf(object, controllers)) {
       const place = { process, object, atMs } as const;
       faults.push([{ fault: "freeze", ...place, ms: OMISSION_MS, end: "expired" }]);
       if (process.startsWith("kubelet")) continue;

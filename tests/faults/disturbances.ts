@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Fault, PROCESSES } from "./fault.ts";
+import { PROCESSES } from "./fault.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 
 /** Until when limits may come back late, and until when they may rise late; monotonic ms. */
@@ -24,8 +24,7 @@ const AGENT_MS = 20_000;
 
 /** How long the faults of the plan that have begun are felt. */
 export function disturbance(
-  { clock, processes, schedule }: FaultCluster,
-  faults: readonly Fault[],
+  { clock, processes, schedule, faults }: FaultCluster,
 ): Disturbance {
   const now = clock.monotonic();
   let restoreMs = schedule.disturbedUntilMs;
@@ -54,6 +53,10 @@ export function disturbance(
       case "pause":
       case "outage":
         lasts(endMs + LED_MS, endMs + HEARD_MS);
+        break;
+      case "refuse":
+        // The back-off may be as long as the refusals lasted, the market's off switch forgets them.
+        lasts(endMs + fault.ms + RESUMED_MS);
         break;
       case "optOut":
         lasts(Infinity);

@@ -147,6 +147,13 @@ const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
     atMs: dice.atMs(),
     pod: dice.pod(),
   }),
+  refuse: (dice) => ({
+    fault: "refuse",
+    object: "Pod",
+    atMs: dice.atMs(),
+    ms: dice.of([2000, 10_000, 30_000]),
+    pod: dice.pod(),
+  }),
   rebirth: (dice) => ({ fault: "rebirth", atMs: dice.atMs(), pod: dice.pod() }),
   editLimit: (dice) => ({
     fault: "editLimit",

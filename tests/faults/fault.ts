@@ -138,6 +138,16 @@ export interface PodFault {
   readonly field?: typeof CORRUPTIONS[number];
 }
 
+/** Admission refuses resizes of a pod, or the status of its record, for `ms`. */
+export interface RefuseFault {
+  readonly fault: "refuse";
+  readonly object: "Pod" | "PodAllocation";
+  readonly atMs: number;
+  readonly ms: number;
+  /** `namespace/name`. */
+  readonly pod: string;
+}
+
 /** A namespace opts out and in again `ms` later. */
 export interface OptOutFault {
   readonly fault: "optOut";
@@ -160,6 +170,7 @@ export type Fault =
   | DuplicateFault
   | ServerFault
   | PodFault
+  | RefuseFault
   | OptOutFault;
 
 /** The faults of one run, and the seed of its latencies. */

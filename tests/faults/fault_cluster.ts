@@ -18,7 +18,7 @@ import { LOADED_PODS, newPod } from "./cluster_load.ts";
 import { type ClusterNode, createClusterNode, NODE_CORES } from "./cluster_node.ts";
 import { startRules } from "./cluster_rules.ts";
 import { corrupted } from "./corrupted_record.ts";
-import type { FaultPlan, PodFault, ProcessName } from "./fault.ts";
+import type { Fault, FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
 import { createWebhookNet, PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
 import { UNMANAGED } from "./record_invariants.ts";
@@ -34,10 +34,8 @@ export interface FaultCluster {
   readonly schedule: FaultSchedule;
   readonly processes: Processes;
   readonly users: UserLimits;
-  /** Whether any wall clock jumps in this run. */
-  readonly clocksJump: boolean;
-  /** Whether processes may see old settings in this run. */
-  readonly settingsLag: boolean;
+  /** Those of the plan. */
+  readonly faults: readonly Fault[];
   /** Switches the market in the installation's ConfigMap. */
   switchMarket(on: boolean): void;
   optOut(namespace: string, out: boolean): void;
@@ -159,10 +157,7 @@ export function startFaultCluster(
     schedule,
     processes,
     users,
-    settingsLag: faults.some((one) =>
-      (one.fault === "freeze" || one.fault === "travel") && one.object === "ConfigMap"
-    ),
-    clocksJump: faults.some(({ fault }) => fault === "clockJump"),
+    faults,
     switchMarket(on) {
       const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n` };
       ConfigMap.modify(`${SYSTEM}/mbcas-config`, (stored) => ({ ...stored, data }));

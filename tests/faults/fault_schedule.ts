@@ -35,6 +35,8 @@ export interface FaultSchedule {
   freeze(name: ProcessName, object: KindName, atMs: number): FreezeFault | undefined;
   travel(name: ProcessName, object: KindName, atMs: number): TravelFault | undefined;
   duplicates(name: ProcessName, object: KindName, atMs: number): boolean;
+  /** Whether admission refuses what is sent about this pod, `namespace/name`, now. */
+  refuses(object: KindName, pod: string, atMs: number): boolean;
   listsFail(name: ProcessName, object: KindName, atMs: number): boolean;
   /** Until when what request faults have caused may last, monotonic ms. */
   readonly disturbedUntilMs: number;
@@ -69,7 +71,8 @@ export function createFaultSchedule(
     { object, atMs }: { readonly object: KindName; readonly atMs: number },
   ): Extract<Fault, { fault: F }> | undefined {
     const found = faults.find((one) =>
-      one.fault === fault && "object" in one && "atMs" in one && one.process === process &&
+      one.fault === fault && "object" in one && "process" in one && "atMs" in one &&
+      one.process === process &&
       one.object === object && atMs >= one.atMs && atMs < one.atMs + one.ms
     );
     return found as Extract<Fault, { fault: F }> | undefined;
@@ -97,6 +100,11 @@ export function createFaultSchedule(
       during("duplicate", process, { object, atMs }) !== undefined,
     listsFail: (process, object, atMs) =>
       during("listFailure", process, { object, atMs }) !== undefined,
+    refuses: (object, pod, atMs) =>
+      faults.some((one) =>
+        one.fault === "refuse" && one.object === object && one.pod === pod && atMs >= one.atMs &&
+        atMs < one.atMs + one.ms
+      ),
     get disturbedUntilMs() {
       return disturbedUntilMs;
     },

@@ -44,6 +44,8 @@ export interface Knowledge {
 export interface RequestObserver {
   sent(actor: Actor): void;
   answered(actor: Actor, answer: unknown): void;
+  /** The server failed once and says nothing of when to try again. */
+  failed(actor: Actor): void;
 }
 
 /** The ports of a process; its watches of a kind can be ended from outside. */
@@ -136,21 +138,33 @@ export function createFaultyClient(parts: FaultyClientParts): FaultyClient {
   };
 }
 
+function forbid(): never {
+  throw new ApiError(422, "Invalid", "fault: a policy refuses this");
+}
+
 function refuse(): never {
   throw new ApiError(503, "ServiceUnavailable", "fault: lists fail");
 }
 
 /** The gate of a process. */
 function createFaultyGate(
-  { name, process, access: { gate }, clock, schedule, act, knows, observe, crash }:
+  { name, process, access: { gate, store }, clock, schedule, act, knows, observe, crash }:
     FaultyClientParts,
 ): RequestGate {
+  /** The pod that a write is about, `namespace/name`. */
+  function podOf({ kind, key = "" }: SentRequest): string {
+    if (kind === "Pod") return key;
+    const { spec } = store.tables.PodAllocation.get(key) ?? {};
+    return `${spec?.namespace}/${spec?.podName}`;
+  }
+
   async function sendAs<R>(line: SentRequest, action: () => R, known: Knowledge): Promise<R> {
     const sentMs = clock.monotonic();
     const fault = schedule.ofRequest(name, line, sentMs);
     const actor = { process: name, line, sentMs, known };
     const doneBy = (late: boolean) => (): R => act({ ...actor, late }, action);
     observe.sent({ ...actor, late: false });
+    if (schedule.refuses(line.kind, podOf(line), sentMs)) return await gate.send(line, forbid);
     if (fault === undefined) {
       const answer = await gate.send(line, doneBy(false));
       observe.answered({ ...actor, late: false }, answer);
@@ -158,6 +172,9 @@ function createFaultyGate(
     }
     if (fault.fault === "answer") {
       const error = errorOf(fault);
+      if (fault.status >= 500 && fault.retryAfterMs === undefined) {
+        observe.failed({ ...actor, late: false });
+      }
       await gate.send(line, () => {
         if (fault.done) doneBy(false)();
         else throw error;

@@ -13,8 +13,13 @@ import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";
-import { PLACED, readyOnDemand } from "./placed_workload.ts";
-import { checkRecordWrite, checkRecoverable, UNMANAGED } from "./record_invariants.ts";
+import { PLACED, readyOnDemand, readyReplicas } from "./placed_workload.ts";
+import {
+  checkDesired,
+  checkRecordWrite,
+  checkRecoverable,
+  UNMANAGED,
+} from "./record_invariants.ts";
 import { checkLimitWrite } from "./resize_invariants.ts";
 import { RIGHTSIZED } from "./rightsized_workload.ts";
 
@@ -32,6 +37,8 @@ const OPT_OUT_LAG_MS = 60_000;
 const LEADER_LAG_MS = 500;
 /** A copy that is further behind than this, ms, is no longer waited for. */
 const LONGEST_LAG_MS = 60_000;
+/** What failed is tried again within this time: the longest back-off and a little, ms. */
+const RETRIED_MS = 35_000;
 
 /** Follows all writes; returns the violations so far. */
 export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
@@ -79,6 +86,10 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     if (actor?.line.verb === "evict" && before?.ready === true) {
       checkWriter(actor, `eviction of ${objectKey(before.metadata)}`);
       const left = readyOnDemand(api);
+      const ready = readyReplicas(api);
+      if (ready < PLACED.replicas - 1) {
+        violate("BudgetBroken", `${objectKey(before.metadata)} evicted, ${ready} are Ready`);
+      }
       if (before.nodeName.startsWith("on-demand") && left < PLACED.floor) {
         violate("FloorBroken", `${objectKey(before.metadata)} evicted, ${left} on on-demand nodes`);
       }
@@ -114,7 +125,10 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
 
   /** Who leads since then knows that the market is off: unless a fault shows old settings. */
   function switchedOffBefore(leadsSinceMs = -Infinity): boolean {
-    return offMs !== undefined && leadsSinceMs > offMs && !cluster.settingsLag;
+    const isOld = cluster.faults.some((one) =>
+      (one.fault === "freeze" || one.fault === "travel") && one.object === "ConfigMap"
+    );
+    return offMs !== undefined && leadsSinceMs > offMs && !isOld;
   }
 
   const follow = [
@@ -138,10 +152,13 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
       if (actor === undefined) return;
       checkWriter(actor, `record of ${namespace}/${name}`);
       checkRecordWrite(entry, actor, violate);
+      const { after } = entry;
+      if (actor.line.verb === "patch" && after) checkDesired(cluster, after, violate);
     }),
   ];
   api.store.onChange(() => follow.forEach((read) => read()));
   followCopies(cluster, violate);
+  followFailures(cluster, violate);
   return violations;
 }
 
@@ -154,6 +171,33 @@ function follower<T extends ApiObject>(
   return () => {
     for (let entry = log.at(position); entry; entry = log.at(++position)) read(entry);
   };
+}
+
+/** What an agent could not write it writes again, unless the record has changed meanwhile. */
+function followFailures(
+  { processes, clock, faults, api }: FaultCluster,
+  violate: (invariant: string, message: string) => void,
+): void {
+  const { PodAllocation: records } = api.store.tables;
+  const isChanged = faults.some(({ fault }) => fault === "corrupt" || fault === "deleteRecord");
+  const lastMs = new Map<string, number>();
+  processes.follow({
+    sent: ({ process, line: { key }, sentMs }) => void lastMs.set(`${process} ${key}`, sentMs),
+    answered: () => {},
+    failed({ process, line: { verb, key = "" }, sentMs }) {
+      if (verb !== "patch" || !process.startsWith("agent") || isChanged) return;
+      const { uid } = records.get(key)?.metadata ?? {};
+      const life = processes.get(process);
+      clock.at(sentMs + RETRIED_MS, () => {
+        const isSame = processes.get(process) === life && life?.process.alive &&
+          life.process.pausedUntilMs < sentMs && uid !== undefined &&
+          records.get(key)?.metadata.uid === uid;
+        if (isSame && (lastMs.get(`${process} ${key}`) ?? 0) <= sentMs) {
+          violate("LostWrite", `${process} never wrote ${key} again after a failure`);
+        }
+      });
+    },
+  });
 }
 
 /** A controller that has patched a pod waits until its copy shows it: before, it knows old values. */
@@ -178,6 +222,7 @@ function followCopies(
         violate("OldCopy", `patch of ${actor.line.key} after version ${last.version}, ${copy}`);
       }
     },
+    failed: () => {},
     answered(actor, answer) {
       if (!isOfMarket(actor)) return;
       patched.set(placeOf(actor), { version: Number(answer), atMs: clock.monotonic() });

@@ -102,6 +102,7 @@ export function createProcesses(
       ...{ name, process, access: api.access, clock, schedule, act, knows, crash },
       observe: {
         sent: (actor) => observers.forEach((one) => one.sent(actor)),
+        failed: (actor) => observers.forEach((one) => one.failed(actor)),
         answered: (actor, answer) => observers.forEach((one) => one.answered(actor, answer)),
       },
     });

@@ -38,6 +38,23 @@ export function checkRecordWrite(
   }
 }
 
+/** What an agent wants lies within the bounds that it names, or is what the container has. */
+export function checkDesired(
+  { api }: FaultCluster,
+  { metadata, spec, status: { bounds } = {} }: PodAllocation,
+  violate: Violate,
+): void {
+  if (spec.market?.observedBounds !== bounds?.revision) return;
+  const pod = api.store.tables.Pod.get(`${spec.namespace}/${spec.podName}`);
+  for (const { name, cpuLimit } of spec.containers ?? []) {
+    const { limitCPU: present = 0 } = pod?.containers.find((one) => one.name === name) ?? {};
+    const { floor = 0, ceiling = 0 } = bounds?.containers.find((one) => one.name === name) ?? {};
+    const limit = parseCPU(cpuLimit);
+    if (limit >= Math.min(floor, present) && limit <= Math.max(ceiling, present)) continue;
+    violate("AgentOutside", `record ${metadata.name}: ${limit}m, bounds ${floor}m to ${ceiling}m`);
+  }
+}
+
 /** A limit of the market's is lost where neither the pod nor its record has the original one. */
 export function checkRecoverable({ users, api }: FaultCluster, pod: Pod, violate: Violate): void {
   const { uid, namespace, terminating } = pod.metadata;

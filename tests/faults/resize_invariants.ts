@@ -9,7 +9,8 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { KindName } from "../../simulation/api/stored_kind.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
-import { BURST_FACTOR, templateLimit } from "./cluster_load.ts";
+import { templateLimit } from "./cluster_load.ts";
+import { ceilingOf, floorOf } from "./cluster_rules.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";
 
@@ -60,7 +61,8 @@ export function checkLimitWrite(
   if (isLost && templateLimit(pod) === undefined) violate("UnknownMoved", change);
   if (!isOfMarket(container)) return;
   const limit = container.limitCPU ?? 0;
-  if (limit > (own ?? Infinity) * BURST_FACTOR && !isLost) violate("Ceiling", change);
+  if (limit > ceilingOf(pod, own ?? Infinity) && !isLost) violate("Ceiling", change);
+  if (limit < floorOf(pod)) violate("HPAFloor", change);
   if (limit === own && !isLost) violate("MarketName", `${change} is the user's own limit`);
   const unsynced = unsyncedCopies(cluster, write.actor);
   if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
@@ -117,7 +119,8 @@ function checkAgainstRecord(
   const ageMs = cluster.clock.wall() - Date.parse(market?.clearedAt ?? "");
   const heard = cluster.api.store.tables.Lease.get(`mbcas-system/mbcas-agent-${pod.nodeName}`);
   const heardMs = (heard?.renewTimeMs ?? 0) - cluster.clock.wall() + cluster.clock.monotonic();
-  if (!cluster.clocksJump && ageMs > EXPIRED_MS && heardMs < startedMs) {
+  const clocksJump = cluster.faults.some(({ fault }) => fault === "clockJump");
+  if (!clocksJump && ageMs > EXPIRED_MS && heardMs < startedMs) {
     violate("OldDesired", `${change}, cleared ${ageMs} ms ago, its agent was not heard since`);
   }
 }

@@ -40,6 +40,7 @@ function happen(cluster: FaultCluster, fault: Extract<Fault, { atMs: number }>):
       return later(() => cluster.optOut(fault.namespace, false), fault.ms);
     case "freeze":
     case "duplicate":
+    case "refuse":
       return;
     default:
       return cluster.apply(fault);

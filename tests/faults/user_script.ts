@@ -54,7 +54,7 @@ export function scheduleUsers(cluster: FaultCluster, plan: FaultPlan): readonly 
   for (const [atMs, act] of SCRIPT) clock.at(atMs, () => act(cluster));
   for (const [atMs, change, chosen] of DEADLINES) {
     clock.at(atMs, () => {
-      if (isFelt(disturbance(cluster, plan.faults), change, atMs)) return;
+      if (isFelt(disturbance(cluster), change, atMs)) return;
       if (change === "restore") found.push(...checkRestored(cluster, chosen));
       else found.push(...checkRaised(cluster, { chosen, isFree: plan.idleCPU === "free" }));
     });

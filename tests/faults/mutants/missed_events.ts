@@ -8,11 +8,11 @@ import type { Mutant } from "./mutant.ts";
 /** Each with the text that it replaces. */
 export const MISSED_EVENTS: readonly Mutant[] = [
   {
-    name: "no second look after a patch",
+    name: "a patch that a busy server refused is not sent again",
     kind: "missed",
     file: "controller/allocation/reconcile.ts",
-    from: "      audit.accepted(known, outcome);\n      return { requeueAfterMs: CONFIRM_MS };",
-    to: "      audit.accepted(known, outcome);\n      return {};",
+    from: "if (!lasts) return { requeueAfterMs: waitMs };",
+    to: "if (!lasts) return {};",
   },
   {
     name: "a list notifies nobody",

@@ -18,8 +18,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "pod older than the last patch passes for current",
     kind: "stale",
     file: "controller/allocation/pod_memory.ts",
-    from: "if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;",
-    to: "",
+    from: "return current || nowMs - patched.atMs >= LONGEST_LAG_MS;",
+    to: "return true;",
   },
   {
     name: "the last patch is never remembered",
@@ -99,11 +99,11 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "      if (known !== undefined) return known;\n      forget(podKey);",
   },
   {
-    name: "the agent takes a new record for the one it wrote",
+    name: "the agent goes on from bounds that have changed since",
     kind: "stale",
     file: "agent/reporting/desired.ts",
-    from: "written?.uid === allocation.metadata.uid ? written.desired : allocation.spec",
-    to: "written?.desired ?? allocation.spec",
+    from: "const isStale = last.market?.observedBounds !== revision;",
+    to: "const isStale = false;",
   },
   {
     name: "a Lease that is alive is taken",
