@@ -19,7 +19,7 @@ const FOUND_SHARE = 0.9;
 /** Failures that are shrunk and printed. */
 const MOST_SHOWN = 5;
 /** What each mutant is looked for with at most. */
-const EXAM = { derived: 60, drawn: 40 } as const;
+const EXAM = { derived: 200, drawn: 150 } as const;
 
 const isTerminal = Deno.stderr.isTerminal();
 const encoder = new TextEncoder();

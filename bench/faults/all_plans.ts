@@ -30,7 +30,7 @@ export function drawnPlans(count: number, seed: number): FaultPlan[] {
 /** The faults that show a kind of mutant most often. */
 const TELLING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
   stale: ["travel", "freeze", "answer", "listFailure"],
-  crash: ["crash", "answer", "forgetOriginals"],
+  crash: ["crash", "answer", "deleteRecord"],
   missed: ["freeze", "answer"],
   rule: ["crash"],
 };
@@ -46,9 +46,7 @@ export async function examPlans(
     readonly seed: number;
   },
 ): Promise<(kind: Mutant["kind"]) => readonly FaultPlan[]> {
-  const namesOf = ({ faults }: FaultPlan): string =>
-    faults.map((one) => `${one.fault} ${"process" in one ? one.process.slice(0, 5) : ""}`).join();
-  const families = [...Map.groupBy(spread(await derivedPlans(Infinity)), namesOf).values()];
+  const families = [...Map.groupBy(spread(await derivedPlans(Infinity)), familyOf).values()];
   const free = { seed: 1, idleCPU: "free", faults: [] } as const;
   const runs = drawnPlans(drawn, seed);
   return (kind) => {
@@ -58,6 +56,15 @@ export async function examPlans(
     const plans = inTurn([...telling, ...families, ...telling]).slice(0, derived);
     return [free, { ...free, idleCPU: "tight" }, ...inTurn([plans, runs])];
   };
+}
+
+/** Plans with the same faults of the same kind of process, of requests of the same kind. */
+function familyOf({ faults }: FaultPlan): string {
+  return faults.map((one) => {
+    const process = "process" in one ? one.process.split("-")[0] : "";
+    const request = "verb" in one ? `${one.verb} ${one.object}` : "";
+    return `${one.fault} ${process} ${request}`;
+  }).join();
 }
 
 /** The plans in an order in which each beginning is spread over all. */

@@ -105,12 +105,15 @@ function ofTimes({ leader, standby }: Controllers): Fault[][] {
       TIMES_MS.map((atMs): Fault[] => [{ fault: "clockJump", process, atMs, ms }])
     )
   );
-  const lists = (["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"] as const).flatMap((
-    object,
-  ) =>
-    [0, ...TIMES_MS].map((atMs): Fault[] => [
-      { fault: "listFailure", process: leader, object, atMs, ms: 10_000 },
-    ])
+  const lists = (["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"] as const).flatMap(
+    (object) => {
+      const failure = (process: ProcessName, atMs: number): Fault => ({
+        ...{ fault: "listFailure", process, object, atMs, ms: 10_000 },
+      });
+      // At the start it is open which of them will lead.
+      const first = [failure(leader, 0), failure(standby, 0)];
+      return [first, ...TIMES_MS.map((atMs): Fault[] => [failure(leader, atMs)])];
+    },
   );
   // Another controller leads, which can't read the settings before they have changed twice.
   const settings: Fault[] = [
@@ -128,9 +131,12 @@ function ofTimes({ leader, standby }: Controllers): Fault[][] {
 }
 
 /** What happens to the record of a pod, alone and while nothing sees it. */
-function ofPod({ namespace, name }: LoadedPod, { leader }: Controllers): Fault[][] {
+function ofPod({ namespace, name }: LoadedPod, { leader, standby }: Controllers): Fault[][] {
   const pod = `${namespace}/${name}`;
   return TIMES_MS.flatMap((atMs): Fault[][] => {
+    const controllers = [leader, standby].map((process): Fault => ({
+      ...{ fault: "kill", process, atMs, ms: 2 * DOWN_MS },
+    }));
     const gone: Fault = { fault: "deleteRecord", atMs: atMs + 1000, pod };
     const place = { process: leader, object: "PodAllocation", atMs } as const;
     return [
@@ -141,11 +147,8 @@ function ofPod({ namespace, name }: LoadedPod, { leader }: Controllers): Fault[]
         { fault: "freeze", ...place, object: "Pod", ms: OMISSION_MS, end: "resume" },
         { fault: "editLimit", atMs: atMs + 500, pod, limit: 350 },
       ],
-      [
-        { fault: "kill", process: "controller-a", atMs, ms: 2 * DOWN_MS },
-        { fault: "kill", process: "controller-b", atMs, ms: 2 * DOWN_MS },
-        gone,
-      ],
+      // The guest opts out meanwhile.
+      ...(namespace === "guest" ? [[...controllers, gone]] : []),
       ...CORRUPTIONS.map((field): Fault[] => [{ fault: "corrupt", atMs, pod, field }]),
     ];
   });
