@@ -36,8 +36,8 @@ export interface FaultCluster {
   readonly users: UserLimits;
   /** Those of the plan. */
   readonly faults: readonly Fault[];
-  /** Switches the market in the installation's ConfigMap. */
-  switchMarket(on: boolean): void;
+  /** Switches the market in the installation's ConfigMap, beside other settings, faulty ones too. */
+  switchMarket(on: boolean, others?: string): void;
   optOut(namespace: string, out: boolean): void;
   /** What a user, a node or an accident does to a pod; nothing where the pod is gone. */
   apply(fault: PodFault): void;
@@ -158,8 +158,8 @@ export function startFaultCluster(
     processes,
     users,
     faults,
-    switchMarket(on) {
-      const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n` };
+    switchMarket(on, others = "") {
+      const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n${others}` };
       ConfigMap.modify(`${SYSTEM}/mbcas-config`, (stored) => ({ ...stored, data }));
     },
     optOut(namespace, out) {

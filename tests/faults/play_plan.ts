@@ -73,7 +73,7 @@ async function playEnd(
   if (isFree) {
     found.push(...checkCeilings(cluster, ({ metadata }) => metadata.namespace === "shop"));
   }
-  cluster.switchMarket(false);
+  cluster.switchMarket(false, "  burstFactor: none\n");
   await clock.runUntil(clock.monotonic() + SOON_MS);
   found.push(...checkRestored(cluster, () => true));
   return found;

@@ -64,6 +64,13 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     to: "[]",
   },
   {
+    name: "a settings file with faults does not switch the market off",
+    kind: "missed",
+    file: "controller/live_settings.ts",
+    from: "if (!next.readable.values.market) take(",
+    to: "if (next.readable === undefined) take(",
+  },
+  {
     name: "a new leader looks at no pod by itself",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",

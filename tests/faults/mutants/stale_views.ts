@@ -106,6 +106,20 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "const isStale = false;",
   },
   {
+    name: "limits that an agent wanted before it fell silent are sent",
+    kind: "stale",
+    file: "shared/actuation/chains.ts",
+    from: '  { name: "DesiredExpired", check: desiredExpired },\n',
+    to: "",
+  },
+  {
+    name: "a place stays reserved for a pod that is there",
+    kind: "stale",
+    file: "shared/placement/reservations.ts",
+    from: "    if (index >= 0) left.splice(index, 1);\n",
+    to: "",
+  },
+  {
     name: "a Lease that is alive is taken",
     kind: "stale",
     file: "shared/control/election_step.ts",
