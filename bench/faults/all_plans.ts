@@ -63,7 +63,8 @@ function familyOf({ faults }: FaultPlan): string {
   return faults.map((one) => {
     const process = "process" in one ? one.process.split("-")[0] : "";
     const request = "verb" in one ? `${one.verb} ${one.object}` : "";
-    return `${one.fault} ${process} ${request}`;
+    const answer = "status" in one ? `${one.status} ${one.retryAfterMs}` : "";
+    return `${one.fault} ${process} ${request} ${answer}`;
   }).join();
 }
 

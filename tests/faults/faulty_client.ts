@@ -118,7 +118,8 @@ export function createFaultyClient(parts: FaultyClientParts): FaultyClient {
             { verb: "list", kind },
             () =>
               stateAt(access.store.tables[kind] as unknown as ObjectTable<ApiObject>, {
-                atMs: clock.monotonic() - travel.ageMs,
+                // The cluster is older than the run: its beginning is the oldest state.
+                atMs: Math.max(0, clock.monotonic() - travel.ageMs),
                 now: access.store.version(),
                 selector,
               }) as unknown as Awaited<ReturnType<typeof inner.list>>,
