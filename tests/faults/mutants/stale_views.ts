@@ -113,13 +113,6 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "",
   },
   {
-    name: "a place stays reserved for a pod that is there",
-    kind: "stale",
-    file: "shared/placement/reservations.ts",
-    from: "    if (index >= 0) left.splice(index, 1);\n",
-    to: "",
-  },
-  {
     name: "a Lease that is alive is taken",
     kind: "stale",
     file: "shared/control/election_step.ts",
