@@ -101,6 +101,7 @@ async function exam(
   const kinds = [...new Set(mutants.map(({ kind }) => kind))];
   const plans = new Map(kinds.flatMap(plansFor).map((plan) => [JSON.stringify(plan), plan]));
   const failed = await playPlans([...plans.values()], { jobs, onDone: () => {} });
+  if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(failureText(one)); }
   return { rows, falsePositives: failed.length };
 }
 

@@ -173,7 +173,7 @@ function createFaultyGate(
     }
     if (fault.fault === "answer") {
       const error = errorOf(fault);
-      if (fault.status >= 500 && fault.retryAfterMs === undefined) {
+      if (fault.status >= 500 && fault.retryAfterMs === undefined && fault.times === 1) {
         observe.failed({ ...actor, late: false });
       }
       await gate.send(line, () => {

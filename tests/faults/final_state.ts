@@ -37,10 +37,11 @@ export function checkCeilings(
 ): Violation[] {
   const atMs = clock.monotonic();
   const found: Violation[] = [];
+  const isOfQuota: Chosen = ({ metadata: { namespace } }) => namespace === QUOTA.namespace;
   const pods = marketPods(api).filter(chosen);
   for (const pod of pods) {
-    const { uid, namespace } = pod.metadata;
-    if (users.isLost(uid) || namespace === QUOTA.namespace) continue;
+    const { uid } = pod.metadata;
+    if (users.isLost(uid) || isOfQuota(pod)) continue;
     for (const { name, limitCPU } of pod.containers) {
       const ceiling = ceilingOf(pod, users.limitOf(uid, name) ?? 0);
       if (limitCPU === ceiling) continue;
@@ -48,10 +49,10 @@ export function checkCeilings(
       found.push({ invariant: "NotAtCeiling", atMs, message });
     }
   }
-  const isShared = pods.some(({ metadata: { namespace } }) => namespace === QUOTA.namespace) &&
-    !pods.some(({ metadata: { uid } }) => users.isLost(uid));
+  const counted = marketPods(api).filter(isOfQuota);
+  const isShared = pods.some(isOfQuota) &&
+    !counted.some(({ metadata }) => users.isLost(metadata.uid));
   const used = quotaUsed(api.store);
-  const counted = marketPods(api).filter(({ metadata }) => metadata.namespace === QUOTA.namespace);
   // Room for one more pod is kept.
   const kept = Math.max(
     ...counted.flatMap(({ metadata: { uid }, containers }) =>

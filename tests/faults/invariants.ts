@@ -9,6 +9,7 @@ import type { Lease } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import { parseCPU } from "../../shared/quantity.ts";
 import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
@@ -37,8 +38,8 @@ const OPT_OUT_LAG_MS = 60_000;
 const LEADER_LAG_MS = 500;
 /** A copy that is further behind than this, ms, is no longer waited for. */
 const LONGEST_LAG_MS = 60_000;
-/** What failed is tried again within this time: the longest back-off and a little, ms. */
-const RETRIED_MS = 35_000;
+/** What failed once is sent again within this time, ms; after several failures back-offs are longer. */
+const RETRIED_MS = { once: 8000, several: 35_000 } as const;
 
 /** Follows all writes; returns the violations so far. */
 export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
@@ -173,25 +174,40 @@ function follower<T extends ApiObject>(
   };
 }
 
-/** What an agent could not write it writes again, unless the record has changed meanwhile. */
+/** What failed once is sent again, unless pod or record have changed meanwhile. */
 function followFailures(
   { processes, clock, faults, api }: FaultCluster,
   violate: (invariant: string, message: string) => void,
 ): void {
-  const { PodAllocation: records } = api.store.tables;
+  const { PodAllocation: records, Pod: pods } = api.store.tables;
   const isChanged = faults.some(({ fault }) => fault === "corrupt" || fault === "deleteRecord");
+  const failures = faults.filter(({ fault }) => fault === "answer" || fault === "refuse");
+  const withinMs = RETRIED_MS[failures.length > 1 ? "several" : "once"];
   const lastMs = new Map<string, number>();
+
+  /** What a write to the pod or its record was about; undefined where nothing is left to write. */
+  function matter({ line: { verb, key = "" } }: Actor): string | undefined {
+    if (verb === "patch") return records.get(key)?.metadata.uid;
+    const pod = verb === "resize" ? pods.get(key) : undefined;
+    const { namespace, uid } = pod?.metadata ?? {};
+    const { spec, status } = records.get(`${namespace}/${uid}`) ?? {};
+    const isMet = spec?.desiredCPULimit === undefined ||
+      (status?.phase ?? "Applied") !== "Applied" ||
+      parseCPU(spec.desiredCPULimit) === pod?.containers[0]?.limitCPU;
+    return isMet ? undefined : `${uid} ${spec.desiredCPULimit}`;
+  }
+
   processes.follow({
     sent: ({ process, line: { key }, sentMs }) => void lastMs.set(`${process} ${key}`, sentMs),
     answered: () => {},
-    failed({ process, line: { verb, key = "" }, sentMs }) {
-      if (verb !== "patch" || !process.startsWith("agent") || isChanged) return;
-      const { uid } = records.get(key)?.metadata ?? {};
+    failed(actor) {
+      const { process, line: { key }, sentMs } = actor;
+      const before = isChanged || process.startsWith("kubelet") ? undefined : matter(actor);
+      if (before === undefined) return;
       const life = processes.get(process);
-      clock.at(sentMs + RETRIED_MS, () => {
+      clock.at(sentMs + withinMs, () => {
         const isSame = processes.get(process) === life && life?.process.alive &&
-          life.process.pausedUntilMs < sentMs && uid !== undefined &&
-          records.get(key)?.metadata.uid === uid;
+          life.process.pausedUntilMs < sentMs && matter(actor) === before;
         if (isSame && (lastMs.get(`${process} ${key}`) ?? 0) <= sentMs) {
           violate("LostWrite", `${process} never wrote ${key} again after a failure`);
         }
