@@ -144,7 +144,11 @@ async function enforcedRound(
   await agent.renewLease();
   controller.setDryRun(true);
   await controller.want(limitCPU);
-  await untilTrue("dry run of all pods", () => everyReason("DryRun"));
+  await untilTrue("dry run of all pods", () => everyReason("DryRun")).catch((cause) => {
+    throw new Error(`Cannot measure: pods are ${JSON.stringify(countReasons(controller))}`, {
+      cause,
+    });
+  });
   controller.takeResizes();
   const requestMs: number[] = [];
   const earlier = new Map(controller.writes);
@@ -164,6 +168,12 @@ async function enforcedRound(
   await report(limitCPU);
   await untilTrue("confirmation of all pods", () => everyReason("Applied"));
   return { perSecond, requestMs, writes };
+}
+
+function countReasons(controller: MeasuredController): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of controller.allocations()) add(counts, { [status?.reason ?? "none"]: 1 });
+  return counts;
 }
 
 /** Waits until the controller has written nothing but its lease for some seconds. */

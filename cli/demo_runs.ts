@@ -15,11 +15,11 @@ const MARKET = {
   description: "CoAllocator's agent and controller set the limits",
 };
 const OWN = {
-  law: "static, own",
+  law: "limits as set",
   description: "the users' own limits, never changed",
 };
 const EQUAL = {
-  law: "static, equal cores",
+  law: "fixed, same cores",
   description: "the users' own limits, scaled so that their sum is the market's mean",
 };
 

@@ -35,9 +35,9 @@ Deno.test("demo() shows progress, charts and the table, and writes the report", 
   const world = recordedWorld();
   assert.equal(await demo(SMALL, world), 0);
   assert.match(world.errors, /market 50 %/);
-  assert.match(world.errors, /static, equal cores 100 %/);
+  assert.match(world.errors, /fixed, same cores 100 %/);
   for (
-    const part of ["Σ limits", "Throttled ms/s", "Jain's", "static, own", "Report: report.html"]
+    const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits as set", "Report: report.html"]
   ) {
     assert.ok(world.output.includes(part), `"${part}" is missing`);
   }
@@ -51,8 +51,8 @@ Deno.test("demo() prints one JSON object whose changes all carry a reason", asyn
   const { runs } = JSON.parse(world.output);
   assert.deepEqual(runs.map(({ law }: { law: string }) => law), [
     "market",
-    "static, own",
-    "static, equal cores",
+    "limits as set",
+    "fixed, same cores",
   ]);
   const [market] = runs;
   const counts = Object.values(market.changesByReason as Record<string, number>);

@@ -17,6 +17,8 @@ export interface MarketConfig {
   readonly excludedNamespaces: readonly string[];
   /** Ceiling = own limit × this, unless namespace or annotation say otherwise; 1 = never above. */
   readonly burstFactor: number;
+  /** Least ceiling where the burst factor is above 1 and no namespace sets it, millicores. */
+  readonly leastCeiling: number;
   /** Multipliers by priority, ascending; empty: the built-in rule. */
   readonly priorityMultipliers: readonly PriorityStep[];
   /** Pods of the namespace's largest own limit for which its quota keeps room. */
@@ -43,6 +45,7 @@ export const DEFAULT_MARKET_CONFIG: MarketConfig = {
   managementPolicy: "OptOut",
   excludedNamespaces: ["kube-system", "kube-public", "kube-node-lease", "mbcas-system"],
   burstFactor: 8,
+  leastCeiling: 500,
   priorityMultipliers: [],
   quotaHeadroom: 1,
   metrics: { server: null, queries: new Map(), intervalMs: 15_000, staleAfterMs: 120_000 },
@@ -75,6 +78,9 @@ export function marketConfig(
     },
     get burstFactor() {
       return settings().burstFactor;
+    },
+    get leastCeiling() {
+      return settings().leastCeiling;
     },
     get priorityMultipliers() {
       return settings().priorityMultipliers;

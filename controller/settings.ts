@@ -16,6 +16,7 @@ import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
   addressKind,
   choiceKind,
+  cpuKind,
   durationKind,
   listenKind,
   numberKind,
@@ -96,8 +97,20 @@ export const CONTROLLER_SETTINGS = {
     flag: "--burst-factor",
     env: "MBCAS_BURST_FACTOR",
     default: "8",
-    description: "Ceiling of a limit as a multiple of the user's own; 1 = never above",
+    description: "Ceiling of a limit as a multiple of the user's own; 1 = never above; see " +
+      "market.leastCeiling",
     kind: numberKind({ least: 1, most: 1000 }),
+    live: true,
+  }),
+  leastCeiling: row({
+    key: "market.leastCeiling",
+    flag: "--least-ceiling",
+    env: "MBCAS_LEAST_CEILING",
+    default: "500m",
+    description:
+      "Ceiling of limits for which the burst factor gives less, since a single request " +
+      "runs into a small one; not where that is 1, or a namespace sets its own; 0: none",
+    kind: cpuKind,
     live: true,
   }),
   idleCPU: IDLE_CPU_ROW,

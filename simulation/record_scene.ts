@@ -37,6 +37,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       ownLimits: new Map([["app", pod.ownLimit]]),
       priorityMultiplier,
       burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
+      leastCeiling: DEFAULT_MARKET_CONFIG.leastCeiling,
     }).containers[0];
     if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);
     const { uid, name, trace, request, ownLimit } = pod;

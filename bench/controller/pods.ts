@@ -39,7 +39,7 @@ export async function forAll(
 export async function createPods(connection: KubeConnection, count: number): Promise<void> {
   await create(connection, "/api/v1/nodes", {
     metadata: { name: BENCH_NODE },
-    spec: { unschedulable: true, taints: [{ key: "bench", effect: "NoSchedule" }] },
+    spec: { taints: [{ key: "bench", effect: "NoSchedule" }] },
   });
   await beatNode(connection, count);
   await create(connection, "/api/v1/namespaces", {

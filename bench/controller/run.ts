@@ -169,6 +169,7 @@ function desired({ status }: PodAllocation, cpuLimit: string): Desired {
       credit: 1,
       reason: "DemandRose",
       observedBounds: status?.bounds?.revision ?? 0,
+      clearedAt: new Date().toISOString(),
     },
   };
 }

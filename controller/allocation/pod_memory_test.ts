@@ -57,7 +57,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "noteResize() holds a pod for 5 min after more than 20 resizes in 5 min, and no other",
+  name: "noteResize() holds a pod for 5 min after more than 100 resizes in 5 min, and no other",
   permissions: "none",
   fn() {
     const heldAfter = (count: number, everyMs: number): number => {
@@ -66,14 +66,14 @@ Deno.test({
       const nowMs = (count - 1) * everyMs;
       return resizePauses(memory, { nowMs, minIntervalMs: 0 }).oscillatingMs;
     };
-    assert.equal(heldAfter(20, 1000), 0);
-    assert.equal(heldAfter(21, 1000), 300_000);
-    assert.equal(heldAfter(21, 14_999), 300_000);
-    assert.equal(heldAfter(500, 15_000), 0);
+    assert.equal(heldAfter(100, 1000), 0);
+    assert.equal(heldAfter(101, 1000), 300_000);
+    assert.equal(heldAfter(101, 2999), 300_000);
+    assert.equal(heldAfter(500, 3000), 0);
     // It begins to count anew.
-    assert.equal(heldAfter(22, 1000), 299_000);
-    assert.equal(heldAfter(41, 1000), 280_000);
-    assert.equal(heldAfter(42, 1000), 300_000);
+    assert.equal(heldAfter(102, 1000), 299_000);
+    assert.equal(heldAfter(201, 1000), 200_000);
+    assert.equal(heldAfter(202, 1000), 300_000);
   },
 });
 

@@ -180,7 +180,7 @@ Deno.test({
       [
         "Oscillating",
         () => held({ oscillatingMs: 1, intents: arbitrate([marketWish(150)]) }),
-        "the limits were changed more than 20 times in 5 minutes: they are not lowered for 5 minutes",
+        "the limits were changed more than 100 times in 5 minutes: they are not lowered for 5 minutes",
       ],
       [
         "StepLimited",

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { countableCPU } from "../quantity.ts";
 import type { SettingKind } from "./setting.ts";
 
 /** Bounds of a number, both included. */
@@ -48,6 +49,12 @@ export function numberKind({ least = 0, most, whole = false }: NumberBounds): Se
     },
   };
 }
+
+/** A CPU quantity such as `500m` or `2`, in millicores. */
+export const cpuKind: SettingKind<number> = {
+  expects: "a CPU quantity, for instance 500m or 2",
+  parse: countableCPU,
+};
 
 /** A duration such as `250ms`, `1.5s`, `2m` or `1h`, in milliseconds. */
 export function durationKind({ leastMs, mostMs }: DurationBounds): SettingKind<number> {

@@ -71,7 +71,8 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   }
   const peakCores = quantile(demand, 1);
   const { request, ownLimit } = ownValues({ meanCores, peakCores }, options);
-  const ceilingCores = ownLimit * DEFAULT_MARKET_CONFIG.burstFactor / 1000;
+  const { burstFactor, leastCeiling } = DEFAULT_MARKET_CONFIG;
+  const ceilingCores = Math.max(ownLimit * burstFactor, leastCeiling) / 1000;
   // A user's own limit may be far below the demand; the node has room for what is asked for anyway.
   const given = options.request !== undefined || options.ownLimit !== undefined;
   const mostCores = given ? Math.max(ceilingCores, peakCores) : ceilingCores;

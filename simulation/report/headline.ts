@@ -5,11 +5,9 @@
  */
 import type { RunRecord } from "../run_record.ts";
 import { formatCores, formatCount, formatFigure } from "./figure.ts";
-import { costTheSame, referenceRun } from "./reference_run.ts";
 
 /**
- * One sentence about throttling under the first run against the static one that costs nearest the
- * same. Throws a `RangeError` without any run.
+ * One sentence about throttling in the first run against the second, with the limits as set. Throws a `RangeError` without any run.
  */
 export function headline(runs: readonly RunRecord[]): string {
   const ours = runs[0];
@@ -20,24 +18,16 @@ export function headline(runs: readonly RunRecord[]): string {
     formatCount(ours.pods.length, "pod")
   } on ${formatCores(ours.nodeCPU)} cores were throttled`;
   const got = formatFigure(ours.scores.throttledMsPerS);
-  const reference = referenceRun(runs);
+  const reference = runs[1];
   if (reference === undefined) {
     return `${scale} ${got} ms/s; no other law was run beside it.`;
   }
   const other = formatFigure(reference.scores.throttledMsPerS);
-  const under = `under static limits ${cost(ours, reference)}`;
+  const under = `with ${reference.law}`;
   if (got === other) return `${scale} ${got} ms/s, as much as ${under}.`;
   return ours.scores.throttledMsPerS < reference.scores.throttledMsPerS
     ? `${scale} ${got} ms/s instead of ${other} ms/s ${under}.`
     : `${scale} ${got} ms/s, more than the ${other} ms/s ${under}.`;
-}
-
-function cost(ours: RunRecord, reference: RunRecord): string {
-  if (costTheSame(ours, reference)) return "of the same Σ cores";
-  const [mine, theirs] = [ours.scores.coresAllocated, reference.scores.coresAllocated];
-  return `that allocate ${formatFigure(theirs)} cores (${
-    mine < theirs ? "more" : "fewer"
-  } than the ${formatFigure(mine)} here)`;
 }
 
 /** One of the few figures beneath the headline. */
@@ -53,7 +43,7 @@ export interface KeyFigure {
 export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
   const ours = runs[0];
   if (ours === undefined) return [];
-  const theirs = referenceRun(runs);
+  const theirs = runs[1];
   const beside = (value: (run: RunRecord) => number, unit: string): string =>
     theirs === undefined
       ? "no other law to compare with"

@@ -5,7 +5,6 @@
  */
 import { MARKET_REASONS, type MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { LimitChangeRecord, PodRecord, RunRecord } from "../run_record.ts";
-import { referenceRun } from "./reference_run.ts";
 
 /** One pod under the first run and under its reference. */
 export interface PodRow {
@@ -35,7 +34,7 @@ export function countReasons(
 export function podRows(runs: readonly RunRecord[]): PodRow[] {
   const ours = runs[0];
   if (ours === undefined) return [];
-  const theirs = new Map(referenceRun(runs)?.pods.map((pod) => [pod.name, pod]));
+  const theirs = new Map(runs[1]?.pods.map((pod) => [pod.name, pod]));
   const changes = Map.groupBy(ours.changes, (change) => change.pod);
   const rows = ours.pods.map((pod): PodRow => {
     const other = theirs.get(pod.name);

@@ -5,7 +5,6 @@
  */
 import type { RunRecord } from "../run_record.ts";
 import { formatCount, formatFigure } from "./figure.ts";
-import { referenceRun } from "./reference_run.ts";
 
 /** Counts of the pods, joined by name, that were throttled less, more, and as much. */
 export interface PodTally {
@@ -30,12 +29,12 @@ export function tallyPods(ours: RunRecord, theirs: RunRecord): PodTally {
 }
 
 /**
- * `11 of 20 pods were throttled less than with static, equal cores, 9 more.` Those with the same
+ * `11 of 20 pods were throttled less than with fixed, same cores, 9 more.` Those with the same
  * figure are named if there are any. Absent without another run that has the same pods.
  */
 export function tallySentence(runs: readonly RunRecord[]): string | undefined {
   const ours = runs[0];
-  const theirs = referenceRun(runs);
+  const theirs = runs[1];
   if (ours === undefined || theirs === undefined) return undefined;
   const { less, more, same } = tallyPods(ours, theirs);
   const all = less + more + same;

@@ -10,7 +10,7 @@ function runs(...throttled: readonly number[][]): RunRecord[] {
   assert(made !== undefined && pod !== undefined);
   return throttled.map((figures, index): RunRecord => ({
     ...made,
-    law: index === 0 ? "market" : "static, equal cores",
+    law: index === 0 ? "market" : "fixed, same cores",
     pods: figures.map((throttledMsPerS, at) => ({ ...pod, name: `pod-${at}`, throttledMsPerS })),
   }));
 }

@@ -53,7 +53,7 @@ Deno.test({
     assert.deepEqual(texts(page, ".tally"), [tallySentence(runs)]);
     const title = texts(page, "h1")[0] ?? "";
     assert(title.includes(`${formatFigure(ours.scores.throttledMsPerS)} ms/s instead of`), title);
-    assert(title.includes(`${formatFigure(same.scores.throttledMsPerS)} ms/s under`), title);
+    assert(title.includes(`${formatFigure(own.scores.throttledMsPerS)} ms/s with`), title);
   },
 });
 

@@ -41,26 +41,20 @@ Deno.test({
       [
         "less",
         () => compared(12.34, { throttledMsPerS: 361.4 }),
-        "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s under static " +
-        "limits of the same Σ cores.",
+        "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s with " +
+        "limits as set.",
       ],
       [
         "more",
         () => compared(400, {}),
-        "In 1 minute, 2 pods on 8 cores were throttled 400 ms/s, more than the 20.0 ms/s under " +
-        "static limits of the same Σ cores.",
+        "In 1 minute, 2 pods on 8 cores were throttled 400 ms/s, more than the 20.0 ms/s with " +
+        "limits as set.",
       ],
       [
         "as much",
         () => compared(20, {}),
-        "In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as under static limits " +
-        "of the same Σ cores.",
-      ],
-      [
-        "at another cost",
-        () => compared(20, { coresAllocated: 6 }),
-        "In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as under static limits " +
-        "that allocate 6.00 cores (more than the 4.00 here).",
+        "In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as with limits as " +
+        "set.",
       ],
       [
         "alone",
@@ -70,7 +64,7 @@ Deno.test({
       [
         "key figure",
         () => keyFigures(runs({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
-        "361 ms/s with static, own limits",
+        "361 ms/s with limits as set",
       ],
       [
         "tally",

@@ -20,6 +20,8 @@ import { isInScope } from "../../shared/rightsizing/policy_scope.ts";
 import type { LabelSelector, PolicySelector } from "../../shared/rightsizing/policy_spec.ts";
 import { readPolicySpec, WORKLOAD_KINDS } from "../../shared/rightsizing/read_policy_spec.ts";
 import { SAMPLE_POLICY_SPEC } from "../contract/sample_objects.ts";
+import { createKubectl } from "./kubectl.ts";
+import { applyDefinitions } from "./rendered_manifests.ts";
 
 const CASES = { numRuns: 150 } as const;
 /** Namespaces, and workloads of each; enough that few selectors find none. */
@@ -80,6 +82,7 @@ interface Place extends AsyncDisposable {
 const MARK = "coallocator.test/scope";
 
 async function openPlace(): Promise<Place> {
+  await applyDefinitions(createKubectl());
   const connection = await connectKubeconfig();
   const run = crypto.randomUUID().slice(0, 8);
   const own = `${MARK}=${run}`;

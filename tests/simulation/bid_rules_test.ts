@@ -220,7 +220,7 @@ sceneTest("runAllocationLoop() tells where an HPA's aim lies above the ceiling",
   scene.api.store.tables.HorizontalPodAutoscaler.create(
     sampleHPA({ cpuTargets: [{ value: 5000 }] }),
   );
-  scene.startController({ burstFactor: 2 });
+  scene.startController({ burstFactor: 2, leastCeiling: 0 });
   scene.createPod("web");
   scene.changePod("web", ofDeployment);
   scene.want("web", 100);

@@ -97,7 +97,10 @@ sceneTest("runController() follows market: off and on while it runs", async (sce
   program.settings.takeFile({ path, text: "market: off" });
   await scene.pass(3000);
   assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
-  program.settings.takeFile({ path, text: "market: {enabled: on, burstFactor: 1.2}" });
+  program.settings.takeFile({
+    path,
+    text: "market: {enabled: on, burstFactor: 1.2, leastCeiling: 0}",
+  });
   await scene.pass(10_000);
   assert.equal(scene.limits("web").applied, 240);
   program.terminate();

@@ -24,6 +24,8 @@ export interface BoundsInput extends BidFacts {
   /** The user's own limits, millicores by container name. */
   readonly ownLimits: ReadonlyMap<string, number>;
   readonly burstFactor: number;
+  /** Least ceiling by it, where no namespace sets it, millicores. @default {0} */
+  readonly leastCeiling?: number | undefined;
   /** Multiplier of the weight by `spec.priority`. */
   readonly priorityMultiplier: (priority: number) => number;
   /** What the namespace's LimitRanges say of CPU; absent when nothing. */

@@ -6,7 +6,7 @@
 import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
+import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
 import { namespaceSubject, warningOf, type WordWarning } from "../news/word_warning.ts";
@@ -24,10 +24,12 @@ export const BURST_FACTOR = "mbcas.io/burst-factor";
 export interface OverrideInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
-  /** The pod's own limit, Σ of the containers that have one, millicores. */
-  readonly ownLimit: number;
-  /** Where the namespace says nothing. */
+  /** The original limits of the pod's containers that have one, millicores. */
+  readonly ownLimits: readonly number[];
+  /** Where the namespace sets none. */
   readonly burstFactor: number;
+  /** The least ceiling of a container there, millicores. @default {0} */
+  readonly leastCeiling?: number | undefined;
 }
 
 /** What annotations set; absent where they say nothing, or nothing that may count. */
@@ -38,6 +40,8 @@ export interface Overrides {
   readonly startupBoost?: StartupBoost;
   /** At least 1. */
   readonly burstFactor: number;
+  /** What the burst factor allows each container, millicores, in the order of the limits. */
+  readonly burstCeilings: readonly number[];
   /** Annotations that can't be read, may not count or count for another value, for an event. */
   readonly warnings: readonly WordWarning[];
 }
@@ -50,9 +54,11 @@ export function overridesOf(input: OverrideInput): Overrides {
   const warnings: WordWarning[] = [];
   const about = input.namespace === undefined ? undefined : namespaceSubject(input.namespace);
   const theirs = { warnings, on: `namespace ${place}: `, about };
-  const factor = readNumber(labels, BURST_FACTOR, theirs) ??
-    readNumber(ofNamespace, BURST_FACTOR, theirs) ?? input.burstFactor;
-  const burstFactor = Math.max(1, factor);
+  const ofTheirs = readNumber(labels, BURST_FACTOR, theirs) ??
+    readNumber(ofNamespace, BURST_FACTOR, theirs);
+  const burstFactor = Math.max(1, ofTheirs ?? input.burstFactor);
+  const least = ofTheirs === undefined && burstFactor > 1 ? input.leastCeiling ?? 0 : 0;
+  const burstCeilings = input.ownLimits.map((own) => Math.max(times(own, burstFactor), least));
 
   /** The words say what may be asked for without an administrator. */
   function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
@@ -66,22 +72,27 @@ export function overridesOf(input: OverrideInput): Overrides {
   const multiplier = readNumber(annotations, PRIORITY_MULTIPLIER, { warnings });
   const maxCPU = readCPU(annotations, MAX_CPU, warnings);
   const startupBoost = readBoost(annotations, warnings);
-  const most = input.ownLimit * burstFactor;
+  const most = sumCPU(burstCeilings);
   const multiplies = multiplier !== undefined &&
     (multiplier <= 1 ||
       mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
   const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
-    most: ` than own limit × burst factor, ${Math.floor(most)}m`,
-    instead: `, or ask for at most ${Math.floor(most)}m`,
+    most: ` than own limit × burst factor, ${most}m`,
+    instead: `, or ask for at most ${most}m`,
   }));
   const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
   return {
-    burstFactor,
+    ...{ burstFactor, burstCeilings },
     ...(multiplies ? { priorityMultiplier: clamped(multiplier, { annotations, warnings }) } : {}),
     ...(bounds ? { maxCPU } : {}),
     ...(boosts ? { startupBoost } : {}),
     warnings,
   };
+}
+
+/** Millicores, floored, as a number that JSON can hold. */
+export function times(millicores: number, factor: number): number {
+  return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
 
 type Texts = Readonly<Record<string, string>>;

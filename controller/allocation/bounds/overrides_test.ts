@@ -7,6 +7,7 @@ import { warningText } from "../news/word_warning.ts";
 import {
   BURST_FACTOR,
   MAX_CPU,
+  type OverrideInput,
   type Overrides,
   overridesOf,
   PRIORITY_MULTIPLIER,
@@ -15,7 +16,11 @@ import {
 type Texts = Readonly<Record<string, string>>;
 
 /** Own limit 200 m, burst factor 4: annotations may ask for up to 800 m. */
-function read(annotations: Texts, theirs: { labels?: Texts; annotations?: Texts } = {}): Overrides {
+function read(
+  annotations: Texts,
+  theirs: { labels?: Texts; annotations?: Texts } = {},
+  input: Partial<OverrideInput> = {},
+): Overrides {
   const pod = samplePod("web");
   const namespace: Namespace = {
     metadata: {
@@ -29,11 +34,13 @@ function read(annotations: Texts, theirs: { labels?: Texts; annotations?: Texts 
   return overridesOf({
     pod: { ...pod, metadata: { ...pod.metadata, annotations } },
     namespace,
-    ownLimit: 200,
+    ownLimits: [200],
     burstFactor: 4,
+    ...input,
   });
 }
 
+const FACTOR_4 = { burstFactor: 4, burstCeilings: [800] };
 const ALLOWED = { labels: { [ALLOW_OVERRIDES]: "true" } };
 
 function test(name: string, fn: () => void): void {
@@ -41,12 +48,12 @@ function test(name: string, fn: () => void): void {
 }
 
 test("overridesOf() says nothing where nothing is annotated", () => {
-  assert.deepEqual(read({}), { burstFactor: 4, warnings: [] });
+  assert.deepEqual(read({}), { ...FACTOR_4, warnings: [] });
 });
 
 test("overridesOf() lets everybody ask for less", () => {
   assert.deepEqual(read({ [MAX_CPU]: "0.8", [PRIORITY_MULTIPLIER]: "0.5" }), {
-    burstFactor: 4,
+    ...FACTOR_4,
     maxCPU: 800,
     priorityMultiplier: 0.5,
     warnings: [],
@@ -56,14 +63,14 @@ test("overridesOf() lets everybody ask for less", () => {
 test("overridesOf() lets nobody ask for more unless an administrator allows it", () => {
   const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20" };
   const { warnings, ...rest } = read(more);
-  assert.deepEqual(rest, { burstFactor: 4 });
+  assert.deepEqual(rest, FACTOR_4);
   const [multiplier, maxCPU, ...others] = warnings.map(warningText);
   const remedy = "namespace shop mbcas\\.io/allow-overrides=true.* at most ";
   assert.match(multiplier ?? "", new RegExp(`^mbcas.io/priority-multiplier: "20".*${remedy}1$`));
   assert.match(maxCPU ?? "", new RegExp(`^mbcas.io/max-cpu: "801m".* 800m.*${remedy}800m$`));
   assert.deepEqual(others, []);
   const { warnings: left, ...allowed } = read(more, ALLOWED);
-  assert.deepEqual(allowed, { burstFactor: 4, maxCPU: 801, priorityMultiplier: 10 });
+  assert.deepEqual(allowed, { ...FACTOR_4, maxCPU: 801, priorityMultiplier: 10 });
   assert.deepEqual(left, ['mbcas.io/priority-multiplier: "20" counts as 10, the most']);
 });
 
@@ -108,6 +115,16 @@ test("overridesOf() measures by the namespace's burst factor, label before annot
   assert.equal(read({}, { labels: { [BURST_FACTOR]: "0.5" } }).burstFactor, 1);
 });
 
+test("overridesOf() allows the least ceiling, unless a factor is 1 or a namespace sets one", () => {
+  const least = { leastCeiling: 500, ownLimits: [20, 200] };
+  assert.deepEqual(read({}, {}, least).burstCeilings, [500, 800]);
+  assert.deepEqual(read({}, {}, { ...least, burstFactor: 1 }).burstCeilings, [20, 200]);
+  const ofTheirs = { labels: { [BURST_FACTOR]: "1.5" } };
+  assert.deepEqual(read({}, ofTheirs, least).burstCeilings, [30, 300]);
+  assert.equal(read({ [MAX_CPU]: "1300m" }, {}, least).maxCPU, 1300);
+  assert.match(read({ [MAX_CPU]: "1301m" }, {}, least).warnings.join(), / at most 1300m$/);
+});
+
 test("overridesOf() warns of what it can't read, and goes on without it", () => {
   const garbage = fc.oneof(
     fc.string().filter((text) => !/^[+\d.]/.test(text)),
@@ -118,7 +135,7 @@ test("overridesOf() warns of what it can't read, and goes on without it", () => 
       { [MAX_CPU]: cpu, [PRIORITY_MULTIPLIER]: multiplier },
       { labels: { [BURST_FACTOR]: factor } },
     );
-    assert.deepEqual(rest, { burstFactor: 4 });
+    assert.deepEqual(rest, FACTOR_4);
     assert.equal(warnings.length, 3, warnings.join("; "));
   }));
 });

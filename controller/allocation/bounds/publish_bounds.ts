@@ -96,13 +96,13 @@ export async function publishBounds(
   const { definition, takeTurn = () => true, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
-  const { burstFactor } = config;
+  const { burstFactor, leastCeiling } = config;
   const { warnings, untilMs, ...wanted } = boundsOf({
     ...gathered,
     rolloutStillSinceMs: context.rolloutStillSinceMs,
     metric,
     nowMs,
-    burstFactor,
+    ...{ burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     ownLimits: ownValues(originals?.originalLimits ?? recorded),
     ownRequests: ownValues(originals?.originalRequests ?? originalRequests),

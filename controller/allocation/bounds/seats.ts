@@ -4,12 +4,13 @@
  * @module
  */
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { sumCPU } from "../../../shared/quantity.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { BID_RULES } from "../bid_rules/bid_rules.ts";
 import { startupBoost } from "../bid_rules/startup_boost.ts";
 import type { Ceiling } from "./namespace_bounds.ts";
-import { MAX_CPU, type Overrides, overridesOf } from "./overrides.ts";
+import { MAX_CPU, type Overrides, overridesOf, times } from "./overrides.ts";
 
 /** A container that has a limit and runs. */
 export interface Seat {
@@ -27,42 +28,42 @@ export interface SeatsInput extends BidFacts {
   readonly ownLimits: ReadonlyMap<string, number>;
   /** Where the namespace says nothing. */
   readonly burstFactor: number;
+  /** The least ceiling of a container there, millicores. @default {0} */
+  readonly leastCeiling?: number | undefined;
 }
 
 /** The seats, what annotations say, and what the rules say. */
 export function seatsOf(
   input: SeatsInput,
 ): { seats: readonly Seat[]; overrides: Overrides; words: readonly BidWord[] } {
-  const { pod, namespace, ownLimits, burstFactor: usualFactor } = input;
+  const { pod, namespace, ownLimits, burstFactor: usualFactor, leastCeiling } = input;
   const bare = runningWithLimit(pod, ownLimits);
-  const ownLimit = bare.reduce((sum, { own }) => sum + own, 0);
-  const overrides = overridesOf({ pod, namespace, ownLimit, burstFactor: usualFactor });
+  const overrides = overridesOf({
+    ...{ pod, namespace, burstFactor: usualFactor, leastCeiling },
+    ownLimits: bare.map(({ own }) => own),
+  });
   const boost = overrides.startupBoost;
   const rules = boost === undefined ? BID_RULES : [...BID_RULES, startupBoost(boost)];
   const words = rules.flatMap((rule) => rule(input));
   const factor = Math.max(1, ...words.map((word) => word.boost ?? 1));
-  const { maxCPU, burstFactor } = overrides;
+  const { maxCPU, burstFactor, burstCeilings } = overrides;
   const parts = maxCPU === undefined || bare.length === 0
     ? []
     : splitByRequest(maxCPU, bare.map(({ container }) => container.requestCPU ?? 0));
   // Where the annotation asks for more it stands instead of the burst factor, otherwise beside it.
-  const raises = maxCPU !== undefined && maxCPU > ownLimit * burstFactor;
+  const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
   const seats = bare.map((seat, index): Seat => {
-    const burst: Ceiling = {
-      ceiling: times(seat.own, burstFactor * factor),
-      reason: "BurstFactor",
-      source: `own limit × ${burstFactor * factor}`,
-    };
+    const usual = burstCeilings[index] ?? 0;
+    const source = usual > times(seat.own, burstFactor)
+      ? `the least ceiling × ${factor}`
+      : `own limit × ${burstFactor * factor}`;
+    const burst: Ceiling = { ceiling: times(usual, factor), reason: "BurstFactor", source };
     const part = parts[index];
     if (part === undefined) return { ...seat, allowed: burst };
     const asked: Ceiling = { ceiling: times(part, factor), reason: "MaxCPU", source: MAX_CPU };
     return { ...seat, allowed: raises || asked.ceiling < burst.ceiling ? asked : burst };
   });
   return { seats, overrides, words };
-}
-
-function times(millicores: number, factor: number): number {
-  return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
 
 function runningWithLimit(

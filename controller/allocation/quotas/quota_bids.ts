@@ -52,6 +52,7 @@ export function createQuotaBids(
       },
       nowMs: clock.wall(),
       burstFactor: config.burstFactor,
+      leastCeiling: config.leastCeiling,
       priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
       ownLimits,
       ownRequests: ownValues(originalRequests),

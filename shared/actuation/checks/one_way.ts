@@ -34,7 +34,7 @@ export function oscillates(input: EnforcementInput, limits: WantedLimits): Verdi
   return oneWay(input, limits, {
     choose: Math.max,
     reason: "Oscillating",
-    message: "the limits were changed more than 20 times in 5 minutes: they are not lowered for " +
+    message: "the limits were changed more than 100 times in 5 minutes: they are not lowered for " +
       "5 minutes",
     retryAfterMs: oscillatingMs,
   });

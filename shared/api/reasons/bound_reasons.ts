@@ -11,7 +11,7 @@ const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA
 /** What set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
-    means: "the ceiling is the user's own limit times the burst factor",
+    means: "the ceiling is the user's own limit times the burst factor, or the least ceiling",
     remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
   },
   MaxCPU: {

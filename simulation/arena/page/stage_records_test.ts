@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { outcome, stageResult } from "../../../tests/fixtures/arena_outcomes.ts";
 import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
-import { ORACLE, OURS } from "../entry.ts";
+import { ORACLE, OURS, OURS_TIGHT } from "../entry.ts";
 import { stageRecords } from "./stage_records.ts";
 
 Deno.test({
@@ -12,7 +12,7 @@ Deno.test({
     assert(run !== undefined);
     const best = outcome({ law: "captain", setting: "target 0.1", cores: 1 });
     const other = outcome({ law: "hpa", setting: "target 0.5", cores: 3 });
-    const outcomes = [ORACLE, OURS].map((entry) => outcome(entry));
+    const outcomes = [ORACLE, OURS_TIGHT, OURS].map((entry) => outcome(entry));
     const records = [other, ...outcomes, best].map(({ law, setting }) => ({
       ...run,
       law,
@@ -21,6 +21,7 @@ Deno.test({
     const result = stageResult([other, best, ...outcomes], { records });
     assert.deepEqual(stageRecords(result).map(({ law }) => law), [
       "ours",
+      "ours-tight",
       "captain, target 0.1",
       "oracle",
     ]);
