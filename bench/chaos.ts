@@ -1,0 +1,203 @@
+/**
+ * `deno task test:chaos`: kills of every part, at random moments, on the real node of the harness.
+ *
+ * @module
+ */
+import type { Pod } from "../shared/api/pod.ts";
+import { auditLog } from "../tests/cluster/harness/component.ts";
+import { signal } from "../tests/cluster/harness/daemon.ts";
+import { createKubectl } from "../tests/cluster/kubectl.ts";
+import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
+import { clusterInstance } from "../tests/cluster/scene/harness_access.ts";
+import { whenReady } from "../tests/cluster/scene/product.ts";
+import { openRealNode } from "../tests/cluster/scene/real_node.ts";
+import { pause, until } from "../tests/cluster/scene/until.ts";
+import { markAudit, readAuditSince } from "./audit_log.ts";
+import { type LongRun, parseCommandLine } from "./chaos/command_line.ts";
+import { checkRest, checkRestored, type EndParts, whenRecovered } from "./chaos/end_checks.ts";
+import { otherWriters } from "./chaos/leader_checks.ts";
+import { type Act, drawPlan, type Kill, TARGETS } from "./chaos/plan.ts";
+import { createKeeper, type Keeper, programIn } from "./chaos/programs.ts";
+import { type ChaosReport, chaosTable } from "./chaos/report.ts";
+import { openScene } from "./chaos/scene.ts";
+import { createWatch, type Watch } from "./chaos/watch.ts";
+
+/** A leader that can't renew its Lease ends itself after 10 s; its server may be away longer, ms. */
+const AFTERMATH_MS = 60_000;
+/** A container's end is known to the second. */
+const END_LAG_MS = 2500;
+
+const log = (text: string): void => console.error(`${new Date().toISOString()} ${text}`);
+
+/** A kill and when it was done, ms since 1970. */
+type Done = Kill & { readonly killedMs: number; readonly pod?: string };
+
+async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(args, {
+    name: "test:chaos",
+    about:
+      "Kills agent, controllers, API server, etcd and kubelet at random, and looks for broken " +
+      "promises. Exit code 1: there were some.",
+    minutes: 10,
+  });
+  if ("exitCode" in parsed) {
+    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
+    return parsed.exitCode;
+  }
+  const report = await play(parsed);
+  console.log(parsed.json ? JSON.stringify(report) : chaosTable(report));
+  return report.violations.length === 0 ? 0 : 1;
+}
+
+async function play({ minutes, seed }: LongRun): Promise<ChaosReport> {
+  using node = await openRealNode();
+  const kubectl = createKubectl();
+  await using _components = await installAllComponents(kubectl);
+  await using scene = await openScene(node);
+  const [keeper, audit] = [await createKeeper(), await markAudit(auditLog(clusterInstance()))];
+  const watch = createWatch(node, scene);
+  const end = new AbortController();
+  const interrupt = (): void => end.abort(new Error("Cannot go on: the run was interrupted"));
+  for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, interrupt);
+  const background = Promise.all([keeper.run(end.signal), watch.run(end.signal)]);
+  try {
+    const parts = { node, scene, watch };
+    await until("pods at their first limits", () => areRunning(watch), { timeoutMs: 180_000 });
+    const figures = await playPlan(parts, { keeper, seed, lengthMs: 60_000 * minutes, end });
+    const resizes = await readAuditSince(audit);
+    otherWriters(resizes, watch.terms).forEach(watch.violate);
+    const { counts, terms, violations } = watch;
+    const seen = { ...counts, terms: terms.length, resizes: resizes.length };
+    return { seed, minutes, ...figures, ...seen, violations };
+  } finally {
+    end.abort();
+    await background;
+    await keeper.whenServing();
+    await whenReady(node, "mbcas-controller", 2);
+  }
+}
+
+function areRunning(watch: Watch): true | undefined {
+  const pods = watch.scenePods();
+  return pods.length >= 9 && pods.every(({ ready }) => ready) && watch.leader() ? true : undefined;
+}
+
+type Figures = Omit<
+  ChaosReport,
+  "seed" | "minutes" | "versions" | "relists" | "terms" | "resizes" | "violations"
+>;
+
+async function playPlan(
+  parts: EndParts,
+  { keeper, seed, lengthMs, end }: {
+    readonly keeper: Keeper;
+    readonly seed: number;
+    readonly lengthMs: number;
+    readonly end: AbortController;
+  },
+): Promise<Figures> {
+  const { scene, watch } = parts;
+  const plan = drawPlan(seed, lengthMs);
+  log(`seed ${seed}: ${plan.length} steps in ${lengthMs / 1000} s`);
+  const began = performance.now();
+  const done: Done[] = [];
+  const absent: Kill[] = [];
+  let acts = 0;
+  let userActs: Promise<void> = Promise.resolve();
+  for (const step of plan) {
+    await pause(Math.max(0, began + step.atMs - performance.now()));
+    end.signal.throwIfAborted();
+    if (step.kind === "kill") {
+      const pod = programOf(step, watch);
+      const hit = await kill(step, { keeper, pod });
+      if (hit) done.push({ ...step, killedMs: Date.now(), ...pod && { pod: pod.metadata.name } });
+      else absent.push(step);
+      log(`${hit ? "killed" : "not there:"} ${step.target}`);
+    } else if (step.kind === "burst" || step.kind === "scarcity") {
+      if (scene.burst(watch.scenePods(), step)) acts++;
+    } else {
+      acts++;
+      // Users wait for the API server, one act after another; kills go on.
+      userActs = userActs.then(() => act(step, parts));
+    }
+  }
+  await userActs;
+  await scene.setManaged(true);
+  const lastKill = performance.now();
+  await keeper.whenServing();
+  await whenRecovered(parts);
+  const recoveredSeconds = (performance.now() - lastKill) / 1000;
+  log(`recovered in ${recoveredSeconds.toFixed(1)} s`);
+  const restSeconds = await checkRest(parts) / 1000;
+  const restoredSeconds = await checkRestored(parts) / 1000;
+  return {
+    kills: TARGETS.map((target) => ({
+      target,
+      killed: done.filter((one) => one.target === target).length,
+      absent: absent.filter((one) => one.target === target).length,
+    })),
+    acts,
+    ownEnds: checkEnds(watch, done),
+    recoveredSeconds,
+    restSeconds,
+    restoredSeconds,
+  };
+}
+
+/** The pod whose program the kill is for; undefined for a component of the node. */
+function programOf({ target }: Kill, watch: Watch): Pod | undefined {
+  if (target === "agent") return watch.programs("mbcas-agent")[0];
+  const leader = watch.leader();
+  if (target === "leader") return leader;
+  if (target !== "standby") return undefined;
+  return watch.programs("mbcas-controller").find((pod) => pod !== leader);
+}
+
+async function kill(
+  { target, downMs }: Kill,
+  { keeper, pod }: { readonly keeper: Keeper; readonly pod: Pod | undefined },
+): Promise<boolean> {
+  if (target === "kube-apiserver" || target === "etcd" || target === "kubelet") {
+    return await keeper.kill(target, downMs);
+  }
+  const pid = pod && programIn(pod);
+  if (pid === undefined) return false;
+  signal(pid, "SIGKILL");
+  return true;
+}
+
+async function act({ kind }: Act, { scene, watch }: EndParts): Promise<void> {
+  try {
+    if (kind === "replace") await scene.replaceBare();
+    else await scene.setManaged(kind === "optIn");
+    log(kind);
+  } catch (error) {
+    watch.violate({ promise: "UserAct", message: String(error) });
+  }
+}
+
+/**
+ * Counts ends of the product's containers without a kill of theirs. A controller may lose the Lease
+ * while the API server or etcd is away; an agent has no reason to end.
+ */
+function checkEnds({ ends, violate }: Watch, done: readonly Done[]): number {
+  const own = ends.filter((end) =>
+    !done.some(({ pod, killedMs }) =>
+      pod === end.pod && Math.abs(killedMs - end.atMs) < END_LAG_MS && end.exitCode === 137
+    )
+  );
+  for (const { pod, atMs, reason, exitCode } of own) {
+    const isController = pod.startsWith("mbcas-controller");
+    const explained = isController && exitCode === 1 &&
+      done.some(({ target, killedMs }) =>
+        (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
+        atMs - killedMs < AFTERMATH_MS
+      );
+    if (explained) continue;
+    const at = new Date(atMs).toISOString();
+    violate({ promise: "Restart", message: `${pod} ended at ${at}: ${reason}, code ${exitCode}` });
+  }
+  return own.length;
+}
+
+if (import.meta.main) Deno.exitCode = await main(Deno.args);

@@ -1,0 +1,35 @@
+/**
+ * The command lines of chaos and soak, which are the same.
+ *
+ * @module
+ */
+import { Command } from "commander";
+import { type Answer, parseFlags } from "../parse_flags.ts";
+import { wholeNumber } from "../whole_number.ts";
+
+/** How long to play and how to report it. */
+export interface LongRun {
+  readonly json: boolean;
+  readonly minutes: number;
+  readonly seed: number;
+}
+
+/** What the help says, and the default length. */
+export interface LongRunProgram {
+  readonly name: string;
+  readonly about: string;
+  readonly minutes: number;
+}
+
+/** Parses the arguments without the program's name. Never throws for what a user may type. */
+export function parseCommandLine(
+  args: readonly string[],
+  { name, about, minutes }: LongRunProgram,
+): LongRun | Answer {
+  const program = new Command(name)
+    .description(`${about} Needs root on the node of the harness.`)
+    .option("--json", "print JSON instead of a table", false)
+    .option("--minutes <n>", "length of the run", wholeNumber, minutes)
+    .option("--seed <n>", "of all that is drawn", wholeNumber, 1);
+  return parseFlags<LongRun>(program, args);
+}
