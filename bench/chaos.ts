@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../shared/api/pod.ts";
 import { auditLog } from "../tests/cluster/harness/component.ts";
-import { signal } from "../tests/cluster/harness/daemon.ts";
+import { signal as sendSignal } from "../tests/cluster/harness/daemon.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
 import { clusterInstance } from "../tests/cluster/scene/harness_access.ts";
@@ -15,22 +15,14 @@ import { pause, until } from "../tests/cluster/scene/until.ts";
 import { markAudit, readAuditSince } from "./audit_log.ts";
 import { type LongRun, parseCommandLine } from "./chaos/command_line.ts";
 import { checkRest, checkRestored, type EndParts, whenRecovered } from "./chaos/end_checks.ts";
-import { otherWriters } from "./chaos/leader_checks.ts";
-import { type Act, drawPlan, type Kill, TARGETS } from "./chaos/plan.ts";
+import { type Act, drawPlan, type Kill, type Step, TARGETS } from "./chaos/plan.ts";
 import { createKeeper, type Keeper, programIn } from "./chaos/programs.ts";
+import { type DoneKill, endFaults, otherWriters, ownEnds } from "./chaos/promises.ts";
 import { type ChaosReport, chaosTable } from "./chaos/report.ts";
 import { openScene } from "./chaos/scene.ts";
 import { createWatch, type Watch } from "./chaos/watch.ts";
 
-/** A leader that can't renew its Lease ends itself after 10 s; its server may be away longer, ms. */
-const AFTERMATH_MS = 60_000;
-/** A container's end is known to the second. */
-const END_LAG_MS = 2500;
-
 const log = (text: string): void => console.error(`${new Date().toISOString()} ${text}`);
-
-/** A kill and when it was done, ms since 1970. */
-type Done = Kill & { readonly killedMs: number; readonly pod?: string };
 
 async function main(args: readonly string[]): Promise<number> {
   const parsed = parseCommandLine(args, {
@@ -54,16 +46,16 @@ async function play({ minutes, seed }: LongRun): Promise<ChaosReport> {
   const kubectl = createKubectl();
   await using _components = await installAllComponents(kubectl);
   await using scene = await openScene(node);
-  const [keeper, audit] = [await createKeeper(), await markAudit(auditLog(clusterInstance()))];
+  const audit = await markAudit(auditLog(clusterInstance()));
   const watch = createWatch(node, scene);
   const end = new AbortController();
   const interrupt = (): void => end.abort(new Error("Cannot go on: the run was interrupted"));
   for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, interrupt);
-  const background = Promise.all([keeper.run(end.signal), watch.run(end.signal)]);
+  const watching = watch.run(end.signal);
   try {
     const parts = { node, scene, watch };
     await until("pods at their first limits", () => areRunning(watch), { timeoutMs: 180_000 });
-    const figures = await playPlan(parts, { keeper, seed, lengthMs: 60_000 * minutes, end });
+    const figures = await playAll(parts, { seed, lengthMs: 60_000 * minutes, signal: end.signal });
     const resizes = await readAuditSince(audit);
     otherWriters(resizes, watch.terms).forEach(watch.violate);
     const { counts, terms, violations } = watch;
@@ -71,8 +63,7 @@ async function play({ minutes, seed }: LongRun): Promise<ChaosReport> {
     return { seed, minutes, ...figures, ...seen, violations };
   } finally {
     end.abort();
-    await background;
-    await keeper.whenServing();
+    await watching;
     await whenReady(node, "mbcas-controller", 2);
   }
 }
@@ -87,32 +78,82 @@ type Figures = Omit<
   "seed" | "minutes" | "versions" | "relists" | "terms" | "resizes" | "violations"
 >;
 
-async function playPlan(
+/** Kills and acts, then the checks of the quiet end. */
+async function playAll(
   parts: EndParts,
-  { keeper, seed, lengthMs, end }: {
-    readonly keeper: Keeper;
+  { seed, lengthMs, signal }: {
     readonly seed: number;
     readonly lengthMs: number;
-    readonly end: AbortController;
+    readonly signal: AbortSignal;
   },
 ): Promise<Figures> {
-  const { scene, watch } = parts;
+  const { watch } = parts;
+  const keeper = await createKeeper();
+  const keeping = new AbortController();
+  const kept = keeper.run(keeping.signal);
   const plan = drawPlan(seed, lengthMs);
   log(`seed ${seed}: ${plan.length} steps in ${lengthMs / 1000} s`);
+  let played;
+  let endedMs;
+  try {
+    played = await playSteps(plan, { ...parts, keeper, signal });
+  } finally {
+    endedMs = performance.now();
+    keeping.abort();
+    await kept;
+  }
+  await whenRecovered(parts);
+  const recoveredSeconds = (performance.now() - endedMs) / 1000;
+  log(`recovered in ${recoveredSeconds.toFixed(1)} s`);
+  const restSeconds = await checkRest(parts) / 1000;
+  log(`at rest in ${restSeconds.toFixed(1)} s`);
+  const restoredSeconds = await checkRestored(parts) / 1000;
+  const { done, absent, acts } = played;
+  endFaults(watch.ends, done).forEach(watch.violate);
+  return {
+    kills: TARGETS.map((target) => ({
+      target,
+      killed: done.filter((one) => one.target === target).length,
+      absent: absent.filter((one) => one.target === target).length,
+    })),
+    acts,
+    ownEnds: ownEnds(watch.ends, done).length,
+    recoveredSeconds,
+    restSeconds,
+    restoredSeconds,
+  };
+}
+
+interface Played {
+  readonly done: readonly DoneKill[];
+  readonly absent: readonly Kill[];
+  readonly acts: number;
+}
+
+async function playSteps(
+  plan: readonly Step[],
+  { keeper, signal, ...parts }: EndParts & {
+    readonly keeper: Keeper;
+    readonly signal: AbortSignal;
+  },
+): Promise<Played> {
+  const { scene, watch } = parts;
   const began = performance.now();
-  const done: Done[] = [];
+  const done: DoneKill[] = [];
   const absent: Kill[] = [];
   let acts = 0;
   let userActs: Promise<void> = Promise.resolve();
   for (const step of plan) {
     await pause(Math.max(0, began + step.atMs - performance.now()));
-    end.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (step.kind === "kill") {
+      const { target } = step;
       const pod = programOf(step, watch);
+      const killedMs = Date.now();
       const hit = await kill(step, { keeper, pod });
-      if (hit) done.push({ ...step, killedMs: Date.now(), ...pod && { pod: pod.metadata.name } });
+      if (hit) done.push({ target, killedMs, ...pod && { pod: pod.metadata.name } });
       else absent.push(step);
-      log(`${hit ? "killed" : "not there:"} ${step.target}`);
+      log(`${hit ? "killed" : "not there:"} ${target}`);
     } else if (step.kind === "burst" || step.kind === "scarcity") {
       if (scene.burst(watch.scenePods(), step)) acts++;
     } else {
@@ -123,25 +164,7 @@ async function playPlan(
   }
   await userActs;
   await scene.setManaged(true);
-  const lastKill = performance.now();
-  await keeper.whenServing();
-  await whenRecovered(parts);
-  const recoveredSeconds = (performance.now() - lastKill) / 1000;
-  log(`recovered in ${recoveredSeconds.toFixed(1)} s`);
-  const restSeconds = await checkRest(parts) / 1000;
-  const restoredSeconds = await checkRestored(parts) / 1000;
-  return {
-    kills: TARGETS.map((target) => ({
-      target,
-      killed: done.filter((one) => one.target === target).length,
-      absent: absent.filter((one) => one.target === target).length,
-    })),
-    acts,
-    ownEnds: checkEnds(watch, done),
-    recoveredSeconds,
-    restSeconds,
-    restoredSeconds,
-  };
+  return { done, absent, acts };
 }
 
 /** The pod whose program the kill is for; undefined for a component of the node. */
@@ -162,7 +185,7 @@ async function kill(
   }
   const pid = pod && programIn(pod);
   if (pid === undefined) return false;
-  signal(pid, "SIGKILL");
+  sendSignal(pid, "SIGKILL");
   return true;
 }
 
@@ -174,30 +197,6 @@ async function act({ kind }: Act, { scene, watch }: EndParts): Promise<void> {
   } catch (error) {
     watch.violate({ promise: "UserAct", message: String(error) });
   }
-}
-
-/**
- * Counts ends of the product's containers without a kill of theirs. A controller may lose the Lease
- * while the API server or etcd is away; an agent has no reason to end.
- */
-function checkEnds({ ends, violate }: Watch, done: readonly Done[]): number {
-  const own = ends.filter((end) =>
-    !done.some(({ pod, killedMs }) =>
-      pod === end.pod && Math.abs(killedMs - end.atMs) < END_LAG_MS && end.exitCode === 137
-    )
-  );
-  for (const { pod, atMs, reason, exitCode } of own) {
-    const isController = pod.startsWith("mbcas-controller");
-    const explained = isController && exitCode === 1 &&
-      done.some(({ target, killedMs }) =>
-        (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&
-        atMs - killedMs < AFTERMATH_MS
-      );
-    if (explained) continue;
-    const at = new Date(atMs).toISOString();
-    violate({ promise: "Restart", message: `${pod} ended at ${at}: ${reason}, code ${exitCode}` });
-  }
-  return own.length;
 }
 
 if (import.meta.main) Deno.exitCode = await main(Deno.args);

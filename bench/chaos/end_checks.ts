@@ -12,7 +12,7 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { enforcedLimits, podDirectories } from "../../tests/cluster/scene/node_cgroups.ts";
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../tests/cluster/scene/until.ts";
-import type { Violation } from "./limit_checks.ts";
+import type { Violation } from "./promises.ts";
 import type { Scene } from "./scene.ts";
 import type { Watch } from "./watch.ts";
 

@@ -5,18 +5,14 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import {
-  component,
-  COMPONENT_NAMES,
-  type ComponentName,
-} from "../../tests/cluster/harness/component.ts";
+import { bringUp } from "../../tests/cluster/harness/bring_up.ts";
+import { COMPONENT_NAMES, type ComponentName } from "../../tests/cluster/harness/component.ts";
 import { signal } from "../../tests/cluster/harness/daemon.ts";
-import { openProber } from "../../tests/cluster/harness/probe.ts";
 import { runningComponent, startComponent } from "../../tests/cluster/harness/running_component.ts";
 import { readSettings } from "../../tests/cluster/harness/settings.ts";
 import { clusterInstance } from "../../tests/cluster/scene/harness_access.ts";
 import { podDirectories } from "../../tests/cluster/scene/node_cgroups.ts";
-import { pause, until } from "../../tests/cluster/scene/until.ts";
+import { pause } from "../../tests/cluster/scene/until.ts";
 
 /** The process of the product's program in one of its pods; undefined while it does not run. */
 export function programIn(pod: Pod): number | undefined {
@@ -40,10 +36,11 @@ export function programIn(pod: Pod): number | undefined {
 export interface Keeper {
   /** Kills it with SIGKILL and starts it `downMs` later; false when it does not run. */
   kill(name: ComponentName, downMs: number): Promise<boolean>;
-  /** Starts what does not run until the signal is aborted, and then all at once. */
+  /**
+   * Starts what does not run until the signal is aborted, then all at once; resolves when all of them
+   * serve and the node is Ready.
+   */
   run(end: AbortSignal): Promise<void>;
-  /** Resolves when all of them serve. */
-  whenServing(): Promise<void>;
 }
 
 /** Looks after the components of the cluster that runs here. Throws an `Error` where it is not up. */
@@ -51,12 +48,8 @@ export async function createKeeper(): Promise<Keeper> {
   const instance = clusterInstance();
   const settings = await readSettings(instance);
   if (settings === undefined) throw new Error("Cannot kill components: the cluster is not up");
+  const progress = { say: (): void => {}, now: (): number => performance.now() };
   const startAt = new Map<ComponentName, number>();
-  const startAll = async (now: number): Promise<void> => {
-    for (const name of COMPONENT_NAMES) {
-      if ((startAt.get(name) ?? 0) <= now) await startComponent(instance, name, { settings });
-    }
-  };
   return {
     async kill(name, downMs) {
       const running = await runningComponent(instance, name);
@@ -67,21 +60,13 @@ export async function createKeeper(): Promise<Keeper> {
     },
     async run(end) {
       while (!end.aborted) {
-        await startAll(performance.now());
+        for (const name of COMPONENT_NAMES) {
+          const isDue = performance.now() >= (startAt.get(name) ?? 0);
+          if (isDue) await startComponent(instance, name, { settings });
+        }
         await pause(250);
       }
-      await startAll(Infinity);
-    },
-    async whenServing() {
-      using prober = await openProber(instance);
-      for (const name of COMPONENT_NAMES) {
-        const { probe } = component(name, instance);
-        await until(`answer of ${name}`, async () => {
-          const reason = await prober.ask(probe);
-          if (reason !== undefined) throw new Error(reason);
-          return true;
-        }, { timeoutMs: 120_000, everyMs: 250 });
-      }
+      await bringUp(instance, { settings, progress, path: Deno.env.get("PATH") ?? "" });
     },
   };
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import { alignedColumns } from "../aligned_columns.ts";
-import type { Violation } from "./limit_checks.ts";
 import type { Target } from "./plan.ts";
+import type { DatedViolation } from "./watch.ts";
 
 /** Kills of one target. */
 export interface KillCount {
@@ -39,7 +39,7 @@ export interface ChaosReport {
   readonly restSeconds: number;
   /** Until every limit is the user's, after the opt-out. */
   readonly restoredSeconds: number;
-  readonly violations: readonly Violation[];
+  readonly violations: readonly DatedViolation[];
 }
 
 /** The report for people. */
@@ -59,7 +59,7 @@ export function chaosTable(report: ChaosReport): string {
     `back after the last kill in ${seconds(report.recoveredSeconds)}, limits at rest ` +
     `${seconds(report.restSeconds)} later; restored ${seconds(report.restoredSeconds)} after the ` +
     "opt-out",
-    ...violations.map(({ promise, message }) => `BROKEN ${promise}: ${message}`),
+    ...violations.map(({ at, promise, message }) => `${at} BROKEN ${promise}: ${message}`),
     violations.length === 0 ? "no promise was broken" : `${violations.length} promises broken`,
   ].join("\n");
 }

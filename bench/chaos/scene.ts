@@ -15,7 +15,7 @@ import { optimizationPolicy, UNDERSIZED } from "../../tests/cluster/scene/optimi
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
 import { until } from "../../tests/cluster/scene/until.ts";
-import type { Baseline } from "./limit_checks.ts";
+import type { Baseline } from "./promises.ts";
 import type { Act } from "./plan.ts";
 
 type Place = "services" | "guests" | "tenants";

@@ -15,19 +15,23 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { type Component, PRODUCT_NAMESPACE } from "../../tests/cluster/scene/product.ts";
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { follow } from "./follow.ts";
-import type { Term } from "./leader_checks.ts";
-import { type Baseline, limitFaults, notCarried, type Violation } from "./limit_checks.ts";
+import {
+  type Baseline,
+  limitFaults,
+  notCarried,
+  type ProgramEnd,
+  type Term,
+  type Violation,
+} from "./promises.ts";
 import type { Scene } from "./scene.ts";
 
-/** The last end of a container. */
-interface ContainerEnd {
-  readonly atMs: number;
-  readonly reason: string;
-  readonly exitCode: number;
-}
+type ContainerEnd = Omit<ProgramEnd, "pod">;
 
 /** A pod with what restarts of its containers are known by. */
 export type SeenPod = Pod & { readonly restarts: number; readonly lastEnd?: ContainerEnd };
+
+/** A broken promise and when it was seen, ISO 8601. */
+export type DatedViolation = Violation & { readonly at: string };
 
 /** What was seen so far. */
 export interface Watch {
@@ -38,7 +42,7 @@ export interface Watch {
   /** The controller that holds the Lease, as last seen. */
   leader(): SeenPod | undefined;
   readonly terms: readonly Term[];
-  readonly violations: readonly Violation[];
+  readonly violations: readonly DatedViolation[];
   /** Adds a violation, unless the same one is there. */
   violate(violation: Violation): void;
   /** Versions of the scene's pods that were checked, and lists in between that may have missed some. */
@@ -46,7 +50,7 @@ export interface Watch {
   /** When a limit of the scene was changed last, ms since 1970. */
   readonly lastChangeMs: number;
   /** The ends of the product's containers, in the order in which they were reported. */
-  readonly ends: readonly (ContainerEnd & { readonly pod: string })[];
+  readonly ends: readonly ProgramEnd[];
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -57,9 +61,9 @@ const OPT_OUT_LAG_MS = 60_000;
 export function createWatch(node: RealNode, scene: Scene): Watch {
   const { connection } = node;
   const pods = new Map<string, SeenPod>();
-  const violations: Violation[] = [];
+  const violations: DatedViolation[] = [];
   const terms: Term[] = [];
-  const ends: (ContainerEnd & { pod: string })[] = [];
+  const ends: ProgramEnd[] = [];
   const counts = { versions: 0, relists: 0 };
   let holder = "";
   let lastChangeMs = 0;
@@ -68,7 +72,10 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
     const same = violations.some(({ promise, message }) =>
       promise === violation.promise && message === violation.message
     );
-    if (!same) violations.push(violation);
+    if (same) return;
+    const at = new Date().toISOString();
+    console.error(`${at} BROKEN ${violation.promise}: ${violation.message}`);
+    violations.push({ ...violation, at });
   }
 
   function seen(pod: SeenPod): void {
