@@ -7,11 +7,12 @@
 import { parseAllocation } from "../../adapters/kube/allocations.ts";
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { enforcedLimits, podDirectories } from "../../tests/cluster/scene/node_cgroups.ts";
+import type { Component } from "../../tests/cluster/scene/product.ts";
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../tests/cluster/scene/until.ts";
+import { programIn } from "./programs.ts";
 import type { Violation } from "./promises.ts";
 import type { Scene } from "./scene.ts";
 import type { Watch } from "./watch.ts";
@@ -27,122 +28,100 @@ export interface EndParts {
 const REST_MS = 60_000;
 /** Then nothing is written for this long, ms. */
 const QUIET_MS = 30_000;
-/** The kernel follows the spec within this time, ms. */
-const AGREE_MS = 10_000;
+/** The kernel follows the spec within this time on a node where all is well, ms. */
+const KERNEL_MS = 10_000;
 /** The kubelet makes a container that crashed wait for up to 5 min. */
 const RECOVERY_MS = 360_000;
 const ALLOCATIONS = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
 
-/** Waits until the product's programs are Ready again and one of the controllers leads. */
+/** Waits until the product's programs run and are Ready again, and one of the controllers leads. */
 export async function whenRecovered({ watch }: EndParts): Promise<void> {
+  const running = (component: Component): number =>
+    watch.programs(component).filter((pod) => pod.ready && programIn(pod) !== undefined).length;
   await until("agent and two controllers that are Ready, one of which leads", () => {
-    const ready = ([component, count]: readonly ["mbcas-agent" | "mbcas-controller", number]) =>
-      watch.programs(component).filter((pod) => pod.ready).length >= count;
-    const all = ([["mbcas-agent", 1], ["mbcas-controller", 2]] as const).every(ready);
+    const all = running("mbcas-agent") >= 1 && running("mbcas-controller") >= 2;
     return all && watch.leader() !== undefined ? true : undefined;
   }, { timeoutMs: RECOVERY_MS, everyMs: 500 });
 }
 
 /** Waits until all limits are at their ceilings, then watches them rest; ms until they were there. */
-export async function checkRest({ node, scene, watch }: EndParts): Promise<number> {
+export async function checkRest(parts: EndParts): Promise<number> {
+  const { watch } = parts;
   const began = performance.now();
-  let faults = [{ promise: "NotAtCeiling", message: "not looked at" }];
-  while (faults.length > 0 && performance.now() - began < REST_MS) {
+  while ((await ceilingFaults(parts)).length > 0 && performance.now() - began < REST_MS) {
     await pause(500);
-    faults = ceilingFaults(await allocations(node), { scene, watch });
   }
   const restMs = performance.now() - began;
-  faults.forEach(watch.violate);
   const quietSinceMs = Date.now();
-  const differs = new Map<string, number>();
-  while (Date.now() - quietSinceMs < QUIET_MS) {
-    await pause(1000);
-    for (const pod of watch.scenePods()) checkKernel(pod, { watch, differs });
-  }
+  await pause(QUIET_MS);
   if (watch.lastChangeMs > quietSinceMs) {
     const message = `a limit changed ${
       (watch.lastChangeMs - quietSinceMs) / 1000
     } s after the rest`;
     watch.violate({ promise: "NotSteady", message });
   }
-  ceilingFaults(await allocations(node), { scene, watch }).forEach(watch.violate);
+  (await ceilingFaults(parts)).forEach(watch.violate);
   return restMs;
 }
 
-async function allocations({ connection }: RealNode): Promise<ReadonlyMap<string, PodAllocation>> {
-  const { items } = objectOf(await connection.request({ path: ALLOCATIONS }));
-  return new Map(
-    listOf(items).map((item) => {
-      const allocation = parseAllocation(item);
-      return [allocation.spec.podUID, allocation];
-    }),
-  );
-}
-
-/** While CPU is free every limit is at its ceiling, and what takes no part has its own. */
-function ceilingFaults(
-  records: ReadonlyMap<string, PodAllocation>,
-  { scene, watch }: Pick<EndParts, "scene" | "watch">,
-): Violation[] {
+/** While CPU is free every limit of the market is at its ceiling, in the spec and in the kernel. */
+async function ceilingFaults({ node, scene, watch }: EndParts): Promise<Violation[]> {
+  const { items } = objectOf(await node.connection.request({ path: ALLOCATIONS }));
+  const records = listOf(items).map(parseAllocation);
   return watch.scenePods().flatMap((pod) => {
-    const { uid } = pod.metadata;
     if (scene.baselineOf(pod)?.managed !== true) return [];
-    const bounds = records.get(uid)?.status?.bounds?.containers;
-    return pod.containers.flatMap(({ name, limitCPU = Infinity }): Violation[] => {
-      const { floor, ceiling } = bounds?.find((one) => one.name === name) ?? {};
-      if (limitCPU === ceiling) return [];
-      const message = `${objectKey(pod.metadata)}: ${limitCPU}m of ${floor}m to ${ceiling}m`;
+    const record = records.find(({ spec }) => spec.podUID === pod.metadata.uid);
+    const bounds = record?.status?.bounds?.containers;
+    return pod.containers.flatMap(({ name, limitCPU }): Violation[] => {
+      const { ceiling } = bounds?.find((one) => one.name === name) ?? {};
+      const quota = quotasOf(pod).get(name);
+      if (limitCPU === ceiling && quota === ceiling) return [];
+      const limits = `spec ${limitCPU}m, kernel ${quota}m`;
+      const message = `${objectKey(pod.metadata)}: ${limits}, ceiling ${ceiling}m`;
       return [{ promise: "NotAtCeiling", message }];
     });
   });
 }
 
-/** Reports a quota that differs from the spec's limit in each look for too long. */
-function checkKernel(
-  pod: Pod,
-  { watch, differs }: Pick<EndParts, "watch"> & { readonly differs: Map<string, number> },
-): void {
-  const quotas = quotasOf(pod);
-  for (const { name, limitCPU } of pod.containers) {
-    const key = `${pod.metadata.uid}/${name}`;
-    const quota = quotas?.get(name);
-    if (quota === limitCPU) differs.delete(key);
-    else if (!differs.has(key)) differs.set(key, performance.now());
-    else if (performance.now() - (differs.get(key) ?? 0) > AGREE_MS) {
-      const message = `${objectKey(pod.metadata)}: spec ${limitCPU}m, kernel ${quota}m`;
-      watch.violate({ promise: "Kernel", message });
-    }
-  }
-}
-
-function quotasOf(pod: Pod): ReadonlyMap<string, number | undefined> | undefined {
+/** What the kernel holds a pod's containers to; empty while its cgroup is not there. */
+function quotasOf(pod: Pod): ReadonlyMap<string, number | undefined> {
   try {
     return enforcedLimits(podDirectories(pod)).containers;
   } catch {
-    return undefined;
+    return new Map();
   }
 }
 
-/** Opts everything out; returns the ms until every limit is the user's in spec, status and kernel. */
+/**
+ * Opts everything out; returns the ms until every limit is the user's in spec, status and kernel. The
+ * kernel must not be late.
+ */
 export async function checkRestored({ scene, watch }: EndParts): Promise<number> {
   await scene.setManaged(false, ["services", "guests", "tenants"]);
   const began = performance.now();
-  const faults = (): Violation[] =>
-    watch.scenePods().flatMap((pod) => {
-      const quotas = quotasOf(pod);
-      return pod.containers.flatMap(({ name, limitCPU, appliedLimitCPU }): Violation[] => {
-        const own = scene.baselineOf(pod)?.limits.get(name);
-        const quota = quotas?.get(name);
-        if (limitCPU === own && appliedLimitCPU === own && quota === own) return [];
-        const message = `${objectKey(pod.metadata)}: ${limitCPU}m, status ${appliedLimitCPU}m, ` +
-          `kernel ${quota}m instead of ${own}m`;
-        return [{ promise: "NotRestored", message }];
-      });
+  const faults = (limitsOf: (pod: Pod) => readonly (number | undefined)[][]): Violation[] =>
+    watch.scenePods().flatMap((pod): Violation[] => {
+      const own = [...scene.baselineOf(pod)?.limits.values() ?? []];
+      const limits = limitsOf(pod);
+      if (limits.every((some) => some.every((limit, index) => limit === own[index]))) return [];
+      const message = `${objectKey(pod.metadata)}: ${limits.join(", ")} instead of ${own}`;
+      return [{ promise: "NotRestored", message }];
     });
-  while (faults().length > 0 && performance.now() - began < REST_MS) await pause(250);
-  const restoredMs = performance.now() - began;
+  const inSpec = ({ containers }: Pod): (number | undefined)[][] => [
+    containers.map(({ limitCPU }) => limitCPU),
+  ];
+  const everywhere = (pod: Pod): (number | undefined)[][] => [
+    ...inSpec(pod),
+    pod.containers.map(({ appliedLimitCPU }) => appliedLimitCPU),
+    pod.containers.map(({ name }) => quotasOf(pod).get(name)),
+  ];
+  const passed = (): number => performance.now() - began;
+  while (faults(inSpec).length > 0 && passed() < REST_MS) await pause(100);
+  const specMs = passed();
+  while (faults(everywhere).length > 0 && passed() < specMs + KERNEL_MS) await pause(100);
+  const restoredMs = passed();
   // They stay so.
-  await pause(AGREE_MS);
-  faults().forEach(watch.violate);
+  await pause(KERNEL_MS);
+  faults(everywhere).forEach(watch.violate);
   return restoredMs;
 }

@@ -82,7 +82,9 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
     const { uid, namespace, name } = pod.metadata;
     const previous = pods.get(uid);
     pods.set(uid, pod);
-    if (namespace === PRODUCT_NAMESPACE && pod.lastEnd !== undefined) {
+    // A pod that is deleted ends, as those of the last rollout do.
+    const { terminating } = pod.metadata;
+    if (namespace === PRODUCT_NAMESPACE && pod.lastEnd !== undefined && !terminating) {
       const { atMs } = pod.lastEnd;
       const isNew = !ends.some((end) => end.pod === name && end.atMs === atMs);
       if (isNew) ends.push({ pod: name, ...pod.lastEnd });
@@ -102,7 +104,7 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
       violate({ promise: "Restart", message: `${objectKey(pod.metadata)}: a container of a load` });
     }
     const missing = notCarried(pod, baseline);
-    if (missing.length > 0 && !pod.metadata.terminating) void checkRecord(pod, missing, baseline);
+    if (missing.length > 0 && !terminating) void checkRecord(pod, missing, baseline);
   }
 
   /** Where the pod itself does not have the user's limits, its record must. */
@@ -163,7 +165,8 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
         if (lease.metadata.name !== "mbcas-controller" || lease.holder === holder) return;
         holder = lease.holder;
         if (holder === "") return;
-        const pod = holder.replace(/-[0-9a-f]{8}$/, "");
+        // One of the pod's lives, and in components its address.
+        const pod = holder.replace(/-[0-9a-f]{8}(@.*)?$/, "");
         terms.push({ pod, sinceMs: lease.acquireTimeMs ?? Date.now() });
       };
       const followLeases = follow<Lease>(
