@@ -34,6 +34,7 @@ async function main(args: readonly string[]): Promise<number> {
     about: "Makes and deletes pods all the time, and watches memory and open files of agent and " +
       "controllers. Exit code 1: something grew, or ended.",
     minutes: 30,
+    leastMinutes: 3,
   });
   if ("exitCode" in parsed) {
     (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());

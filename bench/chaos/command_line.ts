@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 
@@ -14,22 +14,29 @@ export interface LongRun {
   readonly seed: number;
 }
 
-/** What the help says, and the default length. */
+/** What the help says, the default length, and the least. */
 export interface LongRunProgram {
   readonly name: string;
   readonly about: string;
   readonly minutes: number;
+  /** @default {1} */
+  readonly leastMinutes?: number;
 }
 
 /** Parses the arguments without the program's name. Never throws for what a user may type. */
 export function parseCommandLine(
   args: readonly string[],
-  { name, about, minutes }: LongRunProgram,
+  { name, about, minutes, leastMinutes = 1 }: LongRunProgram,
 ): LongRun | Answer {
+  const length = (text: string): number => {
+    const value = wholeNumber(text);
+    if (value >= leastMinutes) return value;
+    throw new InvalidArgumentError(`Expected ${leastMinutes} or more.`);
+  };
   const program = new Command(name)
     .description(`${about} Needs root on the node of the harness.`)
     .option("--json", "print JSON instead of a table", false)
-    .option("--minutes <n>", "length of the run", wholeNumber, minutes)
+    .option("--minutes <n>", `length of the run, ${leastMinutes} or more`, length, minutes)
     .option("--seed <n>", "of all that is drawn", wholeNumber, 1);
   return parseFlags<LongRun>(program, args);
 }
