@@ -9,7 +9,6 @@ import { signal as sendSignal } from "../tests/cluster/harness/daemon.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
 import { clusterInstance } from "../tests/cluster/scene/harness_access.ts";
-import { whenReady } from "../tests/cluster/scene/product.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../tests/cluster/scene/until.ts";
 import { markAudit, readAuditSince } from "./audit_log.ts";
@@ -64,7 +63,6 @@ async function play({ minutes, seed }: LongRun): Promise<ChaosReport> {
   } finally {
     end.abort();
     await watching;
-    await whenReady(node, "mbcas-controller", 2);
   }
 }
 

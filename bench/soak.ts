@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { listOf, objectOf } from "../adapters/kube/json_fields.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
 import { leader, podsOf, whenReady } from "../tests/cluster/scene/product.ts";
@@ -72,6 +73,8 @@ async function play({ minutes, seed }: LongRun): Promise<SoakReport> {
       log(`${look / SAMPLES_PER_MINUTE} min, ${done.created} pods: ${now.join("; ")}`);
     }
   }
+  const path = `/apis/allocation.mbcas.io/v1alpha1/namespaces/${namespace.name}/podallocations`;
+  const records = listOf(objectOf(await node.connection.request({ path }))["items"]).length;
   end.abort();
   await churning;
   const warmUpMinutes = Math.max(LEAST_WARM_UP_MINUTES, minutes / 3);
@@ -80,7 +83,7 @@ async function play({ minutes, seed }: LongRun): Promise<SoakReport> {
       ? []
       : seriesOf(name, all.filter(({ atHours }) => atHours > warmUpMinutes / 60))
   );
-  return { seed, minutes, warmUpMinutes, churn: done, series, restarted: [...restarted] };
+  return { seed, minutes, warmUpMinutes, churn: done, records, series, restarted: [...restarted] };
 }
 
 /** Processes by name: the agent and both controllers, which are called by what they were at first. */

@@ -35,6 +35,8 @@ export interface SoakReport {
   readonly minutes: number;
   readonly warmUpMinutes: number;
   readonly churn: Churn;
+  /** PodAllocations in the end: the product did take part. */
+  readonly records: number;
   readonly series: readonly Series[];
   /** Programs that ended; their series cannot be judged. */
   readonly restarted: readonly string[];
@@ -63,18 +65,19 @@ export function seriesOf(program: string, samples: readonly ProcessSample[]): Se
   });
 }
 
-/** Whether nothing grew and nothing ended. */
-export function isSteady({ series, restarted }: SoakReport): boolean {
-  return restarted.length === 0 && series.every(({ flat }) => flat);
+/** Whether nothing grew, nothing ended, and the product managed pods. */
+export function isSteady({ series, restarted, records }: SoakReport): boolean {
+  return records > 0 && restarted.length === 0 && series.every(({ flat }) => flat);
 }
 
 /** The report for people. */
 export function soakTable(report: SoakReport): string {
-  const { seed, minutes, warmUpMinutes, churn, series, restarted } = report;
+  const { seed, minutes, warmUpMinutes, churn, records, series, restarted } = report;
   const { created, deleted, toggled, failed } = churn;
   return [
     `${minutes} minutes, of which ${warmUpMinutes.toFixed(0)} are warm-up; seed ${seed}; ` +
-    `${created} pods made, ${deleted} deleted, ${toggled} opt-outs and opt-ins, ${failed} failed`,
+    `${created} pods made, ${deleted} deleted, ${toggled} opt-outs and opt-ins, ${failed} failed; ` +
+    `${records} managed in the end`,
     ...alignedColumns([
       ["KiB, open files", "first", "last", "per hour", "± error", ""],
       ...series.map(({ name, first, last, perUnit, error, flat }) => [
