@@ -13,7 +13,7 @@ import type { Component } from "../../tests/cluster/scene/product.ts";
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { pause, until } from "../../tests/cluster/scene/until.ts";
 import { programIn } from "./programs.ts";
-import type { Violation } from "./promises.ts";
+import type { BrokenPromise } from "./promises.ts";
 import type { Scene } from "./scene.ts";
 import type { Watch } from "./watch.ts";
 
@@ -65,14 +65,14 @@ export async function checkRest(parts: EndParts): Promise<number> {
 }
 
 /** While CPU is free every limit of the market is at its ceiling, in the spec and in the kernel. */
-async function ceilingFaults({ node, scene, watch }: EndParts): Promise<Violation[]> {
+async function ceilingFaults({ node, scene, watch }: EndParts): Promise<BrokenPromise[]> {
   const { items } = objectOf(await node.connection.request({ path: ALLOCATIONS }));
   const records = listOf(items).map(parseAllocation);
   return watch.scenePods().flatMap((pod) => {
     if (scene.baselineOf(pod)?.managed !== true) return [];
     const record = records.find(({ spec }) => spec.podUID === pod.metadata.uid);
     const bounds = record?.status?.bounds?.containers;
-    return pod.containers.flatMap(({ name, limitCPU }): Violation[] => {
+    return pod.containers.flatMap(({ name, limitCPU }): BrokenPromise[] => {
       const { ceiling } = bounds?.find((one) => one.name === name) ?? {};
       const quota = quotasOf(pod).get(name);
       if (limitCPU === ceiling && quota === ceiling) return [];
@@ -99,8 +99,8 @@ function quotasOf(pod: Pod): ReadonlyMap<string, number | undefined> {
 export async function checkRestored({ scene, watch }: EndParts): Promise<number> {
   await scene.setManaged(false, ["services", "guests", "tenants"]);
   const began = performance.now();
-  const faults = (limitsOf: (pod: Pod) => readonly (number | undefined)[][]): Violation[] =>
-    watch.scenePods().flatMap((pod): Violation[] => {
+  const faults = (limitsOf: (pod: Pod) => readonly (number | undefined)[][]): BrokenPromise[] =>
+    watch.scenePods().flatMap((pod): BrokenPromise[] => {
       const own = [...scene.baselineOf(pod)?.limits.values() ?? []];
       const limits = limitsOf(pod);
       if (limits.every((some) => some.every((limit, index) => limit === own[index]))) return [];

@@ -13,7 +13,7 @@ import type { Target } from "./plan.ts";
 import { BURST_FACTOR } from "../../tests/faults/invariants.ts";
 
 /** A broken promise. */
-export interface Violation {
+export interface BrokenPromise {
   /** The promise, as one word. */
   readonly promise: string;
   readonly message: string;
@@ -38,9 +38,9 @@ export interface PodChange {
 }
 
 /** The promises that this version breaks. */
-export function limitFaults({ pod, previous, baseline, optedOut }: PodChange): Violation[] {
+export function limitFaults({ pod, previous, baseline, optedOut }: PodChange): BrokenPromise[] {
   const key = objectKey(pod.metadata);
-  const found: Violation[] = [];
+  const found: BrokenPromise[] = [];
   const violate = (promise: string, message: string): void =>
     void found.push({ promise, message: `${key}: ${message}` });
   if (pod.qosClass !== baseline.qosClass || qosClassOfPod(pod) !== baseline.qosClass) {
@@ -85,8 +85,8 @@ const LEADER_LAG_MS = 500;
 export function otherWriters(
   answers: readonly ResizeAnswer[],
   terms: readonly Term[],
-): Violation[] {
-  return answers.flatMap(({ at, code, writer, namespace, pod }): Violation[] => {
+): BrokenPromise[] {
+  return answers.flatMap(({ at, code, writer, namespace, pod }): BrokenPromise[] => {
     if (code >= 300 || writer === "") return [];
     const atMs = Date.parse(at);
     const term = terms.findLast(({ sinceMs }) => sinceMs <= atMs);
@@ -136,8 +136,8 @@ export function ownEnds(
 export function endFaults(
   ends: readonly ProgramEnd[],
   kills: readonly DoneKill[],
-): Violation[] {
-  return ownEnds(ends, kills).flatMap(({ pod, atMs, reason, exitCode }): Violation[] => {
+): BrokenPromise[] {
+  return ownEnds(ends, kills).flatMap(({ pod, atMs, reason, exitCode }): BrokenPromise[] => {
     const hasLostLease = pod.startsWith("mbcas-controller") && exitCode === 1 &&
       kills.some(({ target, killedMs }) =>
         (target === "kube-apiserver" || target === "etcd") && atMs > killedMs &&

@@ -5,7 +5,7 @@
  */
 import { alignedColumns } from "../aligned_columns.ts";
 import type { Target } from "./plan.ts";
-import type { DatedViolation } from "./watch.ts";
+import type { DatedBreak } from "./watch.ts";
 
 /** Kills of one target. */
 export interface KillCount {
@@ -39,7 +39,7 @@ export interface ChaosReport {
   readonly restSeconds: number;
   /** Until every limit is the user's, after the opt-out. */
   readonly restoredSeconds: number;
-  readonly violations: readonly DatedViolation[];
+  readonly violations: readonly DatedBreak[];
 }
 
 /** The report for people. */

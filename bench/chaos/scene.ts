@@ -18,7 +18,8 @@ import { until } from "../../tests/cluster/scene/until.ts";
 import type { Baseline } from "./promises.ts";
 import type { Act } from "./plan.ts";
 
-type Place = "services" | "guests" | "tenants";
+/** A namespace of the scene. */
+export type Place = "services" | "guests" | "tenants";
 
 /** Pods of one name, which is their label `app`. */
 interface App {

@@ -17,21 +17,22 @@ import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { follow } from "./follow.ts";
 import {
   type Baseline,
+  type BrokenPromise,
   limitFaults,
   notCarried,
   type ProgramEnd,
   type Term,
-  type Violation,
 } from "./promises.ts";
 import type { Scene } from "./scene.ts";
 
-type ContainerEnd = Omit<ProgramEnd, "pod">;
+/** The last end of a container. */
+export type ContainerEnd = Omit<ProgramEnd, "pod">;
 
 /** A pod with what restarts of its containers are known by. */
 export type SeenPod = Pod & { readonly restarts: number; readonly lastEnd?: ContainerEnd };
 
 /** A broken promise and when it was seen, ISO 8601. */
-export type DatedViolation = Violation & { readonly at: string };
+export type DatedBreak = BrokenPromise & { readonly at: string };
 
 /** What was seen so far. */
 export interface Watch {
@@ -42,9 +43,9 @@ export interface Watch {
   /** The controller that holds the Lease, as last seen. */
   leader(): SeenPod | undefined;
   readonly terms: readonly Term[];
-  readonly violations: readonly DatedViolation[];
+  readonly violations: readonly DatedBreak[];
   /** Adds a violation, unless the same one is there. */
-  violate(violation: Violation): void;
+  violate(violation: BrokenPromise): void;
   /** Versions of the scene's pods that were checked, and lists in between that may have missed some. */
   readonly counts: { versions: number; relists: number };
   /** When a limit of the scene was changed last, ms since 1970. */
@@ -61,14 +62,14 @@ const OPT_OUT_LAG_MS = 60_000;
 export function createWatch(node: RealNode, scene: Scene): Watch {
   const { connection } = node;
   const pods = new Map<string, SeenPod>();
-  const violations: DatedViolation[] = [];
+  const violations: DatedBreak[] = [];
   const terms: Term[] = [];
   const ends: ProgramEnd[] = [];
   const counts = { versions: 0, relists: 0 };
   let holder = "";
   let lastChangeMs = 0;
 
-  function violate(violation: Violation): void {
+  function violate(violation: BrokenPromise): void {
     const same = violations.some(({ promise, message }) =>
       promise === violation.promise && message === violation.message
     );
