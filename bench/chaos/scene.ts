@@ -34,6 +34,7 @@ interface App {
 }
 
 const BURST = { threads: 2, burstSeconds: 8 };
+/** Eight times the smallest limit in the market is above the least ceiling, 500m: the factor decides. */
 const APPS: readonly App[] = [
   {
     name: "web",
