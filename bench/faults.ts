@@ -8,19 +8,18 @@ import { nextArenaProgress } from "../cli/arena_progress.ts";
 import type { FaultPlan } from "../tests/faults/fault.ts";
 import { playPlan } from "../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../tests/faults/shrink_plan.ts";
-import { MUTANTS } from "../tests/faults/mutants/mutants.ts";
-import { derivedPlans, drawnPlans } from "./faults/all_plans.ts";
+import { derivedPlans, drawnPlans, examPlans } from "./faults/all_plans.ts";
 import { type FaultsRequest, parseFaultsBench } from "./faults/command_line.ts";
 import { examine, type ExamRow } from "./faults/mutant_exam.ts";
 import { playPlans, playSafely } from "./faults/play_plans.ts";
-import { failureLine, failureText, type FaultFigures, faultsTable } from "./faults/report.ts";
+import { examLine, failureText, type FaultFigures, figuresTable } from "./faults/report.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
 /** Failures that are shrunk and printed. */
 const MOST_SHOWN = 5;
-/** What each mutant is looked for with: enough for most, in seconds. */
-const EXAM = { plans: 80, runs: 120 } as const;
+/** What each mutant is looked for with at most. */
+const EXAM = { derived: 200, drawn: 150 } as const;
 
 const isTerminal = Deno.stderr.isTerminal();
 const encoder = new TextEncoder();
@@ -63,48 +62,46 @@ async function shrunk({ plan, violations }: Parameters<typeof failureText>[0]): 
 }
 
 async function run(request: FaultsRequest): Promise<number> {
-  const { seed, jobs, untilFound, json } = request;
+  const { seed, jobs, json, mutants } = request;
   const derived = await derivedPlans(request.plans);
-  const drawn = drawnPlans(request.runs, seed);
-  const all = [...derived, ...drawn];
-  const { played, failed } = await playPlans(all, {
+  const all = [...derived, ...drawnPlans(request.runs, seed)];
+  const failed = await playPlans(all, {
     jobs,
-    untilFound,
     onDone: json ? () => {} : progressOf(all.length),
   });
   if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(await shrunk(one)); }
-  const mutants = MUTANTS.slice(0, request.mutants === "all" ? MUTANTS.length : request.mutants);
-  const rows = await exam(mutants, request);
+  const { rows, falsePositives } = await exam(request);
   const found = rows.filter((row) => row.found).length;
   const figures: FaultFigures = {
-    plans: Math.min(played, derived.length),
-    runs: Math.max(0, played - derived.length),
+    plans: derived.length,
+    runs: request.runs,
     violations: failed.length,
     mutants: mutants.length,
     mutantsFound: found,
-    falsePositives: mutants.length === 0 ? 0 : await falsePositives(request),
+    falsePositives,
     cpuSeconds: Math.round(rows.reduce((sum, row) => sum + row.cpuSeconds, cpuSeconds())),
     seed,
   };
-  const first = failed[0] === undefined ? {} : { first: failureLine(failed[0]) };
-  console.log(json ? JSON.stringify({ ...figures, ...first }) : faultsTable(figures, rows));
-  const isPassed = failed.length === 0 && figures.falsePositives === 0 &&
+  console.log(json ? JSON.stringify({ ...figures, rows }) : figuresTable(figures));
+  const isPassed = failed.length === 0 && falsePositives === 0 &&
     found >= FOUND_SHARE * mutants.length;
   return isPassed ? 0 : 1;
 }
 
-async function exam(mutants: typeof MUTANTS, { seed, json }: FaultsRequest): Promise<ExamRow[]> {
-  const progress = json ? () => {} : progressOf(mutants.length);
-  let done = 0;
+/** Looks for the mutants, and plays the plans that do without any. */
+async function exam(
+  { mutants, seed, jobs, json }: FaultsRequest,
+): Promise<{ readonly rows: readonly ExamRow[]; readonly falsePositives: number }> {
+  if (mutants.length === 0) return { rows: [], falsePositives: 0 };
+  const plansFor = await examPlans({ ...EXAM, seed });
   const root = new URL("../", import.meta.url);
-  return await examine(mutants, { ...EXAM, seed, root, onRow: () => progress(++done) });
-}
-
-/** Failures without a mutant, among the plans that look for mutants. */
-async function falsePositives({ seed, jobs }: FaultsRequest): Promise<number> {
-  const plans = [...await derivedPlans(EXAM.plans), ...drawnPlans(EXAM.runs, seed)];
-  const { failed } = await playPlans(plans, { jobs, untilFound: false, onDone: () => {} });
-  return failed.length;
+  const onRow = (row: ExamRow): void => json ? undefined : console.log(examLine(row));
+  const rows = await examine(mutants, { plansFor, root, onRow });
+  // The longest way of each kind; what all kinds share once.
+  const kinds = [...new Set(mutants.map(({ kind }) => kind))];
+  const plans = new Map(kinds.flatMap(plansFor).map((plan) => [JSON.stringify(plan), plan]));
+  const failed = await playPlans([...plans.values()], { jobs, onDone: () => {} });
+  return { rows, falsePositives: failed.length };
 }
 
 if (import.meta.main) {

@@ -4,6 +4,8 @@
  * @module
  */
 import { Command, InvalidArgumentError } from "commander";
+import type { Mutant } from "../../tests/faults/mutants/mutant.ts";
+import { MUTANTS } from "../../tests/faults/mutants/mutants.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 
@@ -13,12 +15,10 @@ export interface FaultsRequest {
   readonly plans: number;
   /** Drawn runs. */
   readonly runs: number;
-  readonly mutants: number | "all";
+  readonly mutants: readonly Mutant[];
   readonly seed: number;
   readonly jobs: number;
   readonly json: boolean;
-  /** Ends at the first broken promise. */
-  readonly untilFound: boolean;
   /** A plan as JSON: plays it alone, and prints what it broke. */
   readonly replay?: string;
 }
@@ -28,13 +28,13 @@ function count(text: string): number {
   return text === "0" ? 0 : wholeNumber(text);
 }
 
-function mutantCount(text: string): number | "all" {
-  if (text === "all") return text;
-  try {
-    return count(text);
-  } catch {
-    throw new InvalidArgumentError("Expected all, or a whole number.");
-  }
+/** All of them, the first ones, or those whose name has this text. */
+function someMutants(text: string): readonly Mutant[] {
+  if (text === "all") return MUTANTS;
+  if (/^\d+$/.test(text)) return MUTANTS.slice(0, Number(text));
+  const named = MUTANTS.filter(({ name }) => name.includes(text));
+  if (named.length > 0) return named;
+  throw new InvalidArgumentError("Expected all, a whole number, or a part of a mutant's name.");
 }
 
 /** Reads the flags. Never throws for what a user may type. */
@@ -51,10 +51,9 @@ export function parseFaultsBench(args: readonly string[]): FaultsRequest | Answe
       200,
     )
     .option("--runs <n>", "runs with drawn faults", count, 100)
-    .option("--mutants <n|all>", "planted bugs to find", mutantCount, 0)
+    .option("--mutants <n|all|name>", "planted bugs to find", someMutants, [])
     .option("--seed <n>", "of the first drawn run", wholeNumber, 1)
     .option("--jobs <n>", "plans at a time", wholeNumber, 1)
-    .option("--until-found", "end at the first broken promise", false)
     .option("--replay <plan>", "play this plan, as a failing run prints it")
     .option("--json", "print one line of JSON instead of a table", false);
   return parseFlags<FaultsRequest>(program, args);

@@ -1,9 +1,12 @@
 /**
- * Plants each mutant into a copy of the sources, and lets the bench look for it there.
+ * Plants each mutant into a copy of the sources, and plays plans there until one finds it.
  *
  * @module
  */
+import type { FaultPlan } from "../../tests/faults/fault.ts";
 import { type Mutant, mutate } from "../../tests/faults/mutants/mutant.ts";
+import type { FirstFailure } from "./first_failure.ts";
+import { failureLine } from "./report.ts";
 
 /** What became of a mutant. */
 export interface ExamRow {
@@ -11,14 +14,15 @@ export interface ExamRow {
   readonly found: boolean;
   /** The first broken promise, and the faults that showed it. */
   readonly by?: string;
+  /** Plans that were played until then. */
+  readonly played: number;
   readonly cpuSeconds: number;
 }
 
-/** How each mutant is looked for. */
+/** How mutants are looked for. */
 export interface ExamOptions {
-  readonly plans: number;
-  readonly runs: number;
-  readonly seed: number;
+  /** Played in this order. */
+  readonly plansFor: (kind: Mutant["kind"]) => readonly FaultPlan[];
   readonly root: URL;
   /** Called after each mutant. */
   readonly onRow: (row: ExamRow) => void;
@@ -29,7 +33,7 @@ const FOLDERS = [
   ...["shared", "controller", "agent", "adapters", "simulation", "bench"],
   ...["tests/faults", "tests/contract", "tests/fixtures", "tests/simulation"],
 ];
-const FILES = ["deno.json", "deno.lock", "cli/arena_progress.ts"];
+const FILES = ["deno.json", "deno.lock"];
 
 async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
@@ -42,20 +46,19 @@ async function copyFolder(from: string, to: string): Promise<void> {
 /** Looks for the mutants one after the other. */
 export async function examine(
   mutants: readonly Mutant[],
-  { plans, runs, seed, root, onRow }: ExamOptions,
+  { plansFor, root, onRow }: ExamOptions,
 ): Promise<ExamRow[]> {
   if (mutants.length === 0) return [];
   const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
   const rows: ExamRow[] = [];
   try {
     for (const name of FOLDERS) await copyFolder(`${root.pathname}${name}`, `${folder}/${name}`);
-    await Deno.mkdir(`${folder}/cli`);
     for (const name of FILES) await Deno.copyFile(`${root.pathname}${name}`, `${folder}/${name}`);
     for (const mutant of mutants) {
       const path = `${folder}/${mutant.file}`;
       const source = await Deno.readTextFile(path);
       await Deno.writeTextFile(path, mutate(source, mutant));
-      const row = await lookFor(mutant, { folder, plans, runs, seed });
+      const row = await lookFor(mutant, { folder, plans: plansFor(mutant.kind) });
       await Deno.writeTextFile(path, source);
       rows.push(row);
       onRow(row);
@@ -68,29 +71,29 @@ export async function examine(
 
 async function lookFor(
   mutant: Mutant,
-  { folder, plans, runs, seed }: Omit<ExamOptions, "root" | "onRow"> & { readonly folder: string },
+  { folder, plans }: { readonly folder: string; readonly plans: readonly FaultPlan[] },
 ): Promise<ExamRow> {
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "-A", "--no-check", `${folder}/bench/faults.ts`, "--until-found", "--json"],
-      ...["--plans", `${plans}`, "--runs", `${runs}`, "--seed", `${seed}`],
-    ],
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-A", "--no-check", `${folder}/bench/faults/first_failure.ts`],
     cwd: folder,
-    stdin: "null",
-  }).output();
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const input = new Response(JSON.stringify(plans)).body;
+  const [{ stdout, stderr }] = await Promise.all([child.output(), input?.pipeTo(child.stdin)]);
   const decoder = new TextDecoder();
   const text = decoder.decode(stdout).trim().split("\n").at(-1) ?? "";
   if (!text.startsWith("{")) {
     // A mutant that cannot run at all would be found by anything.
     throw new Error(`Cannot look for "${mutant.name}": ${decoder.decode(stderr).slice(-500)}`);
   }
-  const { violations, first = "", cpuSeconds } = JSON.parse(text) as {
-    readonly violations: number;
-    readonly first?: string;
-    readonly cpuSeconds: number;
-  };
+  const { index, violation, cpuSeconds } = JSON.parse(text) as FirstFailure;
+  const plan = index === undefined ? undefined : plans[index];
   // A plan that cannot be played to its end shows nothing of the mutant.
-  return violations > 0 && !first.startsWith("Crashed")
-    ? { mutant, found: true, by: first, cpuSeconds }
-    : { mutant, found: false, cpuSeconds };
+  if (plan === undefined || violation === undefined || violation.invariant === "Crashed") {
+    return { mutant, found: false, played: plans.length, cpuSeconds };
+  }
+  const by = failureLine({ plan, violations: [violation] });
+  return { mutant, found: true, by, played: (index ?? 0) + 1, cpuSeconds };
 }

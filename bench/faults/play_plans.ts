@@ -16,15 +16,8 @@ export interface FailedPlan {
 /** How plans are played. */
 export interface PlayOptions {
   readonly jobs: number;
-  readonly untilFound: boolean;
   /** Called after each plan with the number of those that are done. */
   readonly onDone: (done: number) => void;
-}
-
-/** The result of some plans. */
-export interface PlayedPlans {
-  readonly played: number;
-  readonly failed: readonly FailedPlan[];
 }
 
 type Play = (plan: FaultPlan) => Promise<readonly Violation[]>;
@@ -59,8 +52,8 @@ function createThread(): { readonly play: Play; end(): void } {
 /** Plays the plans in their order. */
 export async function playPlans(
   plans: readonly FaultPlan[],
-  { jobs, untilFound, onDone }: PlayOptions,
-): Promise<PlayedPlans> {
+  { jobs, onDone }: PlayOptions,
+): Promise<readonly FailedPlan[]> {
   const failed: FailedPlan[] = [];
   let next = 0;
   let played = 0;
@@ -69,7 +62,6 @@ export async function playPlans(
       const violations = await play(plan);
       onDone(++played);
       if (violations.length > 0) failed.push({ plan, violations });
-      if (untilFound && failed.length > 0) return;
     }
   }
   if (jobs === 1) await work(playSafely);
@@ -78,5 +70,5 @@ export async function playPlans(
     await Promise.all(threads.map(({ play }) => work(play)));
     for (const thread of threads) thread.end();
   }
-  return { played, failed };
+  return failed;
 }

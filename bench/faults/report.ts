@@ -33,20 +33,25 @@ export function failureText({ plan, violations }: FailedPlan): string {
   ].join("\n");
 }
 
+/** More faults than this are named by the seed that drew them. */
+const MOST_NAMED = 3;
+
 /** The failure in one line. */
 export function failureLine({ plan, violations }: FailedPlan): string {
-  const faults = plan.faults.map(faultText).join("; ");
-  return `${violations[0]?.invariant ?? ""} by ${faults === "" ? "no fault" : faults}`;
+  const faults = plan.faults.length > MOST_NAMED
+    ? [`seed ${plan.seed}`]
+    : plan.faults.map(faultText);
+  const by = faults.length === 0 ? "no fault" : faults.join("; ");
+  return `${violations[0]?.invariant ?? ""} by ${by} (${plan.idleCPU})`;
 }
 
-/** A table of the figures, and one row for each mutant. */
-export function faultsTable(figures: FaultFigures, rows: readonly ExamRow[]): string {
+/** What became of a mutant, in one line. */
+export function examLine({ mutant: { name, kind }, found, by = "", played }: ExamRow): string {
+  return `${found ? "found " : "MISSED"}  ${kind}  ${name}  plan ${played}  ${by.slice(0, 150)}`;
+}
+
+/** A table of the figures. */
+export function figuresTable(figures: FaultFigures): string {
   const lines = Object.entries(figures).map(([name, value]) => [name, `${value}`]);
-  const exam = rows.map(({ mutant: { name, kind }, found, by = "" }) => [
-    name,
-    kind,
-    found ? "found" : "MISSED",
-    by.slice(0, 100),
-  ]);
-  return [...alignedColumns(exam), ...alignedColumns(lines)].join("\n");
+  return alignedColumns(lines).join("\n");
 }

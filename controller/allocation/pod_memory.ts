@@ -32,8 +32,8 @@ export interface PodMemory {
     | undefined;
   /** Since when a change is pending. */
   pendingSince?: number | undefined;
-  /** The last patch, until the cache has a pod that is as new: before, it tells old news. */
-  patched?: SentPatch | undefined;
+  /** The last patch: a cached pod that is older shows values of before. */
+  patched?: SentPatch;
   /** When the patch was accepted that the kubelet has not confirmed yet. */
   sentAtMs?: number | undefined;
   /** When the last patch was sent, accepted or not: an ISO 8601 time. */
@@ -78,18 +78,18 @@ export function refusalLeftMs(
 /** A cache that is further behind than this, ms, is no longer waited for: it may never come. */
 const LONGEST_LAG_MS = 60_000;
 
-/** True when the pod is at least as new as the last patch; then the patch is forgotten. */
+/**
+ * True when the pod is at least as new as the last patch. The patch stays on record: a copy that is
+ * listed again may go back to before it.
+ */
 export function isCurrent(
-  memory: PodMemory,
+  { patched }: Pick<PodMemory, "patched">,
   { pod, nowMs }: { readonly pod: Pod; readonly nowMs: number },
 ): boolean {
-  const { patched } = memory;
   if (patched === undefined) return true;
   const { resourceVersion } = pod.metadata;
   const current = isAtLeast(resourceVersion, patched.to) ?? resourceVersion !== patched.from;
-  if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;
-  memory.patched = undefined;
-  return true;
+  return current || nowMs - patched.atMs >= LONGEST_LAG_MS;
 }
 
 /** Sentences that change while the bounds don't are written this often at most, ms. */

@@ -28,15 +28,16 @@ Deno.test({
   name: "isCurrent() waits for a pod that is as new as the last patch, but not for ever",
   permissions: "none",
   fn() {
+    const pod = podWith("u1");
+    const memory = createPodMemories(() => {}).of("shop/web", pod);
     const seen = (resourceVersion: string, to: string, nowMs = 1000): boolean => {
-      const pod = podWith("u1");
-      const memory = createPodMemories(() => {}).of("shop/web", pod);
       memory.patched = { from: "7", to, atMs: 0 };
-      const metadata = { ...pod.metadata, resourceVersion };
-      const current = isCurrent(memory, { pod: { ...pod, metadata }, nowMs });
-      assert.equal(memory.patched === undefined, current);
-      return current;
+      return isCurrent(memory, { pod: at(resourceVersion), nowMs });
     };
+    const at = (resourceVersion: string): Pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, resourceVersion },
+    });
     // Before the patch, between the cached version and the patch, after it.
     assert.deepEqual([seen("7", "10"), seen("9", "10"), seen("10", "10"), seen("11", "10")], [
       false,
@@ -47,6 +48,11 @@ Deno.test({
     // Versions that can't be compared: any but the one before will have to do.
     assert.deepEqual([seen("7", "x"), seen("8", "x")], [false, true]);
     assert.equal(seen("7", "10", 60_000), true);
+    // A copy that is listed again from a server that lags behind goes back.
+    assert.deepEqual([seen("11", "10"), isCurrent(memory, { pod: at("9"), nowMs: 2000 })], [
+      true,
+      false,
+    ]);
   },
 });
 

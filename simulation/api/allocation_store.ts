@@ -18,13 +18,12 @@ export function createAllocationStore({ store, gate }: ApiAccess): AllocationSto
       return gate.send({ verb: "create", kind }, () => table.create({ ...allocation, metadata }));
     },
     writeStatus(allocation) {
-      return gate.send({ verb: "updateStatus", kind }, () => table.replaceStatus(allocation));
+      const key = objectKey(allocation.metadata);
+      return gate.send({ verb: "updateStatus", kind, key }, () => table.replaceStatus(allocation));
     },
     async remove({ metadata }) {
-      await gate.send(
-        { verb: "delete", kind },
-        () => table.remove(objectKey(metadata), metadata.uid),
-      );
+      const key = objectKey(metadata);
+      await gate.send({ verb: "delete", kind, key }, () => table.remove(key, metadata.uid));
     },
   };
 }

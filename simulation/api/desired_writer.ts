@@ -22,7 +22,7 @@ export function createDesiredWriter({ store, gate }: ApiAccess, nodeName: string
       const market = desired.market === undefined ? undefined : { price: null, ...desired.market };
       const patch = { spec: { ...desired, market } };
       const stored = await gate.send(
-        { verb: "patch", kind: "PodAllocation" },
+        { verb: "patch", kind: "PodAllocation", key },
         () =>
           store.tables.PodAllocation.modify(key, (stored) => {
             if (stored.spec.nodeName !== nodeName) {

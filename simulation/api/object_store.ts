@@ -34,6 +34,8 @@ export interface ObjectStore {
   readonly tables: ObjectTables;
   /** Version of the last write, of whatever kind. */
   version(): number;
+  /** Lets the next write have at least this version, as after writes of other kinds. */
+  skipTo(version: number): void;
   /** Forgets the history up to and including `version`: watches from before get 410. */
   compact(version: number): void;
   /** Calls `listener` after each write, until the returned function is called. */
@@ -122,6 +124,9 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   return {
     tables,
     version: () => version,
+    skipTo(next) {
+      version = Math.max(version, next - 1);
+    },
     compact(to) {
       for (const table of Object.values(tables)) table.log.compact(Math.min(to, version));
     },

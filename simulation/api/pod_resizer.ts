@@ -17,7 +17,7 @@ export function createPodResizer({ store, gate }: ApiAccess, manager: string): P
       const key = objectKey({ namespace, name: podName });
       const { Pod: pods } = store.tables;
       return await gate.send(
-        { verb: "resize", kind: "Pod" },
+        { verb: "resize", kind: "Pod", key },
         () =>
           pods.modify(key, (before) => {
             const after = writeDefaults(store, resizePod(before, patch, { manager, ...options }));

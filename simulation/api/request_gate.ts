@@ -27,6 +27,12 @@ export interface RequestLine {
   readonly kind: KindName;
 }
 
+/** A request as it is sent. */
+export interface SentRequest extends RequestLine {
+  /** `objectKey()` of the object that it changes, where this kind of request names it. */
+  readonly key?: string;
+}
+
 /** A failure to come. */
 export interface InjectedFailure extends RequestLine {
   /** HTTP status; 0 means that there is no answer. */
@@ -52,7 +58,7 @@ export interface InjectedFailure extends RequestLine {
 /** The way to the server. */
 export interface RequestGate {
   /** Sends a request: half the latency, the action, the other half. Throws an `ApiError`. */
-  send<R>(line: RequestLine, action: () => R): Promise<R>;
+  send<R>(line: SentRequest, action: () => R): Promise<R>;
   /** The next requests of this verb and kind fail. */
   failNext(failure: InjectedFailure): void;
   /** Nothing is answered any more, and watches break. */

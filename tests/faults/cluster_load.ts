@@ -32,11 +32,16 @@ export interface LoadPhase {
   readonly cpu: number;
 }
 
+/** A limit may be this multiple of the user's own: the default burst factor. */
+export const BURST_FACTOR = 8;
 /** Time between two requests of a pod, ms. */
 const EVERY_MS = 50;
 const ALWAYS = Infinity;
 
-/** A bare database, two replicas behind a template, a batch job that fills a node, and others. */
+/**
+ * A bare database, two replicas behind a template, a batch job that fills a node, a guest under a
+ * LimitRange, one pod that never takes part, and others.
+ */
 export const LOADED_PODS: readonly LoadedPod[] = [
   bare("shop/db-0 node-1", { request: 200, limit: 400, priority: 1000, load: bursts(150, 700) }),
   web("shop/web-a node-1", bursts(100, 500)),
@@ -58,8 +63,14 @@ export const LOADED_PODS: readonly LoadedPod[] = [
     memory: { request: 64 * 2 ** 20, limit: 128 * 2 ** 20 },
     replicaSet: "app-7f9d",
   },
+  bare("guest/box-0 node-2", { request: 100, limit: 200, priority: 0, load: bursts(60, 150) }),
   bare("lab/probe-0 node-1", { request: 50, limit: 150, priority: 0, load: bursts(40, 90) }),
 ];
+
+/** The limit that the template of the pod's owner has, millicores; undefined: a bare pod. */
+export function templateLimit({ metadata: { owner, name } }: Pod): number | undefined {
+  return owner && LOADED_PODS.find((one) => one.name === name)?.limit;
+}
 
 function at(place: string): Pick<LoadedPod, "namespace" | "name" | "node"> {
   const [namespace = "", name = "", node = ""] = place.split(/[/ ]/);

@@ -12,6 +12,9 @@ import { LOADED_PODS, workOf } from "./cluster_load.ts";
 /** CPUs of a node. */
 export const NODE_CORES = 2;
 
+/** The ceiling of every limit, millicores: 90 % of the node. */
+export const NODE_CEILING = 0.9 * 1000 * NODE_CORES;
+
 /** The node and its container runtime. */
 export interface ClusterNode {
   readonly node: SimulatedNode;

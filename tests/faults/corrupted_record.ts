@@ -10,7 +10,7 @@ type Field = typeof CORRUPTIONS[number];
 
 /** The record with the corrupted field. */
 export function corrupted(record: PodAllocation, field: Field): PodAllocation {
-  const { metadata, spec, status } = record;
+  const { apiVersion, kind, metadata, spec, status } = record;
   if (field === "desired") {
     const containers = spec.containers?.map((one) => ({ ...one, cpuLimit: "1900m" }));
     if (containers === undefined) return record;
@@ -20,6 +20,7 @@ export function corrupted(record: PodAllocation, field: Field): PodAllocation {
     const { ownerReferences: _lost, ...rest } = metadata;
     return { ...record, metadata: rest };
   }
+  if (field === "status") return { apiVersion, kind, metadata, spec };
   return status === undefined ? record : { ...record, status: corruptedStatus(status, field) };
 }
 

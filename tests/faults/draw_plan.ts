@@ -8,7 +8,7 @@ import { type Random, seededRandom } from "../../shared/random.ts";
 import type { Verb } from "../../simulation/api/request_gate.ts";
 import type { KindName } from "../../simulation/api/stored_kind.ts";
 import { LOADED_PODS } from "./cluster_load.ts";
-import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES } from "./fault.ts";
+import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
 
 /** Faults begin and end within these times, ms. */
 const FROM_MS = 5000;
@@ -16,16 +16,19 @@ const UNTIL_MS = 115_000;
 /** Faults of one kind in a run at most. */
 const MOST_OF_A_KIND = 4;
 
-const WRITES: readonly (readonly [Verb, KindName, number])[] = [
-  ["resize", "Pod", 90],
-  ["updateStatus", "PodAllocation", 110],
-  ["create", "PodAllocation", 16],
-  ["delete", "PodAllocation", 15],
-  ["update", "Lease", 55],
+const CONTROLLERS = ["controller-a", "controller-b"] as const;
+const AGENTS = ["agent-1", "agent-2"] as const;
+/** Writes of a kind, by which processes, and how many there are at most. */
+const WRITES: readonly (readonly [readonly ProcessName[], Verb, KindName, number])[] = [
+  [CONTROLLERS, "resize", "Pod", 90],
+  [CONTROLLERS, "updateStatus", "PodAllocation", 110],
+  [CONTROLLERS, "create", "PodAllocation", 16],
+  [CONTROLLERS, "delete", "PodAllocation", 15],
+  [CONTROLLERS, "update", "Lease", 55],
+  [AGENTS, "patch", "PodAllocation", 60],
 ];
 const WATCHED: readonly KindName[] = ["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"];
 const STATUSES = [0, 409, 429, 500, 503, 504] as const;
-const CONTROLLERS = ["controller-a", "controller-b"] as const;
 
 /** Draws values. */
 class Dice {
@@ -60,10 +63,10 @@ class Dice {
   }
 }
 
-/** A write of a leading controller. */
+/** A write of a leading controller, or of an agent. */
 function write(dice: Dice) {
-  const [verb, object, most] = dice.of(WRITES);
-  return { process: dice.of(CONTROLLERS), verb, object, nth: dice.within(1, most) };
+  const [processes, verb, object, most] = dice.of(WRITES);
+  return { process: dice.of(processes), verb, object, nth: dice.within(1, most) };
 }
 
 const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
@@ -76,7 +79,7 @@ const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
       status,
       done: (status === 0 || status >= 500) && dice.chance(0.5),
       ...((status === 429 || status === 503) && retryAfterMs > 0 ? { retryAfterMs } : {}),
-      times: dice.of([1, 1, 2, 5]),
+      times: dice.of([1, 1, 2, 5, 20]),
     };
   },
   late: (dice) => ({ fault: "late", ...write(dice), ms: dice.of([800, 4000, 15_000, 30_000]) }),
@@ -138,6 +141,18 @@ const KINDS: Readonly<Record<Fault["fault"], (dice: Dice) => Fault>> = {
     atMs: dice.atMs(),
     pod: dice.pod(),
     field: dice.of(CORRUPTIONS),
+  }),
+  forgetOriginals: (dice) => ({
+    fault: "forgetOriginals",
+    atMs: dice.atMs(),
+    pod: dice.pod(),
+  }),
+  refuse: (dice) => ({
+    fault: "refuse",
+    object: "Pod",
+    atMs: dice.atMs(),
+    ms: dice.of([2000, 10_000, 30_000]),
+    pod: dice.pod(),
   }),
   rebirth: (dice) => ({ fault: "rebirth", atMs: dice.atMs(), pod: dice.pod() }),
   editLimit: (dice) => ({

@@ -115,17 +115,37 @@ export const CORRUPTIONS = [
   "phase",
   "originalLimits",
   "ownerReferences",
+  "status",
 ] as const;
 
-/** What happens to a pod: its record is deleted or corrupted, users or the node change the pod. */
+/**
+ * What happens to a pod: its record is deleted or corrupted, the name of the market's field manager no
+ * longer lists the original limits (as with 20 containers), users or the node change the pod.
+ */
 export interface PodFault {
-  readonly fault: "deleteRecord" | "corrupt" | "rebirth" | "editLimit" | "restartContainer";
+  readonly fault:
+    | "deleteRecord"
+    | "corrupt"
+    | "forgetOriginals"
+    | "rebirth"
+    | "editLimit"
+    | "restartContainer";
   readonly atMs: number;
   /** `namespace/name`. */
   readonly pod: string;
   /** For `editLimit`, millicores. */
   readonly limit?: number;
   readonly field?: typeof CORRUPTIONS[number];
+}
+
+/** Admission refuses resizes of a pod, or the status of its record, for `ms`. */
+export interface RefuseFault {
+  readonly fault: "refuse";
+  readonly object: "Pod" | "PodAllocation";
+  readonly atMs: number;
+  readonly ms: number;
+  /** `namespace/name`. */
+  readonly pod: string;
 }
 
 /** A namespace opts out and in again `ms` later. */
@@ -150,6 +170,7 @@ export type Fault =
   | DuplicateFault
   | ServerFault
   | PodFault
+  | RefuseFault
   | OptOutFault;
 
 /** The faults of one run, and the seed of its latencies. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import { originalsIn } from "../../shared/actuation/original_limits.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -13,12 +13,15 @@ import { silentLog } from "../../shared/log.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet } from "../../simulation/kubelet.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { isOfMarket } from "./carried_limits.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 import { type ClusterNode, createClusterNode, NODE_CORES } from "./cluster_node.ts";
+import { startRules } from "./cluster_rules.ts";
 import { corrupted } from "./corrupted_record.ts";
-import type { FaultPlan, PodFault, ProcessName } from "./fault.ts";
+import type { Fault, FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
 import { createWebhookNet, PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
+import { UNMANAGED } from "./record_invariants.ts";
 import { createProcesses, type Launched, type Processes } from "./processes.ts";
 import { type ProgramPlace, startAgent, startController } from "./programs.ts";
 import { createCheckpoints, rightsizingAPI, seedRightsized } from "./rightsized_workload.ts";
@@ -31,8 +34,10 @@ export interface FaultCluster {
   readonly schedule: FaultSchedule;
   readonly processes: Processes;
   readonly users: UserLimits;
-  /** Switches the market in the installation's ConfigMap. */
-  switchMarket(on: boolean): void;
+  /** Those of the plan. */
+  readonly faults: readonly Fault[];
+  /** Switches the market in the installation's ConfigMap, beside other settings, faulty ones too. */
+  switchMarket(on: boolean, others?: string): void;
   optOut(namespace: string, out: boolean): void;
   /** What a user, a node or an accident does to a pod; nothing where the pod is gone. */
   apply(fault: PodFault): void;
@@ -41,8 +46,6 @@ export interface FaultCluster {
 const WALL_START = Date.UTC(2026, 0, 1);
 const SYSTEM = "mbcas-system";
 const NO_VERSION = { uid: "", resourceVersion: "" };
-/** Namespaces that opt out all the time. */
-const UNMANAGED: ReadonlySet<string> = new Set(["lab", PLACED.namespace]);
 const USER = "kubectl-edit";
 
 function seedObjects({ store }: SimulatedAPI): void {
@@ -82,6 +85,7 @@ export function startFaultCluster(
   const net = createWebhookNet();
   seedObjects(api);
   seedRightsized(api);
+  startRules(api);
 
   function launch(name: ProcessName, place: ProgramPlace): Launched {
     if (name === "controller-a" || name === "controller-b") {
@@ -134,12 +138,14 @@ export function startFaultCluster(
     users.wrote(pods.modify(objectKey(pod.metadata), () => edited));
   }
 
-  /** Whether the pod itself has the limits that the user set. */
-  function carriesOriginals({ metadata: { uid }, ...pod }: Pod): boolean {
-    const carried = originalsIn(pod);
-    return pod.containers.every(({ name, limitCPU }) =>
-      (carried.get(name) ?? limitCPU) === users.limitOf(uid, name)
+  /** The market's limits no longer carry the user's; the record may still have them. */
+  function forget(pod: Pod, record: PodAllocation | undefined): void {
+    if (!pod.containers.some(isOfMarket)) return;
+    const containers = pod.containers.map((one) =>
+      isOfMarket(one) ? { ...one, limitManagers: ["mbcas"] } : one
     );
+    if (record?.status?.originalLimits === undefined) users.lose(pod.metadata.uid);
+    users.forget(pods.modify(objectKey(pod.metadata), (stored) => ({ ...stored, containers })));
   }
 
   for (const { name } of LOADED_PODS) create(name);
@@ -151,8 +157,9 @@ export function startFaultCluster(
     schedule,
     processes,
     users,
-    switchMarket(on) {
-      const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n` };
+    faults,
+    switchMarket(on, others = "") {
+      const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n${others}` };
       ConfigMap.modify(`${SYSTEM}/mbcas-config`, (stored) => ({ ...stored, data }));
     },
     optOut(namespace, out) {
@@ -179,13 +186,12 @@ export function startFaultCluster(
         pods.remove(key);
         create(name);
       }
+      if (fault === "forgetOriginals") forget(pod, record);
       if (record === undefined) return;
-      if (fault === "deleteRecord") {
-        if (!carriesOriginals(pod)) users.lose(uid);
-        records.remove(recordKey);
-      }
+      const loses = fault === "deleteRecord" || field === "originalLimits" || field === "status";
+      if (loses && users.isForgotten(pod)) users.lose(uid);
+      if (fault === "deleteRecord") records.remove(recordKey);
       if (fault === "corrupt") {
-        if (field === "originalLimits" && !carriesOriginals(pod)) users.lose(uid);
         records.modify(recordKey, (stored) => corrupted(stored, field));
       }
     },

@@ -35,13 +35,24 @@ export interface FaultSchedule {
   freeze(name: ProcessName, object: KindName, atMs: number): FreezeFault | undefined;
   travel(name: ProcessName, object: KindName, atMs: number): TravelFault | undefined;
   duplicates(name: ProcessName, object: KindName, atMs: number): boolean;
+  /** Whether admission refuses what is sent about this pod, `namespace/name`, now. */
+  refuses(object: KindName, pod: string, atMs: number): boolean;
   listsFail(name: ProcessName, object: KindName, atMs: number): boolean;
+  /** Until when what request faults have caused may last, monotonic ms. */
+  readonly disturbedUntilMs: number;
   /** All requests so far. */
   readonly requests: readonly NumberedRequest[];
 }
 
 function isRequestFault(fault: Fault): fault is RequestFault {
   return fault.fault === "answer" || fault.fault === "late" || fault.fault === "crash";
+}
+
+/** For how long a request that met the fault may be felt, ms: back-offs grow with each failure. */
+function lastsMs(fault: RequestFault): number {
+  if (fault.fault === "crash") return 0;
+  if (fault.fault === "late") return fault.ms + 30_000;
+  return fault.retryAfterMs === undefined && fault.times === 1 ? 8000 : Infinity;
 }
 
 /** The schedule of these faults; `record` keeps all requests. */
@@ -52,6 +63,7 @@ export function createFaultSchedule(
   const ofRequests = faults.filter(isRequestFault);
   const counts = new Map<string, number>();
   const requests: NumberedRequest[] = [];
+  let disturbedUntilMs = 0;
 
   function during<F extends Fault["fault"]>(
     fault: F,
@@ -59,7 +71,8 @@ export function createFaultSchedule(
     { object, atMs }: { readonly object: KindName; readonly atMs: number },
   ): Extract<Fault, { fault: F }> | undefined {
     const found = faults.find((one) =>
-      one.fault === fault && "object" in one && "atMs" in one && one.process === process &&
+      one.fault === fault && "object" in one && "process" in one && "atMs" in one &&
+      one.process === process &&
       one.object === object && atMs >= one.atMs && atMs < one.atMs + one.ms
     );
     return found as Extract<Fault, { fault: F }> | undefined;
@@ -72,10 +85,14 @@ export function createFaultSchedule(
       counts.set(key, nth);
       if (record) requests.push({ process, verb, kind, nth, atMs });
       if (atMs >= FAULTS_END_MS) return undefined;
-      return ofRequests.find((one) =>
+      const fault = ofRequests.find((one) =>
         one.process === process && one.verb === verb && one.object === kind && one.nth <= nth &&
         nth < one.nth + (one.fault === "answer" ? one.times : 1)
       );
+      if (fault !== undefined) {
+        disturbedUntilMs = Math.max(disturbedUntilMs, atMs + lastsMs(fault));
+      }
+      return fault;
     },
     freeze: (process, object, atMs) => during("freeze", process, { object, atMs }),
     travel: (process, object, atMs) => during("travel", process, { object, atMs }),
@@ -83,6 +100,14 @@ export function createFaultSchedule(
       during("duplicate", process, { object, atMs }) !== undefined,
     listsFail: (process, object, atMs) =>
       during("listFailure", process, { object, atMs }) !== undefined,
+    refuses: (object, pod, atMs) =>
+      faults.some((one) =>
+        one.fault === "refuse" && one.object === object && one.pod === pod && atMs >= one.atMs &&
+        atMs < one.atMs + one.ms
+      ),
+    get disturbedUntilMs() {
+      return disturbedUntilMs;
+    },
     requests,
   };
 }

@@ -4,10 +4,12 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ApiObject, WatchEvent } from "../../shared/control/list_watch.ts";
 import type { ApiAccess } from "../../simulation/api/api_access.ts";
 import type { ObjectTable } from "../../simulation/api/object_table.ts";
-import type { RequestGate, RequestLine } from "../../simulation/api/request_gate.ts";
+import type { RequestGate, SentRequest } from "../../simulation/api/request_gate.ts";
 import { createSimulatedClient, type SimulatedClient } from "../../simulation/api/simulated_api.ts";
 import { createListWatch, type Selector } from "../../simulation/api/simulated_list_watch.ts";
 import type { KindName } from "../../simulation/api/stored_kind.ts";
@@ -19,13 +21,31 @@ import type { Process } from "./process.ts";
 /** A request while the server works on it. */
 export interface Actor {
   readonly process: ProcessName;
-  readonly line: RequestLine;
+  readonly line: SentRequest;
   /** Monotonic ms. */
   readonly sentMs: number;
   /** The request was under way for longer than any client waits. */
   readonly late: boolean;
   /** What the process knew when it sent the request. */
-  readonly known: unknown;
+  readonly known: Knowledge;
+}
+
+/** What a process knows when it sends a request. */
+export interface Knowledge {
+  /** Copies of the controller that it knows to be out of sync. */
+  readonly unsynced: readonly string[];
+  /** The pod that the request is about, in the controller's copy. */
+  readonly pod?: Pod | undefined;
+  /** The record of this pod, in the controller's copy. */
+  readonly record?: PodAllocation | undefined;
+}
+
+/** Follows the requests of processes. */
+export interface RequestObserver {
+  sent(actor: Actor): void;
+  answered(actor: Actor, answer: unknown): void;
+  /** The server failed once and says nothing of when to try again. */
+  failed(actor: Actor): void;
 }
 
 /** The ports of a process; its watches of a kind can be ended from outside. */
@@ -43,8 +63,10 @@ export interface FaultyClientParts {
   readonly schedule: FaultSchedule;
   /** Called around what the server does for a request. */
   readonly act: <R>(actor: Actor, action: () => R) => R;
-  /** What the process knows now, for the actor of its requests. */
-  readonly knows: () => unknown;
+  /** What the process knows now, for the actor of this request. */
+  readonly knows: (line: SentRequest) => Knowledge;
+  /** Called with each request that is sent, and with each answer that the process receives. */
+  readonly observe: RequestObserver;
   /** Ends the process; it starts again after `downMs`. */
   readonly crash: (downMs: number) => void;
 }
@@ -96,7 +118,8 @@ export function createFaultyClient(parts: FaultyClientParts): FaultyClient {
             { verb: "list", kind },
             () =>
               stateAt(access.store.tables[kind] as unknown as ObjectTable<ApiObject>, {
-                atMs: clock.monotonic() - travel.ageMs,
+                // The cluster is older than the run: its beginning is the oldest state.
+                atMs: Math.max(0, clock.monotonic() - travel.ageMs),
                 now: access.store.version(),
                 selector,
               }) as unknown as Awaited<ReturnType<typeof inner.list>>,
@@ -116,22 +139,43 @@ export function createFaultyClient(parts: FaultyClientParts): FaultyClient {
   };
 }
 
+function forbid(): never {
+  throw new ApiError(422, "Invalid", "fault: a policy refuses this");
+}
+
 function refuse(): never {
   throw new ApiError(503, "ServiceUnavailable", "fault: lists fail");
 }
 
 /** The gate of a process. */
 function createFaultyGate(
-  { name, process, access: { gate }, clock, schedule, act, knows, crash }: FaultyClientParts,
+  { name, process, access: { gate, store }, clock, schedule, act, knows, observe, crash }:
+    FaultyClientParts,
 ): RequestGate {
-  async function sendAs<R>(line: RequestLine, action: () => R, known: unknown): Promise<R> {
+  /** The pod that a write is about, `namespace/name`. */
+  function podOf({ kind, key = "" }: SentRequest): string {
+    if (kind === "Pod") return key;
+    const { spec } = store.tables.PodAllocation.get(key) ?? {};
+    return `${spec?.namespace}/${spec?.podName}`;
+  }
+
+  async function sendAs<R>(line: SentRequest, action: () => R, known: Knowledge): Promise<R> {
     const sentMs = clock.monotonic();
     const fault = schedule.ofRequest(name, line, sentMs);
     const actor = { process: name, line, sentMs, known };
     const doneBy = (late: boolean) => (): R => act({ ...actor, late }, action);
-    if (fault === undefined) return await gate.send(line, doneBy(false));
+    observe.sent({ ...actor, late: false });
+    if (schedule.refuses(line.kind, podOf(line), sentMs)) return await gate.send(line, forbid);
+    if (fault === undefined) {
+      const answer = await gate.send(line, doneBy(false));
+      observe.answered({ ...actor, late: false }, answer);
+      return answer;
+    }
     if (fault.fault === "answer") {
       const error = errorOf(fault);
+      if (fault.status >= 500 && fault.retryAfterMs === undefined) {
+        observe.failed({ ...actor, late: false });
+      }
       await gate.send(line, () => {
         if (fault.done) doneBy(false)();
         else throw error;
@@ -154,7 +198,7 @@ function createFaultyGate(
 
   return {
     send: (line, action) =>
-      process.alive ? process.receive(sendAs(line, action, knows())) : new Promise(() => {}),
+      process.alive ? process.receive(sendAs(line, action, knows(line))) : new Promise(() => {}),
     failNext: gate.failNext,
     stop: gate.stop,
     start: gate.start,
@@ -234,4 +278,8 @@ async function* faultyWatch<T extends ApiObject>(
     if (schedule.duplicates(name, kind, now)) yield event;
   }
   if (failing()) refuse();
+  if (schedule.travel(name, kind, clock.monotonic()) !== undefined) {
+    // The copy is listed again, from a server that lags behind.
+    throw new ApiError(410, "Expired", "fault: the history is gone");
+  }
 }

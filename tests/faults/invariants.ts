@@ -3,18 +3,25 @@
  *
  * @module
  */
-import { isMarketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
 import { qosClassOf } from "../../shared/actuation/qos.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { Lease } from "../../shared/api/lease.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { parseCPU } from "../../shared/quantity.ts";
-import type { LogEntry } from "../../simulation/api/event_log.ts";
-import type { ProcessName } from "./fault.ts";
+import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
+import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";
-import { PLACED, readyOnDemand } from "./placed_workload.ts";
-import type { Knowledge } from "./processes.ts";
+import { PLACED, readyOnDemand, readyReplicas } from "./placed_workload.ts";
+import {
+  checkDesired,
+  checkRecordWrite,
+  checkRecoverable,
+  UNMANAGED,
+} from "./record_invariants.ts";
+import { checkLimitWrite } from "./resize_invariants.ts";
+import { RIGHTSIZED } from "./rightsized_workload.ts";
 
 /** A broken promise. */
 export interface Violation {
@@ -24,48 +31,49 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A limit may be this multiple of the user's own: the default burst factor. */
-export const BURST_FACTOR = 8;
 /** A copy that follows a namespace's opt-out late, or a paused process, may lag this far behind, ms. */
 const OPT_OUT_LAG_MS = 60_000;
 /** How long a leader may go on after another one holds the Lease, ms: none, but for one in flight. */
 const LEADER_LAG_MS = 500;
+/** A copy that is further behind than this, ms, is no longer waited for. */
+const LONGEST_LAG_MS = 60_000;
+/** What failed is tried again within this time: the longest back-off and a little, ms. */
+const RETRIED_MS = 35_000;
 
-/** The controller's copies that decide whether a pod takes part and within which bounds. */
-const DECISIVE: ReadonlySet<string> = new Set([
-  "pods",
-  "namespaces",
-  "nodes",
-  "limitRanges",
-  "resourceQuotas",
-  "horizontalPodAutoscalers",
-  "verticalPodAutoscalers",
-]);
-
-/** Follows all writes of pods and records; returns the violations so far. */
+/** Follows all writes; returns the violations so far. */
 export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
-  const { api, clock } = cluster;
-  const { Pod: pods, PodAllocation: records, Namespace: namespaces } = api.store.tables;
+  const { api, clock, processes } = cluster;
+  const { tables } = api.store;
+  const { Pod: pods, PodAllocation: records, Namespace: namespaces, Lease, ConfigMap } = tables;
   const violations: Violation[] = [];
   const optedOutMs = new Map<string, number>();
   let holder: { readonly name: string; readonly sinceMs: number } | undefined;
-  const positions = { pods: 0, records: 0, namespaces: 0 };
 
   function violate(invariant: string, message: string): void {
     violations.push({ invariant, atMs: clock.monotonic(), message });
   }
 
-  function followLease(): void {
-    const lease = api.store.tables.Lease.get("mbcas-system/mbcas-controller");
-    const name = lease?.holder?.split("-").slice(0, 2).join("-");
-    if (name !== undefined && name !== "" && name !== holder?.name) {
-      holder = { name, sinceMs: clock.monotonic() };
+  let renewedMs = -Infinity;
+  let offMs: number | undefined;
+
+  /** A Lease that is held and renewed belongs to its holder. */
+  function followLease({ before, after }: LogEntry<Lease>): void {
+    if (after?.metadata.name !== "mbcas-controller") return;
+    const { holder: last = "", durationSeconds = 0 } = before ?? {};
+    if (last !== "" && after.holder !== "" && after.holder !== last) {
+      const ageMs = clock.monotonic() - renewedMs;
+      if (ageMs < durationSeconds * 1000) {
+        violate("LeaseTaken", `${after.holder} took it ${ageMs} ms after ${last} renewed it`);
+      }
     }
+    renewedMs = clock.monotonic();
+    const name = after.holder.split("-").slice(0, 2).join("-");
+    if (name !== "" && name !== holder?.name) holder = { name, sinceMs: clock.monotonic() };
   }
 
   function checkWriter(actor: Actor, what: string): void {
     if (!actor.process.startsWith("controller") || actor.late || holder === undefined) return;
-    const { process } = cluster.processes.get(actor.process as ProcessName) ?? {};
+    const { process } = processes.get(actor.process) ?? {};
     const pausedLately = actor.sentMs - (process?.pausedUntilMs ?? -Infinity) < 1000;
     if (holder.name === actor.process || pausedLately) return;
     if (actor.sentMs > holder.sinceMs + LEADER_LAG_MS) {
@@ -74,15 +82,21 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
   }
 
   function checkPod({ before, after }: LogEntry<Pod>): void {
-    const actor = cluster.processes.actor();
+    const actor = processes.actor();
     if (actor?.line.verb === "evict" && before?.ready === true) {
       checkWriter(actor, `eviction of ${objectKey(before.metadata)}`);
       const left = readyOnDemand(api);
+      const ready = readyReplicas(api);
+      if (ready < PLACED.replicas - 1) {
+        violate("BudgetBroken", `${objectKey(before.metadata)} evicted, ${ready} are Ready`);
+      }
       if (before.nodeName.startsWith("on-demand") && left < PLACED.floor) {
         violate("FloorBroken", `${objectKey(before.metadata)} evicted, ${left} on on-demand nodes`);
       }
     }
     if (after === undefined) return;
+    // What users write is known after their write, and the pod itself has it.
+    if (actor !== undefined) checkRecoverable(cluster, after, violate);
     const key = objectKey(after.metadata);
     for (const { name, limitCPU = Infinity, requestCPU = 0 } of after.containers) {
       if (limitCPU < requestCPU) violate("LimitBelowRequest", `${key} ${name}: ${limitCPU}m`);
@@ -93,81 +107,125 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     }
     if (actor === undefined || actor.line.verb !== "resize") return;
     checkWriter(actor, `pod ${key}`);
+    const { namespace } = after.metadata;
+    if (UNMANAGED.has(namespace)) violate("Unmanaged", key);
+    const outMs = optedOutMs.get(namespace);
+    if (outMs !== undefined && !actor.late && actor.sentMs - outMs > OPT_OUT_LAG_MS) {
+      violate("OptedOut", `${key} changed, opted out for ${clock.monotonic() - outMs} ms`);
+    }
     after.containers.forEach((container, index) => {
       const previous = before.containers[index];
       if (previous === undefined || previous.limitCPU === container.limitCPU) return;
-      checkChange(actor, { pod: after, container, previous });
+      if (isOfMarket(container) && switchedOffBefore(holder?.sinceMs)) {
+        violate("MarketOff", `${key}: ${previous.limitCPU}m -> ${container.limitCPU}m`);
+      }
+      checkLimitWrite(cluster, { actor, pod: after, container, index, previous }, violate);
     });
   }
 
-  function checkChange(
-    actor: Actor,
-    { pod, container, previous }: {
-      readonly pod: Pod;
-      readonly container: PodContainer;
-      readonly previous: PodContainer;
-    },
-  ): void {
-    const { namespace, uid } = pod.metadata;
-    const change = `${objectKey(pod.metadata)}: ${previous.limitCPU}m -> ${container.limitCPU}m`;
-    if (namespace === "lab") violate("Unmanaged", change);
-    if (container.limitManagers?.some(isMarketManager) !== true) return;
-    const limit = container.limitCPU ?? 0;
-    const own = cluster.users.limitOf(uid, container.name) ?? Infinity;
-    if (limit > own * BURST_FACTOR && !cluster.users.isLost(uid)) violate("Ceiling", change);
-    const unsynced = (actor.known as Knowledge).unsynced.filter((kind) => DECISIVE.has(kind));
-    if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
-      violate("RaisedOutOfSync", `${change} while out of sync: ${unsynced.join(", ")}`);
-    }
-    const outMs = optedOutMs.get(namespace);
-    if (outMs !== undefined && !actor.late && actor.sentMs - outMs > OPT_OUT_LAG_MS) {
-      violate("OptedOut", `${change}, opted out for ${clock.monotonic() - outMs} ms`);
-    }
+  /** Who leads since then knows that the market is off: unless a fault shows old settings. */
+  function switchedOffBefore(leadsSinceMs = -Infinity): boolean {
+    const isOld = cluster.faults.some((one) =>
+      (one.fault === "freeze" || one.fault === "travel") && one.object === "ConfigMap"
+    );
+    return offMs !== undefined && leadsSinceMs > offMs && !isOld;
   }
 
-  /** A limit of the market's is lost where neither the pod nor its record has the original one. */
-  function checkRecoverable(pod: Pod): void {
-    const { uid, namespace, owner, terminating } = pod.metadata;
-    if (terminating || owner !== undefined || cluster.users.isLost(uid)) return;
-    const record = records.get(`${namespace}/${uid}`);
-    for (const { name, limitCPU, limitManagers = [] } of pod.containers) {
-      const own = cluster.users.limitOf(uid, name);
-      if (limitCPU === own || !limitManagers.some(isMarketManager)) continue;
-      if (originalsIn(pod).get(name) === own) continue;
-      const kept = record?.status?.originalLimits?.find((one) => one.name === name)?.cpu;
-      if (kept === undefined || parseCPU(kept) !== own) {
-        violate("Unrecoverable", `${objectKey(pod.metadata)}: ${limitCPU}m, record ${kept}`);
-      }
-    }
-  }
-
-  function followNamespaces(): void {
-    const { log } = namespaces;
-    for (let entry = log.at(positions.namespaces); entry; entry = log.at(++positions.namespaces)) {
-      const { name } = entry.object.metadata;
-      const out = entry.after?.metadata.labels[MANAGED] === "false";
-      if (!out) optedOutMs.delete(name);
-      else if (!optedOutMs.has(name)) optedOutMs.set(name, entry.atMs);
-    }
-  }
-
-  api.store.onChange(() => {
-    followLease();
-    followNamespaces();
-    for (let entry = pods.log.at(positions.pods); entry; entry = pods.log.at(++positions.pods)) {
-      checkPod(entry);
-      if (entry.after !== undefined) checkRecoverable(entry.after);
-    }
-    const { log } = records;
-    for (let entry = log.at(positions.records); entry; entry = log.at(++positions.records)) {
+  const follow = [
+    follower(ConfigMap.log, ({ after, atMs }) => {
+      offMs = after?.data["config.yaml"]?.includes("off") ? offMs ?? atMs : undefined;
+    }),
+    follower(Lease.log, followLease),
+    follower(namespaces.log, ({ after, atMs, object: { metadata: { name } } }) => {
+      const isOut = after?.metadata.labels[MANAGED] === "false";
+      if (!isOut) optedOutMs.delete(name);
+      else if (!optedOutMs.has(name)) optedOutMs.set(name, atMs);
+    }),
+    follower(pods.log, checkPod),
+    follower(records.log, (entry) => {
       const { namespace = "", name } = entry.object.metadata;
       const pod = pods.all().find(({ metadata }) =>
         metadata.uid === name && metadata.namespace === namespace
       );
-      if (pod !== undefined) checkRecoverable(pod);
-      const actor = cluster.processes.actor();
-      if (actor !== undefined) checkWriter(actor, `record of ${namespace}/${name}`);
-    }
-  });
+      if (pod !== undefined) checkRecoverable(cluster, pod, violate);
+      const actor = processes.actor();
+      if (actor === undefined) return;
+      checkWriter(actor, `record of ${namespace}/${name}`);
+      checkRecordWrite(entry, actor, violate);
+      const { after } = entry;
+      if (actor.line.verb === "patch" && after) checkDesired(cluster, after, violate);
+    }),
+  ];
+  api.store.onChange(() => follow.forEach((read) => read()));
+  followCopies(cluster, violate);
+  followFailures(cluster, violate);
   return violations;
+}
+
+/** Reads the entries of a log that were added since the last call. */
+function follower<T extends ApiObject>(
+  log: EventLog<T>,
+  read: (entry: LogEntry<T>) => void,
+): () => void {
+  let position = log.after(0);
+  return () => {
+    for (let entry = log.at(position); entry; entry = log.at(++position)) read(entry);
+  };
+}
+
+/** What an agent could not write it writes again, unless the record has changed meanwhile. */
+function followFailures(
+  { processes, clock, faults, api }: FaultCluster,
+  violate: (invariant: string, message: string) => void,
+): void {
+  const { PodAllocation: records } = api.store.tables;
+  const isChanged = faults.some(({ fault }) => fault === "corrupt" || fault === "deleteRecord");
+  const lastMs = new Map<string, number>();
+  processes.follow({
+    sent: ({ process, line: { key }, sentMs }) => void lastMs.set(`${process} ${key}`, sentMs),
+    answered: () => {},
+    failed({ process, line: { verb, key = "" }, sentMs }) {
+      if (verb !== "patch" || !process.startsWith("agent") || isChanged) return;
+      const { uid } = records.get(key)?.metadata ?? {};
+      const life = processes.get(process);
+      clock.at(sentMs + RETRIED_MS, () => {
+        const isSame = processes.get(process) === life && life?.process.alive &&
+          life.process.pausedUntilMs < sentMs && uid !== undefined &&
+          records.get(key)?.metadata.uid === uid;
+        if (isSame && (lastMs.get(`${process} ${key}`) ?? 0) <= sentMs) {
+          violate("LostWrite", `${process} never wrote ${key} again after a failure`);
+        }
+      });
+    },
+  });
+}
+
+/** A controller that has patched a pod waits until its copy shows it: before, it knows old values. */
+function followCopies(
+  { processes, clock }: FaultCluster,
+  violate: (invariant: string, message: string) => void,
+): void {
+  const patched = new Map<string, { readonly version: number; readonly atMs: number }>();
+  const placeOf = ({ process, line: { key = "" } }: Actor): string =>
+    `${process} ${processes.get(process)?.startedMs} ${key}`;
+  const isOfMarket = ({ process, line: { verb, key = "" } }: Actor): boolean =>
+    verb === "resize" && process.startsWith("controller") &&
+    // Rightsizing patches the pod, too, and waits for nothing that the market does.
+    !key.startsWith(`${RIGHTSIZED.namespace}/`);
+  processes.follow({
+    sent(actor) {
+      const last = isOfMarket(actor) ? patched.get(placeOf(actor)) : undefined;
+      const { resourceVersion } = actor.known.pod?.metadata ?? {};
+      if (last === undefined || clock.monotonic() - last.atMs > LONGEST_LAG_MS) return;
+      if (Number(resourceVersion) < last.version) {
+        const copy = `its copy has version ${resourceVersion}`;
+        violate("OldCopy", `patch of ${actor.line.key} after version ${last.version}, ${copy}`);
+      }
+    },
+    failed: () => {},
+    answered(actor, answer) {
+      if (!isOfMarket(actor)) return;
+      patched.set(placeOf(actor), { version: Number(answer), atMs: clock.monotonic() });
+    },
+  });
 }

@@ -96,7 +96,7 @@ export function placementAPI(client: SimulatedClient, kept: Map<string, Checkpoi
 
 /** Nodes of both classes, and the Deployment; then its controller runs. */
 export function startPlaced(api: SimulatedAPI, clock: VirtualClock, net: WebhookNet): void {
-  const { Node, ReplicaSet, Deployment } = api.store.tables;
+  const { Node, ReplicaSet, Deployment, PodDisruptionBudget } = api.store.tables;
   for (const one of ["spot", "on-demand"]) {
     for (const index of [0, 1]) {
       Node.seed({
@@ -113,12 +113,24 @@ export function startPlaced(api: SimulatedAPI, clock: VirtualClock, net: Webhook
     metadata: { namespace: PLACED.namespace, name: SET, uid: OWNER.uid, resourceVersion: "" },
     deployment: { name: PLACED.name, uid },
   });
+  PodDisruptionBudget.seed({
+    metadata: { namespace: PLACED.namespace, name: PLACED.name, ...NO_VERSION },
+    selector: { matchLabels: {}, matchExpressions: [] },
+    disruptionsAllowed: 0,
+    current: true,
+    freesUnready: false,
+  });
   let made = 0;
   const turn = (): void => {
     void reconcile(api, { clock, net, nameOf: () => `${SET}-${made++}` });
     clock.at(clock.monotonic() + TURN_MS, turn);
   };
   turn();
+}
+
+/** Replicas that are Ready. */
+export function readyReplicas({ store }: SimulatedAPI): number {
+  return livePods(store).filter(({ ready }) => ready).length;
 }
 
 /** Replicas that are Ready on on-demand nodes. */
@@ -162,7 +174,7 @@ interface Turn {
 }
 
 async function reconcile(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promise<void> {
-  const { Pod: pods, Deployment } = api.store.tables;
+  const { Pod: pods, Deployment, PodDisruptionBudget } = api.store.tables;
   for (const { metadata: { namespace, name, terminating } } of pods.all()) {
     if (namespace === PLACED.namespace && terminating) pods.remove(`${namespace}/${name}`);
   }
@@ -173,6 +185,9 @@ async function reconcile(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promi
   }
   for (const pod of livePods(api.store)) follow(api, clock, pod);
   const key = `${PLACED.namespace}/${PLACED.name}`;
+  // One replica may be away.
+  const disruptionsAllowed = Math.max(0, readyReplicas(api) - PLACED.replicas + 1);
+  PodDisruptionBudget.modify(key, (one) => ({ ...one, disruptionsAllowed }));
   if (Deployment.get(key) !== undefined) Deployment.modify(key, () => deployment(api));
   // All at once: as many as are missing now, whatever the webhook takes.
   await Promise.all(

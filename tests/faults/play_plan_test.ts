@@ -36,7 +36,7 @@ test("derivePlans() has a plan for each write and each event of a run", async ()
 test("drawPlan() draws each kind of fault, the same for the same seed", () => {
   const plans = Array.from({ length: 60 }, (_, seed) => drawPlan(seed));
   const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ fault }) => fault)));
-  assert.equal(kinds.size, 19);
+  assert.equal(kinds.size, 21);
   assert.deepEqual(drawPlan(7), plans[7]);
   return Promise.resolve();
 });

@@ -4,19 +4,21 @@
  * @module
  */
 import { type Caches, namedCaches } from "../../controller/allocation/caches.ts";
+import { podKeyOf } from "../../controller/allocation/gather.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import type { SentRequest } from "../../simulation/api/request_gate.ts";
 import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { PROCESSES, type ProcessName } from "./fault.ts";
 import type { FaultSchedule } from "./fault_schedule.ts";
-import { type Actor, createFaultyClient, type FaultyClient } from "./faulty_client.ts";
+import {
+  type Actor,
+  createFaultyClient,
+  type FaultyClient,
+  type Knowledge,
+  type RequestObserver,
+} from "./faulty_client.ts";
 import { createProcess, type Process } from "./process.ts";
 import type { ProgramPlace } from "./programs.ts";
-
-/** What a process knows when it sends a request. */
-export interface Knowledge {
-  /** Copies of the controller that are known to be out of sync. */
-  readonly unsynced: readonly string[];
-}
 
 /** A program that runs in a process. */
 export interface Launched {
@@ -29,6 +31,8 @@ export interface Launched {
 export interface RunningProcess {
   readonly process: Process;
   readonly client: FaultyClient;
+  /** When this life began, monotonic ms. */
+  readonly startedMs: number;
 }
 
 /** The processes. */
@@ -39,12 +43,30 @@ export interface Processes {
   kill(name: ProcessName, downMs: number): void;
   /** The request that the server works on now; undefined: the hand of a user or of the cluster. */
   actor(): Actor | undefined;
+  /** Follows the requests of all processes. */
+  follow(observer: RequestObserver): void;
   /** Ends of programs that no fault explains. */
   readonly failures: readonly string[];
 }
 
 /** A program that ended by itself starts again after this, ms. */
 const RESTART_MS = 2000;
+
+/** What the copies of a controller have of the pod that a request is about. */
+function knowledgeOf(
+  caches: Caches | undefined,
+  { kind, key = "" }: SentRequest,
+): Knowledge {
+  if (caches === undefined) return { unsynced: [] };
+  const unsynced = namedCaches(caches).filter(([, { synced }]) => !synced).map(([name]) => name);
+  if (kind === "PodAllocation") {
+    const record = caches.allocations.get(key);
+    return { unsynced, record, pod: record && caches.pods.get(podKeyOf(record)) };
+  }
+  const pod = caches.pods.get(key);
+  const { namespace, uid } = pod?.metadata ?? {};
+  return { unsynced, pod, record: caches.allocations.get(`${namespace}/${uid}`) };
+}
 
 /** Processes that do not run yet; `launch` starts the program of one. */
 export function createProcesses(
@@ -58,6 +80,7 @@ export function createProcesses(
 ): Processes {
   const running = new Map<ProcessName, RunningProcess>();
   const failures: string[] = [];
+  const observers: RequestObserver[] = [];
   let lives = 0;
   let actor: Actor | undefined;
 
@@ -73,15 +96,17 @@ export function createProcesses(
   function start(name: ProcessName): void {
     const process = createProcess(clock);
     const known: { caches?: Caches } = {};
-    const knows = (): Knowledge => ({
-      unsynced: known.caches === undefined
-        ? []
-        : namedCaches(known.caches).filter(([, { synced }]) => !synced).map(([kind]) => kind),
-    });
+    const knows = (line: SentRequest): Knowledge => knowledgeOf(known.caches, line);
     const crash = (downMs: number): void => kill(name, downMs);
-    const parts = { name, process, access: api.access, clock, schedule, act, knows, crash };
-    const client = createFaultyClient(parts);
-    running.set(name, { process, client });
+    const client = createFaultyClient({
+      ...{ name, process, access: api.access, clock, schedule, act, knows, crash },
+      observe: {
+        sent: (actor) => observers.forEach((one) => one.sent(actor)),
+        failed: (actor) => observers.forEach((one) => one.failed(actor)),
+        answered: (actor, answer) => observers.forEach((one) => one.answered(actor, answer)),
+      },
+    });
+    running.set(name, { process, client, startedMs: clock.monotonic() });
     const launched = launch(name, { process, client, seed: seed * 1009 + ++lives });
     if (launched.caches !== undefined) known.caches = launched.caches;
     launched.ended.then((code) => {
@@ -108,6 +133,7 @@ export function createProcesses(
     get: (name) => running.get(name),
     kill,
     actor: () => actor,
+    follow: (observer) => void observers.push(observer),
     failures,
   };
 }

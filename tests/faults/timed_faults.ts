@@ -25,9 +25,7 @@ function happen(cluster: FaultCluster, fault: Extract<Fault, { atMs: number }>):
     case "clockJump":
       return processes.get(fault.process)?.process.jumpClock(fault.ms);
     case "listFailure":
-      return processes.get(fault.process)?.client.breakWatches(fault.object);
     case "travel":
-      // The copy is listed again, from a server that lags behind.
       return processes.get(fault.process)?.client.breakWatches(fault.object);
     case "outage":
       api.stop();
@@ -42,6 +40,7 @@ function happen(cluster: FaultCluster, fault: Extract<Fault, { atMs: number }>):
       return later(() => cluster.optOut(fault.namespace, false), fault.ms);
     case "freeze":
     case "duplicate":
+    case "refuse":
       return;
     default:
       return cluster.apply(fault);

@@ -17,12 +17,20 @@ export interface UserLimits {
    */
   lose(uid: string): void;
   isLost(uid: string): boolean;
+  /** The pod itself has the original limits again. */
+  find(uid: string): void;
+  /** A fault has taken the original limits from the pod itself, as it is in this generation. */
+  forget(pod: Pod): void;
+  /** Whether its record alone has the original limits: the market has not patched it since. */
+  isForgotten(pod: Pod): boolean;
 }
 
 /** No pods yet. */
 export function createUserLimits(): UserLimits {
   const limits = new Map<string, number>();
   const lost = new Set<string>();
+  const forgotten = new Set<string>();
+  const generationOf = ({ metadata: { uid, generation } }: Pod): string => `${uid} ${generation}`;
   return {
     wrote({ metadata: { uid }, containers }) {
       lost.delete(uid);
@@ -33,5 +41,8 @@ export function createUserLimits(): UserLimits {
     limitOf: (uid, container) => limits.get(`${uid}/${container}`),
     lose: (uid) => void lost.add(uid),
     isLost: (uid) => lost.has(uid),
+    find: (uid) => void lost.delete(uid),
+    forget: (pod) => void forgotten.add(generationOf(pod)),
+    isForgotten: (pod) => forgotten.has(generationOf(pod)),
   };
 }

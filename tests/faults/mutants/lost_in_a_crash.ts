@@ -93,6 +93,20 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
       "if (!(error instanceof ApiError) || error.status === 409 || error.status === 500) throw error;",
   },
   {
+    name: "room of a quota stays booked after a refusal",
+    kind: "crash",
+    file: "controller/allocation/quotas/quota_ledger.ts",
+    from: "refused: () => settle(0),",
+    to: "refused: () => {},",
+  },
+  {
+    name: "Retry-After is believed, however long it is",
+    kind: "crash",
+    file: "shared/api/api_error.ts",
+    from: "Math.min(options.retryAfterMs, LONGEST_RETRY_AFTER_MS)",
+    to: "options.retryAfterMs",
+  },
+  {
     name: "a conflict is not tried again",
     kind: "crash",
     file: "controller/allocation/reconcile.ts",

@@ -8,11 +8,11 @@ import type { Mutant } from "./mutant.ts";
 /** Each with the text that it replaces. */
 export const MISSED_EVENTS: readonly Mutant[] = [
   {
-    name: "no second look after a patch",
+    name: "a patch that a busy server refused is not sent again",
     kind: "missed",
     file: "controller/allocation/reconcile.ts",
-    from: "      audit.accepted(known, outcome);\n      return { requeueAfterMs: CONFIRM_MS };",
-    to: "      audit.accepted(known, outcome);\n      return {};",
+    from: "if (!lasts) return { requeueAfterMs: waitMs };",
+    to: "if (!lasts) return {};",
   },
   {
     name: "a list notifies nobody",
@@ -62,6 +62,13 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     file: "controller/allocation/allocation_loop.ts",
     from: "[parts.onConfigChange(lookAtAll)]",
     to: "[]",
+  },
+  {
+    name: "a settings file with faults does not switch the market off",
+    kind: "missed",
+    file: "controller/live_settings.ts",
+    from: "if (!next.readable.values.market) take(",
+    to: "if (next.readable === undefined) take(",
   },
   {
     name: "a new leader looks at no pod by itself",

@@ -18,8 +18,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "pod older than the last patch passes for current",
     kind: "stale",
     file: "controller/allocation/pod_memory.ts",
-    from: "if (!current && nowMs - patched.atMs < LONGEST_LAG_MS) return false;",
-    to: "",
+    from: "return current || nowMs - patched.atMs >= LONGEST_LAG_MS;",
+    to: "return true;",
   },
   {
     name: "the last patch is never remembered",
@@ -29,10 +29,10 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "",
   },
   {
-    name: "limits are sent while the copy of pods is out of sync",
+    name: "limits are raised while copies are out of sync",
     kind: "stale",
-    file: "controller/allocation/reconcile.ts",
-    from: "if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };",
+    file: "shared/actuation/chains.ts",
+    from: '  { name: "CopiesOutOfSync", check: copiesOutOfSync },\n',
     to: "",
   },
   {
@@ -99,11 +99,25 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "      if (known !== undefined) return known;\n      forget(podKey);",
   },
   {
-    name: "the agent takes a new record for the one it wrote",
+    name: "the agent goes on from bounds that have changed since",
     kind: "stale",
     file: "agent/reporting/desired.ts",
-    from: "written?.uid === allocation.metadata.uid ? written.desired : allocation.spec",
-    to: "written?.desired ?? allocation.spec",
+    from: "const isStale = last.market?.observedBounds !== revision;",
+    to: "const isStale = false;",
+  },
+  {
+    name: "limits that an agent wanted before it fell silent are sent",
+    kind: "stale",
+    file: "shared/actuation/chains.ts",
+    from: '  { name: "DesiredExpired", check: desiredExpired },\n',
+    to: "",
+  },
+  {
+    name: "a place stays reserved for a pod that is there",
+    kind: "stale",
+    file: "shared/placement/reservations.ts",
+    from: "    if (index >= 0) left.splice(index, 1);\n",
+    to: "",
   },
   {
     name: "a Lease that is alive is taken",

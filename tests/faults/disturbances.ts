@@ -1,0 +1,71 @@
+/**
+ * How long faults are felt: until then the product may be late, though never wrong.
+ *
+ * @module
+ */
+import { PROCESSES } from "./fault.ts";
+import type { FaultCluster } from "./fault_cluster.ts";
+
+/** Until when limits may come back late, and until when they may rise late; monotonic ms. */
+export interface Disturbance {
+  readonly restoreMs: number;
+  readonly raiseMs: number;
+}
+
+/** What may pass until an interrupted watch or a loop that failed once goes on, ms. */
+const RESUMED_MS = 6000;
+/** Until a copy is listed again after failures, ms: the longest back-off and a little. */
+const LISTED_MS = 35_000;
+/** Until another controller leads, ms. */
+const LED_MS = 25_000;
+/** Until a new controller has seen a renewal of each agent's Lease, ms. */
+const HEARD_MS = 100_000;
+const AGENT_MS = 20_000;
+
+/** How long the faults of the plan that have begun are felt. */
+export function disturbance(
+  { clock, processes, schedule, faults }: FaultCluster,
+): Disturbance {
+  const now = clock.monotonic();
+  let restoreMs = schedule.disturbedUntilMs;
+  let raiseMs = schedule.disturbedUntilMs;
+  function lasts(until: number, raisesUntil = until): void {
+    restoreMs = Math.max(restoreMs, until);
+    raiseMs = Math.max(raiseMs, raisesUntil);
+  }
+  for (const name of PROCESSES) {
+    const { process, startedMs = 0 } = processes.get(name) ?? {};
+    const from = process?.alive === true ? startedMs : Infinity;
+    if (from === 0) continue;
+    if (name.startsWith("controller")) lasts(from + LED_MS, from + HEARD_MS);
+    else lasts(from + AGENT_MS);
+  }
+  for (const fault of faults) {
+    if (!("atMs" in fault) || fault.atMs > now) continue;
+    const endMs = fault.atMs + ("ms" in fault ? fault.ms : 0);
+    switch (fault.fault) {
+      case "listFailure":
+        lasts(endMs + LISTED_MS);
+        break;
+      case "clockJump":
+        lasts(fault.atMs + RESUMED_MS, fault.atMs + HEARD_MS);
+        break;
+      case "pause":
+      case "outage":
+        lasts(endMs + LED_MS, endMs + HEARD_MS);
+        break;
+      case "refuse":
+        // The back-off may be as long as the refusals lasted, the market's off switch forgets them.
+        lasts(endMs + fault.ms + RESUMED_MS);
+        break;
+      case "optOut":
+        lasts(Infinity);
+        break;
+      case "kill":
+        break;
+      default:
+        lasts(endMs + RESUMED_MS);
+    }
+  }
+  return { restoreMs, raiseMs };
+}

@@ -1,0 +1,126 @@
+/**
+ * What must hold when a controller changes the limit of a container.
+ *
+ * @module
+ */
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
+import { parseCPU } from "../../shared/quantity.ts";
+import type { KindName } from "../../simulation/api/stored_kind.ts";
+import { carriedLimit, isOfMarket } from "./carried_limits.ts";
+import { templateLimit } from "./cluster_load.ts";
+import { ceilingOf, floorOf } from "./cluster_rules.ts";
+import type { FaultCluster } from "./fault_cluster.ts";
+import type { Actor } from "./faulty_client.ts";
+
+/** Notes a broken promise. */
+export type Violate = (invariant: string, message: string) => void;
+
+/** A limit that a controller changes. */
+export interface LimitWrite {
+  readonly actor: Actor;
+  readonly pod: Pod;
+  readonly container: PodContainer;
+  /** Of the container in the pod. */
+  readonly index: number;
+  readonly previous: PodContainer;
+}
+
+/** The controller's copies that decide whether a pod takes part and within which bounds. */
+const DECISIVE: ReadonlyMap<string, KindName> = new Map([
+  ["pods", "Pod"],
+  ["namespaces", "Namespace"],
+  ["nodes", "Node"],
+  ["limitRanges", "LimitRange"],
+  ["resourceQuotas", "ResourceQuota"],
+  ["horizontalPodAutoscalers", "HorizontalPodAutoscaler"],
+  ["verticalPodAutoscalers", "VerticalPodAutoscaler"],
+]);
+/** A watch of which the server says that it is broken is known to be so after this, ms. */
+const KNOWN_BROKEN_MS = 1000;
+/** Desired limits of this age count only where the agent was heard since, ms. */
+const EXPIRED_MS = 31_000;
+
+/** Checks the write against what its sender knew, and against what users set. */
+export function checkLimitWrite(
+  cluster: FaultCluster,
+  write: LimitWrite,
+  violate: Violate,
+): void {
+  const { actor: { known }, pod, container, index, previous } = write;
+  const { uid } = pod.metadata;
+  const change = `${objectKey(pod.metadata)}: ${previous.limitCPU}m -> ${container.limitCPU}m`;
+  const seen = known.pod?.containers.find(({ name }) => name === container.name);
+  if (seen?.limitCPU !== previous.limitCPU || known.pod?.metadata.uid !== uid) {
+    violate("UnseenLimit", `${change}, its sender had seen ${seen?.limitCPU}m`);
+  }
+  const own = cluster.users.limitOf(uid, container.name);
+  if (own !== undefined && carriedLimit(container, index) === own) cluster.users.find(uid);
+  const isLost = cluster.users.isLost(uid);
+  if (isLost && templateLimit(pod) === undefined) violate("UnknownMoved", change);
+  if (!isOfMarket(container)) return;
+  const limit = container.limitCPU ?? 0;
+  if (limit > ceilingOf(pod, own ?? Infinity) && !isLost) violate("Ceiling", change);
+  if (limit < floorOf(pod)) violate("HPAFloor", change);
+  if (limit === own && !isLost) violate("MarketName", `${change} is the user's own limit`);
+  const unsynced = unsyncedCopies(cluster, write.actor);
+  if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
+    violate("RaisedOutOfSync", `${change} while out of sync: ${unsynced.join(", ")}`);
+  }
+  if (known.record === undefined) violate("NoRecord", change);
+  else checkAgainstRecord(cluster, { ...write, record: known.record, change }, violate);
+}
+
+/** Copies that their process knows, or must know, to be out of sync. */
+function unsyncedCopies(
+  { schedule, processes }: FaultCluster,
+  { process, known, sentMs }: Actor,
+): readonly string[] {
+  const { process: life } = processes.get(process) ?? {};
+  const isAwake = sentMs - (life?.pausedUntilMs ?? -Infinity) > KNOWN_BROKEN_MS;
+  const isBroken = (kind: KindName): boolean =>
+    isAwake && schedule.freeze(process, kind, sentMs) === undefined &&
+    schedule.listsFail(process, kind, sentMs) &&
+    schedule.listsFail(process, kind, sentMs - KNOWN_BROKEN_MS);
+  return [...DECISIVE].flatMap(([copy, kind]) =>
+    known.unsynced.includes(copy) || isBroken(kind) ? [copy] : []
+  );
+}
+
+/** A limit of the market's goes towards what the agent wants, by the bounds in force, within them. */
+function checkAgainstRecord(
+  cluster: FaultCluster,
+  { actor, pod, container, previous, record, change }: LimitWrite & {
+    readonly record: PodAllocation;
+    readonly change: string;
+  },
+  violate: Violate,
+): void {
+  const { spec: { containers, market }, status: { bounds } = {} } = record;
+  const limit = container.limitCPU ?? 0;
+  const before = previous.limitCPU ?? 0;
+  const within = (a: number, b: number): boolean =>
+    limit >= Math.min(before, a, b) && limit <= Math.max(before, a, b);
+  if (market?.observedBounds !== bounds?.revision) {
+    const revisions = `bounds ${market?.observedBounds} of ${bounds?.revision}`;
+    violate("StaleBounds", `${change} by a clearing with ${revisions}`);
+  }
+  const bound = bounds?.containers.find(({ name }) => name === container.name);
+  if (bound === undefined || !within(bound.floor, bound.ceiling)) {
+    violate("OutsideBounds", `${change}, bounds ${bound?.floor}m to ${bound?.ceiling}m`);
+  }
+  const wanted = containers?.find(({ name }) => name === container.name)?.cpuLimit;
+  const most = bound === undefined ? Infinity : bound.floor;
+  if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), most))) {
+    violate("NotWanted", `${change}, the agent wants ${wanted}`);
+  }
+  const { startedMs = 0 } = cluster.processes.get(actor.process) ?? {};
+  const ageMs = cluster.clock.wall() - Date.parse(market?.clearedAt ?? "");
+  const heard = cluster.api.store.tables.Lease.get(`mbcas-system/mbcas-agent-${pod.nodeName}`);
+  const heardMs = (heard?.renewTimeMs ?? 0) - cluster.clock.wall() + cluster.clock.monotonic();
+  const clocksJump = cluster.faults.some(({ fault }) => fault === "clockJump");
+  if (!clocksJump && ageMs > EXPIRED_MS && heardMs < startedMs) {
+    violate("OldDesired", `${change}, cleared ${ageMs} ms ago, its agent was not heard since`);
+  }
+}
