@@ -1,5 +1,5 @@
 /**
- * What must hold whatever is killed: the promises of `tests/faults/invariants.ts`, as far as pods, the
+ * What must hold whatever is killed: the promises of `tests/faults/cluster_load.ts`, as far as pods, the
  * API server's record of resizes and the Lease show them.
  *
  * @module
@@ -10,7 +10,7 @@ import type { Pod, QOSClass } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ResizeAnswer } from "../audit_log.ts";
 import type { Target } from "./plan.ts";
-import { BURST_FACTOR } from "../../tests/faults/invariants.ts";
+import { BURST_FACTOR } from "../../tests/faults/cluster_load.ts";
 
 /** A broken promise. */
 export interface BrokenPromise {
