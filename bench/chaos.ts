@@ -68,12 +68,12 @@ async function play({ minutes, seed }: LongRun): Promise<ChaosReport> {
 
 function areRunning(watch: Watch): true | undefined {
   const pods = watch.scenePods();
-  return pods.length >= 9 && pods.every(({ ready }) => ready) && watch.leader() ? true : undefined;
+  return pods.length >= 10 && pods.every(({ ready }) => ready) && watch.leader() ? true : undefined;
 }
 
 type Figures = Omit<
   ChaosReport,
-  "seed" | "minutes" | "versions" | "relists" | "terms" | "resizes" | "violations"
+  "seed" | "minutes" | "versions" | "lowered" | "relists" | "terms" | "resizes" | "violations"
 >;
 
 /** Kills and acts, then the checks of the quiet end. */

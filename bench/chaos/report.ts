@@ -25,6 +25,8 @@ export interface ChaosReport {
   readonly acts: number;
   /** Versions of pods that were checked. */
   readonly versions: number;
+  /** Limits that the market lowered, as it does while CPU is scarce. */
+  readonly lowered: number;
   /** Lists that replaced a broken watch. */
   readonly relists: number;
   /** Resizes in the API server's audit log, each checked against the Lease. */
@@ -52,7 +54,8 @@ export function chaosTable(report: ChaosReport): string {
       ["kill -9", "killed", "was down"],
       ...kills.map(({ target, killed, absent }) => [target, `${killed}`, `${absent}`]),
     ]),
-    `${report.acts} bursts, opt-outs and new pods; ${report.terms} terms of leaders`,
+    `${report.acts} bursts, opt-outs and new pods; ${report.lowered} limits lowered; ` +
+    `${report.terms} terms of leaders`,
     `${report.versions} versions of pods and ${report.resizes} resizes checked, ` +
     `${report.relists} lists`,
     `${report.ownEnds} programs ended by themselves while the API server was away`,

@@ -62,6 +62,13 @@ const APPS: readonly App[] = [
     replicas: 2,
     container: { request: "30m", limit: "80m", ...BURST },
   },
+  // Holds CPU by its request and uses none: what is left to the market is soon scarce.
+  {
+    name: "ballast",
+    place: "services",
+    managed: false,
+    container: { request: "700m", limit: "700m" },
+  },
   { name: "tenant", place: "tenants", replicas: 1, container: UNDERSIZED },
 ];
 

@@ -46,8 +46,11 @@ export interface Watch {
   readonly violations: readonly DatedBreak[];
   /** Adds a violation, unless the same one is there. */
   violate(violation: BrokenPromise): void;
-  /** Versions of the scene's pods that were checked, and lists in between that may have missed some. */
-  readonly counts: { versions: number; relists: number };
+  /**
+   * Versions of the scene's pods that were checked, limits that the market lowered, and lists in between
+   * that may have missed some.
+   */
+  readonly counts: { versions: number; lowered: number; relists: number };
   /** When a limit of the scene was changed last, ms since 1970. */
   readonly lastChangeMs: number;
   /** The ends of the product's containers, in the order in which they were reported. */
@@ -65,7 +68,7 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
   const violations: DatedBreak[] = [];
   const terms: Term[] = [];
   const ends: ProgramEnd[] = [];
-  const counts = { versions: 0, relists: 0 };
+  const counts = { versions: 0, lowered: 0, relists: 0 };
   let holder = "";
   let lastChangeMs = 0;
 
@@ -94,10 +97,11 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
     if (baseline === undefined) return;
     counts.versions++;
     const now = Date.now();
-    const changed = pod.containers.some(({ limitCPU }, index) =>
-      limitCPU !== (previous?.containers[index]?.limitCPU ?? limitCPU)
-    );
-    if (changed) lastChangeMs = now;
+    pod.containers.forEach(({ name, limitCPU = Infinity }, index) => {
+      const before = previous?.containers[index]?.limitCPU ?? limitCPU;
+      if (limitCPU !== before) lastChangeMs = now;
+      if (limitCPU < before && limitCPU !== baseline.limits.get(name)) counts.lowered++;
+    });
     const outMs = scene.optedOutSinceMs(pod);
     const optedOut = outMs !== undefined && now - outMs > OPT_OUT_LAG_MS;
     limitFaults({ pod, previous, baseline, optedOut }).forEach(violate);
