@@ -5,9 +5,9 @@
  * @module
  */
 import { listOf, objectOf } from "../adapters/kube/json_fields.ts";
-import { createKubectl } from "../tests/cluster/kubectl.ts";
+import { createKubectl, type Kubectl } from "../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
-import { leader, podsOf, whenReady } from "../tests/cluster/scene/product.ts";
+import { leader, podsOf, PRODUCT_NAMESPACE, whenReady } from "../tests/cluster/scene/product.ts";
 import { openRealNode, type RealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../tests/cluster/scene/until.ts";
@@ -36,6 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
       "controllers. Exit code 1: something grew, or ended.",
     minutes: 30,
     leastMinutes: 3,
+    fullGc: "let the programs collect all garbage all the time: what still grows is held",
   });
   if ("exitCode" in parsed) {
     (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
@@ -46,9 +47,11 @@ async function main(args: readonly string[]): Promise<number> {
   return isSteady(report) ? 0 : 1;
 }
 
-async function play({ minutes, seed }: LongRun): Promise<SoakReport> {
+async function play({ minutes, seed, fullGc }: LongRun): Promise<SoakReport> {
   using node = await openRealNode();
-  await using _components = await installAllComponents(createKubectl());
+  const kubectl = createKubectl();
+  await using _components = await installAllComponents(kubectl);
+  await using _flags = fullGc ? await withFullGC(kubectl) : undefined;
   await using namespace = await scratchNamespace(node.connection);
   await whenReady(node, "mbcas-controller", 2);
   const programs = await programsOf(node);
@@ -83,7 +86,30 @@ async function play({ minutes, seed }: LongRun): Promise<SoakReport> {
       ? []
       : seriesOf(name, all.filter(({ atHours }) => atHours > warmUpMinutes / 60))
   );
-  return { seed, minutes, warmUpMinutes, churn: done, records, series, restarted: [...restarted] };
+  return {
+    seed,
+    minutes,
+    fullGc,
+    warmUpMinutes,
+    churn: done,
+    records,
+    series,
+    restarted: [...restarted],
+  };
+}
+
+/** Sets the flag of V8 that makes each collection a whole one, until it is disposed of. */
+async function withFullGC(kubectl: Kubectl): Promise<AsyncDisposable> {
+  const programs = ["deployment/mbcas-controller", "daemonset/mbcas-agent"];
+  const set = async (variable: string): Promise<void> => {
+    await kubectl.must(["set", "env", "-n", PRODUCT_NAMESPACE, ...programs, variable]);
+    for (const program of programs) {
+      const wait = ["rollout", "status", program, "-n", PRODUCT_NAMESPACE, "--timeout=120s"];
+      await kubectl.must(wait);
+    }
+  };
+  await set("DENO_V8_FLAGS=--gc-global");
+  return { [Symbol.asyncDispose]: () => set("DENO_V8_FLAGS-") };
 }
 
 /** Processes by name: the agent and both controllers, which are called by what they were at first. */

@@ -33,6 +33,8 @@ export interface Series extends Slope {
 export interface SoakReport {
   readonly seed: number;
   readonly minutes: number;
+  /** Whether the programs collected all garbage all the time. */
+  readonly fullGc: boolean;
   readonly warmUpMinutes: number;
   readonly churn: Churn;
   /** PodAllocations in the end: the product did take part. */
@@ -72,10 +74,11 @@ export function isSteady({ series, restarted, records }: SoakReport): boolean {
 
 /** The report for people. */
 export function soakTable(report: SoakReport): string {
-  const { seed, minutes, warmUpMinutes, churn, records, series, restarted } = report;
+  const { seed, minutes, fullGc, warmUpMinutes, churn, records, series, restarted } = report;
   const { created, deleted, toggled, failed } = churn;
   return [
-    `${minutes} minutes, of which ${warmUpMinutes.toFixed(0)} are warm-up; seed ${seed}; ` +
+    `${minutes} minutes, of which ${warmUpMinutes.toFixed(0)} are warm-up; seed ${seed}` +
+    `${fullGc ? ", collecting all garbage" : ""}; ` +
     `${created} pods made, ${deleted} deleted, ${toggled} opt-outs and opt-ins, ${failed} failed; ` +
     `${records} managed in the end`,
     ...alignedColumns([
