@@ -10,6 +10,8 @@ export interface ResizeAnswer {
   /** When it came, ISO 8601. */
   readonly at: string;
   readonly user: string;
+  /** The pod whose token was used; empty where it was none. */
+  readonly writer: string;
   readonly namespace: string;
   readonly pod: string;
   readonly code: number;
@@ -50,9 +52,12 @@ export function parseAudit(text: string): ResizeAnswer[] {
     const event = objectOf(JSON.parse(line));
     const [subject, status] = [objectOf(event["objectRef"]), objectOf(event["responseStatus"])];
     const causes = listOf(objectOf(status["details"])["causes"]);
+    const user = objectOf(event["user"]);
+    const [writer] = listOf(objectOf(user["extra"])["authentication.kubernetes.io/pod-name"]);
     return {
       at: textOf(event["requestReceivedTimestamp"]) ?? "",
-      user: textOf(objectOf(event["user"])["username"]) ?? "",
+      user: textOf(user["username"]) ?? "",
+      writer: textOf(writer) ?? "",
       namespace: textOf(subject["namespace"]) ?? "",
       pod: textOf(subject["name"]) ?? "",
       code: numberOf(status["code"]) ?? 0,

@@ -24,6 +24,7 @@ Deno.test("parseAudit() reads who asked for which pod and what was said, and lea
   assert.deepEqual(parseAudit(`${line}\n${line.slice(0, 40)}`), [{
     at: "2026-01-01T00:00:00.000000Z",
     user: "system:serviceaccount:mbcas-system:mbcas-controller",
+    writer: "",
     namespace: "try-1",
     pod: "worker-3",
     code: 403,
