@@ -47,9 +47,10 @@ export interface SoakReport {
 /**
  * What growth matters, per hour of this churn, in which 1,800 pods come and go. 2 MiB are 1.2 KiB per
  * pod: the agent has some 100 MiB up to its limit, which takes 50 hours and 90,000 pods. A file that is
- * left open with one pod of 450 makes 4.
+ * left open with one pod of 450 makes 4. Pages that a file backs are the program itself: they are shown
+ * and not judged.
  */
-const BOUNDS = { rss: 2048, anonymous: 2048, files: 4 } as const;
+const BOUNDS = { rss: Infinity, anonymous: 2048, files: 4 } as const;
 const FIGURES = ["rss", "anonymous", "files"] as const;
 
 /** The series of a process's samples after the warm-up. */
