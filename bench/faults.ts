@@ -12,7 +12,13 @@ import { derivedPlans, drawnPlans, examPlans } from "./faults/all_plans.ts";
 import { type FaultsRequest, parseFaultsBench } from "./faults/command_line.ts";
 import { examine, type ExamRow } from "./faults/mutant_exam.ts";
 import { playPlans, playSafely } from "./faults/play_plans.ts";
-import { examLine, failureText, type FaultFigures, figuresTable } from "./faults/report.ts";
+import {
+  examLine,
+  failureLine,
+  failureText,
+  type FaultFigures,
+  figuresTable,
+} from "./faults/report.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
@@ -68,6 +74,7 @@ async function run(request: FaultsRequest): Promise<number> {
   const failed = await playPlans(all, {
     jobs,
     onDone: json ? () => {} : progressOf(all.length),
+    onFailed: json ? () => {} : (one) => console.log(failureLine(one)),
   });
   if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(await shrunk(one)); }
   const { rows, falsePositives } = await exam(request);

@@ -18,6 +18,8 @@ export interface PlayOptions {
   readonly jobs: number;
   /** Called after each plan with the number of those that are done. */
   readonly onDone: (done: number) => void;
+  /** Called with each plan that failed. */
+  readonly onFailed?: (failed: FailedPlan) => void;
 }
 
 type Play = (plan: FaultPlan) => Promise<readonly Violation[]>;
@@ -52,7 +54,7 @@ function createThread(): { readonly play: Play; end(): void } {
 /** Plays the plans in their order. */
 export async function playPlans(
   plans: readonly FaultPlan[],
-  { jobs, onDone }: PlayOptions,
+  { jobs, onDone, onFailed = () => {} }: PlayOptions,
 ): Promise<readonly FailedPlan[]> {
   const failed: FailedPlan[] = [];
   let next = 0;
@@ -61,7 +63,9 @@ export async function playPlans(
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
       const violations = await play(plan);
       onDone(++played);
-      if (violations.length > 0) failed.push({ plan, violations });
+      if (violations.length === 0) continue;
+      failed.push({ plan, violations });
+      onFailed({ plan, violations });
     }
   }
   if (jobs === 1) await work(playSafely);

@@ -15,3 +15,14 @@ Deno.test("at least 40 mutants, half of them with stale views", () => {
   assert.ok(stale / MUTANTS.length >= 0.4, `${stale}`);
   assert.equal(new Set(MUTANTS.map(({ name }) => name)).size, MUTANTS.length);
 });
+
+Deno.test("docs/reliability.md says of each mutant what found it", async () => {
+  const page = await Deno.readTextFile(
+    new URL("../../../docs/reliability.md", import.meta.url),
+  );
+  const rows = [...page.matchAll(/^\| (.+?) +\| (stale|crash|missed|rule) +\|/gm)];
+  assert.deepEqual(
+    rows.map(([, name, kind]) => `${kind}: ${name}`),
+    MUTANTS.map(({ name, kind }) => `${kind}: ${name}`),
+  );
+});
