@@ -110,6 +110,7 @@ worldTest(
         const { annotations } = objectOf(objectOf(await admin.request({ path })).metadata);
         assert.deepEqual(textsOf(annotations), change.metadata?.annotations);
       }
+      await untilAtRest(admin, path);
       const raw = await admin.request({ path });
       for (const manner of MANNERS) {
         for (const [words, change, manners = MANNERS] of forbidden(raw)) {
@@ -142,3 +143,14 @@ worldTest(
     }
   },
 );
+
+/** Waits until the kubelet has written the whole status of a pod that has begun to run. */
+async function untilAtRest(admin: OpenKubeConnection, path: string): Promise<void> {
+  let before = "";
+  await until("pod at rest", async () => {
+    const now = await versionOf(admin, path);
+    const isAtRest = now === before;
+    before = now;
+    return isAtRest || undefined;
+  }, { everyMs: 3000 });
+}

@@ -5,7 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { refusalReason } from "../../shared/actuation/refusal.ts";
+import { MANAGED } from "../../shared/actuation/scope.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";
@@ -190,19 +192,25 @@ testsAtOnce({
         });
       await mark("yes");
       try {
-        const pod = await node.run(
+        await node.run(
           loadPod({
             name: "deferred",
             namespace: namespace.name,
             containers: [{ name: "load", request: "50m", limit: "100m", burstSeconds: 300 }],
             nodeSelector: { [label]: "yes" },
+            annotations: { [MANAGED]: "false" },
           }),
         );
         const name = { namespace: namespace.name, name: "deferred" };
-        await appliedAllocation(node, pod);
         await mark(null);
-        await pause(2000);
-        await node.signal(name, "load");
+        // The kubelet looks at its node's labels every ten seconds.
+        await pause(12_000);
+        await node.connection.request({
+          method: "PATCH",
+          path: podPath(name),
+          contentType: "application/merge-patch+json",
+          body: { metadata: { annotations: { [MANAGED]: null } } },
+        });
         await whenReason(node, name, "ResizeDeferred");
         assert.equal((await node.pod(name))?.resizeConditions[0]?.reason, "Deferred");
         await mark("yes");
