@@ -337,6 +337,8 @@ export function createReconciler(
     const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
+      // The event of a namespace may follow that of its pods. They are looked at again when it comes.
+      if (gathered.namespace === undefined) return {};
       // A limit of the market is work also where its record was lost, or a late patch has set it.
       const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
       if (!isLive(pod) || (scope !== undefined && !isOurs)) {

@@ -23,6 +23,18 @@ test("createReconciler() creates allocations at the rate that is set", async () 
   assert.deepEqual(woken, ["shop/db"]);
 });
 
+test("createReconciler() makes no allocation before it knows the pod's namespace", async () => {
+  const { namespaces, reconcile, status } = reconcilerStage();
+  const shop = namespaces.get("shop");
+  assert.ok(shop);
+  namespaces.clear();
+  assert.deepEqual(await reconcile(), {});
+  assert.equal(status(), undefined);
+  namespaces.set("shop", shop);
+  await reconcile();
+  assert.equal(status()?.bounds?.revision, 1);
+});
+
 test("createReconciler() looks again when a rule ends, though it has just written", async () => {
   const { reconcile, setPod, status, clock } = reconcilerStage();
   const restartedAtMs = -280_000;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { PROCESSES } from "./fault.ts";
+import { type Fault, PROCESSES } from "./fault.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 
 /** Until when limits may come back late, and until when they may rise late; monotonic ms. */
@@ -21,6 +21,9 @@ const LED_MS = 25_000;
 /** Until a new controller has seen a renewal of each agent's Lease, ms. */
 const HEARD_MS = 100_000;
 const AGENT_MS = 20_000;
+/** Faults that break watches, and for how long each makes the next one count double, ms. */
+const BREAKS: ReadonlySet<Fault["fault"]> = new Set(["compact", "travel", "freeze", "outage"]);
+const REPEATED_MS = 60_000;
 
 /** How long the faults of the plan that have begun are felt. */
 export function disturbance(
@@ -63,9 +66,22 @@ export function disturbance(
         break;
       case "kill":
         break;
+      case "compact":
+      case "travel":
+      case "freeze":
+        lasts(endMs + (isRepeated(fault, faults) ? LISTED_MS : RESUMED_MS));
+        break;
       default:
         lasts(endMs + RESUMED_MS);
     }
   }
   return { restoreMs, raiseMs };
+}
+
+/** Copies that broke a moment ago are listed again later each time. */
+function isRepeated(fault: { readonly atMs: number }, faults: readonly Fault[]): boolean {
+  return faults.some((one) =>
+    one !== fault && BREAKS.has(one.fault) && "atMs" in one && one.atMs <= fault.atMs &&
+    fault.atMs - one.atMs < REPEATED_MS
+  );
 }

@@ -218,7 +218,7 @@ function followFailures(
 
 /** A controller that has patched a pod waits until its copy shows it: before, it knows old values. */
 function followCopies(
-  { processes, clock }: FaultCluster,
+  { processes, clock, api }: FaultCluster,
   violate: (invariant: string, message: string) => void,
 ): void {
   const patched = new Map<string, { readonly version: number; readonly atMs: number }>();
@@ -231,7 +231,9 @@ function followCopies(
   processes.follow({
     sent(actor) {
       const last = isOfMarket(actor) ? patched.get(placeOf(actor)) : undefined;
-      const { resourceVersion } = actor.known.pod?.metadata ?? {};
+      const { resourceVersion, uid } = actor.known.pod?.metadata ?? {};
+      // The server refuses the patch of a pod that is gone, whatever is known of it.
+      if (uid !== api.store.tables.Pod.get(actor.line.key ?? "")?.metadata.uid) return;
       if (last === undefined || clock.monotonic() - last.atMs > LONGEST_LAG_MS) return;
       if (Number(resourceVersion) < last.version) {
         const copy = `its copy has version ${resourceVersion}`;

@@ -13,6 +13,7 @@ import { templateLimit } from "./cluster_load.ts";
 import { ceilingOf, floorOf } from "./cluster_rules.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";
+import { RECOMMENDED, RIGHTSIZED } from "./rightsized_workload.ts";
 
 /** Notes a broken promise. */
 export type Violate = (invariant: string, message: string) => void;
@@ -111,8 +112,10 @@ function checkAgainstRecord(
     violate("OutsideBounds", `${change}, bounds ${bound?.floor}m to ${bound?.ceiling}m`);
   }
   const wanted = containers?.find(({ name }) => name === container.name)?.cpuLimit;
-  const most = bound === undefined ? Infinity : bound.floor;
-  if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), most))) {
+  // A request that rightsizing raises takes the limit along, which is patched first.
+  const request = pod.metadata.namespace === RIGHTSIZED.namespace ? RECOMMENDED.after : 0;
+  const least = bound === undefined ? Infinity : Math.max(bound.floor, request);
+  if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), least))) {
     violate("NotWanted", `${change}, the agent wants ${wanted}`);
   }
   const { startedMs = 0 } = cluster.processes.get(actor.process) ?? {};

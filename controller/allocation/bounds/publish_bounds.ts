@@ -128,8 +128,9 @@ export async function publishBounds(
   if (!isTurn) return { ...published, written: false, news: [] };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  // Other words for the same bounds are no news for the agent.
-  const bounds = same
+  // Other words for the same bounds are no news for the agent; limits that a user changed are, even
+  // where they leave the bounds as they were: what it wants must be newer than they are.
+  const bounds = same && originals === undefined
     ? { ...present, reason: draft.reason, rules: draft.rules }
     : { ...draft, revision: last + 1 };
   const { status } = await store.writeStatus({

@@ -12,7 +12,7 @@ import { FACTS_NOW_MS, quietGathered } from "../../../tests/fixtures/bid_facts.t
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";
-import { newAllocation, publishBounds } from "./publish_bounds.ts";
+import { newAllocation, publishBounds, type PublishContext } from "./publish_bounds.ts";
 
 function samplePodWith(maxCPU?: number): Pod {
   const pod = samplePod("web", {
@@ -29,7 +29,11 @@ function allocationOf(pod: Pod): PodAllocation {
 }
 
 /** Publishes once; returns the allocation with what was written. */
-async function publish(pod: Pod, allocation: PodAllocation, metric?: MetricFact) {
+async function publish(
+  pod: Pod,
+  allocation: PodAllocation,
+  { metric, originals }: Pick<PublishContext, "metric" | "originals"> = {},
+) {
   const writes: PodAllocation[] = [];
   const store = {
     create: () => Promise.reject(new Error("not asked for")),
@@ -44,6 +48,7 @@ async function publish(pod: Pod, allocation: PodAllocation, metric?: MetricFact)
     store,
     config: DEFAULT_MARKET_CONFIG,
     metric,
+    originals,
     nowMs: FACTS_NOW_MS,
   });
   assert.equal(writes.length, written ? 1 : 0);
@@ -97,6 +102,15 @@ test("publishBounds() never rewrites originals, and reckons from them", async ()
   assert.deepEqual(anew.allocation.status?.originalLimits, allocation.status?.originalLimits);
   assert.equal(ceiling(anew.allocation), 1600);
   assert.equal(anew.allocation.status?.bounds?.revision, 2);
+});
+
+test("publishBounds() counts a revision for limits that a user changed, whatever the bounds", async () => {
+  const pod = samplePodWith();
+  const { allocation } = await publish(pod, allocationOf(pod));
+  const { originalLimits = [], originalRequests = [] } = allocation.status ?? {};
+  const same = await publish(pod, allocation, { originals: { originalLimits, originalRequests } });
+  assert.equal(same.allocation.status?.bounds?.revision, 2);
+  assert.equal(ceiling(same.allocation), ceiling(allocation));
 });
 
 test("publishBounds() reckons a Guaranteed pod from its own request, not the one that was set", async () => {
@@ -177,7 +191,7 @@ test("publishBounds() writes a metric's demand when it comes, goes, or moves by 
   let { allocation } = await publish(pod, allocationOf(pod));
   const told: unknown[] = [];
   for (const metric of [says(500), says(545), says(551), says(480), gone, gone]) {
-    const published = await publish(pod, allocation, metric);
+    const published = await publish(pod, allocation, { metric });
     ({ allocation } = published);
     const bounds = allocation.status?.bounds;
     told.push([published.written, bounds?.revision, bounds?.containers[0]?.demand]);
@@ -195,10 +209,12 @@ test("publishBounds() writes a metric's demand when it comes, goes, or moves by 
 test("publishBounds() writes another cause without a new revision, and no other numbers", async () => {
   const pod = samplePodWith();
   const because = (missing: string): MetricFact => ({ missing, fault: false });
-  let { allocation } = await publish(pod, allocationOf(pod), because("query a: refused"));
+  let { allocation } = await publish(pod, allocationOf(pod), {
+    metric: because("query a: refused"),
+  });
   const told: unknown[] = [];
   for (const cause of ["refused", "timeout 5 s", "timeout 6 s"]) {
-    const published = await publish(pod, allocation, because(`query a: ${cause}`));
+    const published = await publish(pod, allocation, { metric: because(`query a: ${cause}`) });
     ({ allocation } = published);
     const { revision, rules = [] } = allocation.status?.bounds ?? {};
     const said = rules.find(({ reason }) => reason === "MetricMissing")?.message;
