@@ -122,9 +122,11 @@ export function createReconciler(
     return onTime(await enforceLimits(known), untilMs);
   }
 
-  function agentSilent({ pod, allocation }: PodCase): boolean {
-    return parts.isSilent(pod.nodeName) ||
-      (staysRestored(pod, allocation) && !parts.heardSinceStart(pod.nodeName));
+  function agentSilent({ pod, allocation, memory }: PodCase): boolean {
+    if (parts.isSilent(pod.nodeName)) return true;
+    // What this controller patched itself no other one has restored.
+    return memory.attemptedAt === undefined && staysRestored(pod, allocation) &&
+      !parts.heardSinceStart(pod.nodeName);
   }
 
   function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
+import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
 import { MAX_CPU } from "./bounds/overrides.ts";
@@ -61,6 +62,29 @@ test("createReconciler() patches once while the cache tells old news", async () 
   await reconcile();
   assert.equal(patches.length, 1);
   assert.equal(status()?.appliedCPULimit, "300m");
+});
+
+test("createReconciler() moves a limit on that it brought to the original one itself", async () => {
+  const { reconcile, want, patches, setPod, status, state, clock } = reconcilerStage();
+  state.heard = false;
+  setPod((pod) => ({ ...pod, ready: true }));
+  await reconcile();
+  for (const limit of [300, 200]) {
+    want(`${limit}m`);
+    await reconcile();
+    await clock.runUntil(clock.monotonic() + 1000);
+    // The agent goes on before the copy shows the patch.
+    if (limit === 200) want("350m");
+    const limitManagers = [limit === 200 ? RESTORE_MANAGER : "mbcas"];
+    setPod((pod) => {
+      const { containers, ...rest } = limited(pod, limit);
+      return { ...rest, containers: containers.map((app) => ({ ...app, limitManagers })) };
+    });
+    await reconcile();
+  }
+  const sent = patches.map(({ spec }) => spec.containers?.[0]?.resources?.limits?.cpu);
+  assert.deepEqual(sent, ["300m", "200m", "350m"]);
+  assert.equal(status()?.reason, "Applied");
 });
 
 test("createReconciler() tells once of an annotation that takes no Guaranteed pod in", async () => {
