@@ -84,7 +84,6 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     AgentSilent: ["`status.message` of `Restored`", "event `CPULimitsRestored`", RESIZES],
     Waiting: [...STATUS, HELD, CONTROLLER],
     BoundsStale: [...STATUS, HELD, CONTROLLER],
-    DesiredExpired: [...STATUS, HELD, CONTROLLER],
     RateLimited: [...STATUS, HELD, HOLDS, "`mbcas_resize_rate_bottleneck`", CONTROLLER],
     OutOfSync: [...STATUS, HELD, CONTROLLER],
     PodGone: ["`restore` and `resize`"],

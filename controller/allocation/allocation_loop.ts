@@ -46,7 +46,6 @@ export interface AllocationLoopParts extends
     | "quotaRooms"
     | "events"
     | "isSilent"
-    | "heardSinceStart"
     | "metricOf"
   > {
   readonly events: EventSink;
@@ -111,7 +110,6 @@ export async function runAllocationLoop(
     newAllocations: createFairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
     nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
     isSilent: agents.isSilent,
-    heardSinceStart: agents.heardSinceStart,
     metricOf: metrics.of,
   });
   const timed = async (podKey: string): Promise<ReconcileResult> => {

@@ -46,6 +46,8 @@ export interface PodMemory {
   oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
+  /** Of the first bounds that this controller published. */
+  publishedRevision?: number | undefined;
   /** The server has refused the bounds: no attempt before this time. */
   boundsRefusedUntilMs: number;
   /** When other sentences were written for the same bounds. */

@@ -14,7 +14,7 @@ import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createBusyServer } from "./pace/busy_server.ts";
-import { isExpired } from "./limits/desired_age.ts";
+import { hasAnswered, needsAnswer } from "./limits/agent_answer.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { refusalDecision } from "./limits/outcome_facts.ts";
@@ -104,15 +104,17 @@ export function createReconciler(
     news.tellOthers(known);
     let untilMs: number | undefined;
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
-    if (takesPart && own.known && !agentSilent(known)) {
+    if (takesPart && own.known && !parts.isSilent(pod.nodeName)) {
       const refusedMs = memory.boundsRefusedUntilMs - nowMs;
       if (refusedMs > 0) return lookAgain(refusedMs);
-      const published = await publish(known);
+      const asks = needsAnswer(known, { config, wallMs: clock.wall() });
+      const published = await publish(known, asks);
       if (published instanceof ApiError) return await boundsRefused(known, published);
+      memory.publishedRevision ??= published.revision;
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
-      if (published.written) return onTime(lookAgain(), untilMs);
+      if (published.written || asks) return onTime(lookAgain(), untilMs);
     } else if (
       scope === undefined && allocation.status !== undefined && own.originals !== undefined
     ) {
@@ -123,10 +125,8 @@ export function createReconciler(
   }
 
   function agentSilent({ pod, allocation, memory }: PodCase): boolean {
-    if (parts.isSilent(pod.nodeName)) return true;
-    // What this controller patched itself no other one has restored.
-    return memory.attemptedAt === undefined && staysRestored(pod, allocation) &&
-      !parts.heardSinceStart(pod.nodeName);
+    return parts.isSilent(pod.nodeName) ||
+      (staysRestored(pod, allocation) && !hasAnswered({ allocation, memory }));
   }
 
   function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
@@ -145,13 +145,14 @@ export function createReconciler(
   }
 
   /** Publishes the bounds, or returns why the server finds them invalid. */
-  function publish(known: PodCase): Promise<Published | ApiError> {
+  function publish(known: PodCase, asks: boolean): Promise<Published | ApiError> {
     const { podKey, pod, allocation, memory, own: { originals } } = known;
     const quota = known.quota?.bounds();
     return publishBounds(known, {
       store,
       config,
       originals,
+      asks,
       metric: parts.metricOf?.(pod, allocation),
       rolloutStillSinceMs: rolloutStillSince(known.workload, clock.wall()),
       nowMs: clock.wall(),
@@ -180,7 +181,6 @@ export function createReconciler(
       restorer: parts.restorer,
       outOfScope: scope,
       agentSilent: silent,
-      isExpired: () => isExpired(known, { ...parts, wallMs: clock.wall() }),
       originalUnknown: !known.own.known,
       backOffMs: Math.max(busy.leftMs(attempt), refusalLeftMs(memory, attempt)),
       takeTurn(request) {
@@ -339,6 +339,8 @@ export function createReconciler(
     const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
+      // A copy that is behind shows pods that are gone: the server would delete each record at once.
+      if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
       // The event of a namespace may follow that of its pods. They are looked at again when it comes.
       if (gathered.namespace === undefined) return {};
       // A limit of the market is work also where its record was lost, or a late patch has set it.

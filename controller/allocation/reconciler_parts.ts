@@ -41,8 +41,6 @@ export interface ReconcilerParts extends LimitHands {
   readonly quotaRooms: QuotaRooms;
   /** True for a node whose agent has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
-  /** True once this controller has seen the node's agent renew its lease. */
-  readonly heardSinceStart: (nodeName: string) => boolean;
   /** What a metric says of the pod; default: nothing of any. */
   readonly metricOf?: MetricWatch["of"];
   readonly observer?: AllocationObserver;

@@ -8,7 +8,6 @@ import { agentIsSilent } from "./checks/agent_silent.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { backingOff } from "./checks/backing_off.ts";
 import { boundsAreStale } from "./checks/bounds_stale.ts";
-import { desiredExpired } from "./checks/desired_expired.ts";
 import { identityDiffers } from "./checks/identity.ts";
 import { copiesOutOfSync, oscillates } from "./checks/one_way.ts";
 import { outsideBounds } from "./checks/outside_bounds.ts";
@@ -48,7 +47,6 @@ export const MARKET_CHAIN: readonly Check[] = [
   ...PLATFORM,
   { name: "RestartsContainer", check: restartsContainer },
   { name: "AlreadyThere", check: alreadyThere },
-  { name: "DesiredExpired", check: desiredExpired },
   { name: "CopiesOutOfSync", check: copiesOutOfSync },
   { name: "Oscillates", check: oscillates },
   { name: "StepTooLarge", check: stepTooLarge },

@@ -22,7 +22,6 @@ test("MARKET_CHAIN keeps its order", () => {
     "KubeletTooOld",
     "RestartsContainer",
     "AlreadyThere",
-    "DesiredExpired",
     "CopiesOutOfSync",
     "Oscillates",
     "StepTooLarge",

@@ -30,13 +30,6 @@ export interface EnforcementInput extends PodFacts {
   /** Why the pod takes no part; absent when it does. */
   readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
   readonly agentSilent: boolean;
-  /**
-   * Whether the desired limits are old, and the agent has given no sign of life since. Asked where they
-   * would change something.
-   *
-   * @default {() => false}
-   */
-  readonly isExpired?: () => boolean;
   /** By container name. */
   readonly intents: ReadonlyMap<string, Intent>;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */

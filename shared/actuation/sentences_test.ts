@@ -121,11 +121,6 @@ Deno.test({
   fn: () =>
     assertSentences([
       [
-        "DesiredExpired",
-        () => held({ isExpired: () => true }),
-        "the desired limits are old, and the node's agent was not heard since: waiting for it",
-      ],
-      [
         "LimitRange, limit",
         () => held({ pod: withLarge, limitRange: cpuRanges({ max: 500 }) }),
         "container jvm: the LimitRange allows a limit of 500m, it would be 900m",

@@ -20,7 +20,7 @@ export interface Bidder {
   readonly boost?: boolean | undefined;
   /** The limit as last decided. */
   readonly present: number;
-  /** Absent while there are no readings: then the limit stays as it is, within its bounds. */
+  /** Absent while there are no readings: then the limit stays as it is. */
   readonly demand?: number | undefined;
 }
 
@@ -30,11 +30,7 @@ export const LEAST_CPU = 10;
 /** Bounds of the limit after holds: what the container's limit may become in this clearing. */
 export function limitBounds(bidder: Bidder): { floor: number; ceiling: number } {
   const { floor, ceiling, present, demand, held } = bidder;
-  if (held === "both") return { floor: present, ceiling: present };
-  if (demand === undefined) {
-    const limit = held === undefined ? Math.max(floor, Math.min(ceiling, present)) : present;
-    return { floor: limit, ceiling: limit };
-  }
+  if (held === "both" || demand === undefined) return { floor: present, ceiling: present };
   if (held === "lower") {
     return { floor: Math.max(floor, present), ceiling: Math.max(ceiling, present) };
   }

@@ -39,14 +39,6 @@ pure("limitBounds() pins a held container and one without readings, and its bid 
   assert.deepEqual(bid, { weight: 100, floor: 300, ceiling: 300, demand: 300 });
 });
 
-pure("limitBounds() keeps a limit without readings within its bounds, unless it is held", () => {
-  const unread = { ...BIDDER, demand: undefined };
-  assert.deepEqual(limitBounds({ ...unread, present: 900 }), { floor: 800, ceiling: 800 });
-  assert.deepEqual(limitBounds({ ...unread, present: 60 }), { floor: 100, ceiling: 100 });
-  const held = { ...unread, held: "lower", present: 900 } as const;
-  assert.deepEqual(limitBounds(held), { floor: 900, ceiling: 900 });
-});
-
 pure("limitBounds() lets a container that must not be lowered rise only", () => {
   assert.deepEqual(limitBounds({ ...BIDDER, held: "lower" }), { floor: 300, ceiling: 800 });
   assert.deepEqual(

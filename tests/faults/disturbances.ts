@@ -18,8 +18,8 @@ const RESUMED_MS = 6000;
 const LISTED_MS = 35_000;
 /** Until another controller leads, ms. */
 const LED_MS = 25_000;
-/** Until a new controller has seen a renewal of each agent's Lease, ms. */
-const HEARD_MS = 100_000;
+/** Until agents have answered the bounds of another controller that leads, ms. */
+const ANSWERED_MS = LED_MS + 5000;
 const AGENT_MS = 20_000;
 /** Faults that break watches, and for how long each makes the next one count double, ms. */
 const BREAKS: ReadonlySet<Fault["fault"]> = new Set(["compact", "travel", "freeze", "outage"]);
@@ -40,7 +40,7 @@ export function disturbance(
     const { process, startedMs = 0 } = processes.get(name) ?? {};
     const from = process?.alive === true ? startedMs : Infinity;
     if (from === 0) continue;
-    if (name.startsWith("controller")) lasts(from + LED_MS, from + HEARD_MS);
+    if (name.startsWith("controller")) lasts(from + LED_MS, from + ANSWERED_MS);
     else lasts(from + AGENT_MS);
   }
   for (const fault of faults) {
@@ -51,11 +51,11 @@ export function disturbance(
         lasts(endMs + LISTED_MS);
         break;
       case "clockJump":
-        lasts(fault.atMs + RESUMED_MS, fault.atMs + HEARD_MS);
+        lasts(fault.atMs + RESUMED_MS, fault.atMs + ANSWERED_MS);
         break;
       case "pause":
       case "outage":
-        lasts(endMs + LED_MS, endMs + HEARD_MS);
+        lasts(endMs + LED_MS, endMs + ANSWERED_MS);
         break;
       case "refuse":
         // The back-off may be as long as the refusals lasted, the market's off switch forgets them.

@@ -153,8 +153,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
       if (actor === undefined) return;
       checkWriter(actor, `record of ${namespace}/${name}`);
       checkRecordWrite(entry, actor, violate);
-      const { after } = entry;
-      if (actor.line.verb === "patch" && after) checkDesired(cluster, after, violate);
+      if (actor.line.verb === "patch") checkDesired(cluster, entry, violate);
     }),
   ];
   api.store.onChange(() => follow.forEach((read) => read()));

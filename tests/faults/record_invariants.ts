@@ -38,19 +38,32 @@ export function checkRecordWrite(
   }
 }
 
-/** What an agent wants lies within the bounds that it names, or is what the container has. */
+/**
+ * What an agent wants lies within the bounds that it names, or is what the container has. One that has
+ * just started wants what it wanted before until it has readings.
+ */
 export function checkDesired(
-  { api }: FaultCluster,
-  { metadata, spec, status: { bounds } = {} }: PodAllocation,
+  { api, faults }: FaultCluster,
+  { before, after }: LogEntry<PodAllocation>,
   violate: Violate,
 ): void {
-  if (spec.market?.observedBounds !== bounds?.revision) return;
-  const pod = api.store.tables.Pod.get(`${spec.namespace}/${spec.podName}`);
+  if (after === undefined) return;
+  const { metadata, spec, status: { bounds } = {} } = after;
+  // Bounds that a fault changed under their revision the agent may not have seen.
+  const key = `${spec.namespace}/${spec.podName}`;
+  const isOther = faults.some((one) => "field" in one && one.field === "bounds" && one.pod === key);
+  if (isOther || spec.market?.observedBounds !== bounds?.revision) return;
+  const pod = api.store.tables.Pod.get(key);
   for (const { name, cpuLimit } of spec.containers ?? []) {
     const { limitCPU: present = 0 } = pod?.containers.find((one) => one.name === name) ?? {};
     const { floor = 0, ceiling = 0 } = bounds?.containers.find((one) => one.name === name) ?? {};
     const limit = parseCPU(cpuLimit);
-    if (limit >= Math.min(floor, present) && limit <= Math.max(ceiling, present)) continue;
+    const isKept = before?.spec.containers?.some((one) =>
+      one.name === name && one.cpuLimit === cpuLimit
+    );
+    if (limit >= Math.min(floor, present) && limit <= Math.max(ceiling, present) || isKept) {
+      continue;
+    }
     violate("AgentOutside", `record ${metadata.name}: ${limit}m, bounds ${floor}m to ${ceiling}m`);
   }
 }

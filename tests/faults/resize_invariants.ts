@@ -65,7 +65,8 @@ export function checkLimitWrite(
   if (limit > ceilingOf(pod, own ?? Infinity) && !isLost) violate("Ceiling", change);
   if (limit < floorOf(pod)) violate("HPAFloor", change);
   if (limit === own && !isLost) violate("MarketName", `${change} is the user's own limit`);
-  const unsynced = unsyncedCopies(cluster, write.actor);
+  // Rightsizing looks at workloads each interval, on copies that are as old as that at times.
+  const unsynced = limit === withRequest(pod) ? [] : unsyncedCopies(cluster, write.actor);
   if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
     violate("RaisedOutOfSync", `${change} while out of sync: ${unsynced.join(", ")}`);
   }
@@ -87,6 +88,11 @@ function unsyncedCopies(
   return [...DECISIVE].flatMap(([copy, kind]) =>
     known.unsynced.includes(copy) || isBroken(kind) ? [copy] : []
   );
+}
+
+/** The limit that a request which rightsizing raises takes along, millicores: it is patched first. */
+function withRequest({ metadata }: Pod): number {
+  return metadata.namespace === RIGHTSIZED.namespace ? RECOMMENDED.after : 0;
 }
 
 /** A limit of the market's goes towards what the agent wants, by the bounds in force, within them. */
@@ -112,9 +118,7 @@ function checkAgainstRecord(
     violate("OutsideBounds", `${change}, bounds ${bound?.floor}m to ${bound?.ceiling}m`);
   }
   const wanted = containers?.find(({ name }) => name === container.name)?.cpuLimit;
-  // A request that rightsizing raises takes the limit along, which is patched first.
-  const request = pod.metadata.namespace === RIGHTSIZED.namespace ? RECOMMENDED.after : 0;
-  const least = bound === undefined ? Infinity : Math.max(bound.floor, request);
+  const least = bound === undefined ? Infinity : Math.max(bound.floor, withRequest(pod));
   if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), least))) {
     violate("NotWanted", `${change}, the agent wants ${wanted}`);
   }

@@ -52,7 +52,7 @@ export interface ControllerScene {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
   readonly kubelet: Kubelet;
-  /** Nodes whose agent does not renew its lease. */
+  /** Nodes whose agent stands still. */
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
   readonly templates: Map<string, ReadonlyMap<string, number>>;
@@ -214,8 +214,9 @@ async function runAgent(
   const writer = api.desiredWriter(NODE);
   const link = api.nodeLink(NODE);
   let renewedAt = -Infinity;
-  while (!signal.aborted) {
-    if (clock.monotonic() - renewedAt >= LEASE_MS && !silent.has(NODE)) {
+  for (; !signal.aborted; await clock.sleep(AGENT_MS, signal)) {
+    if (silent.has(NODE)) continue;
+    if (clock.monotonic() - renewedAt >= LEASE_MS) {
       renewedAt = clock.monotonic();
       await link.renewLease().catch(assertApiError);
     }
@@ -241,7 +242,6 @@ async function runAgent(
         },
       }).catch(assertApiError);
     }
-    await clock.sleep(AGENT_MS, signal);
   }
 }
 

@@ -42,6 +42,8 @@ export function newAllocation({ pod }: Pick<Gathered, "pod">): PodAllocation {
 export interface Published {
   /** True when the bounds were written. */
   readonly written: boolean;
+  /** Of bounds that the agent is to clear by; absent where it knows them. */
+  readonly revision?: number;
   /** What holds now and did not hold before, with its sentence. */
   readonly news: readonly BoundWord[];
   /** When the bounds will be others without an event, ms since 1970. */
@@ -56,6 +58,12 @@ export interface PublishContext {
   readonly config: MarketConfig;
   /** Own limits where they are not on record yet, or are others now. */
   readonly originals?: Originals | undefined;
+  /**
+   * Whether the agent is to clear also by the same bounds.
+   *
+   * @default {false}
+   */
+  readonly asks?: boolean;
   /** See `BoundsInput.quota`. */
   readonly quota?: QuotaBounds | undefined;
   /** What a metric says of the pod. */
@@ -93,7 +101,7 @@ export async function publishBounds(
 ): Promise<Published> {
   const { allocation, pod } = gathered;
   const { store, config, quota, nodeCeiling, metric, nowMs } = context;
-  const { definition, takeTurn = () => true, mayRetell = () => true } = context;
+  const { asks = false, definition, takeTurn = () => true, mayRetell = () => true } = context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor, leastCeiling } = config;
@@ -111,7 +119,7 @@ export async function publishBounds(
   });
   const draft = definition?.storable(wanted) ?? wanted;
   const present = allocation.status?.bounds;
-  const same = present !== undefined && !differ(present, draft, allocation);
+  const same = present !== undefined && !asks && !differ(present, draft, allocation);
   const told = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
   const news = newRules(present, draft.rules);
@@ -128,9 +136,8 @@ export async function publishBounds(
   if (!isTurn) return { ...published, written: false, news: [] };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  // Other words for the same bounds are no news for the agent; limits that a user changed are, even
-  // where they leave the bounds as they were: what it wants must be newer than they are.
-  const bounds = same && originals === undefined
+  // Other words for the same bounds are no news for the agent.
+  const bounds = same
     ? { ...present, reason: draft.reason, rules: draft.rules }
     : { ...draft, revision: last + 1 };
   const { status } = await store.writeStatus({
@@ -138,7 +145,8 @@ export async function publishBounds(
     status: { ...allocation.status, ...originals, bounds },
   });
   definition?.compare(bounds, status?.bounds);
-  return { ...published, written: true, news };
+  const { revision } = bounds;
+  return { ...published, written: true, news, ...(same ? {} : { revision }) };
 }
 
 function wordsOf(rules: Bounds["rules"]): ReadonlySet<string> {

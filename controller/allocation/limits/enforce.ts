@@ -27,8 +27,6 @@ export interface EnforceContext
   extends LimitHands, Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
-  /** See `EnforcementInput.isExpired`. */
-  readonly isExpired: () => boolean;
   /** True when the limits are this product's and the user's own are not on record. */
   readonly originalUnknown: boolean;
   readonly backOffMs: number;
@@ -104,7 +102,6 @@ export async function enforce(
     allocation,
     pod,
     agentSilent,
-    isExpired: context.isExpired,
     intents: arbitrate(intents),
     backOffMs,
     takeTurn: (limits) =>

@@ -73,7 +73,6 @@ async function attempt(
     agentSilent: false,
     originalUnknown: false,
     backOffMs: 0,
-    isExpired: () => false,
     takeTurn: (request) => {
       turns.push(request);
       return 0;

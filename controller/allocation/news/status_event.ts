@@ -19,7 +19,6 @@ export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
   "Waiting",
   "BoundsStale",
   "OutOfSync",
-  "DesiredExpired",
 ]);
 
 /** The event for the status that follows a decision; undefined when there is nothing to tell. */

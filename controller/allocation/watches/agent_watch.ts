@@ -13,7 +13,7 @@ export interface AgentWatchParts {
   readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
   readonly clock: Clock;
   readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
-  /** Called with each node whose agent fell silent or came back, or was awaited and is heard. */
+  /** Called with each node whose agent fell silent or came back. */
   readonly onChange: (nodeName: string) => void;
   /** Called after each look. */
   readonly observe: (verdict: AgentsVerdict) => void;
@@ -23,12 +23,6 @@ export interface AgentWatchParts {
 export interface AgentWatch {
   /** True for a node whose agent has not renewed its lease. */
   isSilent(nodeName: string): boolean;
-  /**
-   * True once the node's agent was seen to renew its lease, since the leases' copy was last out of sync
-   * at that. A node of which this is asked too early is
-   * told of by `onChange` when it is, unless it has no managed pods any more by then.
-   */
-  heardSinceStart(nodeName: string): boolean;
   /** Looks until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -44,7 +38,6 @@ export function createAgentWatch(
 ): AgentWatch {
   const agents = createSilentAgents();
   let silent: ReadonlySet<string> = new Set();
-  const awaited = new Set<string>();
 
   function look(): void {
     const managedNodes = new Set<string>();
@@ -61,22 +54,11 @@ export function createAgentWatch(
     silent = verdict.silent;
     for (const node of silent) if (!before.has(node)) onChange(node);
     for (const node of before) if (!silent.has(node)) onChange(node);
-    for (const node of awaited) {
-      const heard = agents.heard(node);
-      // A node without a managed pod is awaited by nobody any more.
-      if (heard || !managedNodes.has(node)) awaited.delete(node);
-      if (heard) onChange(node);
-    }
     observe(verdict);
   }
 
   return {
     isSilent: (nodeName) => silent.has(nodeName),
-    heardSinceStart(nodeName) {
-      const heard = agents.heard(nodeName);
-      if (!heard) awaited.add(nodeName);
-      return heard;
-    },
     async run(signal) {
       while (!signal.aborted) {
         look();

@@ -42,8 +42,6 @@ export interface AgentsVerdict {
 export interface SilentAgents {
   /** Takes in what is seen now and says who is silent. Times may not run backward. */
   look(view: AgentsView): AgentsVerdict;
-  /** True for a node whose agent has renewed its lease since the leases were last out of sync. */
-  heard(nodeName: string): boolean;
 }
 
 /** What is known of one agent. */
@@ -52,7 +50,6 @@ interface Agent {
   readonly renewal: string | undefined;
   /** Since when no other one was, ms. */
   readonly atMs: number;
-  readonly heard: boolean;
   readonly silent: boolean;
 }
 
@@ -69,11 +66,11 @@ export function createSilentAgents(): SilentAgents {
 
   function next(node: string, renewal: string | undefined, nowMs: number): Agent {
     const last = known.get(node);
-    if (last === undefined) return { renewal, atMs: nowMs, heard: false, silent: false };
+    if (last === undefined) return { renewal, atMs: nowMs, silent: false };
     // A lease that is gone is no sign of life.
     const now = renewal ?? last.renewal;
-    if (now !== last.renewal) return { renewal: now, atMs: nowMs, heard: true, silent: false };
-    return inStep ? last : { ...last, atMs: nowMs, heard: false };
+    if (now !== last.renewal) return { renewal: now, atMs: nowMs, silent: false };
+    return inStep ? last : { ...last, atMs: nowMs };
   }
 
   const silentNodes = (): Set<string> =>
@@ -106,7 +103,6 @@ export function createSilentAgents(): SilentAgents {
       const silent = silentNodes();
       return { silent, overdue: silent.union(new Set(overdue)).size, agents };
     },
-    heard: (nodeName) => known.get(nodeName)?.heard ?? false,
   };
 
   function fallSilent(node: string): void {

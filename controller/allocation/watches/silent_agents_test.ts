@@ -138,20 +138,6 @@ test("look() finds an agent silent beside a silent one whose node is not Ready a
   assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
 });
 
-test("heard() is true once a renewal was seen to change, also while nobody looked", () => {
-  const agents = createSilentAgents();
-  const heard = (): boolean[] => ["a", "b", "c"].map(agents.heard);
-  agents.look(view(0, { leases: [lease("a", 7), lease("b", 1)], managedNodes: ["c"] }));
-  assert.deepEqual(heard(), [false, false, false]);
-  agents.look(view(1, { synced: false, leases: [lease("a", 8)] }));
-  assert.deepEqual(heard(), [false, false, false]);
-  const later = { leases: [lease("a", 8), lease("b", 1), lease("c", 1)] };
-  agents.look(view(2, later));
-  assert.deepEqual(heard(), [true, false, true]);
-  agents.look(view(SILENCE_MS + 2, later));
-  assert.deepEqual(heard(), [true, false, true]);
-});
-
 test("look() finds nobody silent while more than one and more than 10 % are overdue", () => {
   const silentOf = (count: number, overdue: number): number => {
     const agents = createSilentAgents();

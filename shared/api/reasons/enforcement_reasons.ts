@@ -58,10 +58,6 @@ export const ENFORCEMENT_REASONS = {
     means: "the bounds are newer than the clearing: waiting for the agent",
     remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
   },
-  DesiredExpired: {
-    means: "the desired limits are old, and the node's agent was not heard since",
-    remedy: "if it lasts, look at the node's agent: kubectl -n mbcas-system get pods -o wide",
-  },
   OutsideBounds: {
     means: "the agent's value lies outside the published bounds",
     remedy: "if it lasts, agent and controller differ in version",

@@ -223,9 +223,6 @@ const REFUSED = MARKET_REFUSALS.map((refusal): MarketCase => (input, draw) => ({
 
 const dryRun: MarketCase = (input) => ({ ...input, settings: { dryRun: true } });
 
-/** The agent wrote long ago, and was not heard since. */
-const expired: MarketCase = (input) => ({ ...input, expired: true });
-
 const unknownOriginal: MarketCase = (input) => ({ ...input, originalUnknown: true });
 
 /** Each case, and how often it is drawn. */
@@ -265,5 +262,4 @@ export const MARKET_CASES: readonly DrawnCase<MarketInput>[] = [
   [reportedAs(0, 26), 2],
   [reportedAs(0, 27), 2],
   [(input) => ({ ...input, settings: { resizeServed: false } }), 4],
-  [expired, 4],
 ];

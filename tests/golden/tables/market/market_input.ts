@@ -52,7 +52,6 @@ export interface MarketInput {
     };
   readonly agentSilent?: true;
   readonly originalUnknown?: true;
-  readonly expired?: true;
   /** Left of a back-off, and until the pod's turn. */
   readonly backOffMs?: number;
   readonly turnInMs?: number;

@@ -108,7 +108,6 @@ async function byController(
     restorer: resizer("restore"),
     outOfScope: outOfScope({ ...gathered, config }),
     agentSilent: input.agentSilent ?? false,
-    isExpired: () => input.expired ?? false,
     originalUnknown: input.originalUnknown ?? false,
     backOffMs: input.backOffMs ?? 0,
     takeTurn: () => input.turnInMs ?? 0,
