@@ -64,8 +64,11 @@ interface Made {
   lastMs: number;
 }
 
-/** A later repetition is news: half an hour, within the hour for which servers keep events. */
-const LONGEST_PAUSE_MS = 30 * 60_000;
+/**
+ * A later repetition is a new event. The interval after which client-go's EventCorrelator begins a new
+ * series, too.
+ */
+const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /** Events that are remembered; beyond it the one repeated last is forgotten first. */
 const CAPACITY = 4096;
@@ -78,12 +81,14 @@ export function createEventSeries(): EventSeries {
     return JSON.stringify([uid, note.type, note.reason, note.message]);
   };
 
-  /** A map keeps the order in which keys were set: the first is the one not heard of the longest. */
+  /** A map keeps the order in which keys were set: the first event is the one repeated last. */
   function remember(key: string, made: Made): void {
     known.delete(key);
     known.set(key, made);
-    const oldest = known.keys().next();
-    if (known.size > CAPACITY && !oldest.done) known.delete(oldest.value);
+    for (const [old, { lastMs }] of known) {
+      if (known.size <= CAPACITY && made.lastMs - lastMs <= LONGEST_PAUSE_MS) return;
+      known.delete(old);
+    }
   }
 
   return {
