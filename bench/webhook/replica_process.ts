@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createJSONLines } from "../../adapters/kube/json_lines.ts";
+import { createJSONLines } from "../../adapters/kube/client/http_connection.ts";
 import { handCopies, webDeployment } from "../../tests/fixtures/placement_copies.ts";
 import { memoryAfterGC } from "../rightsizing/watch_memory.ts";
 import { startReplica } from "./replica.ts";

@@ -3,9 +3,11 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createSecretStore } from "../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/certificate_stores.ts";
 import { createCertificateFolder } from "../../adapters/webhook/certificate_folder.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";

@@ -5,9 +5,12 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createSecretStore, type KubeSecretStore } from "../../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../../adapters/kube/webhook_configurations.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+  type KubeSecretStore,
+} from "../../../adapters/kube/writers/certificate_stores.ts";
 import {
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
