@@ -101,10 +101,12 @@ export function createCustomUsage(
         return { problem: "unreachable", message: `HTTP ${status}: it sends on to another place` };
       }
       if (status !== 200) {
-        const words = refusalSchema.safeParse(jsonOf(text)).data?.error;
-        const said = words === undefined ? "" : `: ${quotedText(words, { most: MOST_CHARACTERS })}`;
+        const error = refusalSchema.safeParse(jsonOf(text)).data?.error;
+        const reason = error === undefined
+          ? ""
+          : `: ${quotedText(error, { most: MOST_CHARACTERS })}`;
         const problem = REFUSALS.includes(status) ? "refused" : "unreachable";
-        return { problem, message: `HTTP ${status}${said}` };
+        return { problem, message: `HTTP ${status}${reason}` };
       }
       if (text === undefined) {
         return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { healthRoutes, registerProcessMetrics, serveHTTP } from "./program_server.ts";
 import { Counter, Registry } from "prom-client";
 
-Deno.test("serveHTTP() answers at the address that it tells, until it is shut down", async () => {
+Deno.test("serveHTTP() answers at the address that it returns, until it is shut down", async () => {
   const server = serveHTTP({ fetch: () => new Response("here") }, { address: "127.0.0.1:0" });
   const answer = await fetch(`http://${server.address}/`);
   assert.equal(await answer.text(), "here");
@@ -10,7 +10,7 @@ Deno.test("serveHTTP() answers at the address that it tells, until it is shut do
   await assert.rejects(fetch(`http://${server.address}/`));
 });
 
-Deno.test("serveHTTP() answers 500 without the error's words", async () => {
+Deno.test("serveHTTP() answers 500 without the error's message", async () => {
   const server = serveHTTP({
     fetch() {
       throw new Error("secret");

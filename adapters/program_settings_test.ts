@@ -77,7 +77,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readProgramSettings() tells all faults of all sources, one a line, with exit code 2",
+  name: "readProgramSettings() reports all faults of all sources, one per line, with exit code 2",
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   fn() {
     const result = read(["--dry-rum", "--workers", "0", "--config", "/nowhere", "more"], {});
@@ -125,7 +125,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "programEnvironment() sees variables of Spotalis, of which readProgramSettings() tells the names here",
+    "programEnvironment() sees variables of Spotalis, of which readProgramSettings() reports the names here",
   permissions: { env: [THEIRS] },
   fn() {
     Deno.env.set(THEIRS, "true");

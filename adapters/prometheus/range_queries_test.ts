@@ -92,9 +92,9 @@ Deno.test("createRangeQueries() refuses what is no answer to the question", asyn
   assert.equal((await problemOf(new Response("<html>"))).problem, "unreadable");
 });
 
-Deno.test("createRangeQueries() tells a question that is too large from one that can't be asked", async () => {
-  const error = (words: string) =>
-    Response.json({ status: "error", errorType: "execution", error: words }, { status: 422 });
+Deno.test("createRangeQueries() marks a query that is too large, and no other rejected one", async () => {
+  const error = (message: string) =>
+    Response.json({ status: "error", errorType: "execution", error: message }, { status: 422 });
   const many = "query processing would load too many samples into memory in query execution";
   assert.equal((await problemOf(error(many))).tooMuch, true);
   const large = await problemOf(matrix({ metric: { pod: "x".repeat(500) }, values: [] }), {
@@ -104,7 +104,7 @@ Deno.test("createRangeQueries() tells a question that is too large from one that
   assert.equal("tooMuch" in await problemOf(error("division by zero")), false);
 });
 
-Deno.test("createRangeQueries() takes a partial answer for none, and words on the query for nothing", async () => {
+Deno.test("createRangeQueries() rejects a partial response, and ignores notes on the query", async () => {
   const whole = matrix({ metric: { pod: "web-0" }, values: [[1, "0.25"]] });
   const warnings = ["PromQL info: metric might not be a counter", "No StoreAPIs matched 10.0.0.7"];
   const { problem, message } = await problemOf({ ...whole, warnings });

@@ -63,7 +63,7 @@ type Kind = keyof typeof READERS;
 
 /** The object, or with odd annotations, which the server does not validate. */
 function maybeOdd(
-  raw: { readonly metadata: Readonly<Record<string, unknown>> },
+  raw: { readonly metadata: Readonly<Record<string, unknown>>; readonly [key: string]: unknown },
 ): fc.Arbitrary<unknown> {
   const odd = mutatedJSON(raw.metadata["annotations"]).map((annotations) => ({
     ...raw,

@@ -40,7 +40,7 @@ function complete({ path, body }: ReceivedRequest): unknown {
   }
 }
 
-Deno.test("checkAPI() tells version, resources and the rights that are missing", async () => {
+Deno.test("checkAPI() returns version, resources and missing rights", async () => {
   await using server = serveCanned(complete);
   assert.deepEqual(await checkAPI(server.connection, { rules: [RESIZE, LEASE] }), {
     serverVersion: "v1.36.3",
@@ -66,7 +66,7 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
   await assert.rejects(checkAPI(broken.connection, { rules: [] }), { status: 503 });
 });
 
-/** What a server of this version tells, whose core group has these resources. */
+/** The findings about a server of this version, whose core group has these resources. */
 async function supportOf(gitVersion: unknown, ...names: string[]): Promise<ResizeSupport> {
   await using server = serveCanned(({ path }) =>
     path === "/version" ? { gitVersion } : { resources: names.map((name) => ({ name })) }
@@ -141,7 +141,7 @@ Deno.test("unknownAllocationFields() finds nothing in this version's definition"
   assert.deepEqual(await unknown((text) => text), []);
 });
 
-Deno.test("unknownAllocationFields() names fields and words that an older definition lacks", async () => {
+Deno.test("unknownAllocationFields() names fields and values that an older CRD lacks", async () => {
   const found = await unknown((text) =>
     text.replace('"boost":', '"older":').replace('"half","lower"', '"lower"')
       .replace('"requestMoves":', '"requestMove":')
@@ -155,7 +155,7 @@ Deno.test("unknownAllocationFields() names fields and words that an older defini
   ]);
 });
 
-Deno.test("unknownAllocationFields() finds nothing where the server tells no schema", async () => {
+Deno.test("unknownAllocationFields() finds nothing where the server publishes no schema", async () => {
   for (const status of [403, 404]) {
     await using server = serveCanned(() => statusAnswer(status));
     assert.deepEqual(await unknownAllocationFields(server.connection), []);

@@ -51,7 +51,7 @@ export function deleteRequest(
   return { method: "DELETE", path, body };
 }
 
-/** The result; undefined where the server says 404. */
+/** The result; undefined where the server answers 404. */
 export async function unlessNotFound<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

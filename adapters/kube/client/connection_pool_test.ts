@@ -5,7 +5,7 @@ import { connectTo, createReachability } from "./connection_pool.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 
 Deno.test({
-  name: "ensure() attempts nothing without a doubt, and once for all who ask meanwhile",
+  name: "ensure() attempts nothing without a doubt, and once for all callers that wait",
   permissions: "none",
   async fn() {
     let attempts = 0;

@@ -6,7 +6,7 @@ import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 
-/** The error of a call; it must be an `ApiError`, and never tell the token. */
+/** The error of a call; it must be an `ApiError`, and never contain the token. */
 async function refusalOf(call: Promise<unknown>): Promise<ApiError> {
   const error = await call.then(() => assert.fail("it was not refused"), (error: unknown) => error);
   assert.ok(error instanceof ApiError, String(error));
@@ -99,7 +99,7 @@ Deno.test("request() gives up after its time, and when it is aborted", async () 
   }
 });
 
-Deno.test("request() has status 0 when nobody listens or the answer is no JSON", async () => {
+Deno.test("request() has status 0 when no server listens or the response is no JSON", async () => {
   let connection: KubeConnection | undefined;
   {
     await using server = serveCanned(() => new Response("<html>"));

@@ -18,6 +18,12 @@ import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
 
+/** A cluster; paths are absolute, data are base64. */
+export type KubeconfigCluster = Cluster;
+
+/** A context. */
+export type KubeconfigContext = Context;
+
 /** A user; paths are absolute, data are base64, `exec` and `authProvider` raw. */
 export type KubeconfigUser = User & {
   /** A file with a bearer token, which is read again every minute. */
@@ -27,8 +33,8 @@ export type KubeconfigUser = User & {
 /** The files' content; of two entries with the same name the first counts, as in kubectl. */
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
-  readonly contexts: readonly Context[];
-  readonly clusters: readonly Cluster[];
+  readonly contexts: readonly KubeconfigContext[];
+  readonly clusters: readonly KubeconfigCluster[];
   readonly users: readonly KubeconfigUser[];
 }
 
@@ -41,8 +47,8 @@ export interface KubeconfigFile {
 
 /** A context with its cluster and user. */
 export interface KubeconfigTarget {
-  readonly context: Context;
-  readonly cluster: Cluster;
+  readonly context: KubeconfigContext;
+  readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser | undefined;
 }
 

@@ -73,7 +73,7 @@ Deno.test("connectKubeconfig() runs a plugin, and again when its token is refuse
   assert.deepEqual(tokens, ["Bearer t1", "Bearer t2", "Bearer t2"]);
 });
 
-Deno.test("createExecPlugin() keeps an answer until it expires, and tells why there is none", async () => {
+Deno.test("createExecPlugin() keeps credentials until they expire, and names the reason of a failure", async () => {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
   const plugin = (script: string, more: object = {}) =>
     createExecPlugin({ command: "sh", args: ["-c", script], ...more }, { clock });

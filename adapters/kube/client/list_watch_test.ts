@@ -151,7 +151,7 @@ Deno.test("watch() asks for bookmarks after a version, for 5 to 10 minutes", asy
   assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) < 600, `${timeoutSeconds}`);
 });
 
-Deno.test("watch() tells events and bookmarks in order, and passes over what is new to it", async () => {
+Deno.test("watch() yields events and bookmarks in order, and ignores unknown types", async () => {
   await using server = serveCanned(() =>
     lines(
       ["ADDED", thing("a", "8")],
@@ -162,12 +162,12 @@ Deno.test("watch() tells events and bookmarks in order, and passes over what is 
       ["DELETED", thing("a", "13")],
     )
   );
-  const told = (await events(server.connection)).map((event) =>
+  const seen = (await events(server.connection)).map((event) =>
     event.type === "BOOKMARK"
       ? [event.type, event.resourceVersion]
       : [event.type, event.object.metadata.resourceVersion]
   );
-  assert.deepEqual(told, [
+  assert.deepEqual(seen, [
     ["ADDED", "8"],
     ["BOOKMARK", "11"],
     ["MODIFIED", "12"],
@@ -194,9 +194,9 @@ Deno.test("watch() goes on past an object it can't read, and asks for a list whe
   const odd = { metadata: { name: "odd", resourceVersion: "9" } };
   await using server = serveCanned(() => lines(["ADDED", odd], ["ADDED", thing("a", "10")]));
   const log = warnings();
-  const told = await events(server.connection, log);
-  assert.deepEqual(told[0], { type: "BOOKMARK", resourceVersion: "9" });
-  assert.deepEqual([told.length, log.seen.length], [2, 1]);
+  const seen = await events(server.connection, log);
+  assert.deepEqual(seen[0], { type: "BOOKMARK", resourceVersion: "9" });
+  assert.deepEqual([seen.length, log.seen.length], [2, 1]);
   await using deleting = serveCanned(() => lines(["DELETED", odd]));
   await assert.rejects(events(deleting.connection), { status: 410 });
 });
@@ -316,7 +316,7 @@ test("optionalKind() takes no other answer for a kind that is not there", () =>
     assert.equal(synced(), true);
   }));
 
-test("optionalKind() ends at once when nobody follows any more", async () => {
+test("optionalKind() ends at once when its signal is aborted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { source } = openServer(clock);
   const stop = new AbortController();

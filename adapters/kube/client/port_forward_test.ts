@@ -89,7 +89,7 @@ Deno.test("podHTTPGet() throws what the pod or the kubelet refuses, and what nev
   });
 });
 
-Deno.test("podHTTPGet() tells the server's own refusal when no socket opens", async () => {
+Deno.test("podHTTPGet() throws the server's own error when no socket opens", async () => {
   await using server = serveCanned(() =>
     statusAnswer(403, { reason: "Forbidden", message: "cannot create pods/portforward" })
   );

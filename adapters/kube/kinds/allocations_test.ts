@@ -3,7 +3,7 @@ import { serveCanned, streamAnswer } from "../../../tests/fixtures/canned_server
 import { sampleAllocation, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { allocationListWatch } from "./allocations.ts";
 
-Deno.test("watch() tells of an allocation with a reason word of a later version", async () => {
+Deno.test("watch() reports an allocation with a reason of a later version", async () => {
   const web = samplePod("web");
   const allocation = sampleAllocation({ ...web, metadata: { ...web.metadata, uid: "u1" } });
   const metadata = { ...allocation.metadata, uid: "u", resourceVersion: "8" };

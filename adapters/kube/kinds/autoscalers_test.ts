@@ -202,7 +202,7 @@ pure("parseVerticalPodAutoscaler() excuses no container by what it can't read", 
   }
 });
 
-pure("parseVerticalPodAutoscaler() keeps one that can't be read, and leaves nobody to it", () => {
+pure("parseVerticalPodAutoscaler() keeps one that can't be read, as mode Off", () => {
   const policies = (containerPolicies: unknown) => ({ resourcePolicy: { containerPolicies } });
   for (
     const [odd, why] of [

@@ -7,7 +7,7 @@ function pure(name: string, fn: () => void): void {
 
 const metadata = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 
-pure("parseLease() reads a record, and one that nobody holds", () => {
+pure("parseLease() reads a Lease, and one without a holder", () => {
   const spec = {
     holderIdentity: "a",
     leaseDurationSeconds: 15,

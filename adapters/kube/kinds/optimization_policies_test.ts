@@ -99,7 +99,7 @@ Deno.test("optimizationPolicyListWatch() lists a policy that can't be read, and 
   assert.equal(server.requests[0]?.path, "/apis/optipod.io/v1alpha1/optimizationpolicies");
 });
 
-Deno.test("optimizationPolicyListWatch() tells of a policy that has become unreadable", async () => {
+Deno.test("optimizationPolicyListWatch() reports a policy that has become unreadable", async () => {
   await using server = serveCanned(() =>
     streamAnswer([`${JSON.stringify({ type: "MODIFIED", object: MALFORMED })}\n`])
   );

@@ -48,7 +48,7 @@ Deno.test("limitsOf() reads the template, or the revision, that the pod was made
   assert.equal(await limitsOf(owned(undefined)), undefined);
 });
 
-Deno.test("limitsOf() gives nothing for what it may not read, and throws when nobody answers", async () => {
+Deno.test("limitsOf() returns undefined for a forbidden template, and throws when the server fails", async () => {
   let answer: unknown = statusAnswer(403);
   await using server = serveCanned(() => answer);
   const { limitsOf } = createOwnerTemplates(server.connection);

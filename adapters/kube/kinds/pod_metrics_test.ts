@@ -77,7 +77,7 @@ Deno.test("createPodMetrics() leaves out a pod that it can't read as a whole, an
   assert.deepEqual([said.pods.length, said.unreadable], [1, spoilt.length]);
 });
 
-Deno.test("createPodMetrics() tells why there are none", async () => {
+Deno.test("createPodMetrics() reports why there are none", async () => {
   assert.equal(await problemOf(statusAnswer(404, { message: "page not found" })), "unavailable");
   assert.equal(await problemOf(statusAnswer(503, { message: "unable" })), "unavailable");
   assert.equal(await problemOf(statusAnswer(403, { message: "may not" })), "refused");

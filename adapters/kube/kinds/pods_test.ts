@@ -160,9 +160,9 @@ Deno.test({
     "parsePod() keeps what is allocated only where a resize waits or has failed, or names no generation",
   permissions,
   fn() {
-    const allocated = (observedGeneration?: number, word: object = {}): unknown => {
+    const allocated = (observedGeneration?: number, more: object = {}): unknown => {
       const type = "PodResizeInProgress";
-      const condition = { type, status: "True", observedGeneration, ...word };
+      const condition = { type, status: "True", observedGeneration, ...more };
       const status = {
         ...RUNNING.status,
         conditions: [condition],
@@ -172,8 +172,8 @@ Deno.test({
     };
     assert.deepEqual(allocated(), { requestCPU: 50, requestMemory: 1024 });
     assert.equal(allocated(3), undefined);
-    for (const word of [{ type: "PodResizePending" }, { reason: "Error" }]) {
-      assert.deepEqual(allocated(3, word), { requestCPU: 50, requestMemory: 1024 });
+    for (const more of [{ type: "PodResizePending" }, { reason: "Error" }]) {
+      assert.deepEqual(allocated(3, more), { requestCPU: 50, requestMemory: 1024 });
     }
   },
 });
@@ -211,7 +211,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "parsePod() reads a pod that nobody has scheduled, and one that is ending",
+  name: "parsePod() reads a pod that is not scheduled, and one that is terminating",
   permissions,
   fn() {
     const { name, namespace, uid, resourceVersion } = RUNNING.metadata;

@@ -6,14 +6,15 @@
  * @module
  */
 
-/** A type of which nothing is written. */
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+/** The type, read-only at any depth. */
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+  : T;
 
 /** Text by name: labels, annotations, quantities by resource. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** A time; null where it was never set. */
-type Time = string | null;
+export type RawTime = string | null;
 
 /** `metadata` of any object. */
 export type RawMetadata = DeepReadonly<{
@@ -25,7 +26,7 @@ export type RawMetadata = DeepReadonly<{
   generation?: number;
   labels?: Texts;
   annotations?: Texts;
-  creationTimestamp?: Time;
+  creationTimestamp?: RawTime;
   deletionTimestamp?: string;
   ownerReferences?: RawOwner[];
   managedFields?: unknown[];
@@ -49,7 +50,7 @@ export type RawCondition = DeepReadonly<{
   status: string;
   reason?: string;
   message?: string;
-  lastTransitionTime?: Time;
+  lastTransitionTime?: RawTime;
   observedGeneration?: number;
 }>;
 
@@ -70,17 +71,17 @@ export type RawContainerStatus = DeepReadonly<{
   ready: boolean;
   restartCount: number;
   containerID?: string;
-  state?: RawState;
-  lastState?: RawState;
+  state?: RawContainerState;
+  lastState?: RawContainerState;
   resources?: RawResources;
   allocatedResources?: Texts;
 }>;
 
-/** One of three states. */
-interface RawState {
-  running?: { startedAt?: Time };
+/** A container's state: one of three. */
+export interface RawContainerState {
+  running?: { startedAt?: RawTime };
   waiting?: { reason?: string };
-  terminated?: { exitCode: number; reason?: string; finishedAt?: Time };
+  terminated?: { exitCode: number; reason?: string; finishedAt?: RawTime };
 }
 
 /** `v1.NodeSelector`. */
@@ -114,7 +115,7 @@ export type RawPodStatus = DeepReadonly<{
   phase?: string;
   qosClass?: string;
   conditions?: RawCondition[];
-  startTime?: Time;
+  startTime?: RawTime;
   containerStatuses?: RawContainerStatus[];
   initContainerStatuses?: RawContainerStatus[];
   nodeAllocatableResourceClaimStatuses?: unknown[];

@@ -76,7 +76,7 @@ Deno.test("emit() makes an event of a node or workload, and names the pod that i
     sink.emit({ ...EVENT, about: { apiVersion: "apps/v1", kind: "Deployment", ...other } });
   });
   const related = { kind: "Pod", namespace: "shop", name: "web-0", uid: "u1" };
-  // What has no namespace is told of in this one: the server takes no other.
+  // The server accepts events about cluster-scoped objects in this namespace only.
   assert.equal(ofNode?.path, "/apis/events.k8s.io/v1/namespaces/default/events");
   const node = ofNode?.body as { metadata: { namespace: string }; regarding: unknown };
   assert.equal(node.metadata.namespace, "default");
@@ -165,7 +165,7 @@ Deno.test("run() goes on after an event that was refused", async () => {
   assert.equal(requests.length, 2);
 });
 
-Deno.test("createEventSeries() takes what differs or comes late for news", () => {
+Deno.test("createEventSeries() takes a different or late event for a new one", () => {
   const series = createEventSeries();
   series.begin(EVENT, { name: "e1", nowMs: 0 });
   assert.deepEqual(series.repeat(EVENT, 60_000), { name: "e1", count: 2 });
@@ -174,7 +174,7 @@ Deno.test("createEventSeries() takes what differs or comes late for news", () =>
   assert.equal(series.repeat(EVENT, 60_000 + 10 * 60_000 + 1), undefined);
 });
 
-Deno.test("createEventSeries() forgets the one not heard of the longest", () => {
+Deno.test("createEventSeries() drops the event that was repeated longest ago", () => {
   const series = createEventSeries();
   const note = (index: number): PodEvent => ({ ...EVENT, podUID: `u${index}` });
   for (let index = 0; index <= 4096; index++) series.begin(note(index), { name: "e", nowMs: 0 });

@@ -14,7 +14,7 @@ import {
 } from "../client/connection.ts";
 
 /** A pod, as writers identify it. */
-interface PodIdentity {
+export interface PodIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;

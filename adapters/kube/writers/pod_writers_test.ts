@@ -25,7 +25,7 @@ Deno.test("createPodEvictor() evicts this pod and no other of its name", async (
   });
 });
 
-Deno.test("createPodEvictor() tells a budget's refusal from a server that is busy", async () => {
+Deno.test("createPodEvictor() reports a budget as blocked, and throws the server's rate limit", async () => {
   let answer = refusal(404);
   await using server = serveCanned(() => answer);
   const evict = () => createPodEvictor(server.connection).evict(POD);

@@ -81,7 +81,7 @@ const VPAS = "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers
 const PATH = `${VPAS}/optipod-deployment-web`;
 const IDENTITY = { namespace: "shop", name: "optipod-deployment-web", uid: "uid-vpa" };
 
-Deno.test("create() makes the object and nothing of a status, and tells its UID", async () => {
+Deno.test("create() creates the object without a status, and returns its UID", async () => {
   const stored = { metadata: { ...IDENTITY, resourceVersion: "7" } };
   await using server = serveCanned(() => stored);
   assert.equal(await createVPAPublisher(server.connection).create(VPA), "uid-vpa");
@@ -90,7 +90,7 @@ Deno.test("create() makes the object and nothing of a status, and tells its UID"
     server.requests.map(({ method, path, query, body: sent }) => [method, path, query, sent]),
     [["POST", VPAS, { fieldManager: "optipod" }, body]],
   );
-  // What it makes is known again as its own, until somebody switches it on.
+  // The reader recognizes it as published, until its mode is changed.
   const metadata = { ...stored.metadata, ...VPA.metadata };
   assert.equal(parseVerticalPodAutoscaler({ ...body, metadata }).published, true);
   const spec = { ...VPA.spec, updatePolicy: { updateMode: "Auto" } };
@@ -123,7 +123,7 @@ Deno.test("remove() deletes this one object alone", async () => {
   ]);
 });
 
-Deno.test("createVPAPublisher() tells each refusal", async () => {
+Deno.test("createVPAPublisher() throws each error of the server", async () => {
   let status = 404;
   await using server = serveCanned(() => statusAnswer(status));
   const { create, recommend, remove } = createVPAPublisher(server.connection);
@@ -160,7 +160,7 @@ Deno.test("createPolicyStatusWriter() sends back the status that was stored, unc
   });
 });
 
-Deno.test("createPolicyStatusWriter() passes on that somebody was faster", async () => {
+Deno.test("createPolicyStatusWriter() throws a conflict", async () => {
   await using server = serveCanned(() => statusAnswer(409, { reason: "Conflict" }));
   const writer = createPolicyStatusWriter(server.connection);
   await assert.rejects(writer.writeStatus(parseOptimizationPolicy(POLICY), {}), {

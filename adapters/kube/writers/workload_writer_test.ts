@@ -19,7 +19,7 @@ const cpuOf = (...names: readonly string[]) =>
     }]),
   );
 
-/** What somebody manages of the containers' CPU requests. */
+/** The managed fields of the containers' CPU requests. */
 function managed(manager: string, operation: string, ...names: readonly string[]): unknown {
   const spec = { "f:template": { "f:spec": { "f:containers": cpuOf(...names) } } };
   return { manager, operation, fieldsV1: { "f:spec": spec } };
@@ -53,17 +53,17 @@ const WANTED = new Map([["app", { cpu: { request: 150 } }]]);
 const APPLY = { serverSideApply: true };
 const APP = { name: "app", resources: { requests: { cpu: "150m" } } };
 
-/** A writer, and what it tells. */
+/** A writer, and the fields that it logs. */
 function writerOf({ connection }: CannedServer) {
-  const told: LogFields[] = [];
+  const logged: LogFields[] = [];
   const log = {
     ...silentLog,
-    info: (_words: string, fields: LogFields = {}) => void told.push(fields),
+    info: (_message: string, fields: LogFields = {}) => void logged.push(fields),
   };
-  return { ...createWorkloadWriter(connection, { log }), told };
+  return { ...createWorkloadWriter(connection, { log }), logged };
 }
 
-/** Answers reads with the objects in turn, the last one for good, and patches as told. */
+/** Answers reads with the objects in turn, the last one for good, and patches with these statuses. */
 function answers(
   objects: readonly unknown[],
   patched: (request: ReceivedRequest) => unknown = () => ({}),
@@ -111,17 +111,17 @@ Deno.test("recreate() merges without force where nothing is to be applied", asyn
   });
 });
 
-Deno.test("recreate() tells from whom it has taken values, and of nobody who keeps his own", async () => {
+Deno.test("recreate() logs the managers whose values it has taken, and no others", async () => {
   const managedFields = [
     managed("kubectl-client-side-apply", "Update", "app", "log"),
     managed("helm", "Apply", "log"),
   ];
   await using server = serveCanned(answers([raw({ managedFields })]));
-  const { recreate, told } = writerOf(server);
+  const { recreate, logged } = writerOf(server);
   await recreate(decidedOn(), new Map([["app", { cpu: { request: 100 } }]]), APPLY);
-  assert.deepEqual(told, []);
+  assert.deepEqual(logged, []);
   await recreate(decidedOn(), WANTED, APPLY);
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     { workload: "Deployment shop/web", managers: "kubectl-client-side-apply" },
   ]);
 });
@@ -154,10 +154,10 @@ Deno.test("recreate() reads again what was overtaken by a status, three times at
   await writerOf(once).recreate(decidedOn(), WANTED, APPLY);
   assert.deepEqual(methods(once), ["GET", "PATCH", "GET", "PATCH"]);
   await using always = serveCanned(answers(versions, () => statusAnswer(409)));
-  const { recreate, told } = writerOf(always);
+  const { recreate, logged } = writerOf(always);
   await assert.rejects(recreate(decidedOn(), WANTED, APPLY), { status: 409 });
   assert.equal(always.requests.length, 6);
-  assert.deepEqual(told, []);
+  assert.deepEqual(logged, []);
 });
 
 Deno.test("recreate() tries nothing again that the server refuses, nor what it can't answer", async () => {

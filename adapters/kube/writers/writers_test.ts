@@ -1,4 +1,4 @@
-/** What each writer sends; what a real server makes of it is the contract suites' to tell. */
+/** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import {
@@ -50,7 +50,7 @@ Deno.test("createAllocationStore() creates without identity and status, and dele
   assert.partialDeepStrictEqual(removed?.body, { preconditions: { uid: "u2" } });
 });
 
-Deno.test("createDesiredWriter() erases a price that became infinite, and tells the new version", async () => {
+Deno.test("createDesiredWriter() deletes a price that became infinite, and returns the new version", async () => {
   await using server = serveCanned(() => STORED);
   const writer = createDesiredWriter(server.connection);
   assert.equal(await writer.writeDesired(STORED.metadata, sampleDesired("350m")), "7");

@@ -78,9 +78,7 @@ export function createClusterReader(
     if (!movesRequest(pod)) return {};
     const { namespace } = pod.metadata;
     const source = horizontalPodAutoscalerListWatch(connection, { namespace });
-    const autoscalers = (await all(source)).filter(({ target, unreadable }) =>
-      unreadable === undefined && belongsTo(pod, target)
-    );
+    const autoscalers = (await all(source)).filter(({ target }) => belongsTo(pod, target));
     const [scaled] = autoscalers;
     const { kind = "", name = "" } = scaled?.target ?? {};
     const path = workloadPath(namespace, { kind, name });
@@ -166,10 +164,9 @@ export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
 }
 
-/** Nothing for a node that is not known, or can't be read: its CPU must not count as none. */
+/** Nothing for a node that is not known: its CPU must not count as none. */
 function readableNode(raw: unknown): { readonly node?: Node } {
-  const node = raw === undefined ? undefined : parseNode(raw);
-  return node === undefined || node.unreadable !== undefined ? {} : { node };
+  return raw === undefined ? {} : { node: parseNode(raw) };
 }
 
 /** Undefined for what the user may not read. */

@@ -63,6 +63,7 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   const { appliedMinutesAgo, missingPermissionFor, denied } = input;
   const uncounted: RightsizingFacts = {
     ...rules,
+    unreadable: [...rules.unreadable, ...(input.hpaOn === "unreadable" ? [UNREADABLE] : [])],
     nowMs: NOW_MS,
     policy,
     dryRun: input.dryRun ?? false,
@@ -193,19 +194,20 @@ function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: Rights
   });
 }
 
+/** What the guard says of an object that can't be read; no HPA that a server stores is one. */
+const UNREADABLE = 'Cannot read an object of the API: metrics is "\\"none\\""';
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 
 function hpasOf({ hpaOn }: RightsizingInput): RightsizingFacts["autoscalers"] {
   if (hpaOn === undefined) return [];
   const target = { type: "Utilization", averageUtilization: 60 };
   const metrics = [{ type: "Resource", resource: { name: hpaOn, target } }];
-  const autoscaler = parseHorizontalPodAutoscaler({
-    metadata: metadata("hpa"),
-    spec: { scaleTargetRef: TARGET, metrics },
-  });
-  if (hpaOn !== "unreadable") return [autoscaler];
-  const unreadable = 'Cannot read an object of the API: metrics is "\\"none\\""';
-  return [{ ...autoscaler, unreadable }];
+  return [
+    parseHorizontalPodAutoscaler({
+      metadata: metadata("hpa"),
+      spec: { scaleTargetRef: TARGET, metrics },
+    }),
+  ];
 }
 
 function vpasOf(
