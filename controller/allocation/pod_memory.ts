@@ -46,7 +46,7 @@ export interface PodMemory {
   oscillatesUntilMs: number;
   /** When to ask for the owner's template again. */
   templateDueMs: number;
-  /** Of the first bounds that this controller published. */
+  /** Of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
   /** The server has refused the bounds: no attempt before this time. */
   boundsRefusedUntilMs: number;

@@ -110,7 +110,7 @@ export function createReconciler(
       const asks = needsAnswer(known, { config, wallMs: clock.wall() });
       const published = await publish(known, asks);
       if (published instanceof ApiError) return await boundsRefused(known, published);
-      memory.publishedRevision ??= published.revision;
+      memory.publishedRevision = published.revision ?? memory.publishedRevision;
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
