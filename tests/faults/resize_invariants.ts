@@ -118,8 +118,9 @@ function checkAgainstRecord(
     violate("OutsideBounds", `${change}, bounds ${bound?.floor}m to ${bound?.ceiling}m`);
   }
   const wanted = containers?.find(({ name }) => name === container.name)?.cpuLimit;
+  const goal = Math.min(parseCPU(wanted ?? "0"), bound?.ceiling ?? Infinity);
   const least = bound === undefined ? Infinity : Math.max(bound.floor, withRequest(pod));
-  if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), least))) {
+  if (wanted === undefined || !within(goal, Math.max(goal, least))) {
     violate("NotWanted", `${change}, the agent wants ${wanted}`);
   }
   const { startedMs = 0 } = cluster.processes.get(actor.process) ?? {};
@@ -127,7 +128,9 @@ function checkAgainstRecord(
   const heard = cluster.api.store.tables.Lease.get(`mbcas-system/mbcas-agent-${pod.nodeName}`);
   const heardMs = (heard?.renewTimeMs ?? 0) - cluster.clock.wall() + cluster.clock.monotonic();
   const clocksJump = cluster.faults.some(({ fault }) => fault === "clockJump");
-  if (!clocksJump && ageMs > EXPIRED_MS && heardMs < startedMs) {
+  // An agent that has cleared since the controller started runs, or has only just ended.
+  const clearedMs = cluster.clock.monotonic() - ageMs;
+  if (!clocksJump && ageMs > EXPIRED_MS && Math.max(heardMs, clearedMs) < startedMs) {
     violate("OldDesired", `${change}, cleared ${ageMs} ms ago, its agent was not heard since`);
   }
 }
