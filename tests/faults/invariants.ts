@@ -117,7 +117,8 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     after.containers.forEach((container, index) => {
       const previous = before.containers[index];
       if (previous === undefined || previous.limitCPU === container.limitCPU) return;
-      if (isOfMarket(container) && switchedOffBefore(holder?.sinceMs)) {
+      const leads = holder?.name === actor.process;
+      if (isOfMarket(container) && leads && switchedOffBefore(holder?.sinceMs)) {
         violate("MarketOff", `${key}: ${previous.limitCPU}m -> ${container.limitCPU}m`);
       }
       checkLimitWrite(cluster, { actor, pod: after, container, index, previous }, violate);
