@@ -64,13 +64,10 @@ interface Made {
   lastMs: number;
 }
 
-/**
- * A later repetition is a new event. The interval after which client-go's EventCorrelator begins a new
- * series, too.
- */
+/** A later repetition is a new event: the interval in which client-go aggregates similar events. */
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/** Events that are remembered; beyond it the one repeated last is forgotten first. */
+/** Events that are remembered; beyond it the one repeated longest ago is forgotten first. */
 const CAPACITY = 4096;
 
 /** A memory without events. */
@@ -81,7 +78,7 @@ export function createEventSeries(): EventSeries {
     return JSON.stringify([uid, note.type, note.reason, note.message]);
   };
 
-  /** A map keeps the order in which keys were set: the first event is the one repeated last. */
+  /** A map keeps the order in which keys were set: its first event is the one repeated longest ago. */
   function remember(key: string, made: Made): void {
     known.delete(key);
     known.set(key, made);
