@@ -9,6 +9,7 @@ import { parseWebhookBench } from "./webhook/command_line.ts";
 import { runLoad } from "./webhook/load.ts";
 import { startReplicas } from "./webhook/replicas.ts";
 import { webhookReport, webhookTable } from "./webhook/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 /** Until V8 has compiled what is run often, s. */
 const WARM_UP_S = 20;
@@ -16,11 +17,7 @@ const WARM_UP_S = 20;
 const PODS = 500;
 
 const request = parseWebhookBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, seconds, rate } = request;
 await using replicas = await startReplicas(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
