@@ -108,8 +108,10 @@ export function createReconciler(
       const refusedMs = memory.boundsRefusedUntilMs - nowMs;
       if (refusedMs > 0) return lookAgain(refusedMs);
       const { uid } = allocation.metadata;
-      if (isConfirmed(known, { config, wallMs: clock.wall() })) memory.confirmedRecord = uid;
-      const forcesRevision = memory.confirmedRecord !== uid && !config.dryRun &&
+      const confirmed = memory.confirmedRecord === uid ||
+        isConfirmed(known, { config, wallMs: clock.wall() });
+      if (confirmed) memory.confirmedRecord = uid;
+      const forcesRevision = !confirmed && !config.dryRun &&
         config.resizeServed && needsConfirmation(known);
       const published = await publish(known, forcesRevision);
       if (published instanceof ApiError) return await boundsRefused(known, published);

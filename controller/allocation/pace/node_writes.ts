@@ -9,7 +9,7 @@ import { createFairQueue, type FairQueue, type FairQueueOptions } from "./fair_q
 
 const BOUND_CROWDS = ["failed", "leaving", "over", "unconfirmed"] as const;
 
-/** What the bounds of many pods say at once. */
+/** What many bounds are written for at once; `unconfirmed`: a new revision by a new leader. */
 export type BoundCrowd = (typeof BOUND_CROWDS)[number];
 
 /**
