@@ -1,8 +1,9 @@
 /**
- * What the webhook's certificates need of the outside.
+ * What the webhook's certificates and endpoint need of the outside.
  *
  * @module
  */
+import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 
 /** From when to when a certificate holds, ms since 1970; whole seconds. */
 export interface Validity {
@@ -86,6 +87,16 @@ export interface CertificateFiles {
    * the file which can't be read.
    */
   read(): Promise<KeyedCertificate & { readonly authorities?: string }>;
+}
+
+/** One EndpointSlice of the webhook's Service. Throws `ApiError`s as the other stores do. */
+export interface EndpointSliceStore {
+  /** Undefined when there is none. */
+  read(): Promise<EndpointSlice | undefined>;
+  /** Refused when there is one. */
+  create(spec: EndpointSliceSpec): Promise<void>;
+  /** Refused when it was written since `seen` was read. */
+  replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
 }
 
 /** Hears of certificates. */
