@@ -82,7 +82,7 @@ async function withdraw({ store, spec, log }: KeptEndpointParts): Promise<void> 
   }
 }
 
-function isSame({ metadata: _metadata, ...seen }: EndpointSlice, spec: EndpointSliceSpec): boolean {
+function isSame(seen: EndpointSlice, spec: EndpointSliceSpec): boolean {
   return textOf(seen) === textOf(spec);
 }
 
