@@ -2,6 +2,7 @@
 import { allocationListWatch } from "../../adapters/kube/allocations.ts";
 import { createAllocationStore } from "../../adapters/kube/allocation_store.ts";
 import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
 import { createEventSink } from "../../adapters/kube/event_sink.ts";
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
@@ -26,6 +27,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
 import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
+import { endpointSliceContract } from "../contract/endpoint_slice_contract.ts";
 import { eventSinkContract } from "../contract/event_sink_contract.ts";
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
@@ -194,6 +196,13 @@ leaseStoreContract(async () => {
   const world = await openContractWorld();
   const { connection, namespace } = world;
   return { ...world, subject: createLeaseStore(connection, { namespace, name: "leader" }) };
+});
+
+endpointSliceContract(async () => {
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
+  const place = { namespace, name: "webhook-ipv4", labels: { contract: "own" } };
+  return { ...world, subject: createEndpointSliceStore(connection, place) };
 });
 
 /** Events of the object, as they are stored; its sink runs until the world is closed. */

@@ -10,6 +10,7 @@ import { type AccessRule, accessRuleText } from "../../adapters/kube/api_checks.
 import { configMapListWatch } from "../../adapters/kube/config_maps.ts";
 import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
 import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
 import { createLeaseStore } from "../../adapters/kube/leases.ts";
 import { createSecretStore } from "../../adapters/kube/secrets.ts";
 import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
@@ -32,7 +33,7 @@ import {
 import { createRoleCopies, type RoleCopies } from "./rbac/role_copies.ts";
 import { type RoleStage, setRoleStage } from "./rbac/role_stage.ts";
 import { RIGHTSIZING_ACTS } from "./rbac/rightsizing_acts.ts";
-import { setWebhookConfiguration, WEBHOOK_ACTS } from "./rbac/webhook_acts.ts";
+import { CERTIFICATE_ACTS, setWebhookConfiguration, WEBHOOK_ACTS } from "./rbac/webhook_acts.ts";
 import {
   applyRights,
   componentNames,
@@ -209,7 +210,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
           [],
           "a component is not tried",
         );
-        const own = WEBHOOK_ACTS.map(({ right }) => right);
+        const own = CERTIFICATE_ACTS.map(({ right }) => right);
         assert.deepEqual(
           rightTexts(certified, "mbcas-controller"),
           given.filter((right) => !own.includes(right)),
@@ -237,9 +238,11 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
       const settings = configMapListWatch(connection, { namespace, name: "another" });
       const lease = createLeaseStore(connection, { namespace, name: "another" });
       const secret = createSecretStore(every, { namespace, name: "another", labels: {} });
+      const slice = createEndpointSliceStore(every, { namespace, name: "another", labels: {} });
       const trust = createTrustStore(every, { name: "another" });
       const { signal } = new AbortController();
-      for (const act of [() => settings.list(signal), lease.read, secret.read, trust.read]) {
+      const named = [lease.read, secret.read, slice.read, trust.read];
+      for (const act of [() => settings.list(signal), ...named]) {
         await assert.rejects(act, (error) => error instanceof ApiError && error.status === 403);
       }
     });

@@ -3,6 +3,7 @@
  * adapters with a server of canned rules.
  */
 import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
 import { createSecretStore } from "../../adapters/kube/secrets.ts";
 import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
@@ -14,6 +15,7 @@ import { createWebhookObjects } from "../fixtures/webhook_objects.ts";
 import { certificateContract } from "./certificate_contract.ts";
 import { certificateStoreContract } from "./certificate_store_contract.ts";
 import type { ContractHarness } from "./contract_harness.ts";
+import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { settleVirtually } from "./settle_virtually.ts";
 import { trustStoreContract } from "./trust_store_contract.ts";
 
@@ -49,6 +51,13 @@ certificateStoreContract(() => {
   const { server, ...harness } = served();
   const place = { namespace: "mbcas-system", name: "mbcas-webhook-certificates", labels: {} };
   return Promise.resolve({ ...harness, subject: createSecretStore(server.connection, place) });
+});
+
+endpointSliceContract(() => {
+  const { server, ...harness } = served();
+  const place = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4", labels: {} };
+  const subject = createEndpointSliceStore(server.connection, place);
+  return Promise.resolve({ ...harness, subject });
 });
 
 trustStoreContract(() => {
