@@ -17,17 +17,14 @@ import {
   agentTable,
   withinLimits,
 } from "./agent/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const WORKING_PODS = 2;
 const ALLOCATABLE = 32_000;
 const SCRAPE_MS = 15_000;
 
 const request = parseCommandLine(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, seconds, warmUp, pods: sizes } = request;
 
 async function runScene(

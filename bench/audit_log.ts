@@ -10,7 +10,7 @@ export interface ResizeAnswer {
   /** When it came, ISO 8601. */
   readonly at: string;
   readonly user: string;
-  /** The pod whose token was used; empty where it was none. */
+  /** The pod of the token that was used; empty for another user. */
   readonly writer: string;
   readonly namespace: string;
   readonly pod: string;

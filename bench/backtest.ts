@@ -8,13 +8,10 @@ import { playRules } from "../simulation/rightsizing/play_rules.ts";
 import { parseBackTestBench } from "./backtest/command_line.ts";
 import { backTestTable } from "./backtest/report.ts";
 import { ownScenes, playOptions, shippedScenes } from "./backtest/scenes.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const request = parseBackTestBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, data, resource, ...times } = request;
 const scenes = data === undefined ? await shippedScenes() : await ownScenes(data, resource);
 const played = scenes.map((scene) => ({

@@ -11,6 +11,7 @@ import { type KernelRun, type KernelTools, measureTick, runOnKernel } from "./cf
 import { startLoad } from "./cfs_model/load_threads.ts";
 import { type CFSModelReport, cfsModelTable, compareCell } from "./cfs_model/report.ts";
 import { perSecond, runInModel } from "./cfs_model/scene.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 /** A run that was disturbed is repeated as often, then left to a later round. */
 const TRIES = 4;
@@ -18,11 +19,7 @@ const TRIES = 4;
 const EXTRA_ROUNDS = 5;
 
 const request = parseCommandLine(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, quick, repetitions = quick ? 3 : 5 } = request;
 const cpus = navigator.hardwareConcurrency;
 const cells = grid({ quick, cpus });

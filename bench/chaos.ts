@@ -20,6 +20,7 @@ import { type DoneKill, endFaults, otherWriters, ownEnds } from "./chaos/promise
 import { type ChaosReport, chaosTable } from "./chaos/report.ts";
 import { openScene } from "./chaos/scene.ts";
 import { createWatch, type Watch } from "./chaos/watch.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const log = (text: string): void => console.error(`${new Date().toISOString()} ${text}`);
 
@@ -31,10 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
       "promises. Exit code 1: there were some.",
     minutes: 10,
   });
-  if ("exitCode" in parsed) {
-    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
-    return parsed.exitCode;
-  }
+  if ("exitCode" in parsed) return printAnswer(parsed);
   const report = await play(parsed);
   console.log(parsed.json ? JSON.stringify(report) : chaosTable(report));
   return report.violations.length === 0 ? 0 : 1;
@@ -165,7 +163,7 @@ async function playSteps(
   return { done, absent, acts };
 }
 
-/** The pod whose program the kill is for; undefined for a component of the node. */
+/** The pod of the program to kill; undefined for a component of the node. */
 function programOf({ target }: Kill, watch: Watch): Pod | undefined {
   if (target === "agent") return watch.programs("mbcas-agent")[0];
   const leader = watch.leader();

@@ -13,15 +13,13 @@ import { type CrowdResult, readCrowdResult, writeCrowdResult } from "./crowded/c
 import { playCrowd } from "./crowded/play_crowd.ts";
 import { verdictsOf } from "./crowded/verdicts.ts";
 import { loadServiceImage } from "./services/service_image.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const say = (text: string): void => console.error(text);
 
 async function main(args: readonly string[]): Promise<number> {
   const parsed = parseCommandLine(args);
-  if ("exitCode" in parsed) {
-    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
-    return parsed.exitCode;
-  }
+  if ("exitCode" in parsed) return printAnswer(parsed);
   if (!parsed.report) await playAll(parsed);
   const results = await readAll(parsed);
   if (results.length === 0) {

@@ -19,6 +19,7 @@ import {
   type FaultFigures,
   figuresTable,
 } from "./faults/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 /** Of the mutants this share must be found. */
 const FOUND_SHARE = 0.9;
@@ -114,9 +115,6 @@ async function exam(
 
 if (import.meta.main) {
   const request = parseFaultsBench(Deno.args);
-  if ("exitCode" in request) {
-    (request.exitCode === 0 ? console.log : console.error)(request.text.trimEnd());
-    Deno.exit(request.exitCode);
-  }
+  if ("exitCode" in request) Deno.exit(printAnswer(request));
   Deno.exit(request.replay === undefined ? await run(request) : await replay(request.replay));
 }

@@ -8,6 +8,7 @@ import { decodeText } from "../simulation/trace_files.ts";
 import { parseCommandLine } from "./latency_model/command_line.ts";
 import { parseRecording } from "./latency_model/recording.ts";
 import { latencyReport, latencyTable, type Recording } from "./latency_model/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 /** Policies that change the units of services, as their recordings' files have them. */
 const VARIED = ["ucbopt", "msevoopt", "mssile"];
@@ -19,11 +20,7 @@ async function readRecording(policy: string): Promise<Recording> {
 }
 
 const request = parseCommandLine(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, runs: count, seed } = request;
 const report = latencyReport(
   { equal: await readRecording("propfair"), varied: await Promise.all(VARIED.map(readRecording)) },

@@ -8,13 +8,10 @@ import { parseLawBench } from "./law/command_line.ts";
 import { crowdedScene, judgedTraces, playVariant, type VariantRow } from "./law/play_variant.ts";
 import { lawTable } from "./law/table.ts";
 import { VARIANTS } from "./law/variants.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const request = parseLawBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { seed, minutes, json } = request;
 const traces = await judgedTraces({ seed, minutes });
 const crowd = await crowdedScene(seed);

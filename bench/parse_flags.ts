@@ -32,3 +32,9 @@ export function parseFlags<Flags extends object>(
     throw error;
   }
 }
+
+/** Prints help to the output, a complaint to the error output; returns the exit code. */
+export function printAnswer({ exitCode, text }: Answer): Answer["exitCode"] {
+  (exitCode === 0 ? console.log : console.error)(text.trimEnd());
+  return exitCode;
+}

@@ -9,13 +9,10 @@ import { parsePlacementBench } from "./placement/command_line.ts";
 import { type PlacementFigures, placementGoals, placementTable } from "./placement/report.ts";
 import { startPlacement } from "./placement/running_loop.ts";
 import { memoryAfterGC } from "./rightsizing/watch_memory.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const request = parsePlacementBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, changes, ...size } = request;
 
 async function measure(): Promise<PlacementFigures> {

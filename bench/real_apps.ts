@@ -16,13 +16,11 @@ import {
 import { appRun } from "./real_apps/app_run.ts";
 import { parseCommandLine, type RealAppsBench } from "./real_apps/command_line.ts";
 import { findPrograms } from "./real_apps/programs.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 async function main(args: readonly string[]): Promise<number> {
   const parsed = parseCommandLine(args);
-  if ("exitCode" in parsed) {
-    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
-    return parsed.exitCode;
-  }
+  if ("exitCode" in parsed) return printAnswer(parsed);
   if (!parsed.report) await playAll(parsed);
   const results = (await Promise.all(
     APP_LAWS.flatMap((law) => seedsOf(parsed).map((seed) => read(law, { ...parsed, seed }))),

@@ -21,15 +21,13 @@ import {
 import { type BenchScene, benchScene } from "./real_node/scene.ts";
 import { standingTime } from "./real_node/standing_time.ts";
 import { loadServiceImage } from "./services/service_image.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const say = (text: string): void => console.error(text);
 
 async function main(args: readonly string[]): Promise<number> {
   const parsed = parseCommandLine(args);
-  if ("exitCode" in parsed) {
-    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
-    return parsed.exitCode;
-  }
+  if ("exitCode" in parsed) return printAnswer(parsed);
   const bench = await benchScene(parsed);
   if (!parsed.report) await playAll(parsed, bench);
   await tell(parsed, bench);

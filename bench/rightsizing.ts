@@ -11,13 +11,10 @@ import { type PassFigures, passGoals, passTable } from "./rightsizing/report.ts"
 import { startLoop } from "./rightsizing/running_loop.ts";
 import { startUsageServer } from "./rightsizing/usage_server.ts";
 import { memoryAfterGC, watchMemory } from "./rightsizing/watch_memory.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const request = parseRightsizingBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, ...size } = request;
 
 async function measurePass(): Promise<PassFigures> {

@@ -11,6 +11,7 @@ import { leader, podsOf, PRODUCT_NAMESPACE, whenReady } from "../tests/cluster/s
 import { openRealNode, type RealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../tests/cluster/scene/until.ts";
+import { memoryKiB } from "./agent/process_memory.ts";
 import { type LongRun, parseCommandLine } from "./chaos/command_line.ts";
 import { programIn } from "./chaos/programs.ts";
 import { type Churn, churn } from "./soak/churn.ts";
@@ -21,6 +22,7 @@ import {
   type SoakReport,
   soakTable,
 } from "./soak/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const SAMPLE_MS = 10_000;
 const SAMPLES_PER_MINUTE = 60_000 / SAMPLE_MS;
@@ -38,10 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
     leastMinutes: 3,
     fullGc: "let the programs collect all garbage all the time: what still grows is held",
   });
-  if ("exitCode" in parsed) {
-    (parsed.exitCode === 0 ? console.log : console.error)(parsed.text.trimEnd());
-    return parsed.exitCode;
-  }
+  if ("exitCode" in parsed) return printAnswer(parsed);
   const report = await play(parsed);
   console.log(parsed.json ? JSON.stringify(report) : soakTable(report));
   return isSteady(report) ? 0 : 1;
@@ -128,11 +127,9 @@ async function programsOf(node: RealNode): Promise<ReadonlyMap<string, number>> 
 /** A look at the process; undefined when it is gone. */
 function sampleOf(pid: number, atHours: number): ProcessSample | undefined {
   try {
-    const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-    const kib = (field: string): number =>
-      Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]);
+    const [rss, anonymous] = [memoryKiB(pid, "VmRSS"), memoryKiB(pid, "RssAnon")];
     const files = [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
-    return { atHours, pid, rss: kib("VmRSS"), anonymous: kib("RssAnon"), files };
+    return { atHours, pid, rss, anonymous, files };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;

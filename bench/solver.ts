@@ -8,13 +8,10 @@ import { measureResiduals } from "./solver/exactness.ts";
 import { measureTimes } from "./solver/timing.ts";
 import { parseCommandLine } from "./solver/command_line.ts";
 import { solverTable } from "./solver/table.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 const request = parseCommandLine(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const report = {
   times: measureTimes(request),
   residuals: measureResiduals(request),

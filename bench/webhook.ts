@@ -1,14 +1,15 @@
 /**
- * Admissions of pods through two replicas of the webhook: `deno task bench:webhook`. Who asks runs with the
- * flags of the replicas: its own pauses, of several milliseconds else, would count as theirs.
+ * Admissions of pods through the leader's webhook: `deno task bench:webhook`. The client runs with the
+ * leader's flags: its own pauses, of several milliseconds else, would count as the leader's.
  *
  * @module
  */
 import { measureStolen } from "./services/machine_use.ts";
 import { parseWebhookBench } from "./webhook/command_line.ts";
 import { runLoad } from "./webhook/load.ts";
-import { startReplicas } from "./webhook/replicas.ts";
+import { startLeader } from "./webhook/leader.ts";
 import { webhookReport, webhookTable } from "./webhook/report.ts";
+import { printAnswer } from "./parse_flags.ts";
 
 /** Until V8 has compiled what is run often, s. */
 const WARM_UP_S = 20;
@@ -16,20 +17,16 @@ const WARM_UP_S = 20;
 const PODS = 500;
 
 const request = parseWebhookBench(Deno.args);
-if ("exitCode" in request) {
-  const write = request.exitCode === 0 ? console.log : console.error;
-  write(request.text.trimEnd());
-  Deno.exit(request.exitCode);
-}
+if ("exitCode" in request) Deno.exit(printAnswer(request));
 const { json, seconds, rate } = request;
-await using replicas = await startReplicas(PODS);
+await using leader = await startLeader(PODS);
 // Connections, compiled code and all pods are there before memory is looked at.
-await runLoad(replicas, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
-const before = await replicas.memory();
+await runLoad(leader, { seconds: WARM_UP_S, rate, pods: PODS, name: "first" });
+const before = await leader.memory();
 const stolenSince = measureStolen();
-const load = await runLoad(replicas, { seconds, rate, pods: PODS, name: "second" });
+const load = await runLoad(leader, { seconds, rate, pods: PODS, name: "second" });
 const stolen = stolenSince();
-const after = await replicas.memory();
+const after = await leader.memory();
 const report = webhookReport({ seconds, rate, ...load, stolen, before, after });
 console.log(json ? JSON.stringify(report, undefined, 2) : webhookTable(report));
 if (!report.held) Deno.exitCode = 1;

@@ -11,28 +11,20 @@ export interface CheckedAddresses {
   readonly listen: string;
   readonly webhook: boolean;
   readonly webhookListen: string;
-  readonly placement: boolean;
-  readonly peerListen: string;
 }
 
 /** Hosts that stand for all. */
 const ANY_HOST = ["0.0.0.0", "::"];
 
-/** A sentence for each two servers of one port, as the second would try in vain to open it for ever. */
-export function listenFaults(settings: CheckedAddresses): readonly string[] {
-  const servers = [
-    { key: "controller.listen", address: settings.listen },
-    ...(settings.webhook ? [{ key: "webhook.listen", address: settings.webhookListen }] : []),
-    ...(settings.webhook && settings.placement
-      ? [{ key: "placement.peerListen", address: settings.peerListen }]
-      : []),
+/** A sentence where both servers have one port, as the second would try in vain to open it for ever. */
+export function listenFaults(
+  { listen, webhook, webhookListen }: CheckedAddresses,
+): readonly string[] {
+  if (!webhook || !areSame(listen, webhookListen)) return [];
+  return [
+    `controller.listen is ${listen} and webhook.listen is ${webhookListen}: ` +
+    "give each a port of its own",
   ];
-  return servers.flatMap((one, index) =>
-    servers.slice(index + 1).filter(({ address }) => areSame(one.address, address))
-      .map(({ key, address }) =>
-        `${one.key} is ${one.address} and ${key} is ${address}: give each a port of its own`
-      )
-  );
 }
 
 function areSame(a: string, b: string): boolean {

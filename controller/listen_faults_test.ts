@@ -6,21 +6,16 @@ const APART: CheckedAddresses = {
   listen: ":8080",
   webhook: true,
   webhookListen: ":9443",
-  placement: true,
-  peerListen: ":9444",
 };
 
 Deno.test("listenFaults() names both keys of servers that have one port, if both are on", () => {
   assert.deepEqual(listenFaults(APART), []);
-  assertMatches(listenFaults({ ...APART, peerListen: "0.0.0.0:09443" }), [
-    /^webhook\.listen is :9443 and placement\.peerListen is 0\.0\.0\.0:09443: /,
-  ]);
   assertMatches(listenFaults({ ...APART, listen: "127.0.0.1:9443" }), [
     /^controller\.listen is 127\.0\.0\.1:9443 and webhook\.listen is :9443: /,
   ]);
-  for (const off of [{ placement: false }, { webhook: false }]) {
-    assert.deepEqual(listenFaults({ ...APART, ...off, peerListen: ":9443" }), []);
-  }
+  const same = { ...APART, webhookListen: "0.0.0.0:08080" };
+  assert.equal(listenFaults(same).length, 1);
+  assert.deepEqual(listenFaults({ ...same, webhook: false }), []);
 });
 
 Deno.test("listenFaults() lets different hosts, and servers that take a free port, be", () => {

@@ -21,7 +21,9 @@ import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
-import { startPlacement } from "./placement/start_placement.ts";
+import { placementConfig } from "../shared/placement/settings/placement_config.ts";
+import { createPlacement } from "./placement/placement.ts";
+import { createPlacementMetrics } from "./placement/placement_metrics.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { createRightsizingMetrics } from "./rightsizing/rightsizing_metrics.ts";
 import { runController } from "./run_controller.ts";
@@ -78,17 +80,17 @@ async function main(): Promise<number> {
 
   const registry = new Registry();
   registerProcessMetrics(registry, { startedAtMs: clock.wall() });
-  const placement = api.placement && startPlacement({
+  const placement = api.placement && createPlacement({
     api: api.placement,
     caches,
-    settings: settings.values,
-    registry,
-    identity,
+    config: placementConfig(settings.values),
+    webhook: values.webhook,
+    observer: createPlacementMetrics(registry),
     clock,
     random,
     log,
   });
-  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.replica.copies ?? {})];
+  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.copies ?? {})];
   const metrics = createControllerMetrics(registry, {
     allocations: caches.allocations.all,
     synced: () => allCaches.map(([kind, { synced }]) => [kind, synced] as const),
@@ -134,16 +136,14 @@ async function main(): Promise<number> {
           webhook: connectWebhook(connection, {
             ...values,
             clock,
-            random,
             log,
             observer: createWebhookMetrics(registry),
             waitsFor: (reason) => webhookWaitsFor = reason,
-            ...(placement?.replica.peers === undefined ? {} : { peers: placement.replica.peers }),
           }),
         }
         : {}),
-      ...(placement === undefined ? {} : { placement: placement.replica }),
-      identity: placement?.identity ?? identity,
+      ...(placement === undefined ? {} : { placement }),
+      identity,
       waitsFor: (reason) => waitsFor = reason,
     }, signals.signal);
   } catch (error) {

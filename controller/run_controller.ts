@@ -28,7 +28,7 @@ import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import type { PlacementAPI } from "./placement/connect_placement.ts";
-import type { PlacementReplica } from "./placement/placement_replica.ts";
+import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
 import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
@@ -80,8 +80,8 @@ export interface ControllerParts {
   /** What rightsizing is told by settings; it runs where the API has its half, too. */
   readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
   /** Absent: nothing is placed. */
-  readonly placement?: PlacementReplica;
-  /** Answers API servers that ask about new pods, until the signal is aborted; each replica does. */
+  readonly placement?: Placement;
+  /** Answers API servers that ask about new pods, until the signal is aborted; the leader does. */
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
@@ -100,7 +100,6 @@ const SETTINGS_KEY = "config.yaml";
 export async function runController(parts: ControllerParts, signal: AbortSignal): Promise<0 | 1> {
   const { api, caches, clock, random, log, settings } = parts;
   const { namespace, configMap, stopGrace, webhookCertificates } = settings.values();
-  const keepsCertificates = parts.webhook !== undefined && webhookCertificates === "self";
   const verdict = await startCheck({
     ...parts,
     ask: api.ask,
@@ -111,7 +110,9 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
         rightsizing: api.rightsizing !== undefined,
         placement: parts.placement !== undefined,
       }),
-      ...(keepsCertificates ? webhookRights(namespace) : []),
+      ...(parts.webhook === undefined
+        ? []
+        : webhookRights(namespace, { keepsCertificates: webhookCertificates === "self" })),
     ],
   }, signal);
   if (verdict === "stopped") return 0;
@@ -131,9 +132,6 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
-  if (parts.webhook !== undefined) {
-    supervisor.supervise("webhook", parts.webhook(mutatorsOf(parts, copies), supervisor.signal));
-  }
   const followed = followSettings(parts);
   if (followed !== undefined) {
     supervisor.supervise("cache of settings", followed.run(supervisor.signal));
@@ -213,6 +211,7 @@ async function lead(
     market,
     rightsize(parts, copies, { term }),
     parts.placement?.lead(term),
+    parts.webhook?.(mutatorsOf(parts, copies), term),
   ]).finally(() => ended.abort());
   const late = (async () => {
     await aborted(term, ended.signal);

@@ -50,13 +50,11 @@ Deno.test({
         "ports",
         () =>
           listenFaults({
-            listen: ":8080",
+            listen: ":9443",
             webhook: true,
-            webhookListen: ":9443",
-            placement: true,
-            peerListen: "0.0.0.0:9443",
+            webhookListen: "0.0.0.0:9443",
           }).join(),
-        "webhook.listen is :9443 and placement.peerListen is 0.0.0.0:9443: give each a port of its own",
+        "controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own",
       ],
       [
         "settings",

@@ -60,7 +60,7 @@ export const CONTROLLER_SETTINGS = {
     flag: "--pod-ip",
     env: "POD_IP",
     default: "",
-    description: "The address at which the other replicas reach this one",
+    description: "The address of this pod, to which the Service of the webhook leads",
     kind: optionalKind(addressKind),
   }),
   configMap: row({

@@ -32,6 +32,12 @@ export interface ContainerRuntime {
   stopPod?(podUID: string): void;
   /** A container was restarted under a new id. Its quota is set next. */
   replaceContainer?(oldID: string, newID: string): void;
+  /**
+   * The id under which a container of the pod runs, for a kubelet that takes it over.
+   *
+   * @default {the id in the pod's status}
+   */
+  containerID?(podUID: string, name: string): string | undefined;
 }
 
 /** What a kubelet needs. */
@@ -177,7 +183,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     const known = locals.get(key);
     if (known !== undefined && known.uid !== pod?.metadata.uid) drop(key, known);
     if (pod === undefined || pod.phase === "Succeeded" || pod.phase === "Failed") return {};
-    const local = locals.get(key) ?? adoptPod(pod);
+    const local = locals.get(key) ?? adoptPod(pod, runtime);
     locals.set(key, local);
 
     if (pod.metadata.terminating) {

@@ -32,14 +32,18 @@ export interface LocalPod {
 const SCHEME = "containerd://";
 
 /** A pod as the kubelet sees it first; one that runs already is taken over as its status says. */
-export function adoptPod(pod: Pod): LocalPod {
+export function adoptPod(
+  pod: Pod,
+  runtime: { readonly containerID?: (podUID: string, name: string) => string | undefined },
+): LocalPod {
   const containers = new Map<string, LocalContainer>();
   if (pod.phase === "Running") {
     for (const { name, containerID, ...container } of pod.containers) {
       if (containerID === undefined) continue;
       const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU } = container;
       const request = appliedRequestCPU ?? requestCPU;
-      containers.set(name, { id: containerID.slice(SCHEME.length), limit, request });
+      const id = runtime.containerID?.(pod.metadata.uid, name) ?? containerID.slice(SCHEME.length);
+      containers.set(name, { id, limit, request });
     }
   }
   return {

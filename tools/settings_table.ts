@@ -47,9 +47,8 @@ start.
 Permissions that are part of the images fix some settings: the agent's \`listen\`, \`cgroupRoot\`,
 \`kernelRoot\` and \`--kubeconfig\`, and for both programs the folder of \`--config\`, \`/etc/mbcas\`. Certificates of files
 stand in \`/etc/mbcas-webhook\` or below \`/etc/mbcas\`: mount them there, and say
-\`webhook.certificateFolder\` where it is another folder than the first. Another \`controller.listen\`,
-\`webhook.listen\` or \`placement.peerListen\` needs its port in the Deployment and the NetworkPolicy,
-too.
+\`webhook.certificateFolder\` where it is another folder than the first. Another \`controller.listen\`
+or \`webhook.listen\` needs its port in the Deployment and the NetworkPolicy, too.
 `;
 
 function programSection({ title, table }: DescribedProgram): string {

@@ -70,9 +70,9 @@ Deno.test({
     const fixed =
       /the agent's `listen`, `cgroupRoot`,\s`kernelRoot` and `--kubeconfig`, .*\s`\/etc\/mbcas`\./;
     assert.match(settingsPage([]), fixed);
-    const { listen: probes, webhookListen, peerListen, webhookFolder } = CONTROLLER_SETTINGS;
+    const { listen: probes, webhookListen, webhookFolder } = CONTROLLER_SETTINGS;
     const [, paragraph = ""] = settingsPage([]).split("\nPermissions that ");
-    for (const { key } of [probes, webhookListen, peerListen, webhookFolder]) {
+    for (const { key } of [probes, webhookListen, webhookFolder]) {
       assert.ok(paragraph.includes(`\`${key}\``), key);
     }
     // Certificates of files can be read in no other folder, such as that of Spotalis.

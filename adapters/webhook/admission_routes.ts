@@ -1,5 +1,6 @@
 /**
- * The routes that an API server calls before it stores objects: one a kind of work.
+ * The routes that an API server calls before it stores objects. No framework: its requests and answers
+ * are streams, which take longer to make than most answers.
  *
  * @module
  */
@@ -12,13 +13,28 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import {
-  createPostApp,
-  jsonAnswer,
-  type PostAnswer,
-  type PostApp,
-  type PostRoute,
-} from "./post_app.ts";
+
+/** A request whose body was read. */
+export interface PostRequest {
+  /** For instance `POST`. */
+  readonly method: string;
+  /** With its query, for instance `/mutate/pods?timeout=2s`. */
+  readonly target: string;
+  readonly body: Uint8Array;
+}
+
+/** An answer. */
+export interface PostAnswer {
+  readonly status: number;
+  /** @default {"text/plain"} */
+  readonly type?: string;
+  readonly text: string;
+}
+
+/** Answers requests. */
+export interface PostApp {
+  answer(request: PostRequest): Promise<PostAnswer>;
+}
 
 /**
  * What became of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
@@ -66,17 +82,22 @@ export interface AdmissionRoutesOptions {
 
 const DEFAULT_MOST_BYTES = 3 * 1024 * 1024;
 
-/** An app with these routes. Answers 400 in words to a body that is too long or no review. */
+/**
+ * An app with these routes. Answers 400 in words to a body that is too long or no review, 404 to other
+ * paths and methods, and 500 without words where a route breaks.
+ */
 export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
   const { routes, clock, log, observer } = options;
   const { withinMs = 200, mostBytes = DEFAULT_MOST_BYTES } = options;
+  const known = new Map(Object.entries(routes));
+  const decoder = new TextDecoder();
 
   function refused(route: string, { message, tookMs }: {
     readonly message: string;
     readonly tookMs: number;
   }): PostAnswer {
     observer.answered({ route, operation: "", result: "malformed", tookMs });
-    // Whoever reaches the port can send such: a line each would be theirs to fill the log with.
+    // Any client that reaches the port can send such: a line each would let it fill the log.
     log.debug("Admission review refused", { route, error: message });
     return { status: 400, text: `${message}\n` };
   }
@@ -101,20 +122,25 @@ export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
     const passed = patch.length === 0 ? "unchanged" : "patched";
     const result = failures.length > 0 ? "failed" : passed;
     observer.answered({ route, operation, result, tookMs: clock.monotonic() - beganMs });
-    return jsonAnswer(admissionAnswer(uid, { patch, warnings }));
+    const review = admissionAnswer(uid, { patch, warnings });
+    return { status: 200, type: "application/json", text: JSON.stringify(review) };
   }
 
-  const served = Object.entries(routes).map(([route, mutators]): [string, PostRoute] => [
-    route,
-    (text) => answer(text, { route, mutators }),
-  ]);
-  return createPostApp(Object.fromEntries(served), {
-    mostBytes,
-    tooLong: (route) =>
-      refused(route, {
-        message: `Cannot read an admission review: it has more than ${mostBytes} bytes`,
-        tookMs: 0,
-      }),
-    log,
-  });
+  return {
+    async answer({ method, target, body }) {
+      const [route = ""] = target.split("?", 1);
+      const mutators = method === "POST" ? known.get(route) : undefined;
+      if (mutators === undefined) return { status: 404, text: "404 Not Found" };
+      if (body.length > mostBytes) {
+        const message = `Cannot read an admission review: it has more than ${mostBytes} bytes`;
+        return refused(route, { message, tookMs: 0 });
+      }
+      try {
+        return await answer(decoder.decode(body), { route, mutators });
+      } catch (error) {
+        log.error("A route of the webhook failed", { error: String(error) });
+        return { status: 500, text: "internal error\n" };
+      }
+    },
+  };
 }

@@ -74,7 +74,7 @@ Deno.test("admissionRoutes() answers with the mutators' patch and warnings", asy
 
 Deno.test("admissionRoutes() lets pass what no mutator has to do with", async () => {
   const { post, results } = stage([{ name: "idle", mutate: () => undefined }]);
-  for (const path of ["/mutate/pods", "/mutate/idle"]) {
+  for (const path of ["/mutate/pods", "/mutate/idle?timeout=2s"]) {
     const { response } = JSON.parse((await post(REVIEW, path)).text);
     assert.deepEqual(response, { uid: "u1", allowed: true });
   }
@@ -118,13 +118,17 @@ Deno.test("admissionRoutes() reads bodies of up to 3 MiB unless told otherwise",
   const text = JSON.stringify(REVIEW);
   const most = 3 * 1024 * 1024;
   assert.equal((await post(text.padEnd(most))).status, 200);
+  // Bytes, not characters.
+  assert.equal((await post(text.padEnd(most - 1) + "ä")).status, 400);
   const long = await post(text.padEnd(most + 1));
   assert.deepEqual([long.status, /more than 3145728 bytes/.test(long.text)], [400, true]);
 });
 
 Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () => {
   const { post, get, facts } = stage([LABELS]);
-  assert.equal((await post(REVIEW, "/mutate")).status, 404);
+  for (const path of ["/", "/mutate", "/mutate/pods/", "/mutate/podss", "constructor", "", "?"]) {
+    assert.equal((await post(REVIEW, path)).status, 404, path);
+  }
   assert.equal((await get("/mutate/pods")).status, 404);
   assert.deepEqual(facts, []);
 });

@@ -5,29 +5,18 @@
  */
 import type { KeyedCertificate } from "./certificate_maker.ts";
 
-/** A pair of files, and what may stand beside them. */
-export interface FoundCertificate extends KeyedCertificate {
-  /** PEM of those who have signed it; absent where nobody says so. */
-  readonly authorities?: string;
-}
-
 /** Reads the files; the controller's port `CertificateFiles`. */
 export interface CertificateFolder {
   /** What is there now. Throws an `Error` that names the file which can't be read. */
-  read(): Promise<FoundCertificate>;
+  read(): Promise<KeyedCertificate>;
 }
 
-/** The files `tls.crt` and `tls.key` of this folder, and `ca.crt` where it can be read and is not empty. */
+/** The files `tls.crt` and `tls.key` of this folder. */
 export function createCertificateFolder(folder: string): CertificateFolder {
   return {
     async read() {
-      const [cert, key, authorities] = await Promise.all([
-        textOf("tls.crt"),
-        textOf("tls.key"),
-        // Who serves needs none.
-        textOf("ca.crt").catch(() => ""),
-      ]);
-      return { cert, key, ...(authorities.trim() === "" ? {} : { authorities }) };
+      const [cert, key] = await Promise.all([textOf("tls.crt"), textOf("tls.key")]);
+      return { cert, key };
     },
   };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createCertificateFolder } from "./certificate_folder.ts";
 
-Deno.test("createCertificateFolder() reads the files as they are now, with authorities or without", async () => {
+Deno.test("createCertificateFolder() reads the files as they are now", async () => {
   const folder = await Deno.makeTempDir();
   const { read } = createCertificateFolder(folder);
   await assert.rejects(read(), { message: new RegExp(`^Cannot read ${folder}/tls\\.(crt|key): `) });
@@ -10,14 +10,6 @@ Deno.test("createCertificateFolder() reads the files as they are now, with autho
   await Deno.writeTextFile(`${folder}/tls.key`, "two");
   assert.deepEqual(await read(), { cert: "one", key: "two" });
   await Deno.writeTextFile(`${folder}/tls.crt`, "three");
-  assert.deepEqual(await read(), { cert: "three", key: "two" });
-  await Deno.writeTextFile(`${folder}/ca.crt`, "four");
-  assert.deepEqual(await read(), { cert: "three", key: "two", authorities: "four" });
-  // What cert-manager leaves where the issuer is nobody's authority.
-  await Deno.writeTextFile(`${folder}/ca.crt`, "\n");
-  assert.deepEqual(await read(), { cert: "three", key: "two" });
-  await Deno.remove(`${folder}/ca.crt`);
-  await Deno.mkdir(`${folder}/ca.crt`);
   assert.deepEqual(await read(), { cert: "three", key: "two" });
   await Deno.remove(folder, { recursive: true });
 });

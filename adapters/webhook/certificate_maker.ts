@@ -25,7 +25,7 @@ export interface KeyedCertificate {
 export interface X509CertificateMaker {
   /** An authority of this name that signs itself. */
   makeAuthority(wish: Validity & { readonly name: string }): Promise<KeyedCertificate>;
-  /** A certificate for these DNS names, for servers and for clients, signed by the authority. */
+  /** A certificate for servers of these DNS names, signed by the authority. */
   makeServing(
     authority: KeyedCertificate,
     wish: Validity & { readonly names: readonly string[] },
@@ -69,11 +69,7 @@ export function createCertificateMaker(): X509CertificateMaker {
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          // Replicas ask each other, and show it to each other then.
-          new x509.ExtendedKeyUsageExtension([
-            x509.ExtendedKeyUsage.serverAuth,
-            x509.ExtendedKeyUsage.clientAuth,
-          ]),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
           new x509.SubjectAlternativeNameExtension(
             names.map((value) => ({ type: "dns" as const, value })),
           ),

@@ -17,8 +17,6 @@ export interface CertificateFacts extends Validity {
   readonly names: readonly string[];
   /** True when it may sign others. */
   readonly authority: boolean;
-  /** True when clients may show it as well: it says so, or nothing of who may. */
-  readonly forClients: boolean;
 }
 
 /** Reads certificates; the controller's port of this name. */
@@ -92,12 +90,10 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
   // Platforms write all names as one text, in which a name with a comma passes for two.
   const extended = parsed(certificate);
   const names = extended.getExtension(x509.SubjectAlternativeNameExtension)?.names.items;
-  const uses = extended.getExtension(x509.ExtendedKeyUsageExtension)?.usages;
   return {
     notBeforeMs: Date.parse(certificate.validFrom),
     notAfterMs: Date.parse(certificate.validTo),
     names: (names ?? []).flatMap(({ type, value }) => type === "dns" ? value.toLowerCase() : []),
     authority: certificate.ca,
-    forClients: uses?.includes(x509.ExtendedKeyUsage.clientAuth) ?? true,
   };
 }

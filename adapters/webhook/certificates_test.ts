@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
-import { issuedCertificate } from "../../tests/fixtures/shared_certificates.ts";
 import { createCertificateMaker } from "./certificate_maker.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
-// Last: the package needs what the others bring along.
-import { ExtendedKeyUsage } from "@peculiar/x509";
 
 const DAY_MS = 86_400_000;
 const validity = {
@@ -21,13 +18,11 @@ Deno.test("createCertificateMaker() makes authorities and what they sign, as the
     ...validity,
     names: [],
     authority: true,
-    forClients: true,
   });
   assert.deepEqual(reader.readPair(serving), {
     ...validity,
     names,
     authority: false,
-    forClients: true,
   });
   assert.ok(reader.signed(authority.cert, serving.cert));
   const other = await maker.makeAuthority({ name: "one", ...validity });
@@ -90,22 +85,5 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
       for (const line of secret) assert.ok(!error.message.includes(line.slice(0, 12)));
       return true;
     });
-  }
-});
-
-Deno.test("createCertificateReader() knows who may show a certificate, and its names one by one", async () => {
-  const authority = await maker.makeAuthority({ name: "one", ...validity });
-  const { serverAuth, clientAuth } = ExtendedKeyUsage;
-  const cases: readonly (readonly [readonly ExtendedKeyUsage[], boolean])[] = [
-    [[], true],
-    [[serverAuth], false],
-    [[serverAuth, clientAuth], true],
-  ];
-  const dns = [{ type: "dns", value: "A.svc" }, { type: "dns", value: "*.b.svc" }] as const;
-  const url = { type: "url", value: "http://a.bank/, DNS:other.svc" } as const;
-  for (const [usages, forClients] of cases) {
-    const issued = await issuedCertificate(authority, { names: [...dns, url], usages });
-    const facts = reader.readPair(issued);
-    assert.deepEqual([facts.forClients, facts.names], [forClients, ["a.svc", "*.b.svc"]]);
   }
 });

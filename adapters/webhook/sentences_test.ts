@@ -2,9 +2,6 @@ import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentence
 import { createBodyReader } from "./body_reader.ts";
 import { createCertificateMaker } from "./certificate_maker.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
-import { createPeerClient } from "./peer_client.ts";
-
-const SIGNAL = new AbortController().signal;
 
 Deno.test("sentences of certificates and connections of the webhook", async () => {
   const [maker, reader] = [createCertificateMaker(), createCertificateReader()];
@@ -15,14 +12,6 @@ Deno.test("sentences of certificates and connections of the webhook", async () =
     messageOf(() => reader.readPair({ ...one, ...changes }));
   const serving = (changes: Partial<typeof one>) =>
     messageOf(() => maker.makeServing({ ...one, ...changes }, { names: ["a.svc"], ...validity }));
-  const question = {
-    id: "q",
-    namespace: "shop",
-    owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" },
-    revision: "1",
-    pod: {},
-    dryRun: false,
-  };
   await assertSentences([
     [
       "authority",
@@ -56,15 +45,6 @@ Deno.test("sentences of certificates and connections of the webhook", async () =
         return "refusal" in read ? read.refusal : "";
       },
       "Cannot read the request: it has more than 3 bytes",
-    ],
-    [
-      "peer",
-      () =>
-        messageOf(() => {
-          const address = "127.0.0.1:1";
-          return createPeerClient({ serverName: "a" }).ask(question, { address, signal: SIGNAL });
-        }),
-      "Cannot ask a replica: there is no certificate yet",
     ],
   ]);
 });

@@ -10,20 +10,17 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import { parseAddress } from "../listen_address.ts";
 import { type BodyReader, createBodyReader } from "./body_reader.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";
-import type { PostApp } from "./post_app.ts";
+import type { PostApp } from "./admission_routes.ts";
 
 /** A certificate with its key, both PEM. */
 export interface ServingPair {
   /** The certificate, and those between it and the authority. */
   readonly cert: string;
   readonly key: string;
-  /** PEM of authorities: only clients that show a certificate of theirs are heard. Absent: all are. */
-  readonly clientAuthorities?: string;
 }
 
 /** A server that listens. */
@@ -41,13 +38,6 @@ export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
   readonly certificate: ServingPair;
-  /**
-   * Of those who show a certificate of the authorities, only who shows one for this name is heard: the
-   * authorities may be those of a whole company.
-   *
-   * @default {all of them}
-   */
-  readonly clientName?: string;
   /**
    * Time for answers in work at the end, ms.
    *
@@ -87,8 +77,7 @@ export async function serveWebhook(
   options: ServeWebhookOptions,
 ): Promise<WebhookServer> {
   const { address, certificate, graceMs = 5000, ...limits } = options;
-  const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB, clientName } = options;
-  const isHeard = clientName === undefined ? () => true : namedClients(clientName);
+  const { mostBytes = 4 * MIB, mostBytesInWork = 64 * MIB } = options;
   const { hostname, port } = parseAddress(address);
   const connections = createOpenConnections(limits);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
@@ -102,10 +91,6 @@ export async function serveWebhook(
     const end = connections.asked(request.socket);
     if (connections.closing) response.setHeader("connection", "close");
     response.once("close", end);
-    if (!isHeard(request.socket)) {
-      request.socket.destroy();
-      return;
-    }
     void answer(app, { request, response, bodies });
   });
 
@@ -138,36 +123,9 @@ export async function serveWebhook(
  * The options that a pair makes. Deno takes a key that is that of another certificate, with which no
  * handshake ends well: so the pair is read first.
  */
-function secured({ cert, key, clientAuthorities }: ServingPair): ServerOptions {
-  const reader = createCertificateReader();
-  reader.readPair({ cert, key });
-  const own = { cert, key, minVersion: LEAST_VERSION } as const;
-  if (clientAuthorities === undefined) return own;
-  // Without one, the authorities of the machine would count.
-  if (reader.readBundle(clientAuthorities).length === 0) {
-    throw new TypeError("Cannot use authorities of clients: there is none");
-  }
-  return { ...own, ca: clientAuthorities, requestCert: true, rejectUnauthorized: true };
-}
-
-/** Whether clients have shown a certificate for the name; each connection is looked at once. */
-function namedClients(name: string): (socket: Socket) => boolean {
-  const reader = createCertificateReader();
-  const known = new WeakMap<Socket, boolean>();
-  const look = (socket: Socket): boolean => {
-    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-    if (shown === undefined) return false;
-    try {
-      return reader.readBundle(shown.toString()).some(({ names }) => names.includes(name));
-    } catch {
-      return false;
-    }
-  };
-  return (socket) => {
-    const found = known.get(socket) ?? look(socket);
-    known.set(socket, found);
-    return found;
-  };
+function secured({ cert, key }: ServingPair): ServerOptions {
+  createCertificateReader().readPair({ cert, key });
+  return { cert, key, minVersion: LEAST_VERSION };
 }
 
 /** An answer to one request. Never rejects: a client that has gone away hears nothing. */

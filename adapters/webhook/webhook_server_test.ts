@@ -1,28 +1,17 @@
 import assert from "node:assert/strict";
 import {
+  type CertificateChain,
+  certificateChain,
+  SERVICE_NAME,
+} from "../../tests/fixtures/certificate_chain.ts";
+import {
   createWebhookClient,
   type WebhookClientOptions,
 } from "../../tests/fixtures/webhook_client.ts";
-import { createCertificateMaker, type KeyedCertificate } from "./certificate_maker.ts";
-import type { PostApp } from "./post_app.ts";
+import type { PostApp } from "./admission_routes.ts";
 import { serveWebhook, type ServeWebhookOptions, type WebhookServer } from "./webhook_server.ts";
 
-const SERVICE = "mbcas-webhook.mbcas-system.svc";
-const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
-
-interface Chain {
-  readonly authority: KeyedCertificate;
-  readonly serving: KeyedCertificate;
-}
-
-async function chain(name: string): Promise<Chain> {
-  const maker = createCertificateMaker();
-  const authority = await maker.makeAuthority({ name, ...validity });
-  return {
-    authority,
-    serving: await maker.makeServing(authority, { names: [SERVICE], ...validity }),
-  };
-}
+const chain = (name: string): Promise<CertificateChain> => certificateChain(name, Date.now());
 
 const ECHO: PostApp = {
   answer: ({ body }) => Promise.resolve({ status: 200, text: new TextDecoder().decode(body) }),
@@ -30,7 +19,7 @@ const ECHO: PostApp = {
 
 async function serve(
   app: PostApp,
-  { serving }: Chain,
+  { serving }: CertificateChain,
   options: Partial<ServeWebhookOptions> = {},
 ): Promise<WebhookServer> {
   return await serveWebhook(app, { address: "127.0.0.1:0", certificate: serving, ...options });
@@ -38,11 +27,11 @@ async function serve(
 
 function client(
   { address }: WebhookServer,
-  chains: readonly Chain[],
+  chains: readonly CertificateChain[],
   options: Partial<WebhookClientOptions> = {},
 ) {
   const bundle = chains.map(({ authority }) => authority.cert).join("");
-  return createWebhookClient({ address, bundle, serverName: SERVICE, ...options });
+  return createWebhookClient({ address, bundle, serverName: SERVICE_NAME, ...options });
 }
 
 Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 1.3 only", async () => {
@@ -186,10 +175,10 @@ Deno.test("serveWebhook() gives an answer up that takes longer than the grace at
 });
 
 /** Speaks TLS to the server, sends this and waits until the server has had enough. */
-async function cutShort({ address }: WebhookServer, { authority }: Chain, text: string) {
+async function cutShort({ address }: WebhookServer, { authority }: CertificateChain, text: string) {
   const [hostname = "", port] = address.split(":");
   const plain = await Deno.connect({ hostname, port: Number(port) });
-  const cut = await Deno.startTls(plain, { hostname: SERVICE, caCerts: [authority.cert] });
+  const cut = await Deno.startTls(plain, { hostname: SERVICE_NAME, caCerts: [authority.cert] });
   // The end may come before the text on a slow machine.
   await cut.write(new TextEncoder().encode(text)).catch(() => 0);
   await assertClosed(cut);

@@ -87,7 +87,7 @@ test("unmanagedCPU() counts no request of a managed Guaranteed pod, however the 
     };
     assert.equal(unmanaged(moving, [B]), 0);
     assert.equal(unmanaged(moving, [B], { forMs: 130_000 }), 0);
-    // Outside of the market it is what it asks for now.
+    // Outside of the market it is the demand at present.
     const left = unmanaged(moving, [], { forMs: 130_000 });
     assert.ok(Math.abs(left - 900) <= 1, `${left}`);
   }

@@ -8,6 +8,7 @@ import { bundleProgram } from "../../tools/build/bundle_program.ts";
 import { permissionFlags, type PermissionSet } from "../../tools/build/permission_flags.ts";
 import { PROGRAM_ENVIRONMENT, PROGRAMS, V8_FLAGS } from "../../tools/build/programs.ts";
 import { BENCH_NODE } from "./pods.ts";
+import { memoryKiB } from "./process_memory.ts";
 
 /** What the agent used. */
 export interface AgentUse {
@@ -155,10 +156,8 @@ function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
 }
 
-function memoryMB(pid: number, field: string): number {
-  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-  const [, kib] = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status) ?? [];
-  return Number(kib) * 1024 / 1e6;
+function memoryMB(pid: number, field: Parameters<typeof memoryKiB>[1]): number {
+  return memoryKiB(pid, field) * 1024 / 1e6;
 }
 
 async function metrics(): Promise<string> {

@@ -61,7 +61,7 @@ export function limitFaults({ pod, previous, baseline, optedOut }: PodChange): B
   return found;
 }
 
-/** Containers whose limit is not the user's, and whose own limit the pod itself does not have. */
+/** Containers without the user's limit, of which the pod itself does not have the original one. */
 export function notCarried({ containers }: Pick<Pod, "containers">, baseline: Baseline): string[] {
   const carried = originalsIn({ containers });
   return containers.flatMap(({ name, limitCPU }) => {
@@ -108,7 +108,7 @@ export interface ProgramEnd {
 /** A kill that was done. */
 export interface DoneKill {
   readonly target: Target;
-  /** The pod whose program it was. */
+  /** The pod of the program. */
   readonly pod?: string;
   readonly killedMs: number;
 }

@@ -57,7 +57,7 @@ test("limitFaults() refuses another limit of the market's after the opt-out, not
   assert.deepEqual(promises({ limitCPU: 300 }, { ...optedOut, previous: podWith(RAISED) }), []);
 });
 
-test("notCarried() names the containers whose own limit the pod does not have", () => {
+test("notCarried() names the containers without an original limit in the pod", () => {
   const carried = (container: Partial<PodContainer>): string[] =>
     notCarried(podWith(container), BASELINE);
   assert.deepEqual(carried({}), []);
@@ -80,7 +80,7 @@ function answer(writer: string, atMs: number, code = 200): ResizeAnswer {
   return parsed;
 }
 
-test("otherWriters() finds whoever resized while another pod held the Lease", () => {
+test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
   const late = answer("c-1", 21_000);
   const found = otherWriters([answer("c-1", 15_000), late, answer("c-2", 21_000)], TERMS);
   assert.deepEqual(found.map(({ promise }) => promise), ["OneLeader"]);

@@ -128,7 +128,7 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
         violate({ promise: "Unrecoverable", message });
       }
     } catch {
-      // Without an API server there is no answer: the next version is checked again.
+      // Without an API server the request fails: the next version is checked again.
     }
   }
 

@@ -5,7 +5,7 @@
  */
 import { alignedColumns } from "../aligned_columns.ts";
 import type { Churn } from "./churn.ts";
-import { isFlat, type Slope, slopeOf } from "./slope.ts";
+import { blockMeans, isFlat, type Slope, slopeOf } from "./slope.ts";
 
 /** A look at one process. */
 export interface ProcessSample {
@@ -51,12 +51,14 @@ export interface SoakReport {
  * and not judged.
  */
 const BOUNDS = { rss: Infinity, anonymous: 2048, files: 4 } as const;
+/** Samples of the same minutes are alike: open files follow the pods that are there. */
+const BLOCKS = 10;
 const FIGURES = ["rss", "anonymous", "files"] as const;
 
 /** The series of a process's samples after the warm-up. */
 export function seriesOf(program: string, samples: readonly ProcessSample[]): Series[] {
   return FIGURES.map((figure): Series => {
-    const slope = slopeOf(samples.map((sample) => [sample.atHours, sample[figure]]));
+    const slope = slopeOf(blockMeans(samples.map((one) => [one.atHours, one[figure]]), BLOCKS));
     return {
       name: `${program} ${figure}`,
       ...slope,

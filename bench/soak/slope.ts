@@ -14,9 +14,8 @@ export interface Slope {
 /**
  * The slope of the line of least squares, b = Sxy / Sxx, and its standard error,
  * sqrt(sum of squared residuals / (n - 2) / Sxx). Source: Draper and Smith, "Applied Regression
- * Analysis", 3rd ed., sections 1.2 and 1.4. The error is that of independent residuals: those of memory
- * follow one another for as long as a garbage collector's cycle, so the true error is larger, and a
- * verdict on it rather finds growth where there is none. Throws a `RangeError` for fewer than 3 samples.
+ * Analysis", 3rd ed., sections 1.2 and 1.4. The error is that of independent residuals, as the
+ * means of long blocks have them. Throws a `RangeError` for fewer than 3 samples.
  */
 export function slopeOf(samples: readonly (readonly [at: number, value: number])[]): Slope {
   const n = samples.length;
@@ -34,6 +33,26 @@ export function slopeOf(samples: readonly (readonly [at: number, value: number])
     0,
   );
   return { perUnit, error: Math.sqrt(squares / (n - 2) / sxx) };
+}
+
+/**
+ * Time and mean of so many blocks of the series, one after the other, or of each sample where there are
+ * fewer. Neighbouring samples follow a garbage collector's cycle, or the pods that are there, and would
+ * make the error of a slope look too small. Source of the method of batch means: Law, "Simulation
+ * Modeling and Analysis", 5th ed., section 9.5.3.
+ */
+export function blockMeans(
+  samples: readonly (readonly [at: number, value: number])[],
+  blocks: number,
+): (readonly [at: number, value: number])[] {
+  const count = Math.min(blocks, samples.length);
+  return Array.from({ length: count }, (_, i) => {
+    const from = Math.floor(i * samples.length / count);
+    const block = samples.slice(from, Math.floor((i + 1) * samples.length / count));
+    const mean = (of: (one: readonly [number, number]) => number): number =>
+      block.reduce((sum, one) => sum + of(one), 0) / block.length;
+    return [mean(([at]) => at), mean(([, value]) => value)];
+  });
 }
 
 /** True unless the series grows by more than `bound`, and by more than chance explains. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { seededRandom, standardNormal } from "../../shared/random.ts";
-import { isFlat, slopeOf } from "./slope.ts";
+import { blockMeans, isFlat, slopeOf } from "./slope.ts";
 
 const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 
@@ -28,6 +28,25 @@ test("slopeOf() holds the true slope within 2 errors in about 95 of 100 noisy se
 test("slopeOf() refuses two samples, and a constant series has no slope and no error", () => {
   assert.throws(() => slopeOf([[0, 1], [1, 1]]), RangeError);
   assert.deepEqual(slopeOf([[0, 7], [1, 7], [2, 7]]), { perUnit: 0, error: 0 });
+});
+
+test("blockMeans() keeps the slope's error true where neighbouring samples are alike", () => {
+  assert.deepEqual(blockMeans([[0, 1], [1, 3], [2, 5], [3, 7]], 2), [[0.5, 2], [2.5, 6]]);
+  assert.deepEqual(blockMeans([[0, 1], [1, 3]], 10), [[0, 1], [1, 3]]);
+  const random = seededRandom(2);
+  let [alone, inBlocks] = [0, 0];
+  for (let run = 0; run < 400; run++) {
+    let noise = 0;
+    const samples = Array.from({ length: 240 }, (_, i) => {
+      noise = 0.8 * noise + standardNormal(random);
+      return [i, noise] as const;
+    });
+    const isHeld = ({ perUnit, error }: ReturnType<typeof slopeOf>): boolean =>
+      Math.abs(perUnit) <= 2 * error;
+    if (isHeld(slopeOf(samples))) alone++;
+    if (isHeld(slopeOf(blockMeans(samples, 10)))) inBlocks++;
+  }
+  assert.ok(alone < 240 && inBlocks > 330, `${alone}, ${inBlocks} of 400`);
 });
 
 test("isFlat() finds growth beyond the bound and beyond chance only", () => {

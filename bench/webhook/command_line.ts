@@ -20,8 +20,8 @@ export interface WebhookBench {
 export function parseWebhookBench(args: readonly string[]): WebhookBench | Answer {
   const program = new Command("bench:webhook")
     .description(
-      "Admissions of pods through two replicas of the webhook over TLS on 127.0.0.1, half of them\n" +
-        "passed on to the one that counts: times, errors, memory. Exits with 1 when a goal is missed.",
+      "Admissions of pods through the leader's webhook over TLS on 127.0.0.1: times, errors, memory.\n" +
+        "Exits with 1 when a goal is missed.",
     )
     .option("--json", "print JSON instead of a table", false)
     .option("--seconds <n>", "how long", wholeNumber, 60)

@@ -8,9 +8,11 @@ import { systemClock as clock } from "../../adapters/system_clock.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import type { JSONPatchOperation } from "../../shared/admission/json_patch.ts";
 import { podRequest, storedPod } from "../../tests/fixtures/placement_copies.ts";
-import { ROUTE } from "./replica.ts";
-import type { BenchReplicas } from "./replicas.ts";
+import type { BenchLeader } from "./leader.ts";
 import type { WebhookFigures } from "./report.ts";
+
+/** Where pods are asked about. */
+export const ROUTE = "/mutate/pods";
 
 /** How much. */
 export interface Load {
@@ -30,7 +32,7 @@ export type LoadFigures = Pick<
 
 /** Runs the load to its end. */
 export async function runLoad(
-  { clients, put, remove }: BenchReplicas,
+  { client, put, remove }: BenchLeader,
   { seconds, rate, pods, name }: Load,
 ): Promise<LoadFigures> {
   const tookMs: number[] = [];
@@ -40,7 +42,6 @@ export async function runLoad(
 
   async function admit(number: number, dueMs: number): Promise<void> {
     const request = podRequest(`${name}-${number}`, { spec: { containers: CONTAINERS } });
-    const client = clients[number % clients.length]!;
     const { status, text } = await client.post(reviewOf(request), ROUTE);
     tookMs.push(clock.monotonic() - dueMs);
     const patch = status === 200 ? patchOf(text) : undefined;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type WebhookFigures, webhookReport, webhookTable } from "./report.ts";
 
 function figures(tookMs: readonly number[], errors = 0): WebhookFigures {
-  const memory = [{ used: 20, resident: 100 }];
+  const memory = { used: 20, resident: 100 };
   return {
     seconds: 1,
     rate: tookMs.length,
@@ -25,7 +25,6 @@ Deno.test("webhookReport() names times by rank, and whether the goal held", () =
   assert.ok(!webhookReport(figures(times, 1)).held);
   assert.ok(!webhookReport(figures(times.map((ms) => ms + 1))).held);
   assert.ok(!webhookReport(figures([])).held);
-  const grown = { ...figures(times), after: [{ used: 22.1, resident: 100 }] };
+  const grown = { ...figures(times), after: { used: 22.1, resident: 100 } };
   assert.ok(!webhookReport(grown).held);
-  assert.ok(!webhookReport({ ...grown, after: [] }).held);
 });

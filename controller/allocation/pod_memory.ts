@@ -48,6 +48,8 @@ export interface PodMemory {
   templateDueMs: number;
   /** Of the bounds that this controller published last. */
   publishedRevision?: number | undefined;
+  /** UID of the record for which the agent was seen to clear; see `isConfirmed()`. */
+  confirmedRecord?: string;
   /** The server has refused the bounds: no attempt before this time. */
   boundsRefusedUntilMs: number;
   /** When other sentences were written for the same bounds. */

@@ -14,7 +14,7 @@ import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createBusyServer } from "./pace/busy_server.ts";
-import { hasAnswered, needsAnswer } from "./limits/agent_answer.ts";
+import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { refusalDecision } from "./limits/outcome_facts.ts";
@@ -107,14 +107,19 @@ export function createReconciler(
     if (takesPart && own.known && !parts.isSilent(pod.nodeName)) {
       const refusedMs = memory.boundsRefusedUntilMs - nowMs;
       if (refusedMs > 0) return lookAgain(refusedMs);
-      const asks = needsAnswer(known, { config, wallMs: clock.wall() });
-      const published = await publish(known, asks);
+      const { uid } = allocation.metadata;
+      const confirmed = memory.confirmedRecord === uid ||
+        isConfirmed(known, { config, wallMs: clock.wall() });
+      if (confirmed) memory.confirmedRecord = uid;
+      const forcesRevision = !confirmed && !config.dryRun &&
+        config.resizeServed && needsConfirmation(known);
+      const published = await publish(known, forcesRevision);
       if (published instanceof ApiError) return await boundsRefused(known, published);
       memory.publishedRevision = published.revision ?? memory.publishedRevision;
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
       news.tellBounds(known, published.news);
       ({ untilMs } = published);
-      if (published.written || asks) return onTime(lookAgain(), untilMs);
+      if (published.written || forcesRevision) return onTime(lookAgain(), untilMs);
     } else if (
       scope === undefined && allocation.status !== undefined && own.originals !== undefined
     ) {
@@ -126,7 +131,7 @@ export function createReconciler(
 
   function agentSilent({ pod, allocation, memory }: PodCase): boolean {
     return parts.isSilent(pod.nodeName) ||
-      (staysRestored(pod, allocation) && !hasAnswered({ allocation, memory }));
+      (staysRestored(pod, allocation) && memory.confirmedRecord !== allocation.metadata.uid);
   }
 
   function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
@@ -145,14 +150,14 @@ export function createReconciler(
   }
 
   /** Publishes the bounds, or returns why the server finds them invalid. */
-  function publish(known: PodCase, asks: boolean): Promise<Published | ApiError> {
+  function publish(known: PodCase, forcesRevision: boolean): Promise<Published | ApiError> {
     const { podKey, pod, allocation, memory, own: { originals } } = known;
     const quota = known.quota?.bounds();
     return publishBounds(known, {
       store,
       config,
       originals,
-      asks,
+      forcesRevision,
       metric: parts.metricOf?.(pod, allocation),
       rolloutStillSinceMs: rolloutStillSince(known.workload, clock.wall()),
       nowMs: clock.wall(),
@@ -339,10 +344,6 @@ export function createReconciler(
     const scope = outOfScope({ ...gathered, config });
     let { allocation } = gathered;
     if (allocation === undefined) {
-      // A copy that is behind shows pods that are gone: the server would delete each record at once.
-      if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
-      // The event of a namespace may follow that of its pods. They are looked at again when it comes.
-      if (gathered.namespace === undefined) return {};
       // A limit of the market is work also where its record was lost, or a late patch has set it.
       const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
       if (!isLive(pod) || (scope !== undefined && !isOurs)) {
@@ -350,6 +351,10 @@ export function createReconciler(
         warnOutside({ ...gathered, podKey, scope });
         return {};
       }
+      // A copy that is behind shows pods that are gone: the server would delete each record at once.
+      if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
+      // The event of a namespace may follow that of its pods, which are queued again when it comes.
+      if (gathered.namespace === undefined) return {};
       if (!parts.newAllocations.take({ podKey })) return lookAgain();
       // What is thrown here is the loop's to retry: no event may tell that the kind is served again
       // (404), or that the copy has caught up with what is there already (409).

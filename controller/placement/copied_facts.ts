@@ -22,7 +22,7 @@ import {
 import { volumeBounds } from "../../shared/placement/volume_bounds.ts";
 import { cachedOwners } from "./cached_objects.ts";
 import type { EvictedPods } from "./evicted_pods.ts";
-import type { Copy, KnownWorkload, OwnedQuestion, WebhookFacts } from "./webhook_ports.ts";
+import type { Copy, KnownWorkload, OwnedPod, WebhookFacts } from "./webhook_ports.ts";
 
 /** A workload with its number of pods. */
 export interface CopiedWorkload extends Pick<Workload, "kind" | "metadata"> {
@@ -67,7 +67,7 @@ export function createCopiedFacts(
   const owners = cachedOwners(copies);
   const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes];
 
-  function workloadOf({ namespace, owner }: OwnedQuestion): KnownWorkload | "other" | undefined {
+  function workloadOf({ namespace, owner }: OwnedPod): KnownWorkload | "other" | undefined {
     const { kind, name, uid, apiVersion } = owner;
     const isPlaced = kind === "ReplicaSet" || kind === "StatefulSet";
     if (!isPlaced || !apiVersion.startsWith("apps/")) return "other";

@@ -14,7 +14,7 @@ import { createPlacementMutator } from "./placement_mutator.ts";
 Deno.test("rightsizing and placement change a pod one after the other, whoever is first", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const placement = createPlacementMutator({
-    answers: { answer: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
+    counter: { decide: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
     facts: { allowed: () => NODE_CLASSES },
     rules: () => PLACEMENT_RULES,
     observer: { answered: () => {} },

@@ -89,3 +89,20 @@ Deno.test("createPlacementMetrics() takes away the series of a workload that is 
   assert.deepEqual(after.filter((line) => line.includes("statefulset")), before);
   assert.ok(before.length > 0);
 });
+
+Deno.test("createPlacementMetrics() counts new pods by what became of them", async () => {
+  const registry = new Registry();
+  const { answered } = createPlacementMetrics(registry);
+  answered({ result: "Placed", class: "spot", tookMs: 2 });
+  answered({ result: "ReadOnly", class: "spot", tookMs: 2 });
+  answered({ result: "NoLeader", tookMs: 150 });
+  const text = await registry.metrics();
+  for (const result of ["Placed", "ReadOnly", "NoLeader"]) {
+    const labels = `operation="CREATE",resource_kind="Pod",result="${result}"`;
+    assert.ok(text.includes(`spotalis_webhook_requests_total{${labels}} 1\n`));
+  }
+  assert.ok(text.includes('spotalis_webhook_mutations_total{replica_type="spot"} 1\n'));
+  const bucket = "spotalis_webhook_request_duration_seconds_bucket";
+  assert.ok(text.includes(`${bucket}{le="0.1"} 2\n`));
+  assert.ok(text.includes(`${bucket}{le="0.2"} 3\n`));
+});

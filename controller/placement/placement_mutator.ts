@@ -10,24 +10,20 @@ import type { Log } from "../../shared/log.ts";
 import { namesClass } from "../../shared/placement/bound_pod.ts";
 import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import {
-  type PlacementQuestion,
-  placementQuestion,
-} from "../../shared/placement/placement_question.ts";
+  type PlacementRequest,
+  placementRequest,
+} from "../../shared/placement/placement_request.ts";
 import { sentNodeBounds } from "../../shared/placement/sent_node_bounds.ts";
-import type {
-  PlacementAnswers,
-  PlacementFact,
-  PlacementObserver,
-  PlacementRules,
-  WebhookFacts,
-} from "./webhook_ports.ts";
+import type { PlacementFact, PlacementObserver } from "./placement_observer.ts";
+import type { PodCounter } from "./pod_counter.ts";
+import type { PlacementRules, WebhookFacts } from "./webhook_ports.ts";
 
 /** What it works with. */
 export interface PlacementMutatorParts {
-  readonly answers: Pick<PlacementAnswers, "answer">;
+  readonly counter: Pick<PodCounter, "decide">;
   readonly facts: Pick<WebhookFacts, "allowed">;
   readonly rules: () => PlacementRules;
-  readonly observer: PlacementObserver;
+  readonly observer: Pick<PlacementObserver, "answered">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,13 +33,13 @@ export interface PlacementMutatorParts {
  * is any doubt is left as it was sent, for the controller to move later.
  */
 export function createPlacementMutator(
-  { answers, facts, rules, observer, clock, log }: PlacementMutatorParts,
+  { counter, facts, rules, observer, clock, log }: PlacementMutatorParts,
 ): Mutator {
   /** What its own affinity says. Whoever names a class has what it takes to run there, or wants no more. */
   function affinityOf(
     object: SentObject,
-    { namespace }: PlacementQuestion,
-  ): Pick<PlacementQuestion, "bound" | "only"> {
+    { namespace }: PlacementRequest,
+  ): Pick<PlacementRequest, "bound" | "only"> {
     const bounds = sentNodeBounds(object);
     if (bounds.length === 0) return {};
     const [only, other] = facts.allowed({ namespace, bounds });
@@ -55,27 +51,26 @@ export function createPlacementMutator(
     name: "placement",
     async mutate(request, signal) {
       const { object } = request;
-      const question = placementQuestion(request);
-      if (question === undefined || object === undefined) return undefined;
+      const pod = placementRequest(request);
+      if (pod === undefined || object === undefined) return undefined;
       const beganMs = clock.monotonic();
-      const tell = (fact: Omit<PlacementFact, "tookMs">): void =>
-        observer.answered({ ...fact, tookMs: clock.monotonic() - beganMs });
+      const report = (fact: Omit<PlacementFact, "tookMs">): void =>
+        observer.answered?.({ ...fact, tookMs: clock.monotonic() - beganMs });
       try {
         const { classes, readOnly } = rules();
-        const asked = { ...question, ...affinityOf(object, question) };
-        const verdict = await answers.answer(asked, signal);
-        if ("unplaced" in verdict) {
-          tell({ result: verdict.unplaced });
-          return warned(verdict.warning);
+        const decision = await counter.decide({ ...pod, ...affinityOf(object, pod) }, signal);
+        if ("unplaced" in decision) {
+          report({ result: decision.unplaced });
+          return warned(decision.warning);
         }
-        const { class: to, deletionCost } = verdict;
+        const { class: to, deletionCost } = decision;
         const patch = placementPatch(object, { to, classes, deletionCost });
-        tell({ result: readOnly ? "ReadOnly" : "Placed", class: to });
+        report({ result: readOnly ? "ReadOnly" : "Placed", class: to });
         return readOnly ? undefined : { patch };
       } catch (error) {
         const { namespace } = request;
         log.warn("A pod could not be placed", { namespace, error: String(error) });
-        tell({ result: "Failed" });
+        report({ result: "Failed" });
         return undefined;
       }
     },

@@ -2,28 +2,28 @@ import assert from "node:assert/strict";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { silentLog } from "../../shared/log.ts";
 import type {
-  PlacementQuestion,
-  PlacementVerdict,
-} from "../../shared/placement/placement_question.ts";
+  PlacementDecision,
+  PlacementRequest,
+} from "../../shared/placement/placement_request.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { handCopies, PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
 import { createCopiedFacts } from "./copied_facts.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
-import type { PlacementFact } from "./webhook_ports.ts";
+import type { PlacementFact } from "./placement_observer.ts";
 
 const SIGNAL = new AbortController().signal;
-const SPOT: PlacementVerdict = { class: "spot", deletionCost: -2 };
+const SPOT: PlacementDecision = { class: "spot", deletionCost: -2 };
 
-function stage(verdict: PlacementVerdict | Error, { readOnly = false } = {}) {
+function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
   const facts: PlacementFact[] = [];
-  const asked: PlacementQuestion[] = [];
+  const asked: PlacementRequest[] = [];
   const copies = handCopies();
   const mutator = createPlacementMutator({
     facts: createCopiedFacts(copies, { rules: () => PLACEMENT_RULES }),
-    answers: {
-      answer(question) {
-        asked.push(question);
-        return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
+    counter: {
+      decide(pod) {
+        asked.push(pod);
+        return decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision);
       },
     },
     rules: () => ({ ...PLACEMENT_RULES, readOnly }),

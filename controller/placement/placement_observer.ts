@@ -4,8 +4,9 @@
  * @module
  */
 import type { PlacementReason } from "../../shared/api/reasons/placement_reasons.ts";
-import type { ClassCounts } from "../../shared/placement/node_class.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
+import type { UnplacedReason } from "../../shared/placement/placement_request.ts";
 
 /** Names a workload. */
 export interface PlacementSubject {
@@ -35,8 +36,19 @@ export interface PlacementLook {
   };
 }
 
-/** Hears of it. */
+/** A pod that is being created. */
+export interface PlacementFact {
+  /** `Placed`; `ReadOnly`: it would have been; otherwise why it was left as it was sent. */
+  readonly result: "Placed" | "ReadOnly" | UnplacedReason;
+  /** Where it goes, or would. */
+  readonly class?: NodeClass;
+  readonly tookMs: number;
+}
+
+/** Receives it. */
 export interface PlacementObserver {
+  /** A pod is being created. */
+  answered?(fact: PlacementFact): void;
   /** True: this replica is the one that moves pods. */
   leads?(isLeader: boolean): void;
   /** A workload was looked at. */

@@ -1,14 +1,15 @@
 /**
- * The one who counts: decides where pods go and reserves their places, one after the other.
+ * Counts pods while their controller leads: decides where each goes and reserves its place, one after the
+ * other.
  *
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
 import type {
-  PlacementQuestion,
-  PlacementVerdict,
-} from "../../shared/placement/placement_question.ts";
+  PlacementDecision,
+  PlacementRequest,
+} from "../../shared/placement/placement_request.ts";
 import {
   expire,
   noReservations,
@@ -16,13 +17,8 @@ import {
   type Reservations,
   sightSome,
 } from "../../shared/placement/reservations.ts";
-import { questionGate, untilKnown } from "./question_gate.ts";
-import type {
-  PlacementAnswers,
-  PlacementRules,
-  ShortageOf,
-  WebhookFacts,
-} from "./webhook_ports.ts";
+import { admissionGate, untilKnown } from "./admission_gate.ts";
+import type { PlacementRules, ShortageOf, WebhookFacts } from "./webhook_ports.ts";
 
 /** What it counts with. */
 export interface PodCounterParts {
@@ -41,7 +37,7 @@ export interface PodCounterOptions {
    */
   readonly reservedForMs?: number;
   /**
-   * How long an owner is waited for that the copies don't know; less than whoever asks waits.
+   * How long to wait for an owner that the copies don't know; less than API servers wait.
    *
    * @default {50}
    */
@@ -59,12 +55,14 @@ export interface PodCounterOptions {
 const SETTLE_MS = 2000;
 
 /** Counts for as long as a replica leads; the next one begins anew. */
-export interface PodCounter extends PlacementAnswers {
+export interface PodCounter {
+  /** Never throws for what the request holds. `signal` is aborted when no server waits any more. */
+  decide(request: PlacementRequest, signal: AbortSignal): Promise<PlacementDecision>;
   /** Places that are reserved, of all workloads. */
   readonly reserved: number;
   /** Resolves once it decides, or the signal is aborted. */
   whenSettled(signal: AbortSignal): Promise<void>;
-  /** Hears of no more pods. */
+  /** Decides nothing any more. */
   close(): void;
 }
 
@@ -74,112 +72,91 @@ export function createPodCounter(
   { reservedForMs = 30_000, copyWithinMs = 50, settleMs = SETTLE_MS }: PodCounterOptions = {},
 ): PodCounter {
   /** By UIDs of workloads; those without open reservations go when it is tidied. */
-  const books = new Map<string, Reservations>();
-  /** The question that each was the answer to, for as long as it is open. */
-  const asked = new WeakMap<Reservation, string>();
-  /** Questions that are to be forgotten before they were answered, and until when that counts. */
-  const forgotten = new Map<string, number>();
+  const reserved = new Map<string, Reservations>();
   const settledAtMs = clock.monotonic() + settleMs;
   let tidyAtMs = settledAtMs;
+  let closed = false;
 
-  /** Workloads that nobody asks about any more end, too. */
+  /** Workloads that create no more pods end, too. */
   function tidy(nowMs: number): void {
     if (nowMs < tidyAtMs) return;
     tidyAtMs = nowMs + reservedForMs;
-    for (const [uid, book] of books) {
-      const left = expire(book, nowMs);
-      // Whom nobody is reserved for is known as well when the next one asks.
-      if (left.open.length === 0) books.delete(uid);
-      else books.set(uid, left);
+    for (const [uid, those] of reserved) {
+      const left = expire(those, nowMs);
+      // Without open reservations, the next pod begins with what the copies show.
+      if (left.open.length === 0) reserved.delete(uid);
+      else reserved.set(uid, left);
     }
-    for (const [id, untilMs] of forgotten) if (untilMs <= nowMs) forgotten.delete(id);
   }
 
   const unsubscribe = facts.onPod((pod, uid) => {
-    const book = books.get(uid);
-    // Where nothing is reserved it is time enough to see it when the next one asks.
-    if (book === undefined || book.open.length === 0) return;
-    books.set(uid, sightSome(book, [pod]));
+    const those = reserved.get(uid);
+    // Where nothing is reserved the next request shows the pod early enough.
+    if (those === undefined || those.open.length === 0) return;
+    reserved.set(uid, sightSome(those, [pod]));
   });
 
-  /** Without a pause from the look at the reservations to the new one: nobody else decides meanwhile. */
-  function decide(question: PlacementQuestion): PlacementVerdict {
+  /** Without a pause from reading the reservations to the new one: no other request decides meanwhile. */
+  function reserve(request: PlacementRequest): PlacementDecision {
     const { scope, readOnly } = rules();
-    const gate = questionGate(question, { facts, scope });
+    const gate = admissionGate(request, { facts, scope });
     if (gate.wish === undefined) return gate;
     const { workload, wish, only } = gate;
     const nowMs = clock.monotonic();
     tidy(nowMs);
     const pods = facts.podsOf(workload);
-    const before = books.get(workload.uid) ?? noReservations(pods);
-    const again = answeredBefore(question, expire(before, nowMs));
-    if (again !== undefined) return verdictOf(again);
-    const dryRun = question.dryRun || readOnly;
-    const { reservations, ...answer } = admitPod(before, {
+    const before = reserved.get(workload.uid) ?? noReservations(pods);
+    const again = decidedBefore(request, expire(before, nowMs));
+    if (again !== undefined) return decisionOf(again);
+    const { reservations, ...decision } = admitPod(before, {
       workload,
       wish,
       pods,
       shortage: shortageOf(workload),
-      pod: { ...awaited(question), revision: question.revision },
+      pod: { ...request.pod, revision: request.revision },
       ...(only === undefined ? {} : { only }),
-      dryRun,
+      dryRun: request.dryRun || readOnly,
       nowMs,
     }, { reservedForMs });
-    books.set(workload.uid, reservations);
-    const one = reservations.open.at(-1);
-    const isNew = one !== undefined && !before.open.includes(one);
-    if (isNew) asked.set(one, question.id);
-    return verdictOf(answer);
+    reserved.set(workload.uid, reservations);
+    return decisionOf(decision);
   }
 
   return {
     get reserved() {
-      return [...books.values()].reduce((sum, { open }) => sum + open.length, 0);
+      return [...reserved.values()].reduce((sum, { open }) => sum + open.length, 0);
     },
     async whenSettled(signal) {
       await clock.sleep(Math.max(0, settledAtMs - clock.monotonic()), signal);
     },
-    async answer(question, signal) {
+    async decide(request, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
-      await untilKnown(question, facts, { clock, signal, withinMs: copyWithinMs });
-      if (signal.aborted || forgotten.delete(question.id)) return { unplaced: "LeaderSilent" };
-      return decide(question);
+      await untilKnown(request, facts, { clock, signal, withinMs: copyWithinMs });
+      if (closed) return { unplaced: "NoLeader" };
+      return signal.aborted ? { unplaced: "TimedOut" } : reserve(request);
     },
-    forget(id) {
-      for (const [uid, book] of books) {
-        const open = book.open.filter((one) => asked.get(one) !== id);
-        if (open.length < book.open.length) return void books.set(uid, { ...book, open });
-      }
-      tidy(clock.monotonic());
-      forgotten.set(id, clock.monotonic() + reservedForMs);
+    close() {
+      closed = true;
+      unsubscribe();
     },
-    close: unsubscribe,
   };
 }
 
-/** The reservation that the pod was given already, where it says so itself. */
-function answeredBefore(
-  { told, pod, revision }: PlacementQuestion,
+/** The reservation that was made for the pod before, where it carries that decision. */
+function decidedBefore(
+  { decided, pod, revision }: PlacementRequest,
   { open }: Reservations,
 ): Reservation | undefined {
-  if (told === undefined) return undefined;
+  if (decided === undefined) return undefined;
   return open.find((one) =>
-    one.revision === revision && one.class === told.class &&
-    one.deletionCost === told.deletionCost && one.pod.name === pod.name &&
+    one.revision === revision && one.class === decided.class &&
+    one.deletionCost === decided.deletionCost && one.pod.name === pod.name &&
     one.pod.generateName === pod.generateName
   );
 }
 
-function awaited({ pod: { uid, name, generateName } }: PlacementQuestion): Reservation["pod"] {
-  return {
-    ...(uid === undefined ? {} : { uid }),
-    ...(name === undefined ? {} : { name }),
-    ...(generateName === undefined ? {} : { generateName }),
-  };
-}
-
-function verdictOf(
+function decisionOf(
   { class: chosen, deletionCost }: Pick<Reservation, "class" | "deletionCost">,
-): PlacementVerdict {
+): PlacementDecision {
   return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
 }

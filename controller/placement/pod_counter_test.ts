@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import {
-  type PlacementQuestion,
-  placementQuestion,
-  type PlacementVerdict,
-} from "../../shared/placement/placement_question.ts";
+  type PlacementDecision,
+  type PlacementRequest,
+  placementRequest,
+} from "../../shared/placement/placement_request.ts";
 import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
@@ -44,25 +44,25 @@ function stage(
     counter,
     short: (phase: ShortagePhase) => void (shortage = phase),
     ask: (changes: Parameters<typeof podRequest>[1] = {}) =>
-      counter.answer(question(`${++asked}`, changes), SIGNAL),
+      counter.decide(requestOf(`${++asked}`, changes), SIGNAL),
     wait: (ms: number) => clock.runUntil(clock.monotonic() + ms),
   };
 }
 
-function question(id: string, changes: Parameters<typeof podRequest>[1] = {}): PlacementQuestion {
-  const found = placementQuestion(podRequest(id, changes));
+function requestOf(id: string, changes: Parameters<typeof podRequest>[1] = {}): PlacementRequest {
+  const found = placementRequest(podRequest(id, changes));
   assert.ok(found !== undefined);
   return found;
 }
 
 async function classesOf(
-  ask: () => Promise<PlacementVerdict>,
+  ask: () => Promise<PlacementDecision>,
   times: number,
 ): Promise<readonly string[]> {
   const classes: string[] = [];
   for (let time = 0; time < times; time++) {
-    const verdict = await ask();
-    classes.push("class" in verdict ? verdict.class : verdict.unplaced);
+    const decision = await ask();
+    classes.push("class" in decision ? decision.class : decision.unplaced);
   }
   return classes;
 }
@@ -79,10 +79,10 @@ Deno.test("createPodCounter() fills the floor first and divides each number of p
 
 Deno.test("createPodCounter() ends a reservation when its pod is seen", async () => {
   const { ask, counter, copies } = stage();
-  const verdict = await ask();
-  assert.ok("class" in verdict);
+  const decision = await ask();
+  assert.ok("class" in decision);
   const request = podRequest("1");
-  const patch = placementPatch(request.object!, { to: verdict.class, classes });
+  const patch = placementPatch(request.object!, { to: decision.class, classes });
   const pod = storedPod(request, { name: "web-5f-a", patch });
   copies.pods.put(pod);
   assert.equal(counter.reserved, 0);
@@ -94,7 +94,7 @@ Deno.test("createPodCounter() ends a reservation when its pod is seen", async ()
   assert.equal(counter.reserved, 1);
 });
 
-Deno.test("createPodCounter() ends a reservation whose pod is gone before anybody asks again", async () => {
+Deno.test("createPodCounter() ends a reservation whose pod is gone before the next is created", async () => {
   const { ask, counter, copies } = stage();
   await ask();
   const labels = { "pod-template-hash": "5f", "spotalis.io/capacity": "on-demand" };
@@ -105,7 +105,7 @@ Deno.test("createPodCounter() ends a reservation whose pod is gone before anybod
   assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
 });
 
-Deno.test("createPodCounter() gives reservations up in time, also of those nobody asks about", async () => {
+Deno.test("createPodCounter() gives reservations up in time, also of workloads that create no more pods", async () => {
   const { ask, counter, wait } = stage({ reservedForMs: 1000 });
   await ask();
   await wait(2000);
@@ -123,21 +123,21 @@ Deno.test("createPodCounter() reserves nothing for a dry run, or when it may onl
   }
 });
 
-Deno.test("createPodCounter() answers the same to a pod that says what it was told", async () => {
+Deno.test("createPodCounter() decides the same for a pod that carries its decision", async () => {
   const { ask, counter } = stage();
   await ask();
   await ask();
-  const told = (capacity: string, cost: number) => ({
+  const carrying = (capacity: string, cost: number) => ({
     metadata: {
       generateName: "web-5f-",
       labels: { "pod-template-hash": "5f", "spotalis.io/capacity": capacity },
       annotations: { "controller.kubernetes.io/pod-deletion-cost": `${cost}` },
     },
   });
-  assert.deepEqual(await ask(told("spot", -2)), { class: "spot", deletionCost: -2 });
+  assert.deepEqual(await ask(carrying("spot", -2)), { class: "spot", deletionCost: -2 });
   assert.equal(counter.reserved, 2);
-  // By words of its own that nobody has told it, a template changes nothing.
-  assert.deepEqual(await ask(told("on-demand", -77)), { class: "spot", deletionCost: -3 });
+  // A template that carries a decision of its own changes nothing.
+  assert.deepEqual(await ask(carrying("on-demand", -77)), { class: "spot", deletionCost: -3 });
   assert.equal(counter.reserved, 3);
 });
 
@@ -190,29 +190,28 @@ Deno.test("createPodCounter() waits for copies of a new owner, and no longer tha
 Deno.test("createPodCounter() waits for the number of replicas that a pod's ordinal tells of", async () => {
   const copies = handCopies({ statefulSet: dbStatefulSet(2) });
   const { ask, wait } = stage({ copies });
-  const verdict = ask({ owner: DB_OWNER, metadata: { name: "db-2" } });
+  const decision = ask({ owner: DB_OWNER, metadata: { name: "db-2" } });
   await wait(10);
   copies.statefulSets.put(dbStatefulSet(10));
   await wait(0);
-  assert.deepEqual(await verdict, { class: "on-demand" });
+  assert.deepEqual(await decision, { class: "on-demand" });
 });
 
-Deno.test("createPodCounter() frees what it has reserved for an answer that nobody got", async () => {
+Deno.test("createPodCounter() reserves nothing for what no server waits for any more, or after its end", async () => {
   const copies = handCopies();
-  const { ask, counter, wait } = stage({ copies });
-  await ask();
-  await ask();
-  counter.forget("2");
-  assert.equal(counter.reserved, 1);
-  assert.deepEqual(await ask(), { class: "spot", deletionCost: -2 });
-  // The word to forget may overtake the question.
+  const { clock, counter, wait } = stage({ copies });
   copies.replicaSets.remove(WEB_SET);
-  const late = ask();
-  counter.forget("4");
+  const gone = new AbortController();
+  const late = counter.decide(requestOf("1"), gone.signal);
+  const last = counter.decide(requestOf("2"), SIGNAL);
+  gone.abort();
+  assert.deepEqual(await late, { unplaced: "TimedOut" });
+  counter.close();
   copies.replicaSets.put(WEB_SET);
   await wait(50);
-  assert.deepEqual(await late, { unplaced: "LeaderSilent" });
-  assert.equal(counter.reserved, 2);
+  assert.deepEqual(await last, { unplaced: "NoLeader" });
+  assert.deepEqual(await counter.decide(requestOf("3"), SIGNAL), { unplaced: "NoLeader" });
+  assert.deepEqual([counter.reserved, clock.monotonic()], [0, 50]);
 });
 
 Deno.test("createPodCounter() decides nothing until it has seen what its predecessor did", async () => {
@@ -229,14 +228,14 @@ Deno.test("createPodCounter() leaves alone who takes no part, whose words are wr
   const enabled = webDeployment(10);
   const wrong = webDeployment(10, { "spotalis.io/spot-percentage": "half" });
   copies.deployments.put(wrong);
-  const verdict = await ask();
-  assert.ok("unplaced" in verdict && verdict.unplaced === "ConfigurationError");
-  assert.match(verdict.warning ?? "", /Deployment web .*spot-percentage .* is "half"/);
+  const decision = await ask();
+  assert.ok("unplaced" in decision && decision.unplaced === "ConfigurationError");
+  assert.match(decision.warning ?? "", /Deployment web .*spot-percentage .* is "half"/);
   copies.deployments.put({ ...enabled, metadata: { ...enabled.metadata, labels: {} } });
   assert.deepEqual(await ask(), { unplaced: "NotPlaced" });
   copies.deployments.put(enabled);
-  const bound = { ...question("bound"), bound: true as const };
-  assert.deepEqual(await counter.answer(bound, SIGNAL), { unplaced: "NodesBound" });
+  const bound = { ...requestOf("bound"), bound: true as const };
+  assert.deepEqual(await counter.decide(bound, SIGNAL), { unplaced: "NodesBound" });
   copies.pods.synced = false;
   assert.deepEqual(await ask(), { unplaced: "NotSynced" });
   assert.equal(counter.reserved, 0);

@@ -2,7 +2,6 @@ import { placedPod } from "../../tests/fixtures/placed_pods.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { handCopies, PLACEMENT_RULES } from "../../tests/fixtures/placement_copies.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
-import { startedPlacement } from "../../tests/fixtures/started_placement.ts";
 import { createCopiedFacts } from "./copied_facts.ts";
 import type { PlacementPass } from "./place_workload.ts";
 import { createPlacementWarner } from "./placement_warner.ts";
@@ -74,10 +73,6 @@ Deno.test("sentences of warnings of placement", () => {
     facts: createCopiedFacts(handCopies(), { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
   });
-  const warning = (flags: Readonly<Record<string, string>>) => {
-    const [[message, { reason = "" }] = ["", {}]] = startedPlacement(flags).warned;
-    return `${message} ${reason}`.trim();
-  };
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };
   return assertSentences([
     [
@@ -96,16 +91,6 @@ Deno.test("sentences of warnings of placement", () => {
         return mutation?.warnings?.[0] ?? "";
       },
       "placement leaves the pods of Deployment web as they are",
-    ],
-    [
-      "no webhook",
-      () => warning({ "--pod-ip": "10.0.0.2" }),
-      "Placement without the webhook: new pods are made as they are sent, and moved one by one",
-    ],
-    [
-      "no address",
-      () => warning({ "--webhook": "on" }),
-      "Only the leader places new pods: other replicas can't ask it POD_IP is not set",
     ],
   ]);
 });

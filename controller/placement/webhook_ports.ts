@@ -12,11 +12,7 @@ import type { PlacedWorkload } from "../../shared/placement/next_class.ts";
 import type { NodeClass } from "../../shared/placement/node_class.ts";
 import type { PlacementScope } from "../../shared/placement/placement_gate.ts";
 import type { NodeRules } from "../../shared/placement/pod_standing.ts";
-import type {
-  PlacementQuestion,
-  PlacementVerdict,
-  UnplacedReason,
-} from "../../shared/placement/placement_question.ts";
+import type { PlacementRequest } from "../../shared/placement/placement_request.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 
 /** A copy of one kind. */
@@ -32,11 +28,11 @@ export interface KnownWorkload extends PlacedWorkload, Worded {
   readonly name: string;
 }
 
-/** Which workload, and of which pod's. */
-export type OwnedQuestion = Pick<PlacementQuestion, "namespace" | "owner">;
+/** The owner of a pod. */
+export type OwnedPod = Pick<PlacementRequest, "namespace" | "owner">;
 
 /** What may bind a pod's nodes. */
-export interface BoundedQuestion extends Pick<PlacementQuestion, "namespace" | "claims"> {
+export interface BoundPod extends Pick<PlacementRequest, "namespace" | "claims"> {
   /** Beside its volumes. @default {[]} */
   readonly bounds?: readonly NodeBounds[];
 }
@@ -46,11 +42,11 @@ export interface WebhookFacts {
   /** False while a copy is not whole: what is missing there may be anywhere. */
   readonly synced: boolean;
   /** The owner; `other` where it is none whose pods are placed; undefined while it is not known. */
-  workloadOf(question: OwnedQuestion): KnownWorkload | "other" | undefined;
+  workloadOf(pod: OwnedPod): KnownWorkload | "other" | undefined;
   /** Undefined while it is not known. */
   namespace(name: string): Worded | undefined;
   /** Classes of which volumes and bounds allow a node. */
-  allowed(question: BoundedQuestion): readonly NodeClass[];
+  allowed(pod: BoundPod): readonly NodeClass[];
   /** All pods that the workload owns, of whatever revision. */
   podsOf(workload: KnownWorkload): readonly CountedPod[];
   /** Calls whenever an object changed, until the returned function is called. */
@@ -68,46 +64,3 @@ export interface PlacementRules extends NodeRules {
 
 /** Tells whether spot nodes are short for a workload. */
 export type ShortageOf = (workload: KnownWorkload) => ShortagePhase;
-
-/** Answers questions. */
-export interface PlacementAnswers {
-  /** Never throws for what a question holds. `signal`: nobody waits any more. */
-  answer(question: PlacementQuestion, signal: AbortSignal): Promise<PlacementVerdict>;
-  /** The answer to the question with this id was given to nobody: what it reserved is free again. */
-  forget(id: string): void;
-}
-
-/** Who is asked, and for how long. */
-export interface AskedPeer {
-  /** `host:port`. */
-  readonly address: string;
-  readonly signal: AbortSignal;
-}
-
-/** Another replica. */
-export interface CounterPeer {
-  /** Asks it. Throws where it does not answer before the signal is aborted. */
-  ask(question: PlacementQuestion, asked: AskedPeer): Promise<PlacementVerdict>;
-  /** Tells it to forget a question, as far as it can be reached; waits for nothing. */
-  forget(id: string, address: string): void;
-}
-
-/** Who counts. */
-export type Leader =
-  | { readonly is: "self"; readonly answers: PlacementAnswers }
-  | { readonly is: "other"; readonly address: string }
-  | { readonly is: "nobody" };
-
-/** A pod, as metrics see it. */
-export interface PlacementFact {
-  /** `Placed`; `ReadOnly`: it would have been; otherwise why it was left as it was sent. */
-  readonly result: "Placed" | "ReadOnly" | UnplacedReason;
-  /** Where it goes, or would. */
-  readonly class?: NodeClass;
-  readonly tookMs: number;
-}
-
-/** Hears of each pod that is being made. Must be quick. */
-export interface PlacementObserver {
-  answered(fact: PlacementFact): void;
-}

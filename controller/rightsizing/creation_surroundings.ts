@@ -46,7 +46,7 @@ export type CreationSurroundings = (
   workload: WorkloadRef,
 ) => FoundSurroundings | undefined;
 
-/** Answers from the copies, on each replica. */
+/** Answers from the copies. */
 export function createCreationSurroundings(caches: CreationCaches): CreationSurroundings {
   const bounds = [
     caches.horizontalPodAutoscalers,

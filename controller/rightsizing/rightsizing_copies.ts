@@ -1,6 +1,6 @@
 /**
- * Copies of what rightsizing alone follows. Each replica has them: a follower answers for new pods, too,
- * and leads with warm ones.
+ * Copies of what rightsizing alone follows. Each replica has them, so that a new leader begins with warm
+ * ones.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What is to be done about the certificates that all replicas share. Pure: the time is an argument.
+ * Decides when the webhook's certificates are made and renewed. Pure: the time is an argument.
  *
  * @module
  */
@@ -41,8 +41,8 @@ export interface CertificateCase {
 }
 
 /**
- * The step, and until when nothing is to be done. A certificate that begins in the future is one of a
- * replica whose clock goes before ours: it stays.
+ * The step, and until when nothing is to be done. A certificate that begins in the future is of a former
+ * leader whose clock was ahead of ours: it stays.
  */
 export function certificateStep({ stored, names, nowMs }: CertificateCase): CertificateStep {
   if (stored === undefined) return { make: "authority", why: "there are none yet" };
@@ -76,8 +76,8 @@ export function lifeFrom(nowMs: number, lifeMs: number): Validity {
 
 /**
  * Authorities that are to be trusted, the present one first. One from before is trusted until it ends
- * by itself: nothing that it has signed holds for longer, so whichever replica still serves what, it is
- * believed. An authority that nobody may believe any more goes with the Secret, when that is deleted.
+ * by itself: nothing that it has signed holds for longer, so API servers trust whatever a leader still
+ * serves. An authority that must not be trusted any more goes with the Secret, when that is deleted.
  */
 export function trustedAuthorities(
   { authority, earlier }: StoredPairs,

@@ -17,8 +17,8 @@ const NAMES = ["mbcas-webhook.mbcas-system.svc"];
 
 function pairs(authority: Validity, serving: Validity, names = NAMES): StoredPairs {
   return {
-    authority: { cert: "ca", key: "k", names: [], authority: true, forClients: true, ...authority },
-    serving: { cert: "tls", key: "k", names, authority: false, forClients: true, ...serving },
+    authority: { cert: "ca", key: "k", names: [], authority: true, ...authority },
+    serving: { cert: "tls", key: "k", names, authority: false, ...serving },
     earlier: [],
   };
 }
@@ -120,7 +120,6 @@ pure(
       cert,
       names: [],
       authority: true,
-      forClients: true,
       notBeforeMs: 0,
       notAfterMs: START_MS + index,
     }));

@@ -1,35 +1,54 @@
 /**
- * The webhook on a real API server: routes, TLS server, certificates.
+ * The webhook on a real API server: routes, TLS server, certificates, and the Service's endpoint.
  *
  * @module
  */
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/certificate_stores.ts";
+import { parseAddress } from "../../adapters/listen_address.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
+import { createCertificateFolder } from "../../adapters/webhook/certificate_folder.ts";
+import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
+import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
-import { certificateSource, type CertificateSourceOptions } from "./certificate_source.ts";
-import type { KeyedCertificate } from "./ports.ts";
-import { runWebhook } from "./run_webhook.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
+import { followFiles } from "./follow_files.ts";
+import { keepCertificates } from "./keep_certificates.ts";
+import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
+import { runWebhook, type WebhookParts } from "./run_webhook.ts";
 import type { WebhookMetrics } from "./webhook_metrics.ts";
-import { PODS_ROUTE, SPOTALIS_ROUTE, WORKLOADS_ROUTE } from "./webhook_names.ts";
+import {
+  endpointSliceName,
+  PODS_ROUTE,
+  servingNames,
+  SPOTALIS_ROUTE,
+  WEBHOOK_CONFIGURATION,
+  WEBHOOK_SECRET,
+  WORKLOADS_ROUTE,
+} from "./webhook_names.ts";
+import type { CertificateSource } from "./webhook_settings.ts";
 
 /** The settings, and what the parts work with. */
-export interface ConnectedWebhookOptions extends CertificateSourceOptions {
+export interface ConnectedWebhookOptions {
   readonly webhookListen: string;
+  readonly webhookCertificates: CertificateSource;
+  readonly webhookFolder: string;
+  readonly webhookService: string;
+  /** Of the installation. */
+  readonly namespace: string;
+  /** Of this pod; null: no Service leads here. */
+  readonly podIP: string | null;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly observer: WebhookMetrics;
-  /** Hears what it waits for; undefined once it serves. */
+  /** Receives what the webhook waits for; undefined once it serves. */
   readonly waitsFor: (reason: string | undefined) => void;
-  /** Replicas that ask each other, by the same certificates; absent: they don't. */
-  readonly peers?: WebhookPeers;
-}
-
-/** What speaks to other replicas. */
-export interface WebhookPeers {
-  /** Trusts these authorities from now on, PEM. */
-  believe(authorities: string): Promise<void>;
-  /** Shows this pair from now on. */
-  use(pair: KeyedCertificate): Promise<void>;
-  shutdown(): Promise<void>;
 }
 
 /** Asks these mutators about new pods and workloads, in their order, until the signal is aborted. */
@@ -37,24 +56,74 @@ export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
 ): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
-  const { webhookListen: address, clock, log, observer, waitsFor, peers } = options;
-  const keep = certificateSource(connection, { ...options, believe: peers?.believe });
+  const { webhookListen: address, clock, log, observer, waitsFor } = options;
   return async (mutators, signal) => {
-    // Each knows what is its own; which of them act on what is no matter of the routes.
+    // Each mutator ignores objects that are not its own, so that all routes can have all of them.
     const routes = Object.fromEntries(
       [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE].map((route) => [route, mutators]),
     );
     const app = admissionRoutes({ routes, clock, log, observer });
-    const webhook = runWebhook({
+    await runWebhook({
       log,
       listen: (certificate) => serveWebhook(app, { address, certificate }),
-      certificates: (use, end) =>
-        keep(async (pair) => {
-          await use(pair);
-          await peers?.use(pair);
-        }, end),
+      certificates: certificateSource(connection, options),
+      publish: endpointPublisher(connection, options),
       waitsFor,
     }, signal);
-    await webhook.finally(() => peers?.shutdown());
+  };
+}
+
+/** Labels of the objects that the webhook creates. */
+const LABELS = {
+  "app.kubernetes.io/name": "mbcas-webhook",
+  "app.kubernetes.io/component": "controller",
+  "app.kubernetes.io/part-of": "coallocator",
+};
+
+/** Keeps certificates of our own in a Secret, or follows a folder. */
+function certificateSource(
+  connection: KubeConnection,
+  { webhookCertificates, webhookFolder, webhookService, namespace, ...parts }:
+    ConnectedWebhookOptions,
+): WebhookParts["certificates"] {
+  const reader = createCertificateReader();
+  if (webhookCertificates !== "self") {
+    const files = createCertificateFolder(webhookFolder);
+    return (use, signal) => followFiles({ ...parts, files, reader, use }, signal);
+  }
+  const kept = {
+    ...parts,
+    reader,
+    maker: createCertificateMaker(),
+    store: createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels: LABELS }),
+    trust: createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }),
+    names: servingNames(webhookService, namespace),
+  };
+  return (use, signal) => keepCertificates({ ...kept, use }, signal);
+}
+
+function endpointPublisher(
+  connection: KubeConnection,
+  { webhookService, namespace, podIP, clock, log }: ConnectedWebhookOptions,
+): WebhookParts["publish"] {
+  if (podIP === null) {
+    return () => {
+      log.warn("API servers can't reach the webhook through its Service", {
+        reason: "POD_IP is not set",
+      });
+      return Promise.resolve();
+    };
+  }
+  const store = createEndpointSliceStore(connection, {
+    namespace,
+    name: endpointSliceName(podIP),
+    labels: { ...LABELS, "endpointslice.kubernetes.io/managed-by": "mbcas-controller" },
+  });
+  return (served, signal) => {
+    const spec = endpointSpec(webhookService, {
+      address: podIP,
+      port: parseAddress(served).port,
+    });
+    return keepEndpoint({ store, spec, clock, log }, signal);
   };
 }

@@ -1,82 +1,85 @@
 /**
- * Keeps the webhook's own certificates: made once for all replicas, renewed in time, trusted by the API
- * servers before they are served.
- *
- * Every replica does all of it, and none is special. What they share is the Secret; where two write at
- * once the server lets one of them win, and the other one reads what that wrote.
+ * Keeps the webhook's own certificates in a Secret while this replica leads: makes them once, renews them
+ * in time, and has API servers trust them before it serves them.
  *
  * @module
  */
-import { ApiError } from "../../shared/api/api_error.ts";
+import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { retryLevel } from "../../shared/control/brief_failure.ts";
-import type { Random } from "../../shared/random.ts";
-import { trustedAuthorities } from "./certificate_step.ts";
-import type { KeyedCertificate, TrustStore } from "./ports.ts";
-import { type SharedCertificatesParts, storedOrMade } from "./shared_certificates.ts";
-import { bundleText, type StoredPairs } from "./stored_pairs.ts";
+import type { Log } from "../../shared/log.ts";
+import {
+  AUTHORITY_LIFE_MS,
+  certificateStep,
+  lifeFrom,
+  SERVING_LIFE_MS,
+  trustedAuthorities,
+} from "./certificate_step.ts";
+import type {
+  CertificateMaker,
+  CertificateObserver,
+  CertificateReader,
+  CertificateStore,
+  KeyedCertificate,
+  StoredCertificates,
+  TrustStore,
+} from "./ports.ts";
+import { bundleText, readStoredPairs, type StoredPairs, storedTexts } from "./stored_pairs.ts";
 
-/** What they are kept with. */
-export interface KeptCertificatesParts extends SharedCertificatesParts {
+/** What they are made, stored and served with. */
+export interface KeptCertificatesParts {
+  readonly store: CertificateStore;
   readonly trust: TrustStore;
-  readonly random: Random;
+  readonly maker: CertificateMaker;
+  readonly reader: CertificateReader;
+  readonly observer: CertificateObserver;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names that API servers call the webhook by, for instance `mbcas-webhook.mbcas-system.svc`. */
+  readonly names: readonly string[];
   /** Serves this pair from now on. */
   readonly use: (pair: KeyedCertificate) => Promise<void> | void;
-  /** Hears whom the replicas trust, PEM, at each look and before `use`. @default {none} */
-  readonly believe?: ((authorities: string) => Promise<void> | void) | undefined;
 }
 
-/** Time between two looks, ms: how long a replica serves what another one has renewed. */
-export const LOOK_EVERY_MS = 60_000;
+/** Time between two reads, ms: how long a changed Secret or bundle stays unnoticed. */
+export const READ_EVERY_MS = 60_000;
 
 /**
- * How long a new authority is trusted before what it signed is served, ms. API servers hear of a changed
- * configuration within a second or two, the other replicas, which trust each other by it, with their next
- * look.
+ * How long a new authority is trusted before what it signed is served, ms. API servers watch the
+ * configuration, and receive a change within a second or two.
  */
-export const SETTLE_MS = 90_000;
-
-/** The wait after another replica was faster, ms: what it wrote is there already. */
-const OVERTAKEN_MS = 200;
-
-/** A part of each wait is left to chance, so that replicas don't look at the same moment. */
-const SPREAD = 0.2;
+export const SETTLE_MS = 30_000;
 
 /** Keeps them until `signal` is aborted. Failures are logged and tried again. */
 export async function keepCertificates(
   parts: KeptCertificatesParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log } = parts;
-  const backoff = createBackoff({ random, maxMs: LOOK_EVERY_MS });
-  const look = createLook(parts);
+  const { clock, log } = parts;
+  const backoff = createBackoff({ maxMs: READ_EVERY_MS });
+  const reconcile = createReconcile(parts);
   while (!signal.aborted) {
     let waitMs: number;
     try {
-      waitMs = await look() * (1 + SPREAD * random.next());
-      backoff.reset("look");
+      waitMs = await reconcile();
+      backoff.reset("");
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409) {
-        log.debug("Another replica was faster with the certificates");
-        waitMs = OVERTAKEN_MS;
-      } else {
-        waitMs = backoff.next("look", error);
-        log[retryLevel(error, waitMs)]("The certificates can't be looked after", {
-          error: String(error),
-          waitMs,
-        });
-      }
+      waitMs = backoff.next("", error);
+      log[retryLevel(error, waitMs)]("Failed to keep the webhook's certificates", {
+        error: String(error),
+        waitMs,
+      });
     }
     await clock.sleep(waitMs, signal);
   }
 }
 
-/** One look after another; each gives the time until the next, ms. */
-function createLook(parts: KeptCertificatesParts): () => Promise<number> {
+/** One reconcile after another; each resolves with the time until the next, ms. */
+function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
   const { store, trust, clock, log } = parts;
   let served: StoredPairs | undefined;
   /** Since when the API servers could know of an authority. */
-  let believed: { readonly cert: string; readonly sinceMs: number } | undefined;
+  let trustedSince: { readonly cert: string; readonly atMs: number } | undefined;
 
   async function serve(pairs: StoredPairs): Promise<void> {
     const { cert, key, ...facts } = pairs.serving;
@@ -89,13 +92,11 @@ function createLook(parts: KeptCertificatesParts): () => Promise<number> {
   }
 
   return async () => {
-    // The configuration before the Secret: whoever has an old Secret then has an older configuration,
-    // and can't put a bundle back that somebody has written since.
+    // The configuration before the Secret: a former leader with an old Secret then has an older
+    // configuration too, and the server refuses its bundle.
     const seen = await trust.read();
-    const stored = await store.read();
-    const pairs = await storedOrMade(parts, stored);
+    const pairs = await storedOrMade(parts, await store.read());
     const trusted = trustedAuthorities(pairs, clock.wall());
-    await parts.believe?.(bundleText(trusted));
     if (mayServeAtOnce({ served, pairs, trusted, nowMs: clock.wall() })) await serve(pairs);
     if (seen !== undefined) {
       const bundle = bundleText(trusted);
@@ -104,18 +105,18 @@ function createLook(parts: KeptCertificatesParts): () => Promise<number> {
         log.info("Trust in the webhook's authorities written", { authorities: trusted.length });
       }
       const { cert } = pairs.authority;
-      if (believed?.cert !== cert) believed = { cert, sinceMs: clock.monotonic() };
-      const leftMs = believed.sinceMs + SETTLE_MS - clock.monotonic();
+      if (trustedSince?.cert !== cert) trustedSince = { cert, atMs: clock.monotonic() };
+      const leftMs = trustedSince.atMs + SETTLE_MS - clock.monotonic();
       if (served?.authority.cert !== cert && leftMs > 0) return leftMs;
     }
     await serve(pairs);
-    return LOOK_EVERY_MS;
+    return READ_EVERY_MS;
   };
 }
 
 /**
- * Whether there is nothing better to serve until the API servers have heard of the authority: nothing
- * at all, something that ended or that they shall not believe any more, or the same authority's.
+ * Whether there is nothing better to serve until the API servers trust the authority: nothing at all,
+ * something that ended or that they shall no longer trust, or the same authority's.
  */
 function mayServeAtOnce({ served, pairs, trusted, nowMs }: {
   readonly served: StoredPairs | undefined;
@@ -131,4 +132,51 @@ function mayServeAtOnce({ served, pairs, trusted, nowMs }: {
 /** PEM may be written with more or fewer empty lines. */
 function sameText(one: string, other: string): boolean {
   return one.trim() === other.trim();
+}
+
+/**
+ * The pairs that are stored, or those that were made and stored in their place. Throws an `ApiError`,
+ * with status 409 when the Secret was written since `stored` was read.
+ */
+async function storedOrMade(
+  { store, maker, reader, observer, clock, log, names }: KeptCertificatesParts,
+  stored: StoredCertificates | undefined,
+): Promise<StoredPairs> {
+  const nowMs = clock.wall();
+  const found = stored === undefined ? undefined : readStoredPairs(stored.data, reader);
+  const step = certificateStep({ stored: found, names, nowMs });
+  const pairs = found === undefined || "fault" in found ? undefined : found;
+  if (step.make === "nothing" && pairs !== undefined) return pairs;
+
+  const fresh = step.make === "authority" || pairs === undefined;
+  const authority = fresh
+    ? await maker.makeAuthority({
+      // Two authorities of one name would be hard to tell apart.
+      name: `mbcas-webhook ${new Date(nowMs).toISOString()}`,
+      ...lifeFrom(nowMs, AUTHORITY_LIFE_MS),
+    })
+    : pairs.authority;
+  const serving = await maker.makeServing(authority, {
+    names,
+    ...lifeFrom(nowMs, SERVING_LIFE_MS),
+  });
+  const before = pairs === undefined ? [] : trustedAuthorities(pairs, nowMs);
+  const data = storedTexts({ authority, serving, earlier: fresh ? before : pairs.earlier });
+  if (stored === undefined) await store.create(data);
+  else await store.replace(stored, data);
+
+  const written = readStoredPairs(data, reader);
+  if ("fault" in written) throw new TypeError(`Cannot use what was made: ${written.fault}`);
+  const made = fresh ? "authority" : "serving";
+  observer.made(made);
+  const malformed = stored !== undefined && pairs === undefined;
+  log[malformed ? "warn" : "info"](
+    malformed ? "Unusable certificates replaced" : "Certificate made",
+    {
+      made,
+      why: "why" in step ? step.why : undefined,
+      ends: new Date(written.serving.notAfterMs).toISOString(),
+    },
+  );
+  return written;
 }

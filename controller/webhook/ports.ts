@@ -1,8 +1,9 @@
 /**
- * What the webhook's certificates need of the outside.
+ * What the webhook's certificates and endpoint need of the outside.
  *
  * @module
  */
+import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 
 /** From when to when a certificate holds, ms since 1970; whole seconds. */
 export interface Validity {
@@ -22,8 +23,6 @@ export interface CertificateFacts extends Validity {
   readonly names: readonly string[];
   /** True when it may sign others. */
   readonly authority: boolean;
-  /** True when clients may show it as well: it says so, or nothing of who may. */
-  readonly forClients: boolean;
 }
 
 /** Makes certificates; the only one to whom chance is not an argument, as nobody may guess keys. */
@@ -54,7 +53,7 @@ export interface StoredCertificates {
   readonly data: StoredTexts;
 }
 
-/** One place for all replicas: a Secret. Throws `ApiError`s; 409: somebody else was faster. */
+/** A Secret, which outlives each leader. Throws `ApiError`s; 409: it was written meanwhile. */
 export interface CertificateStore {
   /** Undefined when nothing was ever stored. */
   read(): Promise<StoredCertificates | undefined>;
@@ -81,11 +80,18 @@ export interface TrustStore {
 
 /** Files that somebody else renews. */
 export interface CertificateFiles {
-  /**
-   * What is there now, with the authorities (PEM) where somebody tells them. Throws an `Error` that names
-   * the file which can't be read.
-   */
-  read(): Promise<KeyedCertificate & { readonly authorities?: string }>;
+  /** The present pair. Throws an `Error` that names the file which can't be read. */
+  read(): Promise<KeyedCertificate>;
+}
+
+/** One EndpointSlice of the webhook's Service. Throws `ApiError`s as the other stores do. */
+export interface EndpointSliceStore {
+  /** Undefined when there is none. */
+  read(): Promise<EndpointSlice | undefined>;
+  /** Refused when there is one. */
+  create(spec: EndpointSliceSpec): Promise<void>;
+  /** Refused when it was written since `seen` was read. */
+  replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
 }
 
 /** Hears of certificates. */

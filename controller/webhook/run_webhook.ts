@@ -1,6 +1,6 @@
 /**
- * The webhook from its first certificate to its end: listens once there is one, serves each that comes
- * after it.
+ * The webhook of a leader from its first certificate to its end: listens once there is one, leads the
+ * Service there, serves each certificate that comes after it.
  *
  * @module
  */
@@ -26,14 +26,18 @@ export interface WebhookParts {
     use: (pair: KeyedCertificate) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Hears what it waits for; undefined once it serves. */
+  /** Leads API servers to the port of this address until the signal is aborted. Never rejects. */
+  readonly publish: (address: string, signal: AbortSignal) => Promise<void>;
+  /** Receives what the webhook waits for; undefined once it serves. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
 /** Runs until `signal` is aborted, and then ends what is in work. */
 export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Promise<void> {
-  const { log, listen, certificates, waitsFor } = parts;
+  const { log, listen, certificates, publish, waitsFor } = parts;
+  const failed = new AbortController();
   let server: ListeningWebhook | undefined;
+  let published: Promise<void> | undefined;
   waitsFor("the webhook has no certificate yet");
   try {
     await certificates(async (pair) => {
@@ -41,9 +45,11 @@ export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Prom
       server = await listen(pair);
       log.info("Webhook serving", { address: server.address });
       waitsFor(undefined);
+      published = publish(server.address, AbortSignal.any([signal, failed.signal]));
     }, signal);
   } finally {
     waitsFor("the webhook has ended");
-    await server?.shutdown();
+    failed.abort();
+    await Promise.all([published, server?.shutdown()]);
   }
 }

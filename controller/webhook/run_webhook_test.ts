@@ -5,7 +5,6 @@ import { createCertificateMaker } from "../../adapters/webhook/certificate_maker
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
-import { seededRandom } from "../../shared/random.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
 import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
@@ -64,11 +63,11 @@ Deno.test("runWebhook() renews certificate and authority without one review that
         reader: createCertificateReader(),
         observer: { serves: () => {}, made: () => {} },
         clock,
-        random: seededRandom(1),
         log: silentLog,
         names: [SERVICE],
         use,
       }, signal),
+    publish: () => Promise.resolve(),
     waitsFor: (reason) => waits.push(reason),
   }, end.signal);
   const address = await listening.promise;
@@ -124,6 +123,7 @@ Deno.test("runWebhook() ends before there is a certificate, and passes on what f
   const parts = {
     log: silentLog,
     listen: () => assert.fail("there is nothing to listen with"),
+    publish: () => assert.fail("there is nothing to publish"),
     waitsFor: (reason: string | undefined) => void waits.push(reason ?? "ready"),
   };
   await runWebhook({ ...parts, certificates: () => Promise.resolve() }, AbortSignal.abort());
@@ -132,7 +132,7 @@ Deno.test("runWebhook() ends before there is a certificate, and passes on what f
   await assert.rejects(runWebhook(broken, AbortSignal.abort()), RangeError);
 });
 
-Deno.test("runWebhook() listens once, and is ready only while it does", async () => {
+Deno.test("runWebhook() listens once, is ready only while it does, and leads API servers there", async () => {
   const events: string[] = [];
   const pair = (name: string): KeyedCertificate => ({ cert: name, key: "k" });
   await runWebhook({
@@ -148,15 +148,26 @@ Deno.test("runWebhook() listens once, and is ready only while it does", async ()
     async certificates(use) {
       for (const name of ["one", "two", "three"]) await use(pair(name));
     },
+    publish(address, signal) {
+      events.push(`publish ${address}`);
+      return new Promise((resolve) => {
+        signal.addEventListener("abort", () => {
+          events.push("withdraw");
+          resolve();
+        }, { once: true });
+      });
+    },
     waitsFor: (reason) => events.push(reason ?? "ready"),
   }, new AbortController().signal);
   assertMatches(events, [
     /certificate/,
     /^listen one$/,
     /^ready$/,
+    /^publish :9443$/,
     /^use two$/,
     /^use three$/,
     /ended$/,
+    /^withdraw$/,
     /^shutdown$/,
   ]);
 });

@@ -7,7 +7,7 @@ import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
 import { webhookScene } from "../../tests/fixtures/webhook_replica.ts";
 import { certificateStep, lifeFrom } from "./certificate_step.ts";
 import { followFiles } from "./follow_files.ts";
-import type { CertificateFiles, StoredTexts } from "./ports.ts";
+import type { KeyedCertificate, StoredTexts } from "./ports.ts";
 import { runWebhook } from "./run_webhook.ts";
 import { readStoredPairs, storedTexts } from "./stored_pairs.ts";
 
@@ -59,84 +59,40 @@ Deno.test("sentences of certificates that are made or of no use", () =>
     ],
   ]));
 
-type Files = Awaited<ReturnType<CertificateFiles["read"]>>;
-
 /** What is logged of files that are read once. */
-async function warningOf(files: Files): Promise<string> {
+async function warningOf(files: KeyedCertificate): Promise<string> {
   const end = new AbortController();
   const warned: string[] = [];
   await followFiles({
     files: { read: () => Promise.resolve(files) },
     reader,
-    peerName: "a.svc",
     observer: { serves: () => {} },
     clock: { ...createSteppedClock(0), sleep: () => Promise.resolve(end.abort()) },
     log: { ...silentLog, warn: (text, fields = {}) => warned.push(`${text}: ${fields["error"]}`) },
     use: () => {},
-    believe: () => {},
   }, end.signal);
   return warned.join();
 }
 
-Deno.test("sentences of certificates in files", () => {
-  const authorities = AUTHORITY.cert;
-  const serving = async (changes: { names?: readonly string[]; forClients?: boolean }) => {
-    const made = await maker.makeServing(AUTHORITY, { names: NAMES, ...LIFE, ...changes });
-    return warningOf({ ...made, authorities });
-  };
-  return assertSentences([
-    [
-      "tls.key",
-      () => warningOf({ ...SERVING, key: "secret" }),
-      "The certificate's files can't be used: TypeError: Cannot use it: another one's key",
-    ],
-    [
-      "no ca.crt",
-      () => warningOf(SERVING),
-      "Only the leader places new pods: TypeError: Cannot believe other replicas: there is no " +
-      "ca.crt that can be read",
-    ],
-    [
-      "empty ca.crt",
-      () => warningOf({ ...SERVING, authorities: "" }),
-      "Only the leader places new pods: TypeError: Cannot believe other replicas: ca.crt has no " +
-      "certificate",
-    ],
-    [
-      "tls.crt for servers",
-      () => serving({ forClients: false }),
-      "Only the leader places new pods: TypeError: Cannot ask other replicas: tls.crt is for " +
-      "servers alone, without the use of clients",
-    ],
-    [
-      "tls.crt for other names",
-      () => serving({ names: ["b.svc"] }),
-      "Only the leader places new pods: TypeError: Cannot ask other replicas: tls.crt has no DNS " +
-      "name a.svc",
-    ],
-  ]);
-});
-
 Deno.test("sentences of logs and probes of the webhook", () => {
   const scene = webhookScene();
-  const logged = async (level: string, runMs: number, seeds: readonly number[]) => {
-    const replicas = seeds.map((seed) => scene.start({ seed }));
+  const warned = async (runMs: number) => {
+    const { lines, stop } = scene.start();
     await scene.run(runMs);
-    for (const replica of replicas) await replica.stop();
-    const lines = replicas.flatMap(({ lines }) => lines);
-    return lines.find((line) => line.startsWith(level))?.replace(/ \{.*$/, "") ?? "";
+    await stop();
+    return lines.find((line) => line.startsWith("warn"))?.replace(/ \{.*$/, "") ?? "";
   };
   return assertSentences([
     [
-      "two replicas",
-      () => logged("debug", 1000, [1, 2]),
-      "debug Another replica was faster with the certificates",
+      "files",
+      () => warningOf({ ...SERVING, key: "secret" }),
+      "The certificate's files can't be used: TypeError: Cannot use it: another one's key",
     ],
     [
       "unusable",
       () => {
         scene.objects.secret = { resourceVersion: scene.objects.nextVersion(), data: {} };
-        return logged("warn", 1000, [1]);
+        return warned(1000);
       },
       "warn Unusable certificates replaced",
     ],
@@ -144,9 +100,9 @@ Deno.test("sentences of logs and probes of the webhook", () => {
       "refused",
       () => {
         scene.objects.refuse(403);
-        return logged("warn", 3_600_000, [1]);
+        return warned(3_600_000);
       },
-      "warn The certificates can't be looked after",
+      "warn Failed to keep the webhook's certificates",
     ],
     [
       "readiness",
@@ -156,6 +112,7 @@ Deno.test("sentences of logs and probes of the webhook", () => {
           log: silentLog,
           listen: () => Promise.reject(new Error("unused")),
           certificates: () => Promise.resolve(),
+          publish: () => Promise.resolve(),
           waitsFor: (reason) => waits.push(reason),
         }, AbortSignal.abort());
         return waits.join("; ");

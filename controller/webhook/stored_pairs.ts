@@ -10,11 +10,11 @@ import type {
   StoredTexts,
 } from "./ports.ts";
 
-/** What all replicas share. */
+/** What each leader takes over from the one before. */
 export interface StoredPairs {
   readonly authority: KeyedCertificate & CertificateFacts;
   readonly serving: KeyedCertificate & CertificateFacts;
-  /** Authorities from before, which may have signed what a replica still serves. */
+  /** Authorities from before, which may have signed what a leader still serves. */
   readonly earlier: readonly (CertificateFacts & { readonly cert: string })[];
 }
 

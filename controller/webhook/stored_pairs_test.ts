@@ -19,10 +19,10 @@ async function stored() {
 
 Deno.test("readStoredPairs() reads what storedTexts() wrote", async () => {
   const { reader, old, authority, serving, data } = await stored();
-  const facts = { ...VALIDITY, names: [], authority: true, forClients: true };
+  const facts = { ...VALIDITY, names: [], authority: true };
   assert.deepEqual(readStoredPairs(data, reader), {
     authority: { ...authority, ...facts },
-    serving: { ...serving, ...VALIDITY, names: NAMES, authority: false, forClients: true },
+    serving: { ...serving, ...VALIDITY, names: NAMES, authority: false },
     earlier: [{ ...old, key: undefined, ...facts }].map(({ key: _key, ...rest }) => rest),
   });
   const names = ["ca.crt", "ca.key", "old-ca.crt", "tls.crt", "tls.key"];

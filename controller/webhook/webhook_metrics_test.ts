@@ -23,7 +23,7 @@ Deno.test("createWebhookMetrics() tells when the certificate ends, and which wer
   const { serves, made } = createWebhookMetrics(registry);
   const end = "mbcas_webhook_certificate_end_timestamp_seconds";
   assert.ok((await registry.metrics()).includes(`${end} 0\n`));
-  serves({ notBeforeMs: 0, notAfterMs: 90_000, names: [], authority: false, forClients: true });
+  serves({ notBeforeMs: 0, notAfterMs: 90_000, names: [], authority: false });
   made("authority");
   const text = await registry.metrics();
   assert.ok(text.includes(`${end} 90\n`));

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The Secret in which the replicas share their certificates. */
+/** The Secret with the certificates, which each leader takes over from the one before. */
 export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
 
 /** The MutatingWebhookConfiguration whose bundles are kept. */
@@ -18,6 +18,15 @@ export const WORKLOADS_ROUTE = "/mutate/workloads";
 
 /** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
 export const SPOTALIS_ROUTE = "/mutate";
+
+/** EndpointSlices of the Service. One a family, as Kubernetes lets nobody change that of an EndpointSlice. */
+export const ENDPOINT_SLICES = ["mbcas-webhook-ipv4", "mbcas-webhook-ipv6"] as const;
+
+/** The one for the pod with this IP address. */
+export function endpointSliceName(podIP: string): string {
+  const [ipv4, ipv6] = ENDPOINT_SLICES;
+  return podIP.includes(":") ? ipv6 : ipv4;
+}
 
 /** The names that API servers call a Service by: this one, by the TLS handshake. */
 export function servingNames(service: string, namespace: string): readonly string[] {

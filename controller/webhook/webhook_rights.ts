@@ -1,14 +1,28 @@
 /**
- * What the webhook must be allowed to do beside the controller's rights, where it keeps certificates of
- * its own.
+ * What the webhook must be allowed to do beside the controller's rights.
  *
  * @module
  */
 import type { AccessRight } from "../start_check.ts";
-import { WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_names.ts";
+import { ENDPOINT_SLICES, WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_names.ts";
 
 /** Each right by itself, so that a missing one can be named. */
-export function webhookRights(namespace: string): readonly AccessRight[] {
+export function webhookRights(
+  namespace: string,
+  { keepsCertificates }: {
+    /** Whether it makes certificates, and has API servers trust them. */
+    readonly keepsCertificates: boolean;
+  },
+): readonly AccessRight[] {
+  const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace } as const;
+  const rights: AccessRight[] = [
+    // RBAC can't allow the creation of one name alone.
+    { verb: "create", ...slices },
+    ...ENDPOINT_SLICES.flatMap((name) =>
+      ["get", "update"].map((verb) => ({ verb, ...slices, name }))
+    ),
+  ];
+  if (!keepsCertificates) return rights;
   const secrets = { group: "", resource: "secrets", namespace } as const;
   const configuration = {
     group: "admissionregistration.k8s.io",
@@ -16,7 +30,7 @@ export function webhookRights(namespace: string): readonly AccessRight[] {
     name: WEBHOOK_CONFIGURATION,
   } as const;
   return [
-    // What is about to be created has no name yet by which RBAC could allow it.
+    ...rights,
     { verb: "create", ...secrets },
     { verb: "get", ...secrets, name: WEBHOOK_SECRET },
     { verb: "update", ...secrets, name: WEBHOOK_SECRET },

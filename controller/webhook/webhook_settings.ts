@@ -43,7 +43,7 @@ export const WEBHOOK_ROWS: WebhookRows = {
     flag: "--webhook-listen",
     env: "MBCAS_WEBHOOK_LISTEN",
     default: ":9443",
-    description: "Where API servers ask, over TLS",
+    description: "Where API servers ask the leader, over TLS",
     kind: listenKind,
     aliases: ["webhook.port"],
   },
@@ -61,9 +61,7 @@ export const WEBHOOK_ROWS: WebhookRows = {
     flag: "--webhook-certificate-folder",
     env: "MBCAS_WEBHOOK_CERTIFICATE_FOLDER",
     default: "/etc/mbcas-webhook",
-    description:
-      "The folder with tls.crt, tls.key and ca.crt, by which replicas believe each other: for " +
-      "servers and clients, with the Service's name; followed while running; not for self",
+    description: "The folder with tls.crt and tls.key; followed while running; not for self",
     kind: textKind("a folder"),
     aliases: ["webhook.certDir"],
   },
@@ -72,8 +70,8 @@ export const WEBHOOK_ROWS: WebhookRows = {
     flag: "--webhook-service-name",
     env: "MBCAS_WEBHOOK_SERVICE_NAME",
     default: "mbcas-webhook",
-    description: "The Service in the installation's namespace that API servers call; for self, " +
-      "and the name by which replicas know each other",
+    description: "The Service in the installation's namespace that API servers call; without a " +
+      "selector, as its endpoint is the leader",
     kind: {
       ...textKind("a Service's name"),
       parse: (text) => SERVICE_NAME.test(text) ? text : undefined,

@@ -63,8 +63,10 @@ export interface Informer<T extends ApiObject> {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A watch that ends sooner than this without a word is a failure, not a server's time limit. */
+/** A watch that ends sooner than this without an event is a failure, not a server's time limit. */
 const SHORTEST_WATCH_MS = 1000;
+/** After a watch of this length, ms, a break is the first failure again: kinds without events, too. */
+const HEALTHY_WATCH_MS = 10_000;
 
 /** How a watch ended: to be resumed, to be followed by a list at once, or with an error. */
 type WatchEnd = { readonly next: "resume" | "list" } | { readonly error: unknown };
@@ -146,7 +148,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
       await attempt(async () => await iterator.return?.());
     }
     const lastedMs = clock.monotonic() - startedMs;
-    if (lastedMs >= maxMs) forgetFailures();
+    if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures();
     if (failure !== undefined) return failure;
     if (heard || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
     return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };

@@ -17,7 +17,6 @@ import { nodeClassesFaults } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { type GateSubject, placementGate, type PlacementScope } from "./placement_gate.ts";
 import { placementPatch } from "./placement_patch.ts";
-import { parsePlacementVerdict } from "./placement_question.ts";
 import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
 import { departureSignsKind } from "./settings/departure_signs_kind.ts";
 import { nodeClassifierKind } from "./settings/node_classifier_kind.ts";
@@ -220,16 +219,6 @@ test("sentences of texts and objects that placement can't read", () => {
       "pod",
       () => messageOf(() => placementPatch({ metadata: {} }, places)),
       "Cannot place a pod: metadata or spec is no object",
-    ],
-    [
-      "answer's form",
-      () => messageOf(() => parsePlacementVerdict("secret")),
-      "Cannot read an answer of placement: 6 characters that are no JSON",
-    ],
-    [
-      "answer's value",
-      () => messageOf(() => parsePlacementVerdict('{"class":"secret"}')),
-      "Cannot read an answer of placement: : invalid_union",
     ],
   ]);
 });

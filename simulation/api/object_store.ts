@@ -5,6 +5,7 @@
  * @module
  */
 import type { ConfigMap } from "../../shared/api/config_map.ts";
+import type { EndpointSlice } from "../../shared/api/endpoint_slice.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
@@ -120,6 +121,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     ),
     PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), seat),
     ConfigMap: createObjectTable(plainKind<ConfigMap>("ConfigMap"), seat),
+    EndpointSlice: createObjectTable(plainKind<EndpointSlice>("EndpointSlice"), seat),
   };
   return {
     tables,

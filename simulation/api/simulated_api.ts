@@ -8,6 +8,7 @@ import type { AllocationStore, PodResizer } from "../../controller/allocation/po
 import type { DeletionCostWriter, PodEvictor } from "../../controller/placement/placement_ports.ts";
 import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
 import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import type { EndpointSliceStore } from "../../controller/webhook/ports.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
@@ -16,6 +17,7 @@ import { createAllocationStore } from "./allocation_store.ts";
 import type { ApiAccess } from "./api_access.ts";
 import { createDeletionCostWriter } from "./deletion_cost_writer.ts";
 import { createDesiredWriter } from "./desired_writer.ts";
+import { createEndpointSliceStore } from "./endpoint_slice_store.ts";
 import { createEventList, type EventList } from "./event_list.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
 import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
@@ -72,6 +74,9 @@ export interface SimulatedClient {
   desiredWriter(nodeName: string): DesiredWriter;
   nodeLink(nodeName: string): NodeLink;
   leaseStore(ref: { readonly namespace: string; readonly name: string }): LeaseStore;
+  endpointSliceStore(
+    ref: { readonly namespace: string; readonly name: string },
+  ): EndpointSliceStore;
   kubeletLink(nodeName: string): KubeletLink;
   readonly policyStatusWriter: PolicyStatusWriter;
   readonly reportStore: ReportStore;
@@ -154,6 +159,7 @@ export function createSimulatedClient(access: ApiAccess): SimulatedClient {
     desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
     nodeLink: (nodeName) => createNodeLink(access, nodeName),
     leaseStore: (ref) => createLeaseStore(access, ref),
+    endpointSliceStore: (ref) => createEndpointSliceStore(access, ref),
     kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
     policyStatusWriter: createPolicyStatusWriter(access),
     reportStore: createReportStore(access),

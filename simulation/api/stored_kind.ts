@@ -4,6 +4,7 @@
  * @module
  */
 import type { ConfigMap } from "../../shared/api/config_map.ts";
+import type { EndpointSlice } from "../../shared/api/endpoint_slice.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
@@ -41,6 +42,7 @@ export interface StoredKinds {
   readonly PodDisruptionBudget: PodDisruptionBudget;
   readonly PersistentVolume: PersistentVolume;
   readonly ConfigMap: ConfigMap;
+  readonly EndpointSlice: EndpointSlice;
 }
 
 /** A kind's name. */

@@ -4,6 +4,7 @@ import {
   createAllocationStore,
   createDesiredWriter,
 } from "../../adapters/kube/writers/allocation_writers.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
 import { createEventSink } from "../../adapters/kube/writers/event_sink.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
@@ -29,6 +30,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";
 import { desiredWriterContract } from "../contract/desired_writer_contract.ts";
+import { endpointSliceContract } from "../contract/endpoint_slice_contract.ts";
 import { eventSinkContract } from "../contract/event_sink_contract.ts";
 import { leaseStoreContract } from "../contract/lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "../contract/list_watch_contract.ts";
@@ -203,6 +205,13 @@ leaseStoreContract(async () => {
   const world = await openContractWorld();
   const { connection, namespace } = world;
   return { ...world, subject: createLeaseStore(connection, { namespace, name: "leader" }) };
+});
+
+endpointSliceContract(async () => {
+  const world = await openContractWorld();
+  const { connection, namespace } = world;
+  const place = { namespace, name: "webhook-ipv4", labels: { contract: "own" } };
+  return { ...world, subject: createEndpointSliceStore(connection, place) };
 });
 
 /** Events of the object, as they are stored; its sink runs until the world is closed. */

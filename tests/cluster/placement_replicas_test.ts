@@ -1,13 +1,17 @@
 /**
- * The product's own replicas while pods are placed: one counts for all, and another one takes over.
+ * The product's own replicas while pods are placed: one leads and answers for all, and the other one takes
+ * over.
  *
  * @module
  */
 import assert from "node:assert/strict";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_names.ts";
 import { createKubectl } from "./kubectl.ts";
 import { placedWorkload } from "./scene/placed_workload.ts";
 import { placementBed, placementTest } from "./scene/placement_bed.ts";
-import { deletePod, leader, whenReady } from "./scene/product.ts";
+import { deletePod, leader, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
 import { metricsByPod } from "./scene/product_metrics.ts";
 import { until } from "./scene/until.ts";
 
@@ -31,6 +35,19 @@ async function told(series: string): Promise<readonly (number | undefined)[]> {
   return [...pods.values()].map((one) => one.get(series));
 }
 
+/** True once the webhook's Service leads to the leader, and to no other pod. */
+async function leadsToLeader(): Promise<true | undefined> {
+  const { connection } = bed.node;
+  const place = { namespace: PRODUCT_NAMESPACE, name: ENDPOINT_SLICES[0], labels: {} };
+  const slice = await createEndpointSliceStore(connection, place).read();
+  const addresses = slice?.endpoints.flatMap((one) => one.ready ? one.addresses : []);
+  const name = await leader(bed.node);
+  if (name === undefined) return undefined;
+  const path = `/api/v1/namespaces/${PRODUCT_NAMESPACE}/pods/${name}`;
+  const { podIP } = objectOf(objectOf(await connection.request({ path })).status);
+  return addresses?.join() === podIP || undefined;
+}
+
 placementTest("several instances → exactly one leader, also after it was killed", async () => {
   let most = 0;
   const one = async (): Promise<true | undefined> => {
@@ -40,6 +57,9 @@ placementTest("several instances → exactly one leader, also after it was kille
     return leads.length === 2 && leading === 1 || undefined;
   };
   await until("one leader of two", one);
+  await until("Service that leads to the leader", leadsToLeader);
+  await kubectl.must(["delete", "endpointslice", ENDPOINT_SLICES[0], "-n", PRODUCT_NAMESPACE]);
+  await until("Service that is repaired", leadsToLeader);
   const name = "killed";
   const workload = placedWorkload({
     name,
@@ -58,6 +78,7 @@ placementTest("several instances → exactly one leader, also after it was kille
   await whenReady(bed.node, "mbcas-controller", 2);
   await until("one leader of two", one, { timeoutMs: 60_000 });
   assert.equal(most, 1);
+  await until("Service that leads to the next leader", leadsToLeader);
   // Exactly, after repair.
   await bed.replicas.whenDivided(name, { spot: 70, "on-demand": 30 }, REPAIRED);
   await kubectl.must(["scale", `deployment/${name}`, "-n", bed.namespace, "--replicas=0"]);

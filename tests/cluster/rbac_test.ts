@@ -10,6 +10,7 @@ import { type AccessRule, accessRuleText } from "../../adapters/kube/client/acce
 import { configMapListWatch } from "../../adapters/kube/kinds/config_maps.ts";
 import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writers.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
 import { createLeaseStore } from "../../adapters/kube/writers/lease_writers.ts";
 import {
   createSecretStore,
@@ -34,7 +35,7 @@ import {
 import { createRoleCopies, type RoleCopies } from "./rbac/role_copies.ts";
 import { type RoleStage, setRoleStage } from "./rbac/role_stage.ts";
 import { RIGHTSIZING_ACTS } from "./rbac/rightsizing_acts.ts";
-import { setWebhookConfiguration, WEBHOOK_ACTS } from "./rbac/webhook_acts.ts";
+import { CERTIFICATE_ACTS, setWebhookConfiguration, WEBHOOK_ACTS } from "./rbac/webhook_acts.ts";
 import {
   applyRights,
   componentNames,
@@ -211,7 +212,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
           [],
           "a component is not tried",
         );
-        const own = WEBHOOK_ACTS.map(({ right }) => right);
+        const own = CERTIFICATE_ACTS.map(({ right }) => right);
         assert.deepEqual(
           rightTexts(certified, "mbcas-controller"),
           given.filter((right) => !own.includes(right)),
@@ -239,9 +240,11 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
       const settings = configMapListWatch(connection, { namespace, name: "another" });
       const lease = createLeaseStore(connection, { namespace, name: "another" });
       const secret = createSecretStore(every, { namespace, name: "another", labels: {} });
+      const slice = createEndpointSliceStore(every, { namespace, name: "another", labels: {} });
       const trust = createTrustStore(every, { name: "another" });
       const { signal } = new AbortController();
-      for (const act of [() => settings.list(signal), lease.read, secret.read, trust.read]) {
+      const named = [lease.read, secret.read, slice.read, trust.read];
+      for (const act of [() => settings.list(signal), ...named]) {
         await assert.rejects(act, (error) => error instanceof ApiError && error.status === 403);
       }
     });

@@ -24,7 +24,6 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
       ...VALIDITY,
       names: [],
       authority: true,
-      forClients: true,
     });
     assert.ok(h.reader.signed(made.cert, made.cert));
   });
@@ -39,7 +38,6 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
       ...VALIDITY,
       names: NAMES,
       authority: false,
-      forClients: true,
     });
     assert.ok(h.reader.signed(one.cert, serving.cert));
     assert.ok(!h.reader.signed(two.cert, serving.cert));

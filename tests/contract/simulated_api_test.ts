@@ -10,6 +10,7 @@ import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { allocationStoreContract } from "./allocation_store_contract.ts";
 import type { ContractHarness } from "./contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
+import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { eventSinkContract } from "./event_sink_contract.ts";
 import { leaseStoreContract } from "./lease_store_contract.ts";
 import { listWatchContract, selectiveListWatchContract } from "./list_watch_contract.ts";
@@ -145,6 +146,12 @@ leaseStoreContract(() => {
   const { api, ...harness } = server();
   const ref = { namespace: "mbcas-system", name: "mbcas-controller" };
   return Promise.resolve({ ...harness, subject: api.leaseStore(ref) });
+});
+
+endpointSliceContract(() => {
+  const { api, ...harness } = server();
+  const ref = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4" };
+  return Promise.resolve({ ...harness, subject: api.endpointSliceStore(ref) });
 });
 
 eventSinkContract(() => {

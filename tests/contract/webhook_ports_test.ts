@@ -3,6 +3,7 @@
  * adapters with a server of canned rules.
  */
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
 import {
   createSecretStore,
   createTrustStore,
@@ -16,6 +17,7 @@ import { createWebhookObjects } from "../fixtures/webhook_objects.ts";
 import { certificateContract } from "./certificate_contract.ts";
 import { certificateStoreContract } from "./certificate_store_contract.ts";
 import type { ContractHarness } from "./contract_harness.ts";
+import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { settleVirtually } from "./settle_virtually.ts";
 import { trustStoreContract } from "./trust_store_contract.ts";
 
@@ -51,6 +53,13 @@ certificateStoreContract(() => {
   const { server, ...harness } = served();
   const place = { namespace: "mbcas-system", name: "mbcas-webhook-certificates", labels: {} };
   return Promise.resolve({ ...harness, subject: createSecretStore(server.connection, place) });
+});
+
+endpointSliceContract(() => {
+  const { server, ...harness } = served();
+  const place = { namespace: "mbcas-system", name: "mbcas-webhook-ipv4", labels: {} };
+  const subject = createEndpointSliceStore(server.connection, place);
+  return Promise.resolve({ ...harness, subject });
 });
 
 trustStoreContract(() => {

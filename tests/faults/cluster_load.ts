@@ -138,6 +138,7 @@ export function newPod(
       namespace,
       uid: "",
       resourceVersion: "",
+      generation: 1,
       labels: replicaSet === undefined
         ? {}
         : { "pod-template-hash": replicaSet.split("-")[1] ?? "" },

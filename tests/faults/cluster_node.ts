@@ -67,6 +67,7 @@ export function createClusterNode(
           pods.delete(uid);
           node.removePod(uid);
         }),
+      containerID: (uid) => pods.get(uid)?.containerID,
       replaceContainer: (oldID, newID) =>
         onNode(() => {
           const [uid, pod] = [...pods].find(([, one]) => one.containerID === oldID) ?? [];

@@ -21,9 +21,9 @@ const LED_MS = 25_000;
 /** Until agents have answered the bounds of another controller that leads, ms. */
 const ANSWERED_MS = LED_MS + 5000;
 const AGENT_MS = 20_000;
-/** Faults that break watches, and for how long each makes the next one count double, ms. */
+/** Faults that break watches. Those within this time, ms, of another make lists wait longer. */
 const BREAKS: ReadonlySet<Fault["fault"]> = new Set(["compact", "travel", "freeze", "outage"]);
-const REPEATED_MS = 60_000;
+const REPEATED_MS = 15_000;
 
 /** How long the faults of the plan that have begun are felt. */
 export function disturbance(

@@ -25,6 +25,7 @@ const WRITES: readonly (readonly [readonly ProcessName[], Verb, KindName, number
   [CONTROLLERS, "create", "PodAllocation", 16],
   [CONTROLLERS, "delete", "PodAllocation", 15],
   [CONTROLLERS, "update", "Lease", 55],
+  [CONTROLLERS, "update", "EndpointSlice", 4],
   [AGENTS, "patch", "PodAllocation", 60],
 ];
 const WATCHED: readonly KindName[] = ["Pod", "PodAllocation", "Namespace", "Node", "ConfigMap"];

@@ -12,6 +12,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet } from "../../simulation/kubelet.ts";
+import { createWebhookService, type WebhookService } from "../fixtures/webhook_service.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
@@ -20,7 +21,7 @@ import { startRules } from "./cluster_rules.ts";
 import { corrupted } from "./corrupted_record.ts";
 import type { Fault, FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
-import { createWebhookNet, PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
+import { PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
 import { UNMANAGED } from "./record_invariants.ts";
 import { createProcesses, type Launched, type Processes } from "./processes.ts";
 import { type ProgramPlace, startAgent, startController } from "./programs.ts";
@@ -34,6 +35,7 @@ export interface FaultCluster {
   readonly schedule: FaultSchedule;
   readonly processes: Processes;
   readonly users: UserLimits;
+  readonly service: WebhookService;
   /** Those of the plan. */
   readonly faults: readonly Fault[];
   /** Switches the market in the installation's ConfigMap, beside other settings, faulty ones too. */
@@ -82,7 +84,7 @@ export function startFaultCluster(
   };
   const kubelets = new Map<string, ReturnType<typeof createKubelet>>();
   const checkpoints = { rightsizing: createCheckpoints(), placement: createCheckpoints() };
-  const net = createWebhookNet();
+  const service = createWebhookService(api.store);
   seedObjects(api);
   seedRightsized(api);
   startRules(api);
@@ -93,7 +95,7 @@ export function startFaultCluster(
         name,
         podIP: name === "controller-a" ? "10.1.0.1" : "10.1.0.2",
         events: api.events,
-        net,
+        service,
         placement: placementAPI(place.client, checkpoints.placement),
         rightsizing: rightsizingAPI(place.client, {
           startMs: WALL_START,
@@ -149,7 +151,7 @@ export function startFaultCluster(
   }
 
   for (const { name } of LOADED_PODS) create(name);
-  startPlaced(api, clock, net);
+  startPlaced(api, clock, service);
   processes.startAll();
   return {
     clock,
@@ -157,6 +159,7 @@ export function startFaultCluster(
     schedule,
     processes,
     users,
+    service,
     faults,
     switchMarket(on, others = "") {
       const data = { "config.yaml": `market:\n  enabled: ${on ? "on" : "off"}\n${others}` };

@@ -154,6 +154,9 @@ export function checkQuiet(
   if (onDemand !== PLACED.onDemand) {
     violate("WrongSplit", `${onDemand} of ${PLACED.replicas} are on on-demand nodes`);
   }
+  if (cluster.service.mutators().length === 0) {
+    violate("NoEndpoint", "the Service of the webhook leads to no replica that serves it");
+  }
   return found;
 }
 

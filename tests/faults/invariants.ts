@@ -114,13 +114,16 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     if (outMs !== undefined && !actor.late && actor.sentMs - outMs > OPT_OUT_LAG_MS) {
       violate("OptedOut", `${key} changed, opted out for ${clock.monotonic() - outMs} ms`);
     }
+    const { startedMs = 0 } = processes.get(actor.process) ?? {};
+    const termMs = Math.max(startedMs, holder?.sinceMs ?? 0);
     after.containers.forEach((container, index) => {
       const previous = before.containers[index];
       if (previous === undefined || previous.limitCPU === container.limitCPU) return;
-      if (isOfMarket(container) && switchedOffBefore(holder?.sinceMs)) {
+      const leads = holder?.name === actor.process;
+      if (isOfMarket(container) && leads && switchedOffBefore(holder?.sinceMs)) {
         violate("MarketOff", `${key}: ${previous.limitCPU}m -> ${container.limitCPU}m`);
       }
-      checkLimitWrite(cluster, { actor, pod: after, container, index, previous }, violate);
+      checkLimitWrite(cluster, { actor, termMs, pod: after, container, index, previous }, violate);
     });
   }
 
@@ -153,7 +156,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
       if (actor === undefined) return;
       checkWriter(actor, `record of ${namespace}/${name}`);
       checkRecordWrite(entry, actor, violate);
-      if (actor.line.verb === "patch") checkDesired(cluster, entry, violate);
+      if (actor.line.verb === "patch") checkDesired(cluster, { ...entry, actor }, violate);
     }),
   ];
   api.store.onChange(() => follow.forEach((read) => read()));

@@ -5,19 +5,16 @@
  * @module
  */
 import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
-import type { PlacementAnswers } from "../../controller/placement/webhook_ports.ts";
-import type { PeerLink } from "../../controller/placement/placement_webhook.ts";
 import type { Checkpoint } from "../../controller/rightsizing/sampler/ports.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { Clock } from "../../shared/clock.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import type { WebhookService } from "../fixtures/webhook_service.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { byCost } from "../simulation/deletion_order.ts";
@@ -41,43 +38,6 @@ const TURN_MS = 500;
 const READY_MS = 2000;
 /** For all mutators of one pod, ms. */
 const ADMISSION_MS = 200;
-/** Until a message from one replica of the controller is at another, ms. */
-const MESSAGE_MS = 2;
-
-/** What the replicas of the controller share: who serves the webhook, and who answers peers. */
-export interface WebhookNet {
-  /** By process. */
-  readonly serving: Map<string, readonly Mutator[]>;
-  /** By address. */
-  readonly peers: Map<string, PlacementAnswers>;
-}
-
-/** Nothing is served yet. */
-export function createWebhookNet(): WebhookNet {
-  return { serving: new Map(), peers: new Map() };
-}
-
-/** The peers' connections of the replica with this address, within the cluster. */
-export function peerLink(net: WebhookNet, clock: Clock, address: string): PeerLink {
-  const reach = async (to: string): Promise<PlacementAnswers> => {
-    await clock.sleep(MESSAGE_MS);
-    const answers = net.peers.get(to);
-    if (answers === undefined) throw new Error(`Cannot reach ${to}: no replica answers there`);
-    return answers;
-  };
-  return {
-    client: {
-      ask: async (question, { address: to, signal }) =>
-        await (await reach(to)).answer(question, signal),
-      forget: (id, to) => void reach(to).then((answers) => answers.forget(id), () => {}),
-    },
-    serve(answers) {
-      net.peers.set(`${address}:9444`, answers);
-      const done = (): Promise<void> => Promise.resolve();
-      return { believe: done, use: done, shutdown: done };
-    },
-  };
-}
 
 /** The ports of placement for one process. */
 export function placementAPI(client: SimulatedClient, kept: Map<string, Checkpoint>): PlacementAPI {
@@ -95,7 +55,11 @@ export function placementAPI(client: SimulatedClient, kept: Map<string, Checkpoi
 }
 
 /** Nodes of both classes, and the Deployment; then its controller runs. */
-export function startPlaced(api: SimulatedAPI, clock: VirtualClock, net: WebhookNet): void {
+export function startPlaced(
+  api: SimulatedAPI,
+  clock: VirtualClock,
+  service: Pick<WebhookService, "mutators">,
+): void {
   const { Node, ReplicaSet, Deployment, PodDisruptionBudget } = api.store.tables;
   for (const one of ["spot", "on-demand"]) {
     for (const index of [0, 1]) {
@@ -122,7 +86,7 @@ export function startPlaced(api: SimulatedAPI, clock: VirtualClock, net: Webhook
   });
   let made = 0;
   const turn = (): void => {
-    void reconcile(api, { clock, net, nameOf: () => `${SET}-${made++}` });
+    void reconcile(api, { clock, service, nameOf: () => `${SET}-${made++}` });
     clock.at(clock.monotonic() + TURN_MS, turn);
   };
   turn();
@@ -169,11 +133,11 @@ function deployment({ store }: SimulatedAPI) {
 
 interface Turn {
   readonly clock: VirtualClock;
-  readonly net: WebhookNet;
+  readonly service: Pick<WebhookService, "mutators">;
   readonly nameOf: () => string;
 }
 
-async function reconcile(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promise<void> {
+async function reconcile(api: SimulatedAPI, { clock, service, nameOf }: Turn): Promise<void> {
   const { Pod: pods, Deployment, PodDisruptionBudget } = api.store.tables;
   for (const { metadata: { namespace, name, terminating } } of pods.all()) {
     if (namespace === PLACED.namespace && terminating) pods.remove(`${namespace}/${name}`);
@@ -191,11 +155,11 @@ async function reconcile(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promi
   if (Deployment.get(key) !== undefined) Deployment.modify(key, () => deployment(api));
   // All at once: as many as are missing now, whatever the webhook takes.
   await Promise.all(
-    Array.from({ length: Math.max(0, missing) }, () => create(api, { clock, net, nameOf })),
+    Array.from({ length: Math.max(0, missing) }, () => create(api, { clock, service, nameOf })),
   );
 }
 
-async function create(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promise<void> {
+async function create(api: SimulatedAPI, { clock, service, nameOf }: Turn): Promise<void> {
   const name = nameOf();
   const request: AdmissionRequest = {
     uid: name,
@@ -214,11 +178,11 @@ async function create(api: SimulatedAPI, { clock, net, nameOf }: Turn): Promise<
       spec: {},
     },
   };
-  const served = [...net.serving.values()];
-  const mutators = served[name.length % Math.max(1, served.length)] ?? [];
   // A replica that ends meanwhile never answers: the API server then goes on without it.
-  const answer = runMutators(request, mutators, { clock, withinMs: ADMISSION_MS });
-  const { patch = [] } = await answer;
+  const { patch } = await runMutators(request, service.mutators(), {
+    clock,
+    withinMs: ADMISSION_MS,
+  });
   if (livePods(api.store).length >= PLACED.replicas) return;
   const { metadata, spec } = membersOf(applyJSONPatch(request.object, patch));
   const { labels, annotations } = membersOf(metadata);

@@ -12,7 +12,7 @@ import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
 import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
-import { startPlacement } from "../../controller/placement/start_placement.ts";
+import { createPlacement } from "../../controller/placement/placement.ts";
 import { rightsizingConfig } from "../../controller/rightsizing/rightsizing_config.ts";
 import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
@@ -20,6 +20,7 @@ import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
+import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { EventList } from "../../simulation/api/event_list.ts";
@@ -27,7 +28,7 @@ import type { SimulatedClient } from "../../simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../simulation/metric_answers.ts";
 import { cgroupView } from "../../simulation/node/cgroup_view.ts";
 import type { SimulatedNode } from "../../simulation/node/simulated_node.ts";
-import { peerLink, type WebhookNet } from "./placed_workload.ts";
+import type { WebhookService } from "../fixtures/webhook_service.ts";
 import type { Process } from "./process.ts";
 
 /** Where a program runs. */
@@ -43,13 +44,13 @@ const log = silentLog;
 /** Starts a controller; resolves with its exit code. Its copies show what it knows. */
 export function startController(
   { process, client, seed }: ProgramPlace,
-  { name, podIP, events, rightsizing, placement, net }: {
+  { name, podIP, events, rightsizing, placement: placementAPI, service }: {
     readonly name: string;
     readonly podIP: string;
     readonly events: EventList;
     readonly rightsizing: RightsizingAPI;
     readonly placement: PlacementAPI;
-    readonly net: WebhookNet;
+    readonly service: WebhookService;
   },
 ): { readonly ended: Promise<0 | 1>; readonly caches: Caches } {
   const { clock } = process;
@@ -67,17 +68,12 @@ export function startController(
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
-  process.onEnd(() => {
-    net.serving.delete(name);
-    net.peers.delete(`${podIP}:9444`);
-  });
-  const { replica, identity } = startPlacement({
-    api: placement,
+  process.onEnd(() => service.crash(podIP));
+  const placement = createPlacement({
+    api: placementAPI,
     caches,
-    settings: settings.values,
-    registry: new Registry(),
-    identity: `${name}-${seed}`,
-    linkPeers: () => peerLink(net, clock, podIP),
+    config: placementConfig(settings.values),
+    webhook: true,
     clock,
     random,
     log,
@@ -112,13 +108,9 @@ export function startController(
     settings,
     metrics,
     instantQueries: createMetricAnswers(clock),
-    identity,
-    placement: replica,
-    webhook: async (mutators, signal) => {
-      net.serving.set(name, mutators);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-      net.serving.delete(name);
-    },
+    identity: `${name}-${seed}`,
+    placement,
+    webhook: service.webhook({ ip: podIP, client, clock }),
     waitsFor: () => {},
   }, new AbortController().signal);
   return { ended, caches };

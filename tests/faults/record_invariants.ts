@@ -18,6 +18,9 @@ import type { Violate } from "./resize_invariants.ts";
 /** Namespaces that opt out all the time. */
 export const UNMANAGED: ReadonlySet<string> = new Set(["lab", "front"]);
 
+/** An agent that was started this long ago, ms, may still wait for records and for readings. */
+const STARTING_MS = 30_000;
+
 /** Checks what a controller does to a record. */
 export function checkRecordWrite(
   { before, after }: LogEntry<PodAllocation>,
@@ -43,24 +46,28 @@ export function checkRecordWrite(
  * just started wants what it wanted before until it has readings.
  */
 export function checkDesired(
-  { api, faults }: FaultCluster,
-  { before, after }: LogEntry<PodAllocation>,
+  { api, faults, processes, clock }: FaultCluster,
+  { before, after, actor }: LogEntry<PodAllocation> & { readonly actor: Actor },
   violate: Violate,
 ): void {
   if (after === undefined) return;
   const { metadata, spec, status: { bounds } = {} } = after;
   // Bounds that a fault changed under their revision the agent may not have seen.
   const key = `${spec.namespace}/${spec.podName}`;
-  const isOther = faults.some((one) => "field" in one && one.field === "bounds" && one.pod === key);
+  const now = clock.monotonic();
+  const isOther = faults.some((one) =>
+    "field" in one && one.field === "bounds" && one.pod === key && one.atMs <= now
+  );
+  const { startedMs = 0 } = processes.get(actor.process) ?? {};
+  const isNew = now - startedMs < STARTING_MS;
   if (isOther || spec.market?.observedBounds !== bounds?.revision) return;
   const pod = api.store.tables.Pod.get(key);
   for (const { name, cpuLimit } of spec.containers ?? []) {
     const { limitCPU: present = 0 } = pod?.containers.find((one) => one.name === name) ?? {};
     const { floor = 0, ceiling = 0 } = bounds?.containers.find((one) => one.name === name) ?? {};
     const limit = parseCPU(cpuLimit);
-    const isKept = before?.spec.containers?.some((one) =>
-      one.name === name && one.cpuLimit === cpuLimit
-    );
+    const isKept = isNew &&
+      before?.spec.containers?.some((one) => one.name === name && one.cpuLimit === cpuLimit);
     if (limit >= Math.min(floor, present) && limit <= Math.max(ceiling, present) || isKept) {
       continue;
     }

@@ -21,6 +21,8 @@ export type Violate = (invariant: string, message: string) => void;
 /** A limit that a controller changes. */
 export interface LimitWrite {
   readonly actor: Actor;
+  /** When the present leader began to lead, monotonic ms. */
+  readonly termMs: number;
   readonly pod: Pod;
   readonly container: PodContainer;
   /** Of the container in the pod. */
@@ -40,7 +42,7 @@ const DECISIVE: ReadonlyMap<string, KindName> = new Map([
 ]);
 /** A watch of which the server says that it is broken is known to be so after this, ms. */
 const KNOWN_BROKEN_MS = 1000;
-/** Desired limits of this age count only where the agent was heard since, ms. */
+/** Desired limits of this age, ms, count only where the agent cleared under the same leader. */
 const EXPIRED_MS = 31_000;
 
 /** Checks the write against what its sender knew, and against what users set. */
@@ -98,7 +100,7 @@ function withRequest({ metadata }: Pod): number {
 /** A limit of the market's goes towards what the agent wants, by the bounds in force, within them. */
 function checkAgainstRecord(
   cluster: FaultCluster,
-  { actor, pod, container, previous, record, change }: LimitWrite & {
+  { actor, termMs, pod, container, previous, record, change }: LimitWrite & {
     readonly record: PodAllocation;
     readonly change: string;
   },
@@ -118,16 +120,16 @@ function checkAgainstRecord(
     violate("OutsideBounds", `${change}, bounds ${bound?.floor}m to ${bound?.ceiling}m`);
   }
   const wanted = containers?.find(({ name }) => name === container.name)?.cpuLimit;
+  const goal = Math.min(parseCPU(wanted ?? "0"), bound?.ceiling ?? Infinity);
   const least = bound === undefined ? Infinity : Math.max(bound.floor, withRequest(pod));
-  if (wanted === undefined || !within(parseCPU(wanted), Math.max(parseCPU(wanted), least))) {
+  if (wanted === undefined || !within(goal, Math.max(goal, least))) {
     violate("NotWanted", `${change}, the agent wants ${wanted}`);
   }
-  const { startedMs = 0 } = cluster.processes.get(actor.process) ?? {};
-  const ageMs = cluster.clock.wall() - Date.parse(market?.clearedAt ?? "");
-  const heard = cluster.api.store.tables.Lease.get(`mbcas-system/mbcas-agent-${pod.nodeName}`);
-  const heardMs = (heard?.renewTimeMs ?? 0) - cluster.clock.wall() + cluster.clock.monotonic();
   const clocksJump = cluster.faults.some(({ fault }) => fault === "clockJump");
-  if (!clocksJump && ageMs > EXPIRED_MS && heardMs < startedMs) {
-    violate("OldDesired", `${change}, cleared ${ageMs} ms ago, its agent was not heard since`);
+  const ageMs = cluster.clock.wall() - Date.parse(market?.clearedAt ?? "");
+  const sentAgeMs = ageMs - (cluster.clock.monotonic() - actor.sentMs);
+  const ageInTermMs = sentAgeMs - (actor.sentMs - termMs);
+  if (!clocksJump && sentAgeMs > EXPIRED_MS && ageInTermMs > EXPIRED_MS) {
+    violate("OldDesired", `${change}, cleared ${ageInTermMs} ms before its sender led`);
   }
 }

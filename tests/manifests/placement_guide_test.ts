@@ -9,10 +9,10 @@ import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_even
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
 import { placementFaultText } from "../../shared/placement/placement_fault.ts";
-import { UNPLACED_REASONS } from "../../shared/placement/placement_question.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/placement_request.ts";
 import { readPlacement } from "../../shared/placement/read_placement.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";
-import { WEBHOOK_SECRET } from "../../controller/webhook/webhook_names.ts";
+import { ENDPOINT_SLICES, WEBHOOK_SECRET } from "../../controller/webhook/webhook_names.ts";
 import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -100,9 +100,16 @@ renderTest("docs/placement.md takes each object away that the components add", a
     !before.includes(key)
   );
   const wayOut = guide.slice(guide.indexOf("\n## The way out"), guide.indexOf("\n## Coming"));
-  const taken = [...wayOut.matchAll(/^kubectl .*?delete ([\w,]+) ([\w-]+)$/gm)]
-    .flatMap(([, kinds = "", name = ""]) => kinds.split(",").map((kind) => `${kind} ${name}`));
-  assert.deepEqual(taken.sort(), [...added, `secret ${WEBHOOK_SECRET}`].sort());
+  const taken = [...wayOut.matchAll(/^kubectl .*?delete ([\w,]+) ([\w -]+)$/gm)]
+    .flatMap(([, kinds = "", names = ""]) =>
+      kinds.split(",").flatMap((kind) => names.split(" ").map((name) => `${kind} ${name}`))
+    );
+  // What the leader has created, too.
+  const created = [
+    `secret ${WEBHOOK_SECRET}`,
+    ...ENDPOINT_SLICES.map((name) => `endpointslice ${name}`),
+  ];
+  assert.deepEqual(taken.sort(), [...added, ...created].sort());
 });
 
 Deno.test("docs/placement.md says under which names the settings of Spotalis' later form stand here", () => {

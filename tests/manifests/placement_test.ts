@@ -1,7 +1,6 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
 import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/rightsizing_settings.ts";
-import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
 import { placementRights } from "../../controller/placement/placement_rights.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
@@ -12,7 +11,6 @@ import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
-const PEERS = Number(PLACEMENT_ROWS.peerListen.default.slice(1));
 
 function keys(objects: readonly Rendered[]): string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -44,43 +42,17 @@ renderTest("component placement comes only where it is asked for", async () => {
   }
 });
 
-renderTest(
-  "component placement turns the setting on, and tells each replica its address",
-  async () => {
-    const [usual, added] = [await render("base"), await renderWith(["placement"])].map(containerOf);
-    assert.ok(usual !== undefined && added !== undefined);
-    const { env: name, kind, default: text } = PLACEMENT_ROWS.placement;
-    assert.deepEqual([kind.parse(text), kind.parse("on")], [false, true]);
-    assert.deepEqual(added.env, [
-      ...usual.env,
-      { name, value: "on" },
-      {
-        name: CONTROLLER_SETTINGS.podIP.env,
-        valueFrom: { fieldRef: { fieldPath: "status.podIP" } },
-      },
-    ]);
-    assert.deepEqual(added.ports, [...usual.ports, { name: "peers", containerPort: PEERS }]);
-  },
-);
-
-renderTest(
-  "component placement lets replicas ask each other, and nobody else ask them",
-  async () => {
-    const [usual, added] = [await render("base"), await renderWith(["placement"])].map((objects) =>
-      one(objects, "NetworkPolicy", "mbcas-controller").spec as unknown as {
-        readonly podSelector: unknown;
-        readonly ingress: readonly unknown[];
-        readonly egress: readonly unknown[];
-      }
-    );
-    assert.ok(usual !== undefined && added !== undefined);
-    const ports = [{ port: PEERS, protocol: "TCP" }];
-    // In its own namespace: no namespace is named.
-    const peers = [{ podSelector: usual.podSelector }];
-    assert.deepEqual(added.ingress, [...usual.ingress, { from: peers, ports }]);
-    assert.deepEqual(added.egress, [...usual.egress, { to: peers, ports }]);
-  },
-);
+renderTest("component placement turns the setting on, and opens no port", async () => {
+  const [usual, added] = await Promise.all([render("base"), renderWith(["placement"])]);
+  const { env: name, kind, default: text } = PLACEMENT_ROWS.placement;
+  assert.deepEqual([kind.parse(text), kind.parse("on")], [false, true]);
+  const [before, after] = [containerOf(usual), containerOf(added)];
+  assert.deepEqual(after.env, [...before.env, { name, value: "on" }]);
+  assert.deepEqual(after.ports, before.ports);
+  const policyIn = (objects: readonly Rendered[]) =>
+    one(objects, "NetworkPolicy", "mbcas-controller");
+  assert.deepEqual(policyIn(added), policyIn(usual));
+});
 
 renderTest("component placement gives the rights that are asked for, and no others", async () => {
   const objects = await renderWith(["placement"]);

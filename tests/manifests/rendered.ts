@@ -147,16 +147,19 @@ export function one(objects: readonly Rendered[], kind: string, name: string): R
 export function rightsOf(
   role: Rendered,
   { withNames = false }: {
-    /** Whether the names of the objects follow that a right is for. @default {false} */
+    /** Whether each right is followed by the name of the object that it is for. @default {false} */
     readonly withNames?: boolean;
   } = {},
 ): string[] {
   return role.rules.flatMap(({ apiGroups = [], resources = [], verbs = [], resourceNames = [] }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) =>
-        verbs.map((verb) =>
-          [`${verb} ${group}/${resource}`, ...(withNames ? resourceNames : [])].join(" ")
-        )
+        verbs.flatMap((verb) => {
+          const right = `${verb} ${group}/${resource}`;
+          return withNames && resourceNames.length > 0
+            ? resourceNames.map((name) => `${right} ${name}`)
+            : [right];
+        })
       )
     )
   );

@@ -7,6 +7,8 @@ import {
   WEBHOOK_SECRET,
   WORKLOADS_ROUTE,
 } from "../../controller/webhook/webhook_names.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
 import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
@@ -53,6 +55,27 @@ function controllerOf(objects: readonly Rendered[]) {
 
 function keys(objects: readonly Rendered[]): string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+}
+
+/** The webhook's roles, each with a binding of its name. */
+const ROLES = [
+  ["Role", "mbcas-webhook"],
+  ["Role", "mbcas-webhook-certificates"],
+  ["ClusterRole", "mbcas-webhook"],
+] as const;
+
+function givenIn(
+  objects: readonly Rendered[],
+  roles: readonly (readonly [kind: string, name: string])[],
+): string[] {
+  return roles.flatMap(([kind, name]) => rightsOf(one(objects, kind, name), { withNames: true }))
+    .sort();
+}
+
+function askedFor(options: Parameters<typeof webhookRights>[1]): string[] {
+  return webhookRights(NAMESPACE, options).map(({ verb, group, resource, name }) =>
+    [`${verb} ${group}/${resource}`, ...(name === undefined ? [] : [name])].join(" ")
+  ).sort();
 }
 
 async function added(components: readonly string[]): Promise<string[]> {
@@ -148,21 +171,23 @@ renderTest("component webhook leads from the configuration to the controllers' p
       port: 443,
     })),
   );
-  const { spec } = one(objects, "Service", service) as unknown as {
-    readonly spec: { readonly selector: unknown; readonly ports: readonly unknown[] };
-  };
-  const { selector } = one(objects, "Deployment", "mbcas-controller").spec;
-  assert.deepEqual(spec.selector, selector.matchLabels);
-  assert.deepEqual(spec.ports, [
-    { name: "webhook", port: 443, targetPort: "webhook", protocol: "TCP" },
-  ]);
   const port = Number(WEBHOOK_ROWS.webhookListen.default.slice(1));
+  const { spec } = one(objects, "Service", service) as unknown as { readonly spec: unknown };
+  // No selector: the leader writes the endpoint, under the name of this port.
+  const [published] = endpointSpec(service, { address: "10.0.0.1", port }).ports;
+  assert.deepEqual(spec, {
+    ports: [{ name: published?.name, port: 443, targetPort: port, protocol: "TCP" }],
+  });
   const { ports, env } = controllerOf(objects).container as unknown as {
     readonly ports: readonly unknown[];
     readonly env: readonly { readonly name: string; readonly value?: string }[];
   };
   assert.deepEqual(ports.at(-1), { name: "webhook", containerPort: port });
-  const { name, value = "" } = env.at(-1) ?? assert.fail("there is no variable");
+  assert.deepEqual(env.at(-1), {
+    name: CONTROLLER_SETTINGS.podIP.env,
+    valueFrom: { fieldRef: { fieldPath: "status.podIP" } },
+  });
+  const { name, value = "" } = env.at(-2) ?? assert.fail("there is no variable");
   assert.equal(name, WEBHOOK_ROWS.webhook.env);
   assert.equal(WEBHOOK_ROWS.webhook.kind.parse(value), true);
   const { ingress } = one(objects, "NetworkPolicy", "mbcas-controller").spec as unknown as {
@@ -175,18 +200,16 @@ renderTest(
   "component webhook gives the rights that are asked for, by name, and no others",
   async () => {
     const objects = await renderWith(["webhook"]);
-    const given = ["Role", "ClusterRole"].flatMap((kind) =>
-      rightsOf(one(objects, kind, "mbcas-webhook"), { withNames: true })
-    );
-    const asked = webhookRights(NAMESPACE).map(({ verb, group, resource, name }) =>
-      [`${verb} ${group}/${resource}`, ...(name === undefined ? [] : [name])].join(" ")
-    );
-    assert.deepEqual(given.sort(), asked.sort());
+    const given = givenIn(objects, ROLES);
+    assert.deepEqual(given, askedFor({ keepsCertificates: true }));
     assert.ok(given.includes(`update /secrets ${WEBHOOK_SECRET}`));
-    // The one right without a name that RBAC leaves no other way to give.
-    assert.deepEqual(given.filter((right) => right.split(" ").length < 3), ["create /secrets"]);
-    for (const kind of ["RoleBinding", "ClusterRoleBinding"]) {
-      const { subjects } = one(objects, kind, "mbcas-webhook") as unknown as {
+    // The rights without a name that RBAC leaves no other way to give.
+    assert.deepEqual(given.filter((right) => right.split(" ").length < 3), [
+      "create /secrets",
+      "create discovery.k8s.io/endpointslices",
+    ]);
+    for (const [kind, name] of ROLES) {
+      const { subjects } = one(objects, `${kind}Binding`, name) as unknown as {
         readonly subjects: readonly unknown[];
       };
       const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
@@ -201,7 +224,9 @@ renderTest("component webhook comes only where it is asked for", async () => {
     "ClusterRoleBinding mbcas-webhook",
     "MutatingWebhookConfiguration mbcas-webhook",
     "Role mbcas-webhook",
+    "Role mbcas-webhook-certificates",
     "RoleBinding mbcas-webhook",
+    "RoleBinding mbcas-webhook-certificates",
     "Service mbcas-webhook",
   ]);
   for (const overlay of ["base", "overlays/kind", "overlays/release"]) {
@@ -219,16 +244,22 @@ renderTest(
       "Issuer mbcas-webhook",
       "Issuer mbcas-webhook-self-signed",
       "MutatingWebhookConfiguration mbcas-webhook",
+      "Role mbcas-webhook",
+      "RoleBinding mbcas-webhook",
       "Service mbcas-webhook",
     ]);
     const objects = await renderWith(components);
+    assert.deepEqual(
+      givenIn(objects, [["Role", "mbcas-webhook"]]),
+      askedFor({ keepsCertificates: false }),
+    );
     assert.deepEqual(webhooksOf(objects).metadata.annotations, {
       "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
     });
     const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as RenderedCertificate;
     const service = WEBHOOK_ROWS.webhookService.default;
     assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
-    assert.ok(["server auth", "client auth"].every((usage) => spec.usages?.includes(usage)));
+    assert.ok(spec.usages?.includes("server auth"));
     const authority = one(
       objects,
       "Certificate",
@@ -237,7 +268,7 @@ renderTest(
     const issuer = one(objects, "Issuer", spec.issuerRef.name) as unknown as {
       readonly spec: { readonly ca: { readonly secretName: string } };
     };
-    // What replicas and API servers believe outlives each certificate that it has signed.
+    // What API servers trust outlives each certificate that it has signed.
     assert.equal(issuer.spec.ca.secretName, authority.spec.secretName);
     assert.notEqual(authority.spec.secretName, spec.secretName);
     assert.deepEqual([authority.spec.isCA, authority.spec.privateKey.rotationPolicy], [

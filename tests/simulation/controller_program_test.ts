@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { PlacementReplica } from "../../controller/placement/placement_replica.ts";
+import type { Placement } from "../../controller/placement/placement.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
@@ -215,7 +215,7 @@ sceneTest(
           copies: {},
           mutators: [],
           lead: () => Promise.resolve(void placed++),
-        } as unknown as PlacementReplica,
+        } as unknown as Placement,
       }),
     });
     scene.createPod("web");

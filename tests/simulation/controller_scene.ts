@@ -52,7 +52,7 @@ export interface ControllerScene {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
   readonly kubelet: Kubelet;
-  /** Nodes whose agent stands still. */
+  /** Nodes with an agent that stands still. */
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
   readonly templates: Map<string, ReadonlyMap<string, number>>;

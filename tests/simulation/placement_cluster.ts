@@ -1,6 +1,6 @@
 /**
  * A cluster in virtual time with whole controllers that place pods: an API, a Deployment's controller that
- * has each pod it makes changed by the webhook of whatever replica is next, and a scheduler.
+ * has each pod it makes changed by the webhook to which the Service leads, and a scheduler.
  *
  * @module
  */
@@ -9,16 +9,15 @@ import type {
   PlacementEvent,
   PodRef,
 } from "../../controller/placement/placement_ports.ts";
-import type { PlacementPeers } from "../../controller/placement/placement_peers.ts";
-import { startPlacement } from "../../controller/placement/start_placement.ts";
-import type { PlacementAnswers } from "../../controller/placement/webhook_ports.ts";
+import { createPlacement } from "../../controller/placement/placement.ts";
+import { createPlacementMetrics } from "../../controller/placement/placement_metrics.ts";
 import type { AccessRight } from "../../controller/start_check.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
+import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -27,15 +26,15 @@ import { sampleNode, samplePod } from "../contract/sample_objects.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_copies.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
+import { createWebhookService } from "../fixtures/webhook_service.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 /** Until a pod with a node is Ready, ms. */
 const STARTS_MS = 2000;
-/** Between two looks of the Deployment's controller, and how long a message between replicas takes, ms. */
+/** Between two looks of the Deployment's controller, ms. */
 const LOOK_MS = 500;
-const MESSAGE_MS = 2;
 /** For all mutators of one pod, as the routes have it, ms. */
 const ADMISSION_MS = 200;
 
@@ -70,9 +69,7 @@ export class PlacementCluster {
   evictionMs = 0;
   readonly events: PlacementEvent[] = [];
   #share: string;
-  /** Who serves the webhook, by identity. */
-  readonly #serving = new Map<string, readonly Mutator[]>();
-  readonly #reachable = new Map<string, PlacementAnswers>();
+  readonly #service = createWebhookService(this.api.store);
   readonly #memory = keptCheckpoints();
   readonly #programs: ControllerProgram[] = [];
   readonly #end = new AbortController();
@@ -147,6 +144,7 @@ export class PlacementCluster {
   start(ip: string, more: Readonly<Record<string, string>> = {}): PlacingProgram {
     const { api, clock } = this;
     const rights: AccessRight[] = [];
+    const link = { cut: false };
     const flags = new Map(Object.entries({ ...FLAGS, "--pod-ip": ip, ...more }));
     const program = startProgram({
       api,
@@ -164,16 +162,17 @@ export class PlacementCluster {
         });
       },
       more: ({ settings, ...seat }) => {
-        const { identity } = seat;
-        const webhook = async (mutators: readonly Mutator[], signal: AbortSignal) => {
-          this.#serving.set(identity, mutators);
-          await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-          this.#serving.delete(identity);
-        };
-        if (flags.get("--placement") !== "on") return { identity, webhook };
-        const placement = startPlacement({
+        const { identity, registry } = seat;
+        const { placement: placed, webhook: serves } = settings.values();
+        const webhook = serves
+          ? { webhook: this.#service.webhook({ ip, client: api, clock }) }
+          : {};
+        if (!placed) return { identity, ...webhook };
+        const placement = createPlacement({
           ...seat,
-          settings: settings.values,
+          config: placementConfig(settings.values),
+          webhook: serves,
+          observer: createPlacementMetrics(registry),
           api: {
             sources: {
               replicaSets: api.listWatch("ReplicaSet"),
@@ -182,6 +181,8 @@ export class PlacementCluster {
             },
             evictor: {
               evict: async (pod) => {
+                // Of a machine that is cut off no request reaches the server.
+                if (link.cut) return await new Promise(() => {});
                 if (this.evictionMs > 0) await clock.sleep(this.evictionMs);
                 return this.refusal?.(pod) ?? await api.podEvictor.evict(pod);
               },
@@ -190,17 +191,17 @@ export class PlacementCluster {
             store: this.#memory,
             events: { emit: (event) => void this.events.push(event) },
           },
-          linkPeers: () => ({
-            client: this.#client(),
-            serve: (answers) => this.#serve(`${ip}:9444`, answers),
-          }),
         });
-        const serves = flags.get("--webhook") === "on" ? { webhook } : {};
-        return { placement: placement.replica, identity: placement.identity, ...serves };
+        return { placement, identity, ...webhook };
       },
     });
     this.#programs.push(program);
-    return { ...program, rights };
+    const cutOff = (): void => {
+      program.cutOff();
+      link.cut = true;
+      this.#service.crash(ip);
+    };
+    return { ...program, cutOff, rights };
   }
 
   /** All programs end. */
@@ -209,32 +210,6 @@ export class PlacementCluster {
     this.#end.abort();
     await this.pass(20_000);
     await Promise.all([this.#controller, ...this.#programs.map(({ ended }) => ended)]);
-  }
-
-  #serve(address: string, answers: PlacementAnswers): PlacementPeers {
-    this.#reachable.set(address, answers);
-    return {
-      believe: () => Promise.resolve(),
-      use: () => Promise.resolve(),
-      shutdown: () => Promise.resolve(),
-    };
-  }
-
-  #client() {
-    const reach = async (address: string): Promise<PlacementAnswers> => {
-      await this.clock.sleep(MESSAGE_MS);
-      const answers = this.#reachable.get(address);
-      if (answers === undefined) throw new Error(`Cannot ask ${address}: nobody is there`);
-      return answers;
-    };
-    return {
-      ask: async (
-        question: Parameters<PlacementAnswers["answer"]>[0],
-        { address, signal }: { readonly address: string; readonly signal: AbortSignal },
-      ) => await (await reach(address)).answer(question, signal),
-      forget: (id: string, address: string): void =>
-        void reach(address).then((answers) => answers.forget(id), () => {}),
-    };
   }
 
   #live(): readonly Pod[] {
@@ -268,9 +243,7 @@ export class PlacementCluster {
   async #create(): Promise<void> {
     const number = this.#made++;
     const request = podRequest(`request-${number}`, this.template);
-    const served = [...this.#serving.values()];
-    const mutators = served[number % Math.max(1, served.length)] ?? [];
-    const { patch } = await runMutators(request, mutators, {
+    const { patch } = await runMutators(request, this.#service.mutators(), {
       clock: this.clock,
       withinMs: ADMISSION_MS,
     });

@@ -64,10 +64,7 @@ interface CreatedEvent {
   lastMs: number;
 }
 
-/**
- * A later repetition is a new event. client-go's EventCorrelator begins a new series after the same
- * interval.
- */
+/** A later repetition is a new event: the interval in which client-go aggregates similar events. */
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /** Events that are kept; beyond it the one that was repeated longest ago is dropped. */

@@ -42,7 +42,7 @@ pure("changesOf() takes the template × replicas where pods can't be read, and e
   });
 });
 
-pure("changesOf() is what all pods would ask for less what they ask for now", () => {
+pure("changesOf() is what all pods would request less what they request at present", () => {
   const pods = fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), amounts), { maxLength: 5 });
   fc.assert(
     fc.property(fc.record({ cpu: amount, memory: amount }), pods, (recommended, drawn) => {

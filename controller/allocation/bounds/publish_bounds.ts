@@ -59,11 +59,11 @@ export interface PublishContext {
   /** Own limits where they are not on record yet, or are others now. */
   readonly originals?: Originals | undefined;
   /**
-   * Whether the agent is to clear also by the same bounds.
+   * Whether the same bounds get a new revision, too, by which the agent then clears.
    *
    * @default {false}
    */
-  readonly asks?: boolean;
+  readonly forcesRevision?: boolean;
   /** See `BoundsInput.quota`. */
   readonly quota?: QuotaBounds | undefined;
   /** What a metric says of the pod. */
@@ -101,7 +101,8 @@ export async function publishBounds(
 ): Promise<Published> {
   const { allocation, pod } = gathered;
   const { store, config, quota, nodeCeiling, metric, nowMs } = context;
-  const { asks = false, definition, takeTurn = () => true, mayRetell = () => true } = context;
+  const { forcesRevision = false, definition, takeTurn = () => true, mayRetell = () => true } =
+    context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor, leastCeiling } = config;
@@ -119,14 +120,15 @@ export async function publishBounds(
   });
   const draft = definition?.storable(wanted) ?? wanted;
   const present = allocation.status?.bounds;
-  const same = present !== undefined && !asks && !differ(present, draft, allocation);
+  const same = present !== undefined && !forcesRevision && !differ(present, draft, allocation);
   const told = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
   const news = newRules(present, draft.rules);
   const before = wordsOf(present?.rules);
   // What must be on record before the first patch waits for nobody.
   const crowd = originals === undefined
-    ? boundCrowd({ before, now: wordsOf(draft.rules) })
+    ? boundCrowd({ before, now: wordsOf(draft.rules) }) ??
+      (forcesRevision ? "unconfirmed" : undefined)
     : undefined;
   const isTurn = takeTurn(crowd);
   if (originals === undefined && same && draft.reason === told) {

@@ -32,7 +32,7 @@ function allocationOf(pod: Pod): PodAllocation {
 async function publish(
   pod: Pod,
   allocation: PodAllocation,
-  { metric, asks = false }: Pick<PublishContext, "metric" | "asks"> = {},
+  { metric, forcesRevision = false }: Pick<PublishContext, "metric" | "forcesRevision"> = {},
 ) {
   const writes: PodAllocation[] = [];
   const store = {
@@ -48,7 +48,7 @@ async function publish(
     store,
     config: DEFAULT_MARKET_CONFIG,
     metric,
-    asks,
+    forcesRevision,
     nowMs: FACTS_NOW_MS,
   });
   assert.equal(writes.length, written ? 1 : 0);
@@ -104,10 +104,10 @@ test("publishBounds() never rewrites originals, and reckons from them", async ()
   assert.equal(anew.allocation.status?.bounds?.revision, 2);
 });
 
-test("publishBounds() counts a revision where the agent is asked, whatever the bounds", async () => {
+test("publishBounds() counts a revision where one is forced, whatever the bounds", async () => {
   const pod = samplePodWith();
   const { allocation } = await publish(pod, allocationOf(pod));
-  const asked = await publish(pod, allocation, { asks: true });
+  const asked = await publish(pod, allocation, { forcesRevision: true });
   assert.equal(asked.allocation.status?.bounds?.revision, 2);
   assert.equal(ceiling(asked.allocation), ceiling(allocation));
 });

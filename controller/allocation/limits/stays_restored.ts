@@ -11,7 +11,7 @@ import { formatCPU } from "../../../shared/quantity.ts";
 /**
  * True for an allocation whose pod has its own limits back: the status says so, or the last controller
  * ended between its patch and the status, so that the limit's manager says so alone. What the agent
- * wanted before that counts no more until the agent is heard.
+ * wanted before that does not count until the agent clears again.
  */
 export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolean {
   if (status?.reason === "Restored") return true;

@@ -7,9 +7,9 @@
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { createFairQueue, type FairQueue, type FairQueueOptions } from "./fair_queue.ts";
 
-const BOUND_CROWDS = ["failed", "leaving", "over"] as const;
+const BOUND_CROWDS = ["failed", "leaving", "over", "unconfirmed"] as const;
 
-/** What the bounds of many pods say at once. */
+/** What many bounds are written for at once; `unconfirmed`: a new revision by a new leader. */
 export type BoundCrowd = (typeof BOUND_CROWDS)[number];
 
 /**
@@ -24,6 +24,7 @@ export function createNodeWrites(options: FairQueueOptions): NodeWrites {
     failed: createFairQueue(options),
     leaving: createFairQueue(options),
     over: createFairQueue(options),
+    unconfirmed: createFairQueue(options),
     agentAway: createFairQueue(options),
   };
 }

@@ -13,7 +13,7 @@ export interface AgentWatchParts {
   readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
   readonly clock: Clock;
   readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
-  /** Called with each node whose agent fell silent or came back. */
+  /** Called with the node of each agent that fell silent or came back. */
   readonly onChange: (nodeName: string) => void;
   /** Called after each look. */
   readonly observe: (verdict: AgentsVerdict) => void;

@@ -8,7 +8,6 @@ import { labelSelectorKind } from "../../config/label_selector_kind.ts";
 import type { Setting, SettingKind, SettingValues } from "../../config/setting.ts";
 import {
   durationKind,
-  listenKind,
   numberKind,
   optionalKind,
   switchKind,
@@ -25,7 +24,6 @@ import { nodeClassifierKind } from "./node_classifier_kind.ts";
 /** The rows, by the names that the program's code uses. */
 export interface PlacementRows {
   readonly placement: Setting<boolean>;
-  readonly peerListen: Setting<string>;
   /** Ms. */
   readonly resyncPeriod: Setting<number>;
   readonly placementWorkers: Setting<number>;
@@ -85,12 +83,6 @@ function readKind<T>(expects: string, read: (text: string) => T): SettingKind<T>
   };
 }
 
-/** Others must know the port. */
-const peerListenKind: SettingKind<string> = {
-  expects: "an address to listen on with a port of its own, for instance :9444",
-  parse: (text) => /:0+$/.test(text) ? undefined : listenKind.parse(text),
-};
-
 /** Spread these into the controller's table. */
 export const PLACEMENT_ROWS: PlacementRows = {
   placement: {
@@ -101,14 +93,6 @@ export const PLACEMENT_ROWS: PlacementRows = {
     description: "Spreads replicas over spot and on-demand nodes; the component placement of the " +
       "manifests turns it on, and brings rights. New pods are placed where webhook.enabled is on, too",
     kind: switchKind,
-  },
-  peerListen: {
-    key: "placement.peerListen",
-    flag: "--peer-listen",
-    env: "SPOTALIS_PEER_LISTEN",
-    default: ":9444",
-    description: "Where the replicas ask the one that counts pods, over TLS",
-    kind: peerListenKind,
   },
   resyncPeriod: {
     key: "placement.resyncPeriod",

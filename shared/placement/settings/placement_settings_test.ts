@@ -39,7 +39,7 @@ Deno.test({
   permissions: PURE,
   fn() {
     const values = valuesOf({});
-    assert.deepEqual([values.placement, values.peerListen], [false, ":9444"]);
+    assert.equal(values.placement, false);
     assert.deepEqual({ ...placementConfig(() => values) }, {
       scope: { ownNamespace: "mbcas-system" },
       classes: NODE_CLASS_PRESETS.karpenter,
@@ -192,7 +192,6 @@ Deno.test({
 /** A text that fits each row, other than its default; one that does not; a part of the message. */
 const TEXTS = {
   placement: ["on", "yes", "false or off"],
-  peerListen: ["10.0.0.1:9000", ":0", "a port"],
   resyncPeriod: ["5s", "4s", "a duration from 5s to 1h"],
   placementWorkers: ["100", "0", "a whole number from 1 to 100"],
   placementNamespaces: ["team=shop", "team", "a label selector"],

@@ -1,17 +1,20 @@
 /**
- * What the controller does with each right that the component webhook adds: it keeps certificates of
- * its own, and has API servers trust them.
+ * What the controller does with each right that the component webhook adds: it leads the Service to the
+ * leader, keeps certificates of its own, and has API servers trust them.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createEndpointSliceStore } from "../../../adapters/kube/writers/endpoint_slices.ts";
 import {
   createSecretStore,
   createTrustStore,
   type KubeSecretStore,
 } from "../../../adapters/kube/writers/certificate_stores.ts";
+import { endpointSpec } from "../../../controller/webhook/keep_endpoint.ts";
 import {
+  ENDPOINT_SLICES,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
 } from "../../../controller/webhook/webhook_names.ts";
@@ -61,8 +64,58 @@ function secret(connection: KubeConnection, { namespace }: RoleStage): KubeSecre
   return createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels: {} });
 }
 
-/** In the order in which a controller comes to them. */
-export const WEBHOOK_ACTS: readonly RoleAct[] = [
+function slice(name: string) {
+  const address = name.endsWith("6") ? "fd00::1" : "10.0.0.1";
+  const store = (connection: KubeConnection, { namespace }: RoleStage) =>
+    createEndpointSliceStore(connection, { namespace, name, labels: {} });
+  // Of no Service that there is: an installed webhook goes on with its own.
+  return { store, spec: endpointSpec("rbac-test", { address, port: 9443 }) };
+}
+
+function endpointActs(name: string): readonly RoleAct[] {
+  const { store, spec } = slice(name);
+  const object = `endpointslices.discovery.k8s.io "${name}" in mbcas-system`;
+  return [
+    {
+      right: `get ${object}`,
+      deed: `see where ${name} leads`,
+      async perform(connection, stage) {
+        const seen = await store(connection, stage).read();
+        // One of the two is there from the first act on.
+        assert.equal(seen?.service ?? "rbac-test", "rbac-test");
+      },
+    },
+    {
+      right: `update ${object}`,
+      deed: `take ${name} over`,
+      async perform(connection, stage) {
+        const slices = store(connection, stage);
+        await store(stage.admin, stage).create(spec).catch((error: unknown) => {
+          if (!(error instanceof ApiError) || error.status !== 409) throw error;
+        });
+        const seen = await store(stage.admin, stage).read() ?? assert.fail("there is none");
+        await slices.replace(seen, { ...spec, endpoints: [] });
+        assert.deepEqual((await store(stage.admin, stage).read())?.endpoints, []);
+      },
+    },
+  ];
+}
+
+/** Where the Service leads, in the order in which a controller comes to it. */
+const ENDPOINT_ACTS: readonly RoleAct[] = [
+  {
+    right: "create endpointslices.discovery.k8s.io in mbcas-system",
+    deed: "lead the Service to the first leader",
+    async perform(connection, stage) {
+      const { store, spec } = slice(ENDPOINT_SLICES[0]);
+      await store(connection, stage).create(spec);
+    },
+  },
+  ...ENDPOINT_SLICES.flatMap(endpointActs),
+];
+
+/** Of the webhook's own certificates, in the order in which a controller comes to them. */
+export const CERTIFICATE_ACTS: readonly RoleAct[] = [
   {
     right: "create secrets in mbcas-system",
     deed: "share its first certificate",
@@ -108,3 +161,6 @@ export const WEBHOOK_ACTS: readonly RoleAct[] = [
     },
   },
 ];
+
+/** All that the component webhook adds. */
+export const WEBHOOK_ACTS: readonly RoleAct[] = [...ENDPOINT_ACTS, ...CERTIFICATE_ACTS];

@@ -24,7 +24,7 @@ export interface PlacementBed {
   readonly replicas: SeenReplicas;
 }
 
-/** Answers in a row that show that every replica of the webhook places pods, and every server trusts it. */
+/** Answers in a row that show that the webhook places pods, and every server trusts it. */
 const ANSWERS_IN_A_ROW = 30;
 
 const kubectl = createKubectl();

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { RealNode } from "./real_node.ts";
 import { leaseHolder, podsOf } from "./product.ts";
+import { until } from "./until.ts";
 
 /** The lives of all its programs: pods, restarts of their containers, and who leads. */
 type Lives = readonly (readonly [pod: string, restartedAtMs: number | undefined])[];
@@ -14,8 +15,9 @@ type Lives = readonly (readonly [pod: string, restartedAtMs: number | undefined]
 export async function watchPrograms(
   node: Pick<RealNode, "connection">,
 ): Promise<() => Promise<void>> {
+  // Right after an installation none may lead yet.
+  const holder = await until("a leader", async () => await leaseHolder(node) || undefined);
   const before = await livesOf(node);
-  const holder = await leaseHolder(node);
   return async () => {
     assert.deepEqual(await livesOf(node), before);
     assert.equal(await leaseHolder(node), holder, "the same controller leads");

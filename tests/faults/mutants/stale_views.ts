@@ -108,9 +108,9 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "limits that an agent wanted before it fell silent are sent",
     kind: "stale",
-    file: "controller/allocation/limits/agent_answer.ts",
-    from: "  return !isRecent && containers",
-    to: "  return false && containers",
+    file: "controller/allocation/reconcile.ts",
+    from: "config.resizeServed && needsConfirmation(known);",
+    to: "false;",
   },
   {
     name: "a Lease that is alive is taken",

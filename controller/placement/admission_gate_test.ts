@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
-  type PlacementQuestion,
-  placementQuestion,
-} from "../../shared/placement/placement_question.ts";
+  type PlacementRequest,
+  placementRequest,
+} from "../../shared/placement/placement_request.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import {
   handCopies,
@@ -12,30 +12,30 @@ import {
   WEB_SET,
 } from "../../tests/fixtures/placement_copies.ts";
 import { createCopiedFacts } from "./copied_facts.ts";
-import { type QuestionGate, questionGate, untilKnown } from "./question_gate.ts";
+import { type AdmissionGate, admissionGate, untilKnown } from "./admission_gate.ts";
 
 function stage(spec: Parameters<typeof podRequest>[1] = {}) {
   const copies = handCopies();
-  const question = placementQuestion(podRequest("1", spec));
-  assert.ok(question !== undefined);
+  const request = placementRequest(podRequest("1", spec));
+  assert.ok(request !== undefined);
   const facts = createCopiedFacts(copies, { rules: () => PLACEMENT_RULES });
   return {
     copies,
-    gate: () => questionGate(question, { facts, ...PLACEMENT_RULES }),
-    ask: (more: Partial<PlacementQuestion>) =>
-      questionGate({ ...question, ...more }, { facts, ...PLACEMENT_RULES }),
-    wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(question, facts, options),
+    gate: () => admissionGate(request, { facts, ...PLACEMENT_RULES }),
+    ask: (more: Partial<PlacementRequest>) =>
+      admissionGate({ ...request, ...more }, { facts, ...PLACEMENT_RULES }),
+    wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(request, facts, options),
   };
 }
 
-const onlyOf = (gate: QuestionGate) => "only" in gate ? gate.only : undefined;
+const onlyOf = (gate: AdmissionGate) => "only" in gate ? gate.only : undefined;
 
-Deno.test("questionGate() answers with the wish of a workload that takes part", () => {
+Deno.test("admissionGate() answers with the wish of a workload that takes part", () => {
   const answer = stage().gate();
   assert.deepEqual(answer.wish, { spotPercentage: 70, minOnDemand: 0, paused: false });
 });
 
-Deno.test("questionGate() says no to a namespace that opts out, and nothing where it is not known", () => {
+Deno.test("admissionGate() says no to a namespace that opts out, and nothing where it is not known", () => {
   const { gate, copies } = stage();
   const { metadata } = SHOP;
   copies.namespaces.put({
@@ -46,7 +46,7 @@ Deno.test("questionGate() says no to a namespace that opts out, and nothing wher
   assert.deepEqual(gate(), { unplaced: "CopyBehind" });
 });
 
-Deno.test("questionGate() leaves a pod with a volume that no class reaches, else tells which it is", () => {
+Deno.test("admissionGate() leaves a pod with a volume that no class reaches, else tells which it is", () => {
   const { gate, ask, copies } = stage({
     spec: { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
   });

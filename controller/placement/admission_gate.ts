@@ -1,5 +1,5 @@
 /**
- * May the pod of a question be placed, as far as a replica's copies tell?
+ * Decides from the controller's copies whether a pod may be placed.
  *
  * @module
  */
@@ -8,40 +8,40 @@ import type { NodeClass } from "../../shared/placement/node_class.ts";
 import { ordinalOf } from "../../shared/placement/next_class.ts";
 import { placementGate, type PlacementScope } from "../../shared/placement/placement_gate.ts";
 import type {
-  PlacementQuestion,
-  PlacementVerdict,
-} from "../../shared/placement/placement_question.ts";
+  PlacementDecision,
+  PlacementRequest,
+} from "../../shared/placement/placement_request.ts";
 import type { PlacementWish } from "../../shared/placement/placement_wish.ts";
 import type { KnownWorkload, WebhookFacts } from "./webhook_ports.ts";
 
 /** The workload with its wish, or why the pod is left alone. */
-export type QuestionGate =
+export type AdmissionGate =
   | {
     readonly workload: KnownWorkload;
     readonly wish: PlacementWish;
     /** The one class that volumes or hosts leave to the pod; absent: both. */
     readonly only?: NodeClass;
   }
-  | Extract<PlacementVerdict, { readonly unplaced: unknown }> & { readonly wish?: undefined };
+  | Extract<PlacementDecision, { readonly unplaced: unknown }> & { readonly wish?: undefined };
 
-/** Asks the one gate of placement. What is not known yet is a doubt, and never a "yes" or "no". */
-export function questionGate(
-  question: PlacementQuestion,
+/** Passes the pod through the gate that the loop has, too. What is not known yet leaves it unplaced. */
+export function admissionGate(
+  request: PlacementRequest,
   { facts, scope }: { readonly facts: WebhookFacts; readonly scope: PlacementScope },
-): QuestionGate {
+): AdmissionGate {
   if (!facts.synced) return { unplaced: "NotSynced" };
-  const workload = facts.workloadOf(question);
+  const workload = facts.workloadOf(request);
   if (workload === "other") return { unplaced: "NotPlaced" };
-  const words = facts.namespace(question.namespace);
-  if (workload === undefined || words === undefined || isBeyond(question, workload)) {
+  const words = facts.namespace(request.namespace);
+  if (workload === undefined || words === undefined || isBeyond(request, workload)) {
     return { unplaced: "CopyBehind" };
   }
   const { kind, labels, annotations } = workload;
-  const namespace = { name: question.namespace, words };
+  const namespace = { name: request.namespace, words };
   const answer = placementGate({ kind, labels, annotations, namespace }, scope);
   if (answer.wish !== undefined) {
-    const { bound, only } = question;
-    const allowed = facts.allowed(question).filter((one) => only === undefined || one === only);
+    const { bound, only } = request;
+    const allowed = facts.allowed(request).filter((one) => only === undefined || one === only);
     const [first] = allowed;
     if (bound === true || first === undefined) return { unplaced: "NodesBound" };
     return { workload, wish: answer.wish, ...(allowed.length === 1 ? { only: first } : {}) };
@@ -66,15 +66,15 @@ export interface CopyWaitOptions {
  * moment in which others hear of that.
  */
 export async function untilKnown(
-  question: PlacementQuestion,
+  request: PlacementRequest,
   facts: WebhookFacts,
   { clock, signal, withinMs }: CopyWaitOptions,
 ): Promise<void> {
   const isBehind = (): boolean => {
-    const workload = facts.workloadOf(question);
+    const workload = facts.workloadOf(request);
     if (workload === "other") return false;
-    return workload === undefined || facts.namespace(question.namespace) === undefined ||
-      isBeyond(question, workload);
+    return workload === undefined || facts.namespace(request.namespace) === undefined ||
+      isBeyond(request, workload);
   };
   if (!facts.synced || signal.aborted || !isBehind()) return;
   const end = new AbortController();
@@ -92,7 +92,7 @@ export async function untilKnown(
 }
 
 /** A StatefulSet that makes a pod beyond its last one has more replicas than the copy says. */
-function isBeyond({ pod }: PlacementQuestion, workload: KnownWorkload): boolean {
+function isBeyond({ pod }: PlacementRequest, workload: KnownWorkload): boolean {
   const ordinal = workload.kind === "StatefulSet" ? ordinalOf(pod.name ?? "") : undefined;
   return ordinal !== undefined && ordinal >= (workload.firstOrdinal ?? 0) + workload.replicas;
 }

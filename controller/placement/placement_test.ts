@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { silentLog } from "../../shared/log.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
+import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
+import { podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { createCaches, namedCaches } from "../allocation/caches.ts";
+import { createPlacement, type PlacementParts } from "./placement.ts";
+import { placementRights } from "./placement_rights.ts";
+
+const CONFIG: PlacementParts["config"] = {
+  scope: { ownNamespace: "mbcas-system" },
+  classes: NODE_CLASS_PRESETS.karpenter,
+  departures: DEFAULT_DEPARTURE_SIGNS,
+  readOnly: false,
+  resyncPeriodMs: 30_000,
+  workers: 1,
+  cooldownMs: 10_000,
+  evictions: { perSecond: 1, burst: 1 },
+  shortage: {},
+};
+
+/** Placement on an empty server, whose copies run until the end. */
+function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer">) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
+  const options = { clock, random: seededRandom(1), log };
+  const api = createSimulatedAPI(options);
+  const caches = createCaches(cacheSources(api), options);
+  const placement = createPlacement({
+    ...options,
+    api: {
+      sources: {
+        replicaSets: api.listWatch("ReplicaSet"),
+        budgets: api.listWatch("PodDisruptionBudget"),
+        volumes: api.listWatch("PersistentVolume"),
+      },
+      store: keptCheckpoints(),
+      evictor: api.podEvictor,
+      costs: api.deletionCostWriter,
+      events: { emit() {} },
+    },
+    caches,
+    config: CONFIG,
+    webhook,
+    ...(observer === undefined ? {} : { observer }),
+  });
+  const end = new AbortController();
+  for (const [, copy] of namedCaches(caches)) void copy.run(end.signal);
+  for (const copy of Object.values(placement.copies)) void copy.run(end.signal);
+  const running = placement.lead(end.signal);
+  return {
+    clock,
+    placement,
+    warned,
+    async stop() {
+      end.abort();
+      await settleVirtually(clock, running);
+    },
+  };
+}
+
+Deno.test("createPlacement() begins anew after a failure, and ends with the term", async () => {
+  const leads: boolean[] = [];
+  const { clock, stop, placement, warned } = stage({
+    webhook: false,
+    observer: {
+      leads(isLeader) {
+        leads.push(isLeader);
+        if (leads.length === 1) throw new Error("Cannot count");
+      },
+    },
+  });
+  await clock.runUntil(60_000);
+  assert.deepEqual(leads, [true, true]);
+  await stop();
+  assert.deepEqual(leads, [true, true, false]);
+  assert.deepEqual([placement.mutators.length, warned.length], [0, 1]);
+});
+
+Deno.test("createPlacement() decides about new pods only while it leads and has settled", async () => {
+  const results: string[] = [];
+  const { clock, placement, stop, warned } = stage({
+    webhook: true,
+    observer: { answered: ({ result }) => void results.push(result) },
+  });
+  const signal = new AbortController().signal;
+  const admit = async (): Promise<void> => {
+    for (const mutator of placement.mutators) await mutator.mutate(podRequest("1"), signal);
+  };
+  await admit();
+  await clock.runUntil(1000);
+  await admit();
+  await clock.runUntil(5000);
+  const decided = admit();
+  await clock.runUntil(5100);
+  await decided;
+  await stop();
+  await admit();
+  assert.deepEqual(results, ["NoLeader", "LeaderUnsettled", "CopyBehind", "NoLeader"]);
+  assert.deepEqual(warned, []);
+});
+
+Deno.test("placementRights() evicts and never deletes pods, and keeps to its own ConfigMaps", () => {
+  const rights = placementRights("mbcas-system");
+  const verbsOf = (resource: string): readonly string[] =>
+    rights.filter((one) => one.resource === resource).map(({ verb, subresource, namespace }) =>
+      [verb, subresource, namespace].filter(Boolean).join(" ")
+    );
+  assert.deepEqual(verbsOf("pods"), ["create eviction", "patch"]);
+  assert.deepEqual(verbsOf("configmaps"), [
+    "list mbcas-system",
+    "create mbcas-system",
+    "patch mbcas-system",
+    "delete mbcas-system",
+  ]);
+});

@@ -1,0 +1,71 @@
+/**
+ * The contract of `EndpointSliceStore`.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { EndpointSliceStore } from "../../controller/webhook/ports.ts";
+import type { EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./contract_harness.ts";
+
+/** A server without the EndpointSlice. */
+export interface EndpointSliceHarness extends ContractHarness {
+  readonly subject: EndpointSliceStore;
+}
+
+const FIRST: EndpointSliceSpec = {
+  service: "webhook",
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["10.0.0.1"], ready: true }],
+  ports: [{ name: "https", port: 9443 }],
+};
+const NEXT: EndpointSliceSpec = {
+  ...FIRST,
+  endpoints: [{ addresses: ["10.0.0.2"], ready: true }],
+  ports: [{ name: "https", port: 10443 }],
+};
+
+/** Registers the suite. */
+export function endpointSliceContract(open: OpenHarness<EndpointSliceHarness>): void {
+  async function read({ settle, subject }: EndpointSliceHarness) {
+    return await settle(subject.read()) ?? assert.fail("there is none");
+  }
+
+  async function specIn(harness: EndpointSliceHarness): Promise<EndpointSliceSpec> {
+    const { metadata: _metadata, ...spec } = await read(harness);
+    return spec;
+  }
+
+  contractTest(
+    "EndpointSliceStore.read() gives nothing before create(), and then what it stored",
+    open,
+    async (h) => {
+      assert.equal(await h.settle(h.subject.read()), undefined);
+      await h.settle(h.subject.create(FIRST));
+      assert.deepEqual(await specIn(h), FIRST);
+      const refusal = { status: 409, reason: "AlreadyExists" };
+      await assertRefused(h, () => h.subject.create(NEXT), refusal);
+      assert.deepEqual(await specIn(h), FIRST);
+    },
+  );
+
+  contractTest(
+    "EndpointSliceStore.replace() writes all of it, and none of an old version",
+    open,
+    async (h) => {
+      await h.settle(h.subject.create(FIRST));
+      const seen = await read(h);
+      await h.settle(h.subject.replace(seen, NEXT));
+      assert.deepEqual(await specIn(h), NEXT);
+      const refusal = { status: 409, reason: "Conflict" };
+      await assertRefused(h, () => h.subject.replace(seen, FIRST), refusal);
+      await h.settle(h.subject.replace(await read(h), { ...NEXT, endpoints: [] }));
+      assert.deepEqual((await read(h)).endpoints, []);
+    },
+  );
+}
